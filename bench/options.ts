@@ -1,4 +1,4 @@
-import { readFlags, UsageError } from "../src/cli/talk/options.ts";
+import { readFlags, UsageError } from "../src/worker/settings/command-line.ts";
 import { type Extent, WORK_NAMES, type WorkName } from "./works/work.ts";
 
 export const USAGE = `Usage: npm run bench -- [options]

@@ -72,6 +72,9 @@ const handoffSchema = z.strictObject({
   history: z.enum(["whole", "summary"]).default("whole"),
 });
 
+/** The names of those tools. */
+export const CALL_TOOLS: readonly string[] = Object.keys(callToolsSchema.shape);
+
 /** Built-in tools that parley.config.ts switches on. Every agent has them, whatever its `tools` names. */
 export const BUILT_IN_TOOLS: readonly string[] = ["recall", "remember", "forget"];
 

@@ -2,7 +2,7 @@ import { glob } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
-import { describeIssue } from "../lib/describe-issue.ts";
+import { describeIssue } from "../lib/checks/describe-issue.ts";
 import type { LoadedBefore } from "../lib/loaded-before.ts";
 import { agentSchema, type AgentSettings } from "./agent-fields.ts";
 import { isAgent } from "./define-agent.ts";
@@ -13,8 +13,8 @@ export const DEFAULT_AGENT = "default";
 const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
- * Loads the agents of `folder`, in sorted order: `billing.ts` is `billing`; files that begin with `_` are left out. A
- * folder that is not there has no agents.
+ * Loads the agents of `folder` and the folders in it, in sorted order: `billing.ts` is `billing`; files that begin with
+ * `_` are left out. A folder that is not there has no agents.
  *
  * @param before the agents so far, when they are loaded again. Of a file that cannot be loaded `before.onBad` is told,
  *   and its agent stays as it was
@@ -24,18 +24,19 @@ export async function loadAgents(
   folder: string,
   before?: LoadedBefore<AgentSettings>,
 ): Promise<ReadonlyMap<string, AgentSettings>> {
-  const files = (await Array.fromAsync(glob("[!_]*.ts", { cwd: folder }))).toSorted();
+  const files = (await Array.fromAsync(glob("**/[!_]*.ts", { cwd: folder }))).toSorted();
   const agents = new Map<string, AgentSettings>();
   for (const file of files) {
     const path = join(folder, file);
     const name = basename(file, ".ts");
     const known = before?.get(name);
     try {
+      if (agents.has(name)) throw bad(path, `the agent's name "${name}" is already taken`);
       agents.set(name, known && before?.isUnchanged(path) ? known : await loadAgent(path, name));
     } catch (error) {
       if (!before) throw error;
       before.onBad(path, error as AppError);
-      if (known) agents.set(name, known);
+      if (known && !agents.has(name)) agents.set(name, known);
     }
   }
   return agents;
@@ -54,7 +55,7 @@ async function loadAgent(path: string, name: string): Promise<AgentSettings> {
   const { ...definition } = module.default;
   const parsed = agentSchema.safeParse(definition);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue, definition)}`);
+  const lines = parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue, definition, agentSchema)}`);
   throw new AppError("invalid_config", lines.join("\n"), { cause: parsed.error });
 }
 

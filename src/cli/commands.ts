@@ -1,4 +1,6 @@
-import { runCommandLine } from "./run-command-line.ts";
+import { mainUsage, parseMainOptions } from "../worker/main-options.ts";
+import { readFlags } from "../worker/settings/command-line.ts";
+import { runCommandLine, runUnprepared } from "./run-command-line.ts";
 
 interface Command {
   /** One line of the usage. */
@@ -17,10 +19,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   ["start", { does: "starts everything on this machine: LiveKit, PostgreSQL, a model, the worker", run: runMain }],
-  [
-    "dev",
-    { does: "the same, again after each change", run: async (args) => (await import("./dev/run-dev.ts")).runDev(args) },
-  ],
+  ["dev", { does: "the same, again after each change", run: dev }],
   [
     "worker",
     {
@@ -51,10 +50,10 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     "decode",
     {
       does: "reads packets from stdin, hex or base64, one a line, and prints each as one line of JSON",
-      run: () => packets("decode"),
+      run: (args) => packets("decode", args),
     },
   ],
-  ["encode", { does: "does the reverse, in hex", run: () => packets("encode") }],
+  ["encode", { does: "does the reverse, in hex", run: (args) => packets("encode", args) }],
   [
     "conformance",
     {
@@ -68,6 +67,15 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
 async function runMain(flags: readonly string[]): Promise<void> {
   process.argv.splice(2, Infinity, ...flags);
   await import("../worker/main.ts");
+}
+
+async function dev(args: readonly string[]): Promise<void> {
+  await runUnprepared("parley dev", mainUsage("dev"), async () => {
+    // Read here, too: `parley dev` would start a worker with a wrong flag again and again.
+    if (!parseMainOptions(args)) return undefined;
+    await (await import("./dev/run-dev.ts")).runDev(args);
+    return 0;
+  });
 }
 
 async function talk(args: readonly string[]): Promise<void> {
@@ -124,7 +132,12 @@ async function webhooks(args: readonly string[]): Promise<void> {
   });
 }
 
-async function packets(command: "decode" | "encode"): Promise<void> {
-  const { runPackets } = await import("./packets.ts");
-  process.exitCode = await runPackets(command);
+async function packets(command: "decode" | "encode", args: readonly string[]): Promise<void> {
+  const { PACKETS_USAGE, runPackets } = await import("./packets.ts");
+  await runUnprepared(`parley ${command}`, PACKETS_USAGE, async () => {
+    const { help } = readFlags(args, { help: { type: "boolean", default: false } });
+    if (help) return undefined;
+    await runPackets(command);
+    return 0;
+  });
 }

@@ -6,7 +6,7 @@ import { isPlainMap } from "../protocol/messages/fields.ts";
 import { MESSAGES, type MessageType, messageTypeOf } from "../protocol/messages/messages.ts";
 import { parseMessage } from "../protocol/messages/parse-message.ts";
 
-const USAGE = `Usage: npm run -s parley -- decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
+export const PACKETS_USAGE = `Usage: npm run -s parley -- decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
        npm run -s parley -- encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;
 
 /** Turns one packet in hex or base64 into one line of JSON; a line that is no packet into `{"error": …}`. */
@@ -33,17 +33,12 @@ export function encodePacketLine(line: string): string {
   });
 }
 
-/** Runs `parley decode` or `parley encode` on stdin. Resolves to the exit status: 0, or 2 for another command. */
-export async function runPackets(command: string | undefined): Promise<number> {
-  const convert = command === "decode" ? decodePacketLine : command === "encode" ? encodePacketLine : undefined;
-  if (!convert) {
-    console.error(USAGE);
-    return 2;
-  }
+/** Runs `parley decode` or `parley encode` on stdin. */
+export async function runPackets(command: "decode" | "encode"): Promise<void> {
+  const convert = command === "decode" ? decodePacketLine : encodePacketLine;
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
     if (line.trim() !== "") console.log(convert(line));
   }
-  return 0;
 }
 
 function toLine(convert: () => string): string {

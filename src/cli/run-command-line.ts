@@ -1,6 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
 import { addEnvFile } from "../worker/settings/env-file.ts";
-import { UsageError } from "./talk/options.ts";
+import { UsageError } from "../worker/settings/command-line.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
 /**

@@ -47,6 +47,24 @@ export interface AnswerEndEvent {
   readonly sentences: readonly string[];
 }
 
+/** The names of the events: `parley.on` refuses any other. */
+export const EVENTS: Readonly<Record<keyof ParleyEvents, true>> = {
+  connected: true,
+  disconnected: true,
+  configuration: true,
+  transcription: true,
+  answer_start: true,
+  sentence: true,
+  answer_end: true,
+  tool_call: true,
+  tool_result: true,
+  tool_state: true,
+  permission_request: true,
+  permission_closed: true,
+  error: true,
+  message: true,
+};
+
 /** The events of `parley.on`, and their values. */
 export interface ParleyEvents {
   /** A worker has acknowledged our Configuration, so it knows us and our tools. Again after each reconnect. */

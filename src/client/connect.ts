@@ -1,4 +1,6 @@
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
+import { didYouMean, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
+import { workerFeatures } from "../protocol/messages/messages.ts";
 import { Parley, type ParleyOptions } from "./parley.ts";
 import type { Transport } from "./room/transport.ts";
 
@@ -8,6 +10,12 @@ export interface ConnectOptions extends ParleyOptions {
 }
 
 const DEFAULT_WAIT_MS = 15_000;
+const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
+  waitForAgentMs: true,
+  features: true,
+  language: true,
+  device: true,
+};
 
 /**
  * Makes a client of the Parley worker in a room; the caller closes it. Resolves when a worker knows us, or at once when
@@ -15,11 +23,16 @@ const DEFAULT_WAIT_MS = 15_000;
  *
  * @param room a `Room` of livekit-client or of @livekit/rtc-node, or a transport of your own
  * @throws {AppError} `unavailable` when no worker answered in time
+ * @throws {TypeError} for an option or a feature that does not exist
  */
 export async function connect(
   room: LiveKitRoom | Transport,
   { waitForAgentMs = DEFAULT_WAIT_MS, ...options }: ConnectOptions = {},
 ): Promise<Parley> {
+  refuseUnknownFields(options, Object.keys(OPTIONS), "connect's options");
+  const known = workerFeatures();
+  for (const feature of options.features ?? [])
+    if (!known.includes(feature)) throw new TypeError(`"${feature}" is not a feature.${didYouMean(feature, known)}`);
   const transport = toTransport(room);
   const parley = new Parley(transport, options);
   if (waitForAgentMs === 0 || !transport.isConnected) return parley;

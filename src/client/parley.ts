@@ -1,4 +1,5 @@
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
+import { didYouMean } from "../lib/checks/did-you-mean.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject, JsonValue } from "../lib/json.ts";
@@ -9,7 +10,7 @@ import { toWireError } from "../protocol/wire-error.ts";
 import { AgentLink } from "./room/agent-link.ts";
 import { type Attachment, readAttachments } from "./attachment.ts";
 import { ask, type AskOptions, type WholeAnswer } from "./ask.ts";
-import type { ParleyEvents } from "./client-events.ts";
+import { EVENTS, type ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
 import { IncomingMessages } from "./wire/incoming.ts";
@@ -242,8 +243,14 @@ export class Parley implements AsyncDisposable {
     await this.#deliver({ type: "permission_response", body });
   }
 
-  /** Calls `handler` for each such event, in order. The returned function ends the subscription. */
+  /**
+   * Calls `handler` for each such event, in order. The returned function ends the subscription.
+   *
+   * @throws {TypeError} for an event that does not exist
+   */
   on<Name extends keyof ParleyEvents>(event: Name, handler: (value: ParleyEvents[Name]) => void): () => void {
+    if (!Object.hasOwn(EVENTS, event))
+      throw new TypeError(`"${String(event)}" is not an event.${didYouMean(String(event), Object.keys(EVENTS))}`);
     return this.#events.on(event, handler);
   }
 

@@ -39,6 +39,6 @@ function nameFirst(problems: Problems): string {
 }
 
 function describeProblem(problem: z.core.$ZodIssue): string {
-  if (problem.code === "unrecognized_keys") return `${problem.keys.join(", ")}: expected no such field`;
+  if (problem.code === "unrecognized_keys") return `${problem.keys.join(", ")}: unknown field`;
   return `${problem.path.join(".") || "body"}: ${problem.message}`;
 }

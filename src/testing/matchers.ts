@@ -8,6 +8,9 @@ export type QuestionFields = Partial<Record<Exclude<keyof Question, "tool">, unk
 
 type CallDetails = [input?: object, fields?: CallFields];
 
+/** The fields that say how a call ended. */
+const ENDS: readonly (keyof CallFields)[] = ["state", "errorCode", "errorMessage"];
+
 interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
@@ -18,9 +21,20 @@ interface MatcherResult {
  * RegExp in the place of a text is looked for in it. A failing matcher shows the whole turn.
  */
 export const matchers = {
-  /** The model has called this tool in the turn, with these arguments, and the call ended so. */
-  toHaveCalled(turn: Turn, name: string, ...[input = {}, fields = {}]: CallDetails): MatcherResult {
-    const pass = turn.calls.some((call) => matches(call, { ...fields, name, input }));
+  /**
+   * The model has called this tool in the turn, with these arguments, and the call ended so. A call that failed does not
+   * count, unless the fields speak of its end; to `not.toHaveCalled` every call counts.
+   */
+  toHaveCalled(
+    this: { readonly isNot?: boolean } | void,
+    turn: Turn,
+    name: string,
+    ...[input = {}, fields = {}]: CallDetails
+  ): MatcherResult {
+    const isAnyEnd = this?.isNot === true || ENDS.some((field) => field in fields);
+    const pass = turn.calls.some(
+      (call) => matches(call, { ...fields, name, input }) && (isAnyEnd || call.errorCode === undefined),
+    );
     const more = Object.keys(fields).length === 0 ? "" : ` that ended with ${cutJson(fields)}`;
     return told(pass, `a call ${name} ${cutJson(input)}${more}`, turn);
   },

@@ -76,6 +76,11 @@ export class Talk implements AsyncDisposable {
     });
   }
 
+  /** @internal */
+  get agent(): AgentParts {
+    return this.#ports.agent;
+  }
+
   /** @internal Use `startTalk`. */
   static async begin(ports: TalkPorts, language: string | undefined): Promise<Talk> {
     const talk = new Talk(ports, language);

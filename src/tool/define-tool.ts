@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { FormAnswer } from "../protocol/forms/form.ts";
 
@@ -172,6 +173,46 @@ export type ToolDefinition<Input, Settings> =
     })
   | (ToolOptions<Input, Settings> & { readonly execution: "client"; readonly run?: undefined });
 
+const TOOL_FIELDS = fieldsOf<ToolOptions<never, never> & { readonly execution?: unknown; readonly run?: unknown }>({
+  description: true,
+  input: true,
+  settings: true,
+  needsSettings: true,
+  sharedSettings: true,
+  timeoutMs: true,
+  isolate: true,
+  readOnly: true,
+  idempotent: true,
+  onInterrupt: true,
+  onDuplicate: true,
+  stateDetail: true,
+  filler: true,
+  fillerAfterMs: true,
+  noticeAfterMs: true,
+  startWhen: true,
+  background: true,
+  onResult: true,
+  permission: true,
+  voiceApproval: true,
+  allowEditedInput: true,
+  execution: true,
+  run: true,
+});
+
+/** The fields of a tool's `permission`, and of what a running tool asks for. */
+export const PERMISSION_FIELDS = fieldsOf<PermissionAsk>({
+  type: true,
+  pattern: true,
+  ignoresCase: true,
+  title: true,
+  metadata: true,
+});
+
+/** The names of all fields of a type; the compiler finds one that is missing. */
+function fieldsOf<Fields>(fields: Record<keyof Fields, true>): readonly string[] {
+  return Object.keys(fields);
+}
+
 const TOOL = Symbol.for("parley.tool");
 
 /** A tool as `tools/**` exports it; `load-tools.ts` gives it its name. */
@@ -181,6 +222,7 @@ export type Tool = ToolDefinition<never, never> & { readonly [TOOL]: true };
  * Declares a tool. The default export of a file in `tools/` must be one; the file's name is the tool's name
  * (`web-search.ts` is `web_search`). `run` may throw: the message goes to the model as an error result.
  *
+ * @throws {TypeError} for a field that a tool does not have: a misspelt `permission` would let the tool run unasked
  * @example
  * export default defineTool({
  *   description: "Adds two numbers.",
@@ -189,6 +231,9 @@ export type Tool = ToolDefinition<never, never> & { readonly [TOOL]: true };
  * });
  */
 export function defineTool<Input, Settings = undefined>(definition: ToolDefinition<Input, Settings>): Tool {
+  refuseUnknownFields(definition, TOOL_FIELDS, "defineTool");
+  if (typeof definition.permission === "object")
+    refuseUnknownFields(definition.permission, PERMISSION_FIELDS, "a tool's permission");
   return { ...definition, [TOOL]: true } as unknown as Tool;
 }
 

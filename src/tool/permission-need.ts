@@ -1,6 +1,7 @@
 import { cleanJson, cleanText } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import type { PermissionAsk, ToolPermission } from "./define-tool.ts";
+import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
+import { PERMISSION_FIELDS, type PermissionAsk, type ToolPermission } from "./define-tool.ts";
 import type { FoundTool } from "./tool-routing.ts";
 import { messageOf } from "./outcome.ts";
 
@@ -61,8 +62,10 @@ export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed 
 /** @throws {TypeError} naming the field that is wrong */
 export function needOfRunning(
   { voiceApproval = true }: Pick<FoundTool, "voiceApproval">,
-  { type, pattern, ignoresCase = false, title, metadata = {} }: PermissionAsk,
+  request: PermissionAsk,
 ): PermissionNeed {
+  refuseUnknownFields(request, PERMISSION_FIELDS, "what a tool asks for");
+  const { type, pattern, ignoresCase = false, title, metadata = {} } = request;
   if (typeof type !== "string" || type === "") throw new TypeError("ask: type: expected a text");
   const read = readerOf((field) => `ask: ${field}`);
   return {

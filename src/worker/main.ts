@@ -2,6 +2,9 @@ import "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
+import { checkEnvFile } from "./settings/check-env-file.ts";
+import { parseMainOptions, mainUsage } from "./main-options.ts";
+import { UsageError } from "./settings/command-line.ts";
 import { loadConfig } from "./settings/load-config.ts";
 import { createLogger, type Logger } from "./logger.ts";
 import { migrateOnly } from "./migrate-only.ts";
@@ -17,7 +20,7 @@ const SAME_SIGNAL_MS = 1_000;
 const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-const isMigration = process.argv.includes("--migrate");
+const { isWorkerOnly, isMigration, hasScripted } = readOptions();
 const cleanup = new Cleanup();
 const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
 let stopping: { readonly since: number } | undefined;
@@ -41,6 +44,22 @@ for (const signal of STOP_SIGNALS) {
   });
 }
 process.on("uncaughtException", (error) => fail(error));
+
+/** Ends the process for `--help`, and for a wrong command line: nothing was started. */
+function readOptions() {
+  const args = process.argv.slice(2);
+  const usage = mainUsage(args.includes("--worker-only") ? "worker" : "start");
+  try {
+    const options = parseMainOptions(args);
+    if (options) return options;
+    writeSync(1, `${usage}\n`);
+    process.exit(0);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    writeSync(2, `parley: ${error.message}\n\n${usage}\n`);
+    process.exit(2);
+  }
+}
 
 /** Closes everything in the reverse order of its start, also what is still starting, and exits. */
 async function stop(exitCode: number): Promise<void> {
@@ -80,9 +99,8 @@ async function main(): Promise<void> {
   cleanup.defer(close);
   logger = createLogger(config, logStream);
   reportLosses(logger);
+  for (const problem of await checkEnvFile(".env")) logger.warn({ problem }, "variable looks misspelt");
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
-  const isWorkerOnly = process.argv.includes("--worker-only");
-  const hasScripted = !isWorkerOnly || process.argv.includes("--scripted-model");
   const ready = await startWorker({
     config,
     isWorkerOnly,

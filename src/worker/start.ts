@@ -13,7 +13,7 @@ import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
 import { createUnseenEnds } from "./hooks/unseen-ends.ts";
-import { checkAgents } from "./settings/check-agents.ts";
+import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
 import { type Definitions, openDefinitions, RELOADS, type ToDev } from "./definitions/definitions.ts";
@@ -173,7 +173,11 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
   cleanup.defer(definitions.close);
   const check = () => {
     const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
-    checkAgents(definitions.agents, { config, prefixes, toolNames: definitions.tools });
+    const { agents, tools } = definitions;
+    checkAgents(agents, { config, prefixes, toolNames: tools });
+    for (const problem of patternsWithoutTool(agents, { config, prefixes, tools })) {
+      logger.warn({ problem }, "glob or permission rule fits no tool of the server");
+    }
   };
   check();
   if (reloads) process.send?.({ reloads: [config.toolsFolder, config.agentsFolder] } satisfies ToDev);

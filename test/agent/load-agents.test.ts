@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { AppError } from "../../src/errors/app-error.ts";
 import { loadAgents } from "../../src/agent/load-agents.ts";
-import { checkAgents } from "../../src/worker/settings/check-agents.ts";
+import { checkAgents, patternsWithoutTool } from "../../src/worker/settings/check-agents.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -32,7 +33,7 @@ test.each([
   ["exports something else", "export default {};", "the default export is no agent (use defineAgent)"],
   ["throws", "throw new Error('no database');", "no database"],
   ["has no instructions", agent(""), "instructions: expected a text or a function, got nothing"],
-  ["has a field that there is not", agent('instructions: "x", tool: []'), "tool: expected no such field, got one"],
+  ["has a field that there is not", agent('instructions: "x", tool: []'), 'tool: unknown field. Did you mean "tools"?'],
   ["names tools oddly", agent('instructions: "x", tools: "all"'), 'tools: expected array, got "all"'],
   [
     "thinks oddly",
@@ -73,13 +74,52 @@ test.each(["Billing", "1st", "a b", "default"])("no agent can be called %s", asy
 });
 
 test("a tool that there is not stops the start; globs, built-in tools and those of MCP servers do not", async () => {
-  await write("billing.ts", agent('instructions: "x", tools: ["invoice", "recall", "crm_find", "bill_*", "refund"]'));
+  await write("billing.ts", agent('instructions: "x", tools: ["invoice", "recall", "crm_find", "bill_*", "invioce"]'));
   const agents = await loadAgents(folder);
   const known = { config: { agentsFolder: folder }, toolNames: new Set(["invoice"]), prefixes: ["crm_"] };
 
   expect(() => checkAgents(agents, known)).toThrow(
-    `${join(folder, "billing.ts")}: tools.4: there is no tool "refund", or it is off`,
+    new AppError(
+      "invalid_config",
+      `${join(folder, "billing.ts")}: tools.4: there is no tool "invioce", or it is off. Did you mean "invoice"?`,
+    ),
   );
+});
+
+test("rules and globs that fit no tool are named; wide ones, other agents' rules and those for MCP servers' tools are not", async () => {
+  const rule = (type: string, pattern: string) => ({ type, pattern, action: "deny" as const });
+  const own = [rule("tool", "invoic"), rule("bassh", "rm *"), rule("*", "*"), rule("tool", "inv*"), rule("bash", "x")];
+  const rules = JSON.stringify([rule("tool", "crm_drop"), rule("tool", "end_call"), rule("tool", "refund")]);
+  await write(
+    "billing.ts",
+    agent(`instructions: "x", tools: ["inv*", "*", "crm*", "crmfind_*"], permission: { rules: ${rules} }`),
+  );
+  const shell = { type: "bash", pattern: () => "x", title: () => "x" };
+
+  const lines = patternsWithoutTool(await loadAgents(folder), {
+    config: { agentsFolder: folder, permission: { rules: own } },
+    tools: new Map([
+      ["invoice", {}],
+      ["bash", { permission: shell }],
+    ]),
+    prefixes: ["crm_"],
+  });
+
+  expect(lines).toEqual([
+    'parley.config.ts: permission.rules.0: the server has no tool "invoic". Did you mean "invoice"?',
+    'parley.config.ts: permission.rules.1: no tool declares a permission of type "bassh". Did you mean "bash"?',
+    `${join(folder, "billing.ts")}: tools.3: the server has no tool "crmfind_*".`,
+    `${join(folder, "billing.ts")}: permission.rules.2: the server has no tool "refund".`,
+  ]);
+});
+
+test("agents are found in folders of the folder, and no name may come twice", async () => {
+  await mkdir(join(folder, "sales"));
+  await write("sales/outbound.ts", agent('instructions: "x"'));
+  expect([...(await loadAgents(folder)).keys()]).toEqual(["outbound"]);
+
+  await write("outbound.ts", agent('instructions: "x"'));
+  await expect(loadAgents(folder)).rejects.toThrow(`the agent's name "outbound" is already taken`);
 });
 
 test("an agent that hands over to one that there is not stops the start", async () => {
@@ -87,7 +127,7 @@ test("an agent that hands over to one that there is not stops the start", async 
   const agents = await loadAgents(folder);
 
   expect(() => checkAgents(agents, { config: { agentsFolder: folder }, toolNames: new Set(), prefixes: [] })).toThrow(
-    `${join(folder, "desk.ts")}: handoffs.sales: there is no agent "sales"`,
+    `${join(folder, "desk.ts")}: handoffs.sales: there is no agent "sales".`,
   );
 });
 

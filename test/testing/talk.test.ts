@@ -103,6 +103,17 @@ test.each([
   expect(turn).toHaveCalled("book", { city: "Paris" }, { state: callState });
 });
 
+test("a call that failed is not the call that was expected, unless the test speaks of its end", async () => {
+  await using talk = await startTalk({ ...tableAgent, model: scripted(books), mocks: { book: throws("No network") } });
+  talk.permission("approve");
+
+  const turn = await talk.say("Book a table");
+
+  expect(() => expect(turn).toHaveCalled("book")).toThrow("No network");
+  expect(() => expect(turn).not.toHaveCalled("book")).toThrow("expected not a call book");
+  expect(turn).toHaveCalled("book", {}, { errorMessage: /No network/ });
+});
+
 test("who has allowed it for good is not asked again", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted([...books, ...books]) });
   talk.permission("always", { tool: "book" });

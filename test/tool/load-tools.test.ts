@@ -32,6 +32,21 @@ test.each([
   ["exports something else", "export default { run() {} };", "the default export is not a tool (use defineTool)"],
   ["throws", "throw new Error('no network');", "no network"],
   ["is no TypeScript", "export default {", ""],
+  [
+    "misspells its permission",
+    tool("permissions: {}"),
+    '"permissions" is not a field of defineTool. Did you mean "permission"?',
+  ],
+  [
+    "misspells a field of its permission",
+    tool('permission: { type: "x", patern: () => "x", title: () => "x" }'),
+    '"patern" is not a field of a tool\'s permission. Did you mean "pattern"?',
+  ],
+  [
+    "is written for another kit",
+    tool("execute: () => 1"),
+    '"execute" is not a field of defineTool. Did you mean "run"?',
+  ],
   ["describes nothing", tool('description: " "'), "description: expected a text"],
   ["has no function", tool("run: undefined"), "run: expected a function"],
   ["has no input", tool("input: undefined"), "the input schema's root must have type"],

@@ -12,7 +12,7 @@ import { findLivekitPort } from "../../worker/process/ports.ts";
 import { startLivekitServer } from "../../worker/services/livekit-server.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
-import { UsageError } from "../talk/options.ts";
+import { UsageError } from "../../worker/settings/command-line.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
 
 /** `parley conformance`: checks a client or a worker, prints the verdicts, and ends the process. */

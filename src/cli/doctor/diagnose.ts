@@ -4,12 +4,13 @@ import { loadTools } from "../../tool/load-tools.ts";
 import { toolPrefix } from "../../tool/mcp/to-mcp-tool.ts";
 import { missingPlugins, missingSpeech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../../worker/config.ts";
-import { checkAgents } from "../../worker/settings/check-agents.ts";
+import { checkEnvFile } from "../../worker/settings/check-env-file.ts";
+import { checkAgents, patternsWithoutTool } from "../../worker/settings/check-agents.ts";
 import { checkPorts } from "../../worker/settings/check-ports.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
 import { missingSettings } from "../../worker/settings/missing-settings.ts";
 import { checkServices } from "./check-services.ts";
-import { type Finding, messageOf, missing, ok } from "./finding.ts";
+import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
 
 export interface DoctorOptions {
   /** What `parley worker` needs, which starts nothing itself; else what `parley start` needs. */
@@ -28,6 +29,7 @@ export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding
   const unset = [...missingSettings(config, isWorkerOnly, !isWorkerOnly), ...missingSpeech(config.speech)];
   return [
     ok("the config file and the environment"),
+    ...(await checkEnvFile(".env")).map((problem) => note(problem, "correct it, if it is meant for Parley")),
     ...(await checkDefinitions(config)),
     ...unset.map((line) => missing(`not set: ${line}`, "set it in .env or in the environment")),
     ...missingPlugins(config.speech).map(({ name, use }) => missing(`no ${name}, ${use}`, `npm install ${name}`)),
@@ -43,8 +45,11 @@ async function checkDefinitions(config: Config): Promise<Finding[]> {
     const tools = await loadTools(config.toolsFolder, config.toolSettings);
     found.push(ok(tools.size === 0 ? "no tools" : `tools: ${[...tools.keys()].join(", ")}`));
     const agents = await loadAgents(config.agentsFolder);
-    checkAgents(agents, { config, prefixes: Object.keys(config.mcpServers).map(toolPrefix), toolNames: tools });
-    return agents.size === 0 ? found : [...found, ok(`further agents: ${[...agents.keys()].join(", ")}`)];
+    const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
+    checkAgents(agents, { config, prefixes, toolNames: tools });
+    if (agents.size > 0) found.push(ok(`further agents: ${[...agents.keys()].join(", ")}`));
+    const unused = patternsWithoutTool(agents, { config, prefixes, tools });
+    return [...found, ...unused.map((problem) => note(problem, "correct it, unless clients announce that tool"))];
   } catch (error) {
     return [...found, missing(messageOf(error), "correct that file or setting")];
   }

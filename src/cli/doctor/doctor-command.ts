@@ -1,5 +1,5 @@
 import { runUnprepared } from "../run-command-line.ts";
-import { readFlags } from "../talk/options.ts";
+import { readFlags } from "../../worker/settings/command-line.ts";
 import { checkNative } from "./check-native.ts";
 import { type Finding, ok } from "./finding.ts";
 

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { UsageError } from "../talk/options.ts";
+import { readWords, UsageError } from "../../worker/settings/command-line.ts";
 
 /**
  * Reads a command line that names one folder.
@@ -8,19 +7,10 @@ import { UsageError } from "../talk/options.ts";
  * @returns `undefined` for `--help`. @throws {UsageError}
  */
 export function readFolder(args: readonly string[], otherwise?: string): string | undefined {
-  const { values, positionals } = readArguments(args);
+  const { values, positionals } = readWords(args, { help: { type: "boolean", default: false } });
   if (values.help) return undefined;
   const folder = positionals[0] || otherwise;
   if (folder === undefined || positionals.length > 1)
     throw new UsageError(`expected one folder, got ${positionals.length}`);
   return folder;
-}
-
-function readArguments(args: readonly string[]) {
-  try {
-    const options = { help: { type: "boolean", default: false } } as const;
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
 }

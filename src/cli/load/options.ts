@@ -1,4 +1,5 @@
-import { readFlags, readUrl, UsageError } from "../talk/options.ts";
+import { readUrl } from "../talk/options.ts";
+import { readFlags, UsageError } from "../../worker/settings/command-line.ts";
 
 export const USAGE = `Usage: npm run load -- [options]
 

@@ -1,6 +1,6 @@
 import { recordSession } from "../../testing/recording/record-session.ts";
 import { toDatabaseError } from "../database-error.ts";
-import { readFlags, UsageError } from "../talk/options.ts";
+import { readFlags, UsageError } from "../../worker/settings/command-line.ts";
 
 export const RECORD_USAGE = `Usage: npm run parley -- record --room <name> [options]
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { readFlags, UsageError } from "../../worker/settings/command-line.ts";
 
 export const USAGE = `Usage: npm run talk -- [options]
 
@@ -9,7 +9,7 @@ Talks to a running Parley worker as a participant. Type a sentence; Ctrl-C stops
   --identity <name>   who you are in it (default: a fresh one)
   --http <url>        Parley's HTTP server (default: http://127.0.0.1:$HTTP_PORT, or port 8080)
   --folder <dir>      lets the assistant read files in this folder (default: none is offered)
-  --say <text>        one turn: say this, print the answer, leave
+  --say <text>        one turn: say this, print the answer, leave; given again: a further turn. Stdin is not read
   --json              events as JSON lines on stdout, and nothing else there
   --timeout <s>       how long a turn may take (default: 120)
   --help              this text
@@ -22,20 +22,18 @@ export interface TalkOptions {
   readonly httpUrl: string;
   readonly tokenSecret: string | undefined;
   readonly folder: string | undefined;
-  readonly say: string | undefined;
+  /** What is said, a turn each; none: lines are read from the terminal. */
+  readonly say: readonly string[];
   readonly isJson: boolean;
   readonly timeoutMs: number;
 }
-
-/** A wrong command line. Its message is shown without a stack. */
-export class UsageError extends Error {}
 
 const FLAGS = {
   room: { type: "string" },
   identity: { type: "string" },
   http: { type: "string" },
   folder: { type: "string" },
-  say: { type: "string" },
+  say: { type: "string", multiple: true },
   json: { type: "boolean", default: false },
   timeout: { type: "string", default: "120" },
   help: { type: "boolean", default: false },
@@ -46,11 +44,11 @@ export function parseOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): TalkOptions | undefined {
-  const { room, identity, http, folder, say, json, timeout, help } = readFlags(args, FLAGS);
+  const { room, identity, http, folder, say = [], json, timeout, help } = readFlags(args, FLAGS);
   if (help) return undefined;
   const seconds = Number(timeout);
   if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError("--timeout: expected seconds, from above 0 to 3600");
-  if (say?.trim() === "") throw new UsageError("--say: expected some text");
+  if (say.some((text) => text.trim() === "")) throw new UsageError("--say: expected some text");
   return {
     room: room ?? `talk-${randomBytes(4).toString("hex")}`,
     identity: identity ?? `me-${randomBytes(3).toString("hex")}`,
@@ -61,15 +59,6 @@ export function parseOptions(
     isJson: json,
     timeoutMs: seconds * 1_000,
   };
-}
-
-/** @throws {UsageError} for flags that are not among `options` */
-export function readFlags<Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
-  try {
-    return parseArgs({ args: [...args], options, strict: true }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "The command line cannot be read", { cause: error });
-  }
 }
 
 /** @throws {UsageError} */

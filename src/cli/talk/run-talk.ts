@@ -40,7 +40,7 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
     const line = isJson ? JSON.stringify(event) : toLine(event);
     if (line !== undefined) console.log(line);
   };
-  const forms = say === undefined ? new TerminalForms((text) => tell({ event: "form", text })) : undefined;
+  const forms = say.length === 0 ? new TerminalForms((text) => tell({ event: "form", text })) : undefined;
   registerTools(parley, { folder, notify: (text) => tell({ event: "notification", text }), forms });
   const agents = new Promise<string>((resolve) => parley.on("connected", (event) => resolve(event.agents.join(", "))));
   await parley.whenConnected(WAIT_FOR_AGENT_MS).catch((error: unknown) => {
@@ -52,7 +52,7 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
   try {
     if (forms) {
       await readLines(parley, { isJson, timeoutMs, forms, output: process.stderr, onFailed: (error) => report(error) });
-    } else if (say !== undefined) await sayOnce(parley, say, timeoutMs);
+    } else for (const text of say) await sayOnce(parley, text, timeoutMs);
   } finally {
     stopWatching();
     await parley.close();

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { UsageError } from "../talk/options.ts";
+import { readWords, UsageError } from "../../worker/settings/command-line.ts";
 
 export const TEST_USAGE = `Usage: npm run parley -- test [options] [file or folder …]
 
@@ -24,9 +23,17 @@ export interface TestOptions {
   readonly junit: string | undefined;
 }
 
+const FLAGS = {
+  repeat: { type: "string" },
+  room: { type: "boolean", default: false },
+  voice: { type: "boolean", default: false },
+  junit: { type: "string" },
+  help: { type: "boolean", default: false },
+} as const;
+
 /** @returns `undefined` for `--help`. @throws {UsageError} */
 export function parseTestOptions(args: readonly string[]): TestOptions | undefined {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readWords(args, FLAGS);
   if (values.help) return undefined;
   const repeat = values.repeat === undefined ? undefined : Number(values.repeat);
   if (repeat !== undefined && !(Number.isInteger(repeat) && repeat > 0))
@@ -38,22 +45,4 @@ export function parseTestOptions(args: readonly string[]): TestOptions | undefin
     hasVoice: values.voice,
     junit: values.junit,
   };
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        repeat: { type: "string" },
-        room: { type: "boolean", default: false },
-        voice: { type: "boolean", default: false },
-        junit: { type: "string" },
-        help: { type: "boolean", default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "The command line cannot be read", { cause: error });
-  }
 }

@@ -4,7 +4,7 @@ import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 import { toJunit } from "../../testing/scenario/to-junit.ts";
 import { runCommandLine } from "../run-command-line.ts";
-import { UsageError } from "../talk/options.ts";
+import { UsageError } from "../../worker/settings/command-line.ts";
 import { isOfNodeTest, runNodeTests } from "./node-tests.ts";
 import { parseTestOptions, TEST_USAGE, type TestOptions } from "./options.ts";
 

@@ -1,5 +1,5 @@
 import { withPassword } from "../../worker/settings/database-url.ts";
-import { readFlags, UsageError } from "../talk/options.ts";
+import { readFlags, UsageError } from "../../worker/settings/command-line.ts";
 
 export const WEBHOOKS_USAGE = `Usage: npm run parley -- webhooks [options]
 

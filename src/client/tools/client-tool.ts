@@ -1,3 +1,4 @@
+import { refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
@@ -73,8 +74,20 @@ export interface CompiledTool {
   readonly run: (input: unknown, context: ToolContext) => unknown;
 }
 
-/** @throws {TypeError} when a field of the tool cannot be used */
+const FIELDS: Readonly<Record<keyof ClientTool, readonly string[] | true>> = {
+  name: true,
+  description: true,
+  input: true,
+  timeoutMs: true,
+  execution: ["client", "either"],
+  scope: ["own", "room"],
+  readOnly: true,
+  run: true,
+};
+
+/** @throws {TypeError} when a field of the tool cannot be used, or a tool has no such field */
 export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
+  refuseUnknownFields(tool, Object.keys(FIELDS), "registerTool");
   const { name, description, input, timeoutMs, execution, scope, readOnly, run } = tool;
   if (!TOOL_NAME.test(name)) throw new TypeError(`The tool name "${name}" does not match ${TOOL_NAME}`);
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0)) {
@@ -82,6 +95,11 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   }
   if (description.length > MAX_DESCRIPTION_LENGTH) {
     throw new TypeError(`Tool "${name}": description: expected at most ${MAX_DESCRIPTION_LENGTH} characters`);
+  }
+  for (const field of ["execution", "scope"] as const) {
+    const words = FIELDS[field];
+    if (tool[field] !== undefined && words !== true && !words.includes(tool[field]))
+      throw new TypeError(`Tool "${name}": ${field}: expected one of ${words.join(", ")}`);
   }
   const { inputSchema, parse } = compileInput(name, input);
   return {

@@ -21,7 +21,10 @@ function* checkPresent(turn: Turn, { say = [], calls = [], asked = [], state, ..
   for (const each of say) if (!holds(turn.text, each)) yield problem("agent", String(each));
   let from = 0;
   for (const each of calls) {
-    const at = turn.calls.findIndex((call, index) => index >= from && isSuch(call, each));
+    // A call that failed is what was expected only where its error is.
+    const isExpected = (call: SeenCall) =>
+      isSuch(call, each) && (call.errorCode === undefined || each.error !== undefined);
+    const at = turn.calls.findIndex((call, index) => index >= from && isExpected(call));
     if (at < 0) yield problem("calls", showExpected(each));
     else from = at + 1;
   }

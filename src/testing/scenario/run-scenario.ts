@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
-import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
+import { describeIssue } from "../../lib/checks/describe-issue.ts";
 import { cassette } from "../cassette/cassette.ts";
 import { judge } from "../model/judge.ts";
 import { real } from "../model/real.ts";
@@ -12,6 +12,7 @@ import type { RoomServers } from "../stage/room-servers.ts";
 import { startTalk } from "../start-talk.ts";
 import type { Talk } from "../talk.ts";
 import type { Turn } from "../turn.ts";
+import { checkNames } from "./check-names.ts";
 import { checkTurn, diffTurn, type Problem } from "./check-turn.ts";
 import { type Expectation, type Scenario, scenarioSchema, type ScenarioTurn } from "./schema.ts";
 
@@ -67,6 +68,7 @@ async function runOnce(
     ...(room && { room }),
     voice,
   });
+  checkNames(scenario, talk.agent);
   prepare(talk, scenario);
   for (const [index, turn] of turns.entries()) {
     const failure = await runTurn(talk, turn);
@@ -126,6 +128,7 @@ function parseScenario(text: string, file: string): Scenario {
     throw new AppError("invalid_config", `${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   const parsed = scenarioSchema.safeParse(value);
-  if (!parsed.success) throw new AppError("invalid_config", `${file}:\n${z.prettifyError(parsed.error)}`);
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `${file}: ${describeIssue(issue, value, scenarioSchema)}`);
+  throw new AppError("invalid_config", lines.join("\n"));
 }

@@ -14,11 +14,11 @@ const VERSION = "1.13.5";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
 /** How Go downloads and builds: its own settings, the machine's proxies and certificates, and a C compiler. */
 const GO_SETTINGS = [
-  ...["GOPATH", "GOROOT", "GOENV", "GOFLAGS", "GOCACHE", "GOMODCACHE", "GOTMPDIR", "GOTOOLCHAIN", "GOMAXPROCS"],
-  ...["GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOVCS"],
-  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"],
-  ...["SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "CGO_ENABLED", "CC", "CXX"],
-];
+  "GOPATH GOROOT GOENV GOFLAGS GOCACHE GOMODCACHE GOTMPDIR GOTOOLCHAIN GOMAXPROCS",
+  "GOPROXY GONOPROXY GOPRIVATE GOSUMDB GONOSUMDB GOINSECURE GOAUTH GOVCS",
+  "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy",
+  "SSL_CERT_FILE SSL_CERT_DIR XDG_CACHE_HOME XDG_CONFIG_HOME CGO_ENABLED CC CXX",
+].flatMap((names) => names.split(" "));
 const PROGRESS_EVERY_MS = 10_000;
 export const WAYS_TO_LIVEKIT = [
   "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",

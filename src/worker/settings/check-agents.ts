@@ -1,33 +1,39 @@
 import { join } from "node:path";
-import { type AgentSettings, BUILT_IN_TOOLS } from "../../agent/agent-fields.ts";
+import { type AgentSettings, BUILT_IN_TOOLS, CALL_TOOLS } from "../../agent/agent-fields.ts";
 import { DEFAULT_AGENT } from "../../agent/load-agents.ts";
 import { AppError } from "../../errors/app-error.ts";
+import { didYouMean } from "../../lib/checks/did-you-mean.ts";
+import { matchPattern } from "../../permission/match-pattern.ts";
+import type { PermissionRule } from "../../permission/rule.ts";
+import { TOOL_TYPE } from "../../tool/permission-need.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 import type { Config } from "../config.ts";
 
 type Named = Partial<Pick<AgentSettings, "tools" | "handoffs">>;
+type Agents = ReadonlyMap<string, AgentSettings>;
 
 interface Known {
   readonly config: Pick<Config, "agentsFolder"> & Named;
-  readonly toolNames: { readonly has: (name: string) => boolean };
+  readonly toolNames: Pick<ReadonlyMap<string, unknown>, "keys">;
   /** Prefixes of MCP servers' tools, whose names are known only later. */
   readonly prefixes: readonly string[];
 }
 
 /** @throws {AppError} `invalid_config` with each tool and agent that an agent names and that does not exist */
-export function checkAgents(agents: ReadonlyMap<string, AgentSettings>, { config, toolNames, prefixes }: Known): void {
-  const isTool = (name: string) =>
-    /[*?\\]/u.test(name) ||
-    toolNames.has(name) ||
-    BUILT_IN_TOOLS.includes(name) ||
-    prefixes.some((prefix) => name.startsWith(prefix));
-  const isAgent = (name: string) => name === DEFAULT_AGENT || agents.has(name);
+export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Known): void {
+  const names = [...toolNames.keys(), ...BUILT_IN_TOOLS];
+  const agentNames = [DEFAULT_AGENT, ...agents.keys()];
   const problemsOf = (own: string, { tools = [], handoffs = {} }: Named) => {
-    const file = own === DEFAULT_AGENT ? "parley.config.ts" : join(config.agentsFolder, `${own}.ts`);
+    const file = fileOf(own, config);
     const handingTo = (name: string) =>
-      name === own ? "an agent cannot hand over to itself" : !isAgent(name) && `there is no agent "${name}"`;
+      name === own
+        ? "an agent cannot hand over to itself"
+        : !agentNames.includes(name) && `there is no agent "${name}".${didYouMean(name, agentNames)}`;
     return [
       ...tools.flatMap((name, index) =>
-        isTool(name) ? [] : `${file}: tools.${index}: there is no tool "${name}", or it is off`,
+        isGlob(name) || mayFit(name, { names, prefixes })
+          ? []
+          : `${file}: tools.${index}: there is no tool "${name}", or it is off.${didYouMean(name, [...names, ...prefixes])}`,
       ),
       ...Object.keys(handoffs).flatMap((name) => {
         const why = handingTo(name);
@@ -38,4 +44,69 @@ export function checkAgents(agents: ReadonlyMap<string, AgentSettings>, { config
   const named: [string, Named][] = [[DEFAULT_AGENT, config], ...agents];
   const problems = named.flatMap(([name, agent]) => problemsOf(name, agent));
   if (problems.length > 0) throw new AppError("invalid_config", problems.join("\n"));
+}
+
+interface Ruled {
+  readonly tools?: readonly string[];
+  readonly permission?: { readonly rules: readonly PermissionRule[] };
+}
+
+interface KnownTools {
+  readonly config: Pick<Config, "agentsFolder"> & Ruled;
+  readonly tools: ReadonlyMap<string, Pick<ServerTool, "permission">>;
+  readonly prefixes: readonly string[];
+}
+
+/**
+ * A line for each glob of an agent's `tools`, and for each permission rule, that fits no tool of the server: most often it is
+ * misspelt, and denies nothing. No error, because clients announce tools of their own, and a running tool may ask with any
+ * type.
+ */
+export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }: KnownTools): string[] {
+  const names = [...tools.keys(), ...BUILT_IN_TOOLS, ...CALL_TOOLS, "hand_off"];
+  const types = [TOOL_TYPE, ...[...tools.values()].flatMap(({ permission }) => permission?.type ?? [])];
+  const misfit = (pattern: string) =>
+    mayFit(pattern, { names, prefixes })
+      ? undefined
+      : `the server has no tool "${pattern}".${didYouMean(pattern, [...names, ...prefixes])}`;
+  const misfitOfRule = ({ type, pattern }: PermissionRule) => {
+    if (!types.some((each) => matchPattern(type, each)))
+      return `no tool declares a permission of type "${type}".${didYouMean(type, types)}`;
+    return type === TOOL_TYPE ? misfit(pattern) : undefined;
+  };
+  const ruled: [string, Ruled][] = [[DEFAULT_AGENT, config], ...agents];
+  return ruled.flatMap(([agent, { tools: globs = [], permission }]) => {
+    const problems = [
+      ...globs.filter(isGlob).map((glob) => misfit(glob)),
+      ...(permission?.rules ?? []).map(misfitOfRule),
+    ];
+    const places = [
+      ...globs.flatMap((glob, index) => (isGlob(glob) ? `tools.${index}` : [])),
+      ...(permission?.rules ?? []).map((_, index) => `permission.rules.${index}`),
+    ];
+    return problems.flatMap((problem, index) =>
+      problem === undefined ? [] : `${fileOf(agent, config)}: ${places[index]}: ${problem}`,
+    );
+  });
+}
+
+function isGlob(name: string): boolean {
+  return /[*?\\]/u.test(name);
+}
+
+function fileOf(agent: string, { agentsFolder }: Pick<Config, "agentsFolder">): string {
+  return agent === DEFAULT_AGENT ? "parley.config.ts" : join(agentsFolder, `${agent}.ts`);
+}
+
+/** Whether a glob fits one of the names, or may fit one that begins with one of the prefixes. */
+function mayFit(
+  pattern: string,
+  { names, prefixes }: { readonly names: readonly string[]; readonly prefixes: readonly string[] },
+): boolean {
+  const [head = ""] = pattern.split(/[*?\\]/u);
+  return (
+    head === "" ||
+    names.some((name) => matchPattern(pattern, name)) ||
+    prefixes.some((prefix) => prefix.startsWith(head) || head.startsWith(prefix))
+  );
 }

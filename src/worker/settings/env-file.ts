@@ -6,7 +6,7 @@ import { AppError } from "../../errors/app-error.ts";
  * Adds the variables of a `.env` file to `env`, which wins. A secret and the path of its file (`NAME`, `NAME_FILE`) count as
  * one variable here: `.env` may name a file, and the environment still overrides it with a value.
  *
- * @throws {AppError} `invalid_config` if the file exists but cannot be read
+ * @throws {AppError} `invalid_config` if the file exists but cannot be read, or has a quote that is never closed
  */
 export async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<void> {
   const content = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -15,7 +15,16 @@ export async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<
   });
   const given = { ...env };
   for (const [name, value] of Object.entries(parseEnv(content))) {
+    checkQuotes(name, value ?? "", { content, path });
     const twin = name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : `${name}_FILE`;
     if (!given[twin]) env[name] ??= value;
   }
+}
+
+/** A quote that opens a value and is still in it has no other that closes it. */
+function checkQuotes(name: string, value: string, { content, path }: { content: string; path: string }): void {
+  const line = content.split("\n").find((each) => each.replace(/^\s*(?:export\s+)?/u, "").startsWith(name));
+  const [, quote] = /=\s*(["'`])/u.exec(line ?? "") ?? [];
+  if (quote !== undefined && value.startsWith(quote))
+    throw new AppError("invalid_config", `${path}: ${name}: the value begins with ${quote}, which is never closed`);
 }

@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../../errors/app-error.ts";
-import { describeIssue } from "../../lib/describe-issue.ts";
+import { describeIssue } from "../../lib/checks/describe-issue.ts";
 import { type ConfigFileValues, configFileSchema } from "../config-file.ts";
 
 /**
@@ -25,6 +25,6 @@ export async function readConfigFile(path: string, setting = "PARLEY_CONFIG"): P
 export function checkConfig(value: unknown, path: string): ConfigFileValues {
   const parsed = configFileSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue, value)}`);
+  const lines = parsed.error.issues.map((issue) => `${path}: ${describeIssue(issue, value, configFileSchema)}`);
   throw new AppError("invalid_config", lines.join("\n"), { cause: parsed.error });
 }

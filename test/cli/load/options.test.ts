@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseLoadOptions } from "../../../src/cli/load/options.ts";
-import { UsageError } from "../../../src/cli/talk/options.ts";
+import { UsageError } from "../../../src/worker/settings/command-line.ts";
 
 test("flags say how many rooms talk, how long and about what", () => {
   const args = [

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { parseOptions, UsageError } from "../../../src/cli/talk/options.ts";
+import { parseOptions } from "../../../src/cli/talk/options.ts";
+import { UsageError } from "../../../src/worker/settings/command-line.ts";
 
 test("without flags it is a fresh room and identity, port 8080, and no folder", () => {
   const [first, second] = [parseOptions([], {}), parseOptions([], {})];
 
   expect(first).toMatchObject({ httpUrl: "http://127.0.0.1:8080", isJson: false, timeoutMs: 120_000 });
   expect(first?.folder).toBeUndefined();
-  expect(first?.say).toBeUndefined();
+  expect(first?.say).toEqual([]);
   expect(first?.room).not.toBe(second?.room);
   expect(first?.identity).not.toBe(second?.identity);
 });
@@ -29,10 +30,14 @@ test("flags win over the environment", () => {
     httpUrl: "https://parley.example",
     tokenSecret: undefined,
     folder: "notes",
-    say: "hi",
+    say: ["hi"],
     isJson: true,
     timeoutMs: 2_500,
   });
+});
+
+test("each --say is a turn, in order", () => {
+  expect(parseOptions(["--say", "one", "--say", "two"], {})?.say).toEqual(["one", "two"]);
 });
 
 test("--help asks for nothing else", () => {

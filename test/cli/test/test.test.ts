@@ -104,7 +104,9 @@ test("the report's summary of a file that is wrong says where it is wrong", asyn
 
   await parley("--junit", "report.xml");
 
-  expect(await readFile(join(folder.path, "report.xml"), "utf8")).toMatch(/message="a\.talk\.yaml: ✖ .*usr/);
+  expect(await readFile(join(folder.path, "report.xml"), "utf8")).toMatch(
+    /message="a\.talk\.yaml: turns\.0\.usr: unknown field/,
+  );
 });
 
 test("a folder without tests, a path that is not there and a wrong flag are wrong command lines", async () => {

@@ -148,7 +148,7 @@ test.each([
   [{ response: "reject", message: "a".repeat(4_001) }, "message: expected at most 4000 characters"],
   [{ response: "approve", message: "but slowly" }, "message: expected none beside an approval"],
   [{ response: "reject", editedInput: {} }, "editedInput: expected none beside a rejection"],
-  [{ response: "approve", remember: true }, "remember: expected no such field"],
+  [{ response: "approve", remember: true }, "remember: unknown field"],
 ])("the body %j is a 400 that names the field", async (body, error) => {
   const permission = await ask();
   const headers = body === undefined ? {} : { "content-type": "application/json" };

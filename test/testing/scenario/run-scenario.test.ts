@@ -73,7 +73,12 @@ test("a failure shows the turn as a diff", async () => {
 });
 
 test.each([
-  ["calls in another order", "calls: [book, get_location]", "- calls: get_location"],
+  [
+    "calls in another order",
+    "calls: [{ name: book, error: permission_denied }, get_location]",
+    "- calls: get_location",
+  ],
+  ["a call that failed", "calls: [get_location, book]", "- calls: book"],
   ["a call that must not be", "{ calls: book, absent: true }", "- calls: no book"],
   ["words that must not be", "{ say: Then, absent: true }", "- agent: not Then"],
   ["a question that must not be", "{ asked: book, absent: true }", "- asks:  not book"],
@@ -150,6 +155,16 @@ test("a scenario is run as often as is wanted, each time in a new talk", async (
 
 test.each([
   ["a word that is unknown", "turns:\n  - usr: Hi\n", /usr/],
+  [
+    "a field that is misspelt",
+    "turns: [{ user: Hi, expct: [] }]\n",
+    /turns\.0\.expct: unknown field\. Did you mean "expect"/,
+  ],
+  [
+    "an answer for a tool that there is not",
+    "permission: { bok: approve }\nturns: [{ user: Hi, model: Hello. }]\n",
+    /permission\.bok: there is no tool "bok"\. Did you mean "book"\?/,
+  ],
   ["two behaviours at once", "device: { a: { never: true, late: 5 } }\nturns: [{ user: Hi }]\n", /one of late, twice/],
   ["no YAML", "turns: [", /a\.talk\.yaml/],
   [

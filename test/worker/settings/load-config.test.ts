@@ -197,7 +197,7 @@ const BAD_FILES: readonly [string, string][] = [
     `export default { instructions: "x", budget: { identityPerDay: { tokens: NaN } } };`,
     "budget.identityPerDay.tokens: expected number, got null",
   ],
-  [`export default { instructions: "x", maxStep: 3 };`, "maxStep: expected no such field, got one"],
+  [`export default { instructions: "x", maxStep: 3 };`, 'maxStep: unknown field. Did you mean "maxSteps"?'],
   [`export default { instructions: "x", toolSettings: [] };`, "toolSettings: expected record, got []"],
   [`export const config = {};`, "default export: expected object, got nothing"],
   [`throw new Error("typo");`, "cannot be loaded: typo"],

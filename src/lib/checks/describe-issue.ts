@@ -1,0 +1,62 @@
+import type { z } from "zod";
+import { didYouMean } from "./did-you-mean.ts";
+
+/**
+ * For example `model.maxTokens: expected number, got "many"`.
+ *
+ * @param root the value that was checked
+ * @param schema that it was checked with: names the field that a misspelt one may have been meant as
+ */
+export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z.core.$ZodType): string {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    const known = schema === undefined ? [] : fieldsAt(schema, issue.path);
+    return issue.keys.map((key) => `${[...path, key].join(".")}: unknown field.${didYouMean(key, known)}`).join(" ");
+  }
+  let value: unknown = root;
+  for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
+  return `${path.join(".") || "default export"}: ${reason}, got ${preview(value)}`;
+}
+
+function preview(value: unknown): string {
+  const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? "nothing");
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+/** The names of the fields that a schema has at a place of the value. */
+function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  let schemas = unwrap(schema);
+  for (const key of path) schemas = schemas.flatMap((each) => stepInto(each, key)).flatMap(unwrap);
+  return schemas.flatMap(({ _zod: { def } }) => (isDef(def, "object") ? Object.keys(def.shape) : []));
+}
+
+/** The schemas of what is inside of optional values, defaults, transformations and unions. */
+function unwrap(schema: z.core.$ZodType): z.core.$ZodType[] {
+  const { def } = schema._zod;
+  if ("innerType" in def) return unwrap(def.innerType as z.core.$ZodType);
+  if (isDef(def, "pipe")) return [def.in, def.out].flatMap(unwrap);
+  if (isDef(def, "union")) return def.options.flatMap(unwrap);
+  return [schema];
+}
+
+function stepInto({ _zod: { def } }: z.core.$ZodType, key: PropertyKey): z.core.$ZodType[] {
+  if (isDef(def, "object")) {
+    const field = def.shape[String(key)];
+    return field === undefined ? [] : [field];
+  }
+  if (isDef(def, "array")) return [def.element];
+  return isDef(def, "record") ? [def.valueType] : [];
+}
+
+interface Defs {
+  readonly object: z.core.$ZodObjectDef;
+  readonly array: z.core.$ZodArrayDef;
+  readonly record: z.core.$ZodRecordDef;
+  readonly union: z.core.$ZodUnionDef;
+  readonly pipe: z.core.$ZodPipeDef;
+}
+
+function isDef<Kind extends keyof Defs>(def: z.core.$ZodTypeDef, kind: Kind): def is Defs[Kind] {
+  return def.type === kind;
+}

@@ -1,0 +1,48 @@
+import { readFlags } from "./settings/command-line.ts";
+
+const TITLES = {
+  start: "Starts everything that the environment does not name: LiveKit, PostgreSQL, a model; and the worker.",
+  dev: "The same, again after each change.",
+  worker: "Starts the worker alone, for production.",
+};
+
+const FLAGS = {
+  "worker-only": { type: "boolean", default: false },
+  migrate: { type: "boolean", default: false },
+  "scripted-model": { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+export interface MainOptions {
+  /** Starts neither LiveKit nor PostgreSQL. */
+  readonly isWorkerOnly: boolean;
+  /** Brings the database up to date, and ends. */
+  readonly isMigration: boolean;
+  /** Whether the scripted model may answer where no model is configured. */
+  readonly hasScripted: boolean;
+}
+
+/** The flags of `parley start` and `parley worker`. @returns `undefined` for `--help`. @throws {UsageError} */
+export function parseMainOptions(args: readonly string[]): MainOptions | undefined {
+  const flags = readFlags(args, FLAGS);
+  if (flags.help) return undefined;
+  const isWorkerOnly = flags["worker-only"];
+  return {
+    isWorkerOnly,
+    isMigration: flags.migrate,
+    hasScripted: !isWorkerOnly || flags["scripted-model"],
+  };
+}
+
+/** The usage of a command that starts the worker. */
+export function mainUsage(command: keyof typeof TITLES): string {
+  const more =
+    command === "worker"
+      ? "  --migrate           brings the database up to date, and ends\n  --scripted-model    without a model's key or address, a scripted model answers\n"
+      : "";
+  return `Usage: npm run parley -- ${command} [options]
+
+${TITLES[command]} Settings: the environment and .env; docs/operating.md lists them. Ctrl-C stops it.
+
+${more}  --help              this text`;
+}

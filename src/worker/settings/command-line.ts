@@ -1,0 +1,42 @@
+import { parseArgs, type ParseArgsConfig, type ParseArgsOptionsConfig } from "node:util";
+import { didYouMean } from "../../lib/checks/did-you-mean.ts";
+
+/** A wrong command line. Its message is shown without a stack. */
+export class UsageError extends Error {}
+
+/**
+ * Reads flags. One that is given more than once must be `multiple`: else only the last would count.
+ *
+ * @throws {UsageError} for flags that are not among `options`, and for other words
+ */
+export function readFlags<const Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
+  return readArguments(args, options).values;
+}
+
+/** The same, with the words that are no flags. @throws {UsageError} */
+export function readWords<const Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
+  return readArguments(args, options, true);
+}
+
+function readArguments<const Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+  allowPositionals = false,
+) {
+  const known = Object.keys(options).map((name) => `--${name}`);
+  const given = new Set<string>();
+  for (const token of parseArgs({ args: [...args], options, strict: false, tokens: true }).tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName } = token;
+    const option = options[name];
+    if (!Object.hasOwn(options, name) || option === undefined)
+      throw new UsageError(`${rawName} is not an option.${didYouMean(rawName, known)}`);
+    if (given.has(name) && option.multiple !== true) throw new UsageError(`${rawName} is given twice`);
+    given.add(name);
+  }
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals, strict: true } satisfies ParseArgsConfig);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : "The command line cannot be read", { cause: error });
+  }
+}

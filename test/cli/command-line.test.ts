@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { forEachTest } from "../support/lifetimes.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+// Each is a program; two cores that have other work to do need their time.
+vi.setConfig({ testTimeout: 30_000 });
+
+const CLI = join(import.meta.dirname, "../../src/cli/parley.ts");
+const folder = forEachTest(tempFolder);
+
+/** How `parley` ends in an empty folder, and the first line that it prints. */
+function parley(...args: readonly string[]): Promise<[code: unknown, line: string | undefined]> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const options = { cwd: folder.path, env: { PATH, NODE_COMPILE_CACHE } };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, ...args], options, (error, stdout, stderr) =>
+      resolve([error?.code ?? 0, `${stderr}${stdout}`.split("\n")[0]]),
+    );
+  });
+}
+
+test.each([
+  [["tlk"], 'parley: "tlk" is not a command. Did you mean "talk"?'],
+  [["start", "--port", "5"], "parley: --port is not an option."],
+  [["worker", "--migrat"], 'parley: --migrat is not an option. Did you mean "--migrate"?'],
+  [["dev", "--watch"], "parley dev: --watch is not an option."],
+  [["talk", "--rom", "a"], 'talk: --rom is not an option. Did you mean "--room"?'],
+  [["talk", "--room", "a", "--room", "b"], "talk: --room is given twice"],
+  [["decode", "file.txt"], /parley decode: Unexpected argument 'file\.txt'/],
+  [["start", "foo"], /parley: Unexpected argument 'foo'/],
+])("%j is refused", async (args, line) => {
+  const [code, first] = await parley(...args);
+
+  expect(code).toBe(2);
+  if (typeof line === "string") expect(first).toBe(line);
+  else expect(first).toMatch(line);
+});
+
+test.each([
+  [["start", "--help"], "Usage: npm run parley -- start [options]"],
+  [["worker", "--help"], "Usage: npm run parley -- worker [options]"],
+  [["dev", "--help"], "Usage: npm run parley -- dev [options]"],
+  [["encode", "--help"], /^Usage: .* decode/],
+  [["--version"], "0.1.0"],
+])("%j is answered, and nothing is started", async (args, line) => {
+  const [code, first] = await parley(...args);
+
+  expect(code).toBe(0);
+  if (typeof line === "string") expect(first).toBe(line);
+  else expect(first).toMatch(line);
+});
