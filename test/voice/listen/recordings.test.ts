@@ -1,0 +1,132 @@
+import { readFile } from "node:fs/promises";
+import { initializeLogger, stt } from "@livekit/agents";
+import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
+import { beforeAll, expect, test } from "vitest";
+import { SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
+import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
+import { voiceSchema } from "../../../src/voice/voice-settings.ts";
+import { VoiceAgent, warmUp } from "../../support/voice-agent.ts";
+
+const RATE = 16_000;
+const MS = RATE / 1_000;
+const WAV_HEADER_BYTES = 44;
+/** People, not synthetic voices. Each is one utterance. */
+const RECORDINGS = ["ten-of-clubs", "seven-of-clubs", "he-was-not-an-ill-disposed-young-man"];
+
+beforeAll(async () => {
+  initializeLogger({ pretty: false, level: "silent" });
+  await warmUp();
+});
+
+test.each(RECORDINGS)(
+  "a recogniser that is asked per utterance gets what was said as it was said: %s",
+  async (name) => {
+    const sound = joined(silence(1_000), await recording(name), silence(1_000));
+    const utterance = await recognised(sound);
+    expect(utterance.length / MS).toBeGreaterThan(500);
+    expect(indexOf(sound, utterance)).toBeGreaterThan(0);
+  },
+);
+
+test.each(RECORDINGS)("of the silence before the words it gets a tenth of a second: %s", async (name) => {
+  const sound = joined(silence(1_000), await recording(name), silence(1_000));
+  const utterance = await recognised(sound);
+  // The model hears a voice within two of its windows.
+  const leadMs = firstSoundMs(sound) - indexOf(sound, utterance) / MS;
+  expect(leadMs).toBeGreaterThan(100 - 2 * 32);
+  expect(leadMs).toBeLessThanOrEqual(110);
+});
+
+test("in a room, too, the recogniser gets the beginning of what is said", async () => {
+  const ears = new Recorded();
+  await using voice = await VoiceAgent.start({ stt: ears });
+  const user = await voice.speaker("user");
+  const spoken = await recording("ten-of-clubs");
+  await user.play(resampled(spoken, RATE, SPEECH_RATE));
+  await expect.poll(() => ears.utterances.length, { timeout: 10_000 }).toBe(1);
+  const [heard = new Int16Array()] = ears.utterances;
+  // Opus does not keep the samples, but the loudness of each hundredth of a second.
+  const first = (sound: Int16Array) => loudness(sound).slice(firstSoundMs(sound) / 10, firstSoundMs(sound) / 10 + 50);
+  expect(correlation(first(spoken), first(heard))).toBeGreaterThan(0.8);
+});
+
+/** Keeps what it is asked to recognise, and understands nothing. */
+class Recorded extends stt.STT {
+  readonly label = "recorded";
+  readonly utterances: Int16Array[] = [];
+
+  constructor() {
+    super({ streaming: false, interimResults: false });
+  }
+
+  protected override async _recognize(buffer: AudioFrame | AudioFrame[]): Promise<stt.SpeechEvent> {
+    this.utterances.push(joined(...[buffer].flat().map(({ data }) => data)));
+    return { type: stt.SpeechEventType.FINAL_TRANSCRIPT };
+  }
+
+  override stream(): stt.SpeechStream {
+    throw new TypeError("AgentSession streams by its StreamAdapter");
+  }
+}
+
+/** Plays sound to a recogniser as AgentSession does. @returns the first utterance that it gets */
+async function recognised(sound: Int16Array): Promise<Int16Array> {
+  const recorded = new Recorded();
+  const stream = new stt.StreamAdapter(recorded, new VoiceActivity(voiceSchema.parse({}))).stream();
+  for (let at = 0; at < sound.length; at += 512) {
+    const part = sound.slice(at, at + 512);
+    stream.pushFrame(new AudioFrame(part, RATE, 1, part.length));
+  }
+  await expect.poll(() => recorded.utterances.length, { timeout: 10_000 }).toBe(1);
+  stream.close();
+  return recorded.utterances[0] ?? new Int16Array();
+}
+
+async function recording(name: string): Promise<Int16Array> {
+  const wav = await readFile(new URL(`../../fixtures/recordings/${name}.wav`, import.meta.url));
+  return new Int16Array(wav.buffer.slice(wav.byteOffset + WAV_HEADER_BYTES, wav.byteOffset + wav.byteLength));
+}
+
+function resampled(sound: Int16Array, from: number, to: number): Int16Array {
+  const resampler = new AudioResampler(from, to);
+  const frames = [...resampler.push(new AudioFrame(sound, from, 1, sound.length)), ...resampler.flush()];
+  return joined(...frames.map(({ data }) => data));
+}
+
+/** Where `part` begins in `whole`; -1 if it is not in it as it is. */
+function indexOf(whole: Int16Array, part: Int16Array): number {
+  return Buffer.from(whole.buffer).indexOf(Buffer.from(part.slice().buffer)) / 2;
+}
+
+/** When the first sound begins that is a twentieth as loud as the loudest. */
+function firstSoundMs(sound: Int16Array): number {
+  const loudest = sound.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  return sound.findIndex((sample) => Math.abs(sample) >= loudest * 0.05) / MS;
+}
+
+/** Of each 10 ms. */
+function loudness(sound: Int16Array): number[] {
+  return Array.from({ length: Math.floor(sound.length / MS / 10) }, (_, part) =>
+    sound.subarray(part * 10 * MS, (part + 1) * 10 * MS).reduce((sum, sample) => sum + Math.abs(sample), 0),
+  );
+}
+
+function correlation(ones: readonly number[], others: readonly number[]): number {
+  const length = Math.min(ones.length, others.length);
+  const centred = (values: readonly number[]) => {
+    const mean = values.slice(0, length).reduce((sum, value) => sum + value, 0) / length;
+    return values.slice(0, length).map((value) => value - mean);
+  };
+  const [one, other] = [centred(ones), centred(others)];
+  const product = (a: readonly number[], b: readonly number[]) =>
+    a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
+  return product(one, other) / Math.sqrt(product(one, one) * product(other, other));
+}
+
+function silence(ms: number): Int16Array {
+  return new Int16Array(Math.round(ms * MS));
+}
+
+function joined(...parts: readonly Int16Array[]): Int16Array {
+  return Int16Array.from(parts.flatMap((part) => [...part]));
+}
