@@ -113,7 +113,7 @@ export class MemoryPorts implements CallPorts {
 
   get turn(): CallTurn {
     const { signal } = this.controller;
-    return { turnId: "turn", messageId: "m", participant: "user", signal, aside: () => Promise.resolve() };
+    return { turnId: "turn", messageId: "m", participant: "user", signal, aside: () => Promise.resolve("heard") };
   }
 
   run(toolName: string, input: JsonObject = {}, more: Partial<ToolUse> = {}): Promise<ModelAnswer> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { toolResults } from "../support/model-view.ts";
+import { Participant } from "../support/participant.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 /** Real sound of some length, whatever the recogniser is told to understand. */
@@ -53,3 +54,22 @@ test(
     expect(voice.agent.model.rejections).toEqual([]);
   },
 );
+
+test("a participant that only reads is shown the first question of a form in its first answer", async () => {
+  await using voice = await VoiceAgent.start({ tools: { book } });
+  voice.agent.model.script([reply([toolUse("book")]), reply([text(DONE)])]);
+  const reader = await Participant.join(voice.agent.roomName, "reader");
+  await reader.say("Book a table.");
+  const shown = (question: string) => reader.next("assistant_sentence", ({ text: said }) => said.endsWith(question));
+  await shown("A table then. How many people?");
+  await reader.say("Four.");
+  await shown("Where? inside or garden?");
+  await reader.say("In the garden, please.");
+  await reader.next("assistant_sentence", ({ text: said }) => said === DONE);
+
+  const content = { guests: 4, place: "garden" };
+  expect(toolResults(voice.agent)).toEqual([
+    { content: JSON.stringify({ action: "accept", content }), isError: false },
+  ]);
+  await reader.leave();
+});

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { Participant } from "../support/participant.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { toolResults } from "../support/model-view.ts";
@@ -87,4 +88,54 @@ test("who speaks over the question is answered, and asked again behind the answe
   const answered = performance.now();
   await user.untilHeard((await secondsOf("It will be sunny.")) + 1, answered);
   expect(ran).toEqual([]);
+});
+
+/** A talk in which a participant that only reads asks for a file, in the moment it comes. */
+async function reading(options: Parameters<typeof guardedTool>[0] = {}) {
+  const { tool, ran } = guardedTool(options);
+  const voice = await VoiceAgent.start({ tools: { write: tool } });
+  voice.agent.model.script([reply([toolUse("write", { path: "notes/a.md" })]), reply([text(DONE)])]);
+  const reader = await Participant.join(voice.agent.roomName, "reader");
+  await reader.say(REQUEST);
+  return { voice, reader, ran, [Symbol.asyncDispose]: () => voice[Symbol.asyncDispose]() };
+}
+
+test.each([
+  ["any other", {}, ["Write notes/a.md. Yes or no?"]],
+  ["one that takes no spoken yes", { voiceApproval: false }, ["Write notes/a.md", "Yes or no?"]],
+])("a participant that only reads is shown the question in its first answer: %s", async (_, options, question) => {
+  await using talk = await reading(options);
+  const { reader } = talk;
+  await reader.next("assistant_sentence", ({ text: said }) => said === question.at(-1));
+  expect(reader.all("assistant_sentence").map(({ text: said }) => said)).toEqual(question);
+  await reader.say("Yes");
+  await reader.next("assistant_sentence", isDone);
+  expect(talk.ran).toEqual(["notes/a.md"]);
+  await reader.leave();
+});
+
+test("a yes that comes before the question was shown is a message", async () => {
+  await using talk = await reading();
+  const { reader, voice } = talk;
+  await expect.poll(async () => (await voice.agent.sql`select id from permissions`).length).toBe(1);
+  const said = await reader.say("Yes");
+  await reader.next("start_answer", ({ previousId }) => previousId === said);
+  expect(talk.ran).toEqual([]);
+  await reader.leave();
+});
+
+test("a participant that reads while another listens is shown the question that is spoken", async () => {
+  const { tool, ran } = guardedTool();
+  await using voice = await VoiceAgent.start({ tools: { write: tool } });
+  const listener = await voice.speaker("listener");
+  const reader = await voice.agent.client("reader");
+  voice.agent.model.script([reply([toolUse("write", { path: "notes/a.md" })]), reply([text(DONE)])]);
+  const asking = performance.now();
+  await reader.say(REQUEST);
+  await listener.untilSound(asking);
+  await reader.next("assistant_sentence", ({ text: said }) => said === "Write notes/a.md. Yes or no?");
+  await listener.untilSilence();
+  await reader.say("Yes");
+  await reader.next("assistant_sentence", isDone);
+  expect(ran).toEqual(["notes/a.md"]);
 });

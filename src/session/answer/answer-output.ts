@@ -1,5 +1,6 @@
 import { countLetters, dropLetters } from "../../conversation/heard.ts";
 import { createId } from "../../lib/id.ts";
+import type { Said } from "../../tool/calls/call-ports.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { PacedSentences } from "./paced-sentences.ts";
 import type { RoomLink } from "../room/room-link.ts";
@@ -40,6 +41,8 @@ export class AnswerOutput {
   #isShownOnly = false;
   /** Whether the speech goes on. If not, text is shown as it comes. */
   #isSpeaking: boolean;
+  /** The worker's last words, which the speech has got apart from the answer's text. */
+  #conclusion = "";
   /** The text that the speech has got, and below it how many of its letters were heard. */
   #given = "";
   #heard = 0;
@@ -91,29 +94,45 @@ export class AnswerOutput {
   }
 
   /**
-   * Says words that are not part of the answer: they are not stored, and the model is not told. They are spoken if the
-   * answer is, else shown as a sentence of their own. Resolves when they have been said or `signal` has cut them off;
+   * Says words that are not part of the answer: they are not stored, and the model is not told. They are shown as a
+   * sentence of their own, and spoken if the answer is. Resolves once they have been said or `signal` has cut them off;
    * never rejects.
    */
-  async aside(text: string, signal: AbortSignal): Promise<void> {
-    if (this.#isEnded || signal.aborted) return;
+  async aside(text: string, signal: AbortSignal): Promise<Said> {
+    if (this.#isEnded || signal.aborted) return "unsaid";
     if (!this.#speech || !this.#isSpeaking) {
       this.#onAside();
-      return this.#speaker.aside(text);
+      this.#speaker.aside(text);
+      return "shown";
     }
-    const aside = this.#speech.aside(text);
-    const cut = () => aside.cut();
-    signal.addEventListener("abort", cut, { once: true });
-    await aside.spoken;
-    signal.removeEventListener("abort", cut);
+    let isShown = false;
+    const sentence = this.#sentences.addAside(text, () => {
+      this.#onAside();
+      if (this.#isSpeaking) return;
+      isShown = true;
+      this.#transcription.write(` ${text} `);
+    });
+    const isHeard = await this.#speak(this.#speech, { text, onBegun: sentence.hear }, signal);
+    sentence.takeBack();
+    if (isHeard) return "heard";
+    return isShown ? "shown" : "unsaid";
   }
 
   /** Says something during a wait, by voice only. The answer's next words cut it off. Never rejects. */
   async filler(text: string, signal: AbortSignal): Promise<void> {
-    if (!this.#isSpeaking) return;
+    if (!this.#speech || !this.#isSpeaking || this.#isEnded || signal.aborted) return;
     const answered = new AbortController();
     this.#cutFiller = () => answered.abort();
-    await this.aside(text, AbortSignal.any([signal, answered.signal]));
+    await this.#speak(this.#speech, { text }, AbortSignal.any([signal, answered.signal]));
+  }
+
+  /** Returns whether the aside was heard in full. */
+  #speak(speech: SpokenAnswer, said: Parameters<SpokenAnswer["aside"]>[0], signal: AbortSignal): Promise<boolean> {
+    const aside = speech.aside(said);
+    const cut = () => aside.cut();
+    signal.addEventListener("abort", cut, { once: true });
+    void aside.spoken.then(() => signal.removeEventListener("abort", cut));
+    return aside.spoken;
   }
 
   /** Resolves when everything that was written so far has been heard, or will not be. */
@@ -125,7 +144,10 @@ export class AnswerOutput {
   conclude(text: string, { isShown }: { readonly isShown: boolean }): void {
     this.#cutFiller();
     this.flush();
-    if (this.#isSpeaking) this.#speech?.aside(text);
+    if (this.#isSpeaking) {
+      this.#speech?.aside({ text });
+      this.#conclusion = isShown ? ` ${text}` : "";
+    }
     this.#isShownOnly = this.#isSpeaking;
     if (isShown) this.#speaker.write(text);
   }
@@ -163,9 +185,9 @@ export class AnswerOutput {
   #showRest(): void {
     if (!this.#isSpeaking) return;
     this.#isSpeaking = false;
+    this.#transcription.write(dropLetters(this.#given, this.#heard));
     this.#sentences.release();
-    const rest = dropLetters(this.#given, this.#heard);
-    if (rest !== "") this.#transcription.write(rest);
+    this.#transcription.write(this.#conclusion);
   }
 }
 
@@ -179,7 +201,7 @@ interface ApartOptions {
 }
 
 /** Shows words of the worker while no turn runs, as an answer that is not stored. Never rejects. */
-export async function sayApart(text: string, options: ApartOptions): Promise<void> {
+export async function sayApart(text: string, options: ApartOptions): Promise<"shown"> {
   const { outbox, link, previousId, participant, language } = options;
   const messageId = createId();
   outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType: "text" } });
@@ -196,4 +218,5 @@ export async function sayApart(text: string, options: ApartOptions): Promise<voi
   });
   answer.write(text);
   await answer.end();
+  return "shown";
 }

@@ -5,7 +5,7 @@ import type { WordedField } from "../../tool/calls/fill-in-form.ts";
 import { sayApart } from "../answer/answer-output.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
-import type { Saying } from "../permission/worded-questions.ts";
+import { hasReached, type Saying } from "../permission/worded-questions.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import type { Outbox } from "../wire/outbox.ts";
@@ -130,12 +130,13 @@ export class WordedForms {
     return { signal: form.over, aside };
   }
 
-  /** A question that was cut off, or that could not be said, does not count as said. */
+  /** A question counts as asked only once the participant has heard it in full, or was shown it. */
   async #say(open: Open, { aside, signal }: Saying): Promise<void> {
     const { over } = open.form;
     if (!aside || signal.aborted || over.aborted) return;
     const { words } = open;
-    await aside(words, over);
+    const said = await aside(words, over);
+    if (!hasReached(said, this.#options.peers.get(open.form.current.participant))) return;
     if (signal.aborted || over.aborted || words !== open.words) return;
     open.isSaid = true;
   }

@@ -85,8 +85,8 @@ export class PermissionDesk {
 
   /**
    * The same for something that a running call wants to do. The use of its tool was judged before it began. When the
-   * call's turn is over, a participant that is present and has no dialogs is shown the question in a message of its
-   * own. To any other, `sayAgain` says it after that participant's next answer, if the question is put in words at all.
+   * call's turn is over, a participant that is present, can read and has no dialogs is shown the question in a
+   * message of its own. To any other, `sayAgain` says it after that participant's next answer, if the question is put in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
@@ -100,7 +100,7 @@ export class PermissionDesk {
     if (turn && !turn.signal.aborted) return turn;
     const { participant, messageId: previousId } = current;
     const peer = this.#options.peers.get(participant);
-    if (!peer?.isPresent || peer.features.has("permissions")) return { signal: over };
+    if (!peer?.isPresent || peer.isSip || peer.features.has("permissions")) return { signal: over };
     const { language } = peer;
     const aside = (text: string) => sayApart(text, { ...this.#options, previousId, participant, language });
     return { signal: over, aside };

@@ -1,6 +1,6 @@
 import { readYesOrNo, spokenAnswersOf } from "../../permission/spoken-answers.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import type { CallTurn } from "../../tool/calls/call-ports.ts";
+import type { CallTurn, Said } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
@@ -91,22 +91,30 @@ export class WordedQuestions {
     this.#questions.delete(permissionId);
   }
 
-  /** A question that was cut off, or that could not be said, does not count as said. */
+  /** A question counts as asked only once the participant has heard it in full, or was shown it. */
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
+    const peer = this.#options.peers.get(record.participantIdentity);
+    const isWhole = record.title.length < MAX_TITLE_LENGTH;
+    const isQuestion = voiceApproval || (!speech && isWhole);
+    const words = isQuestion ? toSpokenQuestion(record.title, peer?.language) : record.title;
+    const said = await aside(isAnothers(record) ? `${record.participantIdentity}: ${words}` : words, cut);
+    if (!hasReached(said, peer) || signal.aborted || cut.aborted) return;
     // Without `voiceApproval` a typed yes counts only where the whole title was shown.
-    const isTypable = voiceApproval || (!speech && record.title.length < MAX_TITLE_LENGTH);
-    const language = this.#options.peers.get(record.participantIdentity)?.language;
-    const words = isTypable ? toSpokenQuestion(record.title, language) : record.title;
-    await aside(isAnothers(record) ? `${record.participantIdentity}: ${words}` : words, cut);
-    if (signal.aborted || cut.aborted) return;
+    const isTypable = voiceApproval || (said === "shown" && isWhole);
+    if (isTypable && !isQuestion) await aside(spokenAnswersOf(peer?.language).question, cut);
     const { byVoice } = this.#options;
     const yes: Via[] = [];
     if (byVoice && voiceApproval) yes.push("voice");
     if (isTypable) yes.push("text");
     question.ways = { yes, no: byVoice ? ["voice", "text"] : ["text"] };
   }
+}
+
+/** Whether a participant has got words that were said to it: one that calls by telephone reads nothing. */
+export function hasReached(said: Said, peer: Pick<Peer, "isSip"> | undefined): boolean {
+  return said === "heard" || (said === "shown" && peer?.isSip !== true);
 }
 
 /** Whether it is said in another participant's turn: then it begins with the name of whom it is put to. */

@@ -59,8 +59,9 @@ export interface SpokenAnswer {
   readonly flush: () => void;
   /**
    * Says words of the worker after those written before. They are no part of the answer, and the model does not know.
+   * `onBegun` is called once, when they begin to be heard.
    */
-  readonly aside: (text: string) => Aside;
+  readonly aside: (aside: { readonly text: string; readonly onBegun?: () => void }) => Aside;
   /** Resolves when everything that was written so far has been heard, or will not be. */
   readonly untilHeard: () => Promise<void>;
   /** Stops speaking. The turn goes on, and its words are still shown. */

@@ -54,7 +54,7 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
   return {
     write: (text) => spoken.write(text),
     flush: () => spoken.flush(),
-    aside: (text) => spoken.aside(text),
+    aside: (aside) => spoken.aside(aside),
     untilHeard: () => spoken.untilHeard(),
     silence: () => spoken.silence(),
     stop: () => {

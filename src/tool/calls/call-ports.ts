@@ -26,13 +26,16 @@ export interface CallTurn {
   /** Aborted with a `TurnAbort`. */
   readonly signal: AbortSignal;
   /**
-   * Says an aside. Resolves when it has been said or was cut off; never rejects. Absent when the turn is over and the
-   * call has outlived it.
+   * Says an aside. Resolves once it has been said, or can no longer be said; never rejects. Absent when the turn is
+   * over and the call has outlived it.
    */
-  readonly aside?: (text: string, signal: AbortSignal) => Promise<void>;
+  readonly aside?: (text: string, signal: AbortSignal) => Promise<Said>;
   /** Absent while the answer is not spoken. */
   readonly speech?: TurnSpeech | undefined;
 }
+
+/** How words reached the participants: spoken in full, or as text. `unsaid`: they were cut off, or there was no way. */
+export type Said = "heard" | "shown" | "unsaid";
 
 /** The speech of a turn's answer. Nothing here rejects. */
 export interface TurnSpeech {

@@ -54,11 +54,16 @@ export class AnswerSpeech implements SpokenAnswer {
     this.#writing = undefined;
   }
 
-  aside(text: string): Aside {
+  aside({ text, onBegun }: Parameters<SpokenAnswer["aside"]>[0]): Aside {
     if (this.#state !== "speaking") return { spoken: Promise.resolve(false), cut: () => {} };
     this.flush();
     const { language } = this.#answer;
-    const part = new SpokenPart({ kind: "aside", language, voice: this.#voiceName(), onHeard: () => {} });
+    let notifyBegun = onBegun;
+    const onHeard = () => {
+      notifyBegun?.();
+      notifyBegun = undefined;
+    };
+    const part = new SpokenPart({ kind: "aside", language, voice: this.#voiceName(), onHeard });
     part.write(text);
     part.end();
     const queued = this.#add(part);

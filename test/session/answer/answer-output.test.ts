@@ -70,29 +70,90 @@ test("an answer that is gone on with counts the asides that were said before", a
   expect(second.sentences).toEqual([[3, "Yes.", true]]);
 });
 
-test("an aside in a session with a voice is spoken and not shown", async () => {
-  const said: string[] = [];
-  const spoken = {
-    aside: (text: string) => ({ spoken: Promise.resolve(said.push(text) > 0), cut: () => {} }),
-  } as unknown as SpokenAnswer;
-  const { answer, sentences, asides } = output({ spoken });
-  await answer.aside("One moment.", signal);
-  expect([said, sentences, asides()]).toEqual([["One moment."], [], 0]);
+/** A voice whose asides begin and end when the test says so. */
+function spokenBy(): { spoken: SpokenAnswer; begin: () => void; end: (isHeard: boolean) => void } {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  let begin = () => {};
+  const spoken: Partial<SpokenAnswer> = {
+    write: () => {},
+    flush: () => {},
+    silence: () => {},
+    aside: ({ onBegun = () => {} }) => {
+      begin = onBegun;
+      return { spoken: promise, cut: () => resolve(false) };
+    },
+    end: async () => ({ heard: undefined }),
+  };
+  return { spoken: spoken as SpokenAnswer, begin: () => begin(), end: resolve };
+}
+
+test("an aside in a session with a voice is shown when it begins to be heard", async () => {
+  const { spoken, begin, end } = spokenBy();
+  const { answer, sentences, transcribed, asides } = output({ spoken });
+  const said = answer.aside("One moment.", signal);
+  expect(sentences).toEqual([]);
+  begin();
+  expect(sentences).toEqual([[1, "One moment.", false]]);
+  end(true);
+  expect(await said).toBe("heard");
+  await answer.end();
+  expect([transcribed, sentences.length, asides()]).toEqual([[], 2, 1]);
 });
 
-test("an aside ends with its signal", async () => {
-  const cut = Promise.withResolvers<boolean>();
-  const spoken = { aside: () => ({ spoken: cut.promise, cut: () => cut.resolve(false) }) } as unknown as SpokenAnswer;
-  const { answer } = output({ spoken });
+test("an aside that could not be spoken is shown, before the final sentence", async () => {
+  const { spoken, end } = spokenBy();
+  const { answer, sentences, transcribed, asides } = output({ spoken });
+  answer.write("Let me see. Here.");
+  const said = answer.aside("May I?", signal);
+  answer.silence();
+  end(false);
+  expect(await said).toBe("shown");
+  await answer.end();
+  expect(sentences).toEqual([
+    [1, "Let me see.", false],
+    [2, "May I?", false],
+    [3, "Here.", true],
+  ]);
+  await expect.poll(() => transcribed.join("")).toBe("Let me see. Here. May I? ");
+  expect(asides()).toBe(1);
+});
+
+test("an aside that was cut off before anybody heard it is not shown, and counts as unsaid", async () => {
+  const { spoken } = spokenBy();
+  const { answer, sentences } = output({ spoken });
   const controller = new AbortController();
-  const done = answer.aside("One moment.", controller.signal);
+  const said = answer.aside("One moment.", controller.signal);
   controller.abort();
-  await expect(done).resolves.toBeUndefined();
+  expect(await said).toBe("unsaid");
+  answer.silence();
+  await answer.end();
+  expect(sentences).toEqual([[1, "", true]]);
+});
+
+test("a filler is never shown", async () => {
+  const { spoken, begin, end } = spokenBy();
+  const { answer, sentences } = output({ spoken });
+  const said = answer.filler("One moment.", signal);
+  begin();
+  answer.silence();
+  end(false);
+  await said;
+  expect(sentences).toEqual([]);
+});
+
+test("the worker's last words are transcribed, too, when they could not be spoken", async () => {
+  const { spoken } = spokenBy();
+  const { answer, transcribed } = output({ spoken });
+  answer.write("Let me see.");
+  answer.conclude("I can't help with that.", { isShown: true });
+  answer.silence();
+  await answer.end();
+  await expect.poll(() => transcribed.join("")).toBe("Let me see. I can't help with that.");
 });
 
 test("nothing is said after the answer has ended", async () => {
   const { answer, sentences } = output();
   await answer.end();
-  await answer.aside("Too late.", signal);
+  expect(await answer.aside("Too late.", signal)).toBe("unsaid");
   expect(sentences).toEqual([[1, "", true]]);
 });

@@ -41,7 +41,8 @@ export class FakeVoice implements VoicePort {
         onHeard(text);
       },
       flush: () => {},
-      aside: (text) => {
+      aside: ({ text, onBegun }) => {
+        onBegun?.();
         const aside = this.#aside(text);
         asides.push(aside.spoken);
         return aside;

@@ -33,7 +33,7 @@ test("text is one part until a flush, and what is said beside it has its place b
   const { answer, end, texts, told } = speech();
   answer.write("One ");
   answer.write("two.");
-  const aside = answer.aside("One moment.");
+  const aside = answer.aside({ text: "One moment." });
   answer.write("Three.");
   await end(0);
   await end(1);
@@ -61,7 +61,7 @@ test("a participant that speaks over it ends it: what was heard is known, and no
 test("an aside is no part of what was heard", async () => {
   const { answer, end } = speech();
   answer.write("One.");
-  answer.aside("One moment.");
+  answer.aside({ text: "One moment." });
   answer.write("Two.");
   await end(0);
   await end(1, "interrupted", "One mo");
@@ -70,7 +70,7 @@ test("an aside is no part of what was heard", async () => {
 
 test("an aside that is cut ends at once, and the answer goes on", async () => {
   const { answer, end } = speech();
-  const aside = answer.aside("One moment.");
+  const aside = answer.aside({ text: "One moment." });
   answer.write("Two.");
   aside.cut();
   expect(await aside.spoken).toBe(false);
@@ -81,7 +81,7 @@ test("an aside that is cut ends at once, and the answer goes on", async () => {
 test("an aside that waits is taken out when it is cut", async () => {
   const { answer, end, texts } = speech();
   answer.write("One.");
-  const aside = answer.aside("One moment.");
+  const aside = answer.aside({ text: "One moment." });
   aside.cut();
   answer.write("Two.");
   await end(0);
@@ -136,7 +136,7 @@ test("blanks alone are not spoken", async () => {
 
 test("an answer over the last word of a question does not end the turn that asks", async () => {
   const { answer, end, told } = speech();
-  const question = answer.aside("May I pay the bill now?");
+  const question = answer.aside({ text: "May I pay the bill now?" });
   await end(0, "interrupted", "May I pay the bill");
   expect(await question.spoken).toBe(true);
   expect(told).toEqual([]);
@@ -144,7 +144,7 @@ test("an answer over the last word of a question does not end the turn that asks
 
 test("words over the beginning of a question end the turn: it was not asked", async () => {
   const { answer, end, told } = speech();
-  const question = answer.aside("May I pay the bill now?");
+  const question = answer.aside({ text: "May I pay the bill now?" });
   await end(0, "interrupted", "May I");
   expect(await question.spoken).toBe(false);
   expect(told).toEqual(["(interrupted)"]);
