@@ -99,6 +99,16 @@ export type Measured = {
   readonly bytes: number;
 };
 
+/** How much of an answer has been said. */
+export interface AnswerProgress {
+  /** Sentences that are in no block, because the worker said them itself. */
+  readonly asides: number;
+  /** All sentences that were sent, asides included. Absent while sentences are sent as they are written. */
+  readonly sent?: number;
+  /** The answer's own sentences that were heard in full. Absent with `sent`. */
+  readonly heard?: number;
+}
+
 /** A stored turn with its blocks in order: all that history is built from. */
 export interface TurnRecord {
   readonly id: string;
@@ -115,8 +125,8 @@ export interface TurnRecord {
   readonly blocks: readonly TurnBlock[];
   /** Of a running turn: why the model ended after the last block. Absent when it went on, or that is not known. */
   readonly lastStopReason?: string | undefined;
-  /** Number of sentences of the answer that are in no block, because the worker said them itself. */
-  readonly asides?: number;
+  /** Of a running turn: how much of its answer has been said. */
+  readonly progress?: AnswerProgress | undefined;
   /** What was heard of an answer whose speech was cut off. Absent when all of it was heard, or none was spoken. */
   readonly heard?: string | undefined;
   /** What the model was shown in its last call. Absent before that, and where an older version stored the turn. */

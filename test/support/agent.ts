@@ -20,7 +20,7 @@ import type { Speech } from "../../src/voice/providers/speech-choice.ts";
 import { type VoiceSettings, voiceSchema } from "../../src/voice/voice-settings.ts";
 import type { ConfigFileValues } from "../../src/worker/config-file.ts";
 import { serveAgent } from "../../src/worker/job/serve-agents.ts";
-import { openJobSession } from "../../src/worker/job/job-session.ts";
+import { openJobSession, type JobSession } from "../../src/worker/job/job-session.ts";
 import type { SessionPolicy } from "../../src/session/session-policy.ts";
 import { createToken, Participant } from "./participant.ts";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server/model-server.ts";
@@ -98,6 +98,7 @@ export class TestAgent implements AsyncDisposable {
   readonly #options: AgentOptions;
   readonly #cleanup: AsyncDisposableStack;
   #leave: (() => Promise<void>) | undefined;
+  #session: JobSession | undefined;
   #room = new Room();
 
   private constructor(
@@ -216,6 +217,7 @@ export class TestAgent implements AsyncDisposable {
       tellsOfEnd,
       ...(summaryModel !== undefined && { notesModel: createNotesModel(model, summaryModel) }),
     });
+    this.#session = session;
     this.#leave = async () => {
       await session.close(0);
       await room.disconnect();
@@ -239,6 +241,12 @@ export class TestAgent implements AsyncDisposable {
   async leave(): Promise<void> {
     await this.#leave?.();
     this.#leave = undefined;
+  }
+
+  /** Leaves the session to the next worker, with the running turn as it is. */
+  async abandon(): Promise<void> {
+    await this.#session?.handOver({ withinMs: 0 });
+    await this.leave();
   }
 
   /** A client in the agent's room that has been configured. */

@@ -1,10 +1,11 @@
+import type { AnswerProgress } from "../../conversation/turn-record.ts";
 import { countLetters, dropLetters } from "../../conversation/heard.ts";
 import { createId } from "../../lib/id.ts";
 import type { Said } from "../../tool/calls/call-ports.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { PacedSentences } from "./paced-sentences.ts";
 import type { RoomLink } from "../room/room-link.ts";
-import { countSentences, Speaker } from "./speaker.ts";
+import { sentencesOf, Speaker } from "./speaker.ts";
 import { TranscriptionStream } from "./transcription-stream.ts";
 import type { SpeechEnd, SpokenAnswer, VoicePort } from "../room/voice-port.ts";
 
@@ -17,12 +18,11 @@ interface AnswerOutputOptions {
   /** Whose turn it is. */
   readonly participant: string;
   readonly language: string | undefined;
-  /** The part of the answer that an earlier worker has sent. Sentences are numbered on from it. */
-  readonly said: { readonly texts: readonly string[]; readonly asides: number };
+  /** What an earlier worker has stored of the answer's text, and how much of it it has said. */
+  readonly earlier?: { readonly texts: readonly string[]; readonly progress: AnswerProgress } | undefined;
   /** The participant spoke over the answer. */
   readonly onInterrupted: () => void;
-  /** An aside was sent as a sentence, and so has taken a number. */
-  readonly onAside: () => void;
+  readonly onProgress: (progress: AnswerProgress) => void;
 }
 
 /**
@@ -34,7 +34,8 @@ export class AnswerOutput {
   readonly #sentences: PacedSentences;
   readonly #transcription: TranscriptionStream;
   readonly #speech: SpokenAnswer | undefined;
-  readonly #onAside: () => void;
+  /** The sentences of an earlier worker, those of them that it has sent, and those that were heard in full. */
+  readonly #earlier: { readonly sentences: readonly string[]; readonly sent: number; readonly heard: number };
   #cutFiller: () => void = () => {};
   #isEnded = false;
   /** Whether the speech has got its last words: further text is only shown. */
@@ -48,20 +49,12 @@ export class AnswerOutput {
   #heard = 0;
 
   constructor(options: AnswerOutputOptions) {
-    const { outbox, link, voice, messageId, participant, language, said, onInterrupted } = options;
-    const after = countSentences(said.texts, language) + said.asides;
-    this.#onAside = options.onAside;
+    const { outbox, link, voice, messageId, participant, language, onInterrupted, onProgress } = options;
+    const { texts, progress } = options.earlier ?? { texts: [], progress: undefined };
+    const sentences = sentencesOf(texts, language);
+    const { asides = 0, sent = sentences.length + asides, heard = sentences.length } = progress ?? {};
+    this.#earlier = { sentences, sent: sent - asides, heard };
     this.#transcription = new TranscriptionStream(() => link.openTranscription(messageId));
-    this.#sentences = new PacedSentences({
-      after,
-      post: (sentence) => {
-        outbox.post({ type: "assistant_sentence", body: { id: createId(), previousId: messageId, ...sentence } });
-      },
-    });
-    this.#speaker = new Speaker(
-      { onSentence: (sentence) => this.#sentences.add(sentence), onText: (text) => this.#put(text) },
-      { language, after },
-    );
     this.#speech = voice?.open({
       messageId,
       participant,
@@ -73,6 +66,19 @@ export class AnswerOutput {
       onInterrupted,
       onUnspoken: () => this.#showRest(),
     });
+    const before = { asides, sent, heard };
+    this.#sentences = new PacedSentences({
+      before,
+      stored: progress ?? (this.#speech ? before : { asides }),
+      post: (sentence) => {
+        outbox.post({ type: "assistant_sentence", body: { id: createId(), previousId: messageId, ...sentence } });
+      },
+      onProgress,
+    });
+    this.#speaker = new Speaker(
+      { onSentence: (sentence) => this.#sentences.add(sentence), onText: (text) => this.#put(text) },
+      { language, hasBegun: sent > 0 },
+    );
     this.#isSpeaking = this.#speech !== undefined;
     if (!this.#speech) this.#sentences.release();
   }
@@ -80,6 +86,27 @@ export class AnswerOutput {
   /** Whether the answer began as speech. */
   get isSpoken(): boolean {
     return this.#speech !== undefined;
+  }
+
+  /** What was heard in full of an earlier worker's words. */
+  get heardBefore(): string {
+    return this.#earlier.sentences.slice(0, this.#earlier.heard).join(" ");
+  }
+
+  /**
+   * Says the stored words that an earlier worker has not sent. Those of which the sound was cut off are spoken again, but
+   * not shown again. Call it before `write`.
+   */
+  sayRest(): void {
+    const { sentences, sent, heard } = this.#earlier;
+    for (const [index, text] of sentences.entries()) {
+      const isSent = index < sent;
+      if (index < heard || (isSent && !this.#isSpeaking)) continue;
+      if (isSent) this.#sentences.repeat(text);
+      else this.#sentences.add({ text, isFinal: false });
+      this.#put(`${text} `);
+    }
+    this.flush();
   }
 
   write(text: string): void {
@@ -100,18 +127,13 @@ export class AnswerOutput {
    */
   async aside(text: string, signal: AbortSignal): Promise<Said> {
     if (this.#isEnded || signal.aborted) return "unsaid";
-    if (!this.#speech || !this.#isSpeaking) {
-      this.#onAside();
-      this.#speaker.aside(text);
-      return "shown";
-    }
     let isShown = false;
     const sentence = this.#sentences.addAside(text, () => {
-      this.#onAside();
       if (this.#isSpeaking) return;
       isShown = true;
-      this.#transcription.write(` ${text} `);
+      this.#transcription.write(this.#speaker.besides(text));
     });
+    if (!this.#speech || isShown) return "shown";
     const isHeard = await this.#speak(this.#speech, { text, onBegun: sentence.hear }, signal);
     sentence.takeBack();
     if (isHeard) return "heard";
@@ -212,9 +234,8 @@ export async function sayApart(text: string, options: ApartOptions): Promise<"sh
     language,
     messageId,
     voice: undefined,
-    said: { texts: [], asides: 0 },
     onInterrupted: () => {},
-    onAside: () => {},
+    onProgress: () => {},
   });
   answer.write(text);
   await answer.end();

@@ -2,11 +2,7 @@ import { keepNewest } from "../../lib/keep-newest.ts";
 
 /** Where an answer's words go. Called in order; must not throw. */
 export interface SpeechOutput {
-  readonly onSentence: (sentence: {
-    readonly sequence: number;
-    readonly text: string;
-    readonly isFinal: boolean;
-  }) => void;
+  readonly onSentence: (sentence: { readonly text: string; readonly isFinal: boolean }) => void;
   /** The same text as it comes, not cut into sentences. */
   readonly onText: (text: string) => void;
 }
@@ -19,17 +15,20 @@ export class Speaker {
   readonly #output: SpeechOutput;
   readonly #segmenter: Intl.Segmenter;
   #pending = "";
-  #sequence: number;
+  #hasBegun: boolean;
   #isNewThought = false;
 
   /**
    * @param language a BCP 47 tag; an unknown one falls back to the default
-   * @param after the number of the last sentence before these
+   * @param hasBegun whether something of the answer has been said before
    */
-  constructor(output: SpeechOutput, { language, after = 0 }: { language: string | undefined; after?: number }) {
+  constructor(
+    output: SpeechOutput,
+    { language, hasBegun = false }: { language: string | undefined; hasBegun?: boolean },
+  ) {
     this.#output = output;
     this.#segmenter = segmenterFor(language);
-    this.#sequence = after;
+    this.#hasBegun = hasBegun;
   }
 
   write(text: string): void {
@@ -49,17 +48,18 @@ export class Speaker {
   flush(): void {
     if (this.#pending.trim() !== "") this.#say(this.#pending, false);
     this.#pending = "";
-    this.#isNewThought = this.#sequence > 0;
+    this.#isNewThought = this.#hasBegun;
   }
 
   /**
-   * Sends a sentence that is not part of the answer. Text that waits for the end of its sentence goes on waiting. So
-   * the answer's own sentences stay the same, and a worker that takes the answer up can count them.
+   * Returns an aside as it is to stand in the text, with a space before it. Text that waits for the end of its sentence
+   * goes on waiting, so that the answer's own sentences stay the same and a worker that resumes the answer can count them.
    */
-  aside(text: string): void {
-    this.#output.onText(this.#sequence > 0 ? ` ${text}` : text);
-    this.#say(text, false);
+  besides(text: string): string {
+    const spaced = this.#hasBegun || this.#pending !== "" ? ` ${text}` : text;
+    this.#hasBegun = true;
     this.#isNewThought = true;
+    return spaced;
   }
 
   end(): void {
@@ -68,20 +68,20 @@ export class Speaker {
   }
 
   #say(text: string, isFinal: boolean): void {
-    this.#sequence += 1;
-    this.#output.onSentence({ sequence: this.#sequence, text: text.trim(), isFinal });
+    this.#hasBegun = true;
+    this.#output.onSentence({ text: text.trim(), isFinal });
   }
 }
 
-/** The number of sentences into which these text blocks were cut. */
-export function countSentences(texts: readonly string[], language: string | undefined): number {
-  let count = 0;
-  const speaker = new Speaker({ onSentence: () => count++, onText: () => {} }, { language });
+/** The sentences into which these text blocks were cut. */
+export function sentencesOf(texts: readonly string[], language: string | undefined): string[] {
+  const sentences: string[] = [];
+  const speaker = new Speaker({ onSentence: ({ text }) => sentences.push(text), onText: () => {} }, { language });
   for (const text of texts) {
     speaker.write(text);
     speaker.flush();
   }
-  return count;
+  return sentences;
 }
 
 /** By language. They are kept because to make one takes a tenth of a millisecond. */

@@ -3,7 +3,7 @@ import pRetry from "p-retry";
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { Summary } from "../../conversation/summary.ts";
-import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
+import type { AnswerProgress, ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -14,10 +14,10 @@ import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/wai
 import {
   type NewTurnRow,
   type TurnEndRow,
-  countAside,
   finishTurn,
   insertTurn,
   storeContext,
+  storeProgress,
 } from "../../store/turns/write-turns.ts";
 import { recordExtraAnswer, saveCall } from "../../store/calls.ts";
 import { insertMedia, type GivenMedia } from "../../store/media.ts";
@@ -54,6 +54,8 @@ export class Recorder implements LedgerListener {
   readonly #chains = new Map<string, Promise<void>>();
   /** A call's states that are not stored yet, by its id, oldest first. Only the last one is written. */
   readonly #unsaved = new Map<string, Call[]>();
+  /** How much of a turn's answer has been said, by the turn's id, while that is not stored yet. */
+  readonly #unstoredProgress = new Map<string, AnswerProgress>();
   /** Notes and extra answers are stored one at a time, so that the other connections stay free for the turn. */
   readonly #besides = new PQueue({ concurrency: 1 });
   /** Messages are stored one after another, in the order in which they are answered. */
@@ -85,7 +87,7 @@ export class Recorder implements LedgerListener {
     return this.#blocks.queuedCount;
   }
 
-  beginTurn(turn: TurnRecord, begin: Pick<NewTurnRow, "replaces" | "isVariation"> = {}): void {
+  beginTurn(turn: TurnRecord, begin: Pick<NewTurnRow, "replaces" | "isVariation" | "isSpoken"> = {}): void {
     this.#failure = undefined;
     const { id, participantIdentity, parentMessageId, messageId, input } = turn;
     this.#begun = { turnId: id, parentMessageId };
@@ -155,9 +157,18 @@ export class Recorder implements LedgerListener {
     });
   }
 
-  /** Counts an aside that was sent as a sentence: it has a sentence number, and is in no block. */
-  noteAside(turnId: string): void {
-    this.#write(turnId, () => countAside(this.#writer, { turnId }));
+  /** Stores how much of a turn's answer has been said, so that the next worker says the rest. Blocks do not wait for it. */
+  keepProgress(turnId: string, progress: AnswerProgress): void {
+    const isBeingWritten = this.#unstoredProgress.has(turnId);
+    this.#unstoredProgress.set(turnId, progress);
+    if (isBeingWritten) return;
+    const write = async () => {
+      for (let newest; (newest = this.#unstoredProgress.get(turnId));) {
+        await storeProgress(this.#writer, { turnId, progress: newest });
+        if (this.#unstoredProgress.get(turnId) === newest) this.#unstoredProgress.delete(turnId);
+      }
+    };
+    this.#write(`progress of ${turnId}`, write, this.#chains.get(turnId));
   }
 
   /** Takes one turn's blocks. They are stored after the turn itself. */

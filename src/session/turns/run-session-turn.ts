@@ -64,7 +64,6 @@ export async function runSessionTurn(
   const turn = "turn" in begin ? begin.turn : createTurn(begin, ports.nextPosition);
   const lastUserMessage = shown.turns.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
   const { replaces, isVariation } = "turn" in begin ? {} : begin;
-  if (!("turn" in begin)) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation });
   const previousId = turn.parentMessageId ?? lastUserMessage ?? turn.id;
   const { id: turnId, messageId, participantIdentity: participant } = turn;
   const said = textsOf(turn.blocks);
@@ -72,10 +71,12 @@ export async function runSessionTurn(
     ...ports,
     messageId,
     participant,
-    said: { texts: said, asides: turn.asides ?? 0 },
-    onAside: () => recorder.noteAside(turnId),
+    earlier: "turn" in begin ? { texts: said, progress: turn.progress ?? { asides: 0 } } : undefined,
+    onProgress: (progress) => recorder.keepProgress(turnId, progress),
   });
-  const answerType = answer.isSpoken ? "text+voice" : "text";
+  const { isSpoken } = answer;
+  if (!("turn" in begin)) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation, isSpoken });
+  const answerType = isSpoken ? "text+voice" : "text";
   const meta = ports.telemetry.traceOfTurn();
   const place = { previousId, ...(replaces && { replacesId: replaces.messageId }) };
   const announce = once(() =>
@@ -83,6 +84,10 @@ export async function runSessionTurn(
   );
   // A client does not repeat a message after its StartAnswer, so this waits until the turn is stored or words come.
   void recorder.begun(turnId).then(announce);
+  if ("turn" in begin) {
+    announce();
+    answer.sayRest();
+  }
   ports.onAnswer(answer);
   const onAbort = () => answer.stop();
   if (signal.aborted) onAbort();
@@ -123,7 +128,7 @@ export async function runSessionTurn(
     // The earlier worker may have died after it stored sentences, and before it sent them.
     if (said.length > 0) postWhole({ messageId, parentMessageId: previousId, texts: textsOf(blocks) }, outbox);
     signal.removeEventListener("abort", onAbort);
-    const heard = spoken === undefined ? undefined : [...said, spoken].join("");
+    const heard = spoken === undefined ? undefined : [answer.heardBefore, spoken].join("");
     // The answer was cut off while its last words were spoken, when the model had already ended.
     const wasCut = heard !== undefined && event.state === "completed";
     const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;

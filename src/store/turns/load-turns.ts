@@ -3,7 +3,14 @@ import type { TurnBlock } from "../../conversation/block.ts";
 import { shortenedResult, SHORT_RESULT_BYTES } from "../../conversation/shorten.ts";
 import { START, turnBytes } from "../../conversation/shown-context.ts";
 import type { Summary } from "../../conversation/summary.ts";
-import type { BlockPlace, InputPart, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
+import type {
+  AnswerProgress,
+  BlockPlace,
+  InputPart,
+  ShownContext,
+  TurnRecord,
+  TurnState,
+} from "../../conversation/turn-record.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { loadSummary } from "./summaries.ts";
@@ -118,7 +125,7 @@ interface TurnRow {
   state: TurnState;
   last_stop_reason: string | null;
   created_at: number;
-  asides: number;
+  progress: AnswerProgress | null;
   heard: string | null;
   context: ShownContext | null;
   /** With the keys of `TurnBlock`. `hidden`: the size of a result that was not loaded. */
@@ -139,7 +146,10 @@ async function selectTurns(
 ): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
     select
-      id, position, participant_identity, parent_message_id, message_id, input, state, created_at, asides, heard, context,
+      id, position, participant_identity, parent_message_id, message_id, input, state, created_at, heard, context,
+      case state when 'running' then jsonb_strip_nulls(jsonb_build_object(
+        'asides', asides, 'sent', sent_sentences, 'heard', heard_sentences
+      )) end as progress,
       case state when 'running' then (
         select turn_blocks.stop_reason from turn_blocks where turn_id = turns.id order by sequence desc limit 1
       ) end as last_stop_reason, (
@@ -178,7 +188,7 @@ async function selectTurns(
     lastStopReason: row.last_stop_reason ?? undefined,
     createdAt: row.created_at,
     blocks: row.blocks.map(({ hidden, ...block }) => (hidden === null ? block : shortenedResult(block, hidden))),
-    asides: row.asides,
+    progress: row.progress ?? undefined,
     heard: row.heard ?? undefined,
     context: row.context ?? undefined,
   }));

@@ -1,5 +1,5 @@
 import { outcomeSubject, type TurnBlock } from "../../conversation/block.ts";
-import type { InputPart, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
+import type { AnswerProgress, InputPart, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -14,6 +14,8 @@ export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity
   readonly replaces?: string | undefined;
   /** Whether it answers a message that has been answered before. @defaultValue false */
   readonly isVariation?: boolean | undefined;
+  /** Whether the answer is spoken, so that its sentences are sent as they are heard. @defaultValue false */
+  readonly isSpoken?: boolean | undefined;
   /** Blocks that the turn begins with. @defaultValue none */
   readonly blocks?: readonly TurnBlock[];
 }
@@ -29,7 +31,8 @@ const ATTEMPTS = 20;
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
-  const { id, parentMessageId, replaces = null, isVariation = false, blocks = [] } = turn;
+  const { id, parentMessageId, replaces = null, isVariation = false, isSpoken = false, blocks = [] } = turn;
+  const said = isSpoken ? 0 : null;
   const rows = blocks.map((block) => ({ turnId: id, block }));
   const told = blocks.flatMap((block) => outcomeSubject(block) ?? []);
   // Left out when there is nothing to replace, because these parts look at all of a session's turns or calls.
@@ -47,12 +50,13 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
     const inserted = await runQuery(sql<{ position: number | null }[]>`
       with fence as materialized (${fencingRow(writer)}), begun as (
         insert into turns
-          (id, session_id, position, participant_identity, parent_message_id, is_variation, message_id, input)
+          (id, session_id, position, participant_identity, parent_message_id, is_variation, message_id, input,
+            sent_sentences, heard_sentences)
         select
           ${id}, ${sessionId},
           coalesce((select position from turns where session_id = ${sessionId} order by position desc limit 1), 0) + 1,
           ${turn.participantIdentity}, ${parentMessageId}, ${isVariation}, ${turn.messageId},
-          ${sql.json(turn.input.map((part) => ({ ...part })))}
+          ${sql.json(turn.input.map((part) => ({ ...part })))}, ${said}::int, ${said}::int
         from fence
         on conflict do nothing
         returning id, position
@@ -128,10 +132,16 @@ export async function storeContext(
   );
 }
 
-/** Counts one more aside that was sent as a sentence of the turn's answer. */
-export async function countAside(writer: SessionWriter, { turnId }: { turnId: string }): Promise<void> {
+/** Stores how much of the turn's answer has been said. */
+export async function storeProgress(
+  writer: SessionWriter,
+  { turnId, progress }: { readonly turnId: string; readonly progress: AnswerProgress },
+): Promise<void> {
+  const { asides, sent = null, heard = null } = progress;
   await writeFenced(
     writer,
-    writer.sql`update turns set asides = asides + 1 from fence where id = ${turnId} returning id`,
+    writer.sql`
+      update turns set asides = ${asides}, sent_sentences = ${sent}, heard_sentences = ${heard}
+      from fence where id = ${turnId} returning id`,
   );
 }

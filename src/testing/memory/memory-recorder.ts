@@ -2,7 +2,7 @@ import type { TurnBlock } from "../../conversation/block.ts";
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { Media } from "../../conversation/content.ts";
 import type { Summary } from "../../conversation/summary.ts";
-import type { ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
+import type { AnswerProgress, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import type { Recorder } from "../../session/record/recorder.ts";
 import type { TalkArchive } from "../../session/record/talk-archive.ts";
 import type { GivenMedia } from "../../store/media.ts";
@@ -17,7 +17,7 @@ export interface MemoryTurn {
   lastStanza: number | undefined;
   heard: string | undefined;
   context: ShownContext | undefined;
-  asides: number;
+  progress: AnswerProgress | undefined;
   /** A later turn has replaced it. */
   isReplaced: boolean;
 }
@@ -42,11 +42,12 @@ export class MemoryRecorder implements RecorderCalls {
     return this as RecorderCalls as Recorder;
   }
 
-  beginTurn(turn: TurnRecord, { replaces }: Pick<NewTurnRow, "replaces"> = {}): void {
+  beginTurn(turn: TurnRecord, { replaces, isSpoken = false }: Pick<NewTurnRow, "replaces" | "isSpoken"> = {}): void {
     const from = this.turns.get(replaces ?? "")?.turn.position ?? Number.POSITIVE_INFINITY;
     for (const before of this.turns.values()) before.isReplaced ||= before.turn.position >= from;
     const open = { state: undefined, lastStanza: undefined, heard: undefined, context: undefined };
-    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], ...open, asides: 0, isReplaced: false });
+    const progress = { asides: 0, ...(isSpoken && { sent: 0, heard: 0 }) };
+    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], ...open, progress, isReplaced: false });
   }
 
   keepMessage({ id }: WaitingMessage): Promise<void> {
@@ -135,9 +136,9 @@ export class MemoryRecorder implements RecorderCalls {
     this.extras.push({ callId, ...answer });
   }
 
-  noteAside(turnId: string): void {
+  keepProgress(turnId: string, progress: AnswerProgress): void {
     const turn = this.turns.get(turnId);
-    if (turn) turn.asides += 1;
+    if (turn) turn.progress = progress;
   }
 
   onProgress(): void {}
@@ -151,6 +152,6 @@ export class MemoryRecorder implements RecorderCalls {
   }
 }
 
-function toRecord({ turn, blocks, state, asides, heard, context }: MemoryTurn): TurnRecord {
-  return { ...turn, blocks, state: state as TurnState, asides, heard, context };
+function toRecord({ turn, blocks, state, progress, heard, context }: MemoryTurn): TurnRecord {
+  return { ...turn, blocks, state: state as TurnState, progress, heard, context };
 }

@@ -1,16 +1,19 @@
 import { expect, test } from "vitest";
+import type { AnswerProgress } from "../../../src/conversation/turn-record.ts";
 import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { AnswerOutput } from "../../../src/session/answer/answer-output.ts";
 import type { Outbox } from "../../../src/session/wire/outbox.ts";
 import type { SpokenAnswer } from "../../../src/session/room/voice-port.ts";
 
-function output({
-  said = { texts: [], asides: 0 },
-  spoken,
-}: { said?: { texts: string[]; asides: number }; spoken?: SpokenAnswer } = {}) {
+interface Earlier {
+  readonly texts: readonly string[];
+  readonly progress: AnswerProgress;
+}
+
+function output({ earlier, spoken }: { earlier?: Earlier; spoken?: SpokenAnswer } = {}) {
   const sentences: [number, string, boolean][] = [];
   const transcribed: string[] = [];
-  let asides = 0;
+  const told: AnswerProgress[] = [];
   const answer = new AnswerOutput({
     outbox: {
       post: ({ type, body }: Message) => {
@@ -25,11 +28,11 @@ function output({
     messageId: "m",
     participant: "user",
     language: "en",
-    said,
+    earlier,
     onInterrupted: () => {},
-    onAside: () => asides++,
+    onProgress: (progress) => told.push(progress),
   });
-  return { answer, sentences, transcribed, asides: () => asides };
+  return { answer, sentences, transcribed, asides: () => told.at(-1)?.asides };
 }
 
 const { signal } = new AbortController();
@@ -62,8 +65,10 @@ test("an answer that is gone on with counts the asides that were said before", a
   first.answer.write("Let me see.");
   first.answer.flush();
   await first.answer.aside("May I?", signal);
+  expect(first.asides()).toBe(1);
 
-  const second = output({ said: { texts: ["Let me see."], asides: first.asides() } });
+  const second = output({ earlier: { texts: ["Let me see."], progress: { asides: 1 } } });
+  second.answer.sayRest();
   second.answer.write("Yes.");
   await second.answer.end();
 
@@ -114,7 +119,7 @@ test("an aside that could not be spoken is shown, before the final sentence", as
     [2, "May I?", false],
     [3, "Here.", true],
   ]);
-  await expect.poll(() => transcribed.join("")).toBe("Let me see. Here. May I? ");
+  await expect.poll(() => transcribed.join("")).toBe("Let me see. Here. May I?");
   expect(asides()).toBe(1);
 });
 
@@ -156,4 +161,42 @@ test("nothing is said after the answer has ended", async () => {
   await answer.end();
   expect(await answer.aside("Too late.", signal)).toBe("unsaid");
   expect(sentences).toEqual([[1, "", true]]);
+});
+
+const TEXTS = ["One. Two. Three.", "Four."];
+
+test("an answer that was cut off by the worker's end goes on with the sentences that were not sent", async () => {
+  const { answer, sentences, transcribed } = output({
+    earlier: { texts: TEXTS, progress: { asides: 1, sent: 3, heard: 1 } },
+  });
+  answer.sayRest();
+  answer.write("Five.");
+  await answer.end();
+  expect(sentences).toEqual([
+    [4, "Three.", false],
+    [5, "Four.", false],
+    [6, "Five.", true],
+  ]);
+  await expect.poll(() => transcribed.join("").trim()).toBe("Three. Four.  Five.");
+});
+
+test("a sentence whose sound was cut off is spoken again, and not sent again", async () => {
+  const words: string[] = [];
+  const { spoken } = spokenBy();
+  const { answer, sentences } = output({
+    spoken: { ...spoken, write: (text) => words.push(text) },
+    earlier: { texts: TEXTS, progress: { asides: 0, sent: 2, heard: 1 } },
+  });
+  answer.sayRest();
+  expect(words.join("")).toBe("Two. Three. Four. ");
+  expect(answer.heardBefore).toBe("One.");
+  await answer.end();
+  expect(sentences.map(([sequence, text]) => `${sequence} ${text}`)).toEqual(["3 Three.", "4 Four.", "5 "]);
+});
+
+test("an answer that was sent whole is not said again", async () => {
+  const { answer, sentences } = output({ earlier: { texts: TEXTS, progress: { asides: 0 } } });
+  answer.sayRest();
+  await answer.end();
+  expect(sentences).toEqual([[5, "", true]]);
 });

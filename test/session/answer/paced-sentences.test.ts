@@ -1,14 +1,18 @@
 import { expect, test } from "vitest";
+import type { AnswerProgress } from "../../../src/conversation/turn-record.ts";
 import { PacedSentences } from "../../../src/session/answer/paced-sentences.ts";
 
 function paced() {
   const sent: [number, string, boolean][] = [];
+  const told: AnswerProgress[] = [];
   const sentences = new PacedSentences({
-    after: 0,
+    before: { asides: 0, sent: 0, heard: 0 },
+    stored: { asides: 0, sent: 0, heard: 0 },
+    onProgress: (progress) => told.push(progress),
     post: ({ sequence, text, isFinal }) => sent.push([sequence, text, isFinal]),
   });
   const add = (text: string, isFinal = false) => sentences.add({ text, isFinal });
-  return { sentences, add, sent };
+  return { sentences, add, sent, told };
 }
 
 test("a sentence goes out when its first letters are heard", () => {
@@ -59,4 +63,28 @@ test("all that waits and comes goes out once it is released", () => {
     [1, "One.", false],
     [2, "", true],
   ]);
+});
+
+test("it tells how many sentences were sent, and how many were heard in full", () => {
+  const { sentences, add, told } = paced();
+  add("One two.");
+  add("Three.");
+  expect(told).toEqual([]);
+  sentences.hear("One ");
+  sentences.hear("two. ");
+  sentences.hear("Three.");
+  expect(told).toEqual([
+    { asides: 0, sent: 1, heard: 0 },
+    { asides: 0, sent: 1, heard: 1 },
+    { asides: 0, sent: 2, heard: 2 },
+  ]);
+});
+
+test("once sentences are sent as they come, it tells of asides alone", () => {
+  const { sentences, add, told } = paced();
+  add("One.");
+  sentences.release();
+  add("Two.");
+  sentences.addAside("One moment.", () => {});
+  expect(told).toEqual([{ asides: 0 }, { asides: 1 }]);
 });

@@ -3,7 +3,7 @@ import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts"
 import { TestAgent } from "../../support/agent.ts";
 
 /** A turn that has used a tool and said its last words, and whose worker died before it stored the turn's end. */
-async function leaveTurn(agent: TestAgent, stopReason: string | null): Promise<void> {
+async function leaveTurn(agent: TestAgent, stopReason: string | null, said = "It is ordered."): Promise<void> {
   await agent.leave();
   await agent.sql`
     insert into turns (id, session_id, position, participant_identity, message_id, input)
@@ -14,7 +14,7 @@ async function leaveTurn(agent: TestAgent, stopReason: string | null): Promise<v
     insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason) values
       ('left', 0, 'tool_use', null, ${agent.sql.json(use)}, null),
       ('left', 1, 'tool_result', null, ${agent.sql.json(result)}, null),
-      ('left', 2, 'text', 'It is ordered.', null, ${stopReason})`;
+      ('left', 2, 'text', ${said}, null, ${stopReason})`;
   await agent.sql`
     insert into tool_calls (id, turn_id, tool_use_id, name, execution_asked, state, timeout_ms, idempotency_key, input, result)
     values ('call', 'left', 'toolu_1', 'order', 'server', 'success', 1000, 'key', '{}', '"Ordered."')`;
@@ -73,4 +73,19 @@ test("the last block of a model call is stored with the reason for which it ende
     ["tool_result", null],
     ["text", "end_turn"],
   ]);
+});
+
+test("sentences that the worker had stored and not sent are sent by the next one, with the numbers that follow", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  await leaveTurn(agent, "end_turn", "It is ordered. It comes at noon. Enjoy it.");
+  await agent.sql`update turns set asides = 1, sent_sentences = 2, heard_sentences = 1`;
+
+  await agent.join();
+  await user.configure({});
+
+  await user.next("assistant_sentence", ({ isFinal }) => isFinal);
+  const sentences = user.all("assistant_sentence").map(({ sequence, text: sentence }) => `${sequence} ${sentence}`);
+  expect(sentences).toEqual(["3 It comes at noon.", "4 Enjoy it.", "5 "]);
+  expect(agent.model.requests).toEqual([]);
 });
