@@ -1,4 +1,4 @@
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { cutSentences } from "./cut-sentences.ts";
 
 /** Where an answer's words go. Called in order; must not throw. */
 export interface SpeechOutput {
@@ -13,7 +13,7 @@ const MAX_SENTENCE_LENGTH = 600;
 /** Cuts an answer's text into sentences as it streams. The last sentence is final; it may be empty. */
 export class Speaker {
   readonly #output: SpeechOutput;
-  readonly #segmenter: Intl.Segmenter;
+  readonly #language: string | undefined;
   #pending = "";
   #hasBegun: boolean;
   #isNewThought = false;
@@ -27,7 +27,7 @@ export class Speaker {
     { language, hasBegun = false }: { language: string | undefined; hasBegun?: boolean },
   ) {
     this.#output = output;
-    this.#segmenter = segmenterFor(language);
+    this.#language = language;
     this.#hasBegun = hasBegun;
   }
 
@@ -36,8 +36,8 @@ export class Speaker {
     this.#isNewThought = false;
     this.#pending += text;
     // The cheap test comes first: segmenting is slow, and most deltas end no sentence.
-    if (!/[.!?…。！？\n]/u.test(this.#pending) && this.#pending.length < MAX_SENTENCE_LENGTH) return;
-    const sentences = [...this.#segmenter.segment(this.#pending)].map(({ segment }) => segment);
+    if (!/[.!?。！？｡।॥۔؟\n]/u.test(this.#pending) && this.#pending.length < MAX_SENTENCE_LENGTH) return;
+    const sentences = cutSentences(this.#pending, this.#language);
     const rest = sentences.pop() ?? "";
     for (const sentence of sentences) if (sentence.trim() !== "") this.#say(sentence, false);
     this.#pending = rest;
@@ -82,25 +82,4 @@ export function sentencesOf(texts: readonly string[], language: string | undefin
     speaker.flush();
   }
   return sentences;
-}
-
-/** By language. They are kept because to make one takes a tenth of a millisecond. */
-const segmenters = new Map<string | undefined, Intl.Segmenter>();
-const MAX_SEGMENTERS = 50;
-
-function segmenterFor(language: string | undefined): Intl.Segmenter {
-  const known = segmenters.get(language);
-  if (known) return known;
-  const made = makeSegmenter(language);
-  segmenters.set(language, made);
-  keepNewest(segmenters, MAX_SEGMENTERS);
-  return made;
-}
-
-function makeSegmenter(language: string | undefined): Intl.Segmenter {
-  try {
-    return new Intl.Segmenter(language, { granularity: "sentence" });
-  } catch {
-    return new Intl.Segmenter(undefined, { granularity: "sentence" });
-  }
 }

@@ -1,0 +1,40 @@
+/**
+ * Abbreviations with a full stop, in the languages that are spoken most and those of `phrases.ts`. Words that are also
+ * ordinary ones are left out, such as "no." and "mar.". One that is written in lower case here counts in upper case, too.
+ */
+const ALWAYS = new Set(
+  [
+    // English
+    "mr mrs Ms Mx Messrs dr prof Rev Hon Fr Sr Jr St Mt Gen Col Maj Capt Cmdr Lt Sgt Cpl Pvt Adm Gov Sen Rep Pres Supt Insp",
+    "Jan Feb Apr Aug Sept Sep Oct Nov Dec Mon Tue Tues Wed Thu Thurs Fri",
+    "Ave Blvd Rd Dept Univ Assn Bros Inc Ltd Co Corp Esq vs etc cf al approx ext",
+    // German
+    "Hr Hrn Fr Frl Dipl ing Mag Str bzw usw evtl ggf ca inkl exkl zzgl bspw sog vgl Tel Nr Jh geb gest Okt Dez Mrz",
+    // Spanish, Portuguese
+    "sr sra srta sres dra Dn Lic Arq Ud Uds Vd Vds Avda Gral Cía Ene Abr Ago Dic núm tel pág págs Exmo Exma profa Eng Av",
+    // French, Italian, Dutch
+    "Mme Mlle MM Mgr Me Pr janv févr avr juil déc éd sig sigra dott avv Geom Egr Spett ecc pag dhr mevr mw drs mr bijv enz o.a",
+    // Russian
+    "г гг ул тел стр рис проф акад тыс млн млрд руб коп напр др пр янв февр апр авг сент окт нояб дек",
+    // Indonesian
+    "Bpk Sdr Yth Jl dll dsb dst hlm",
+    // Hindi, Bengali
+    "डॉ श्री प्रो कु सुश्री पं रु ডা ড মো মোঃ প্রফেসর",
+    // Arabic, Urdu
+    "د أ م ص هـ ق أ.د ڈاکٹر",
+  ].flatMap((line) => line.split(" ")),
+);
+
+/** The same before a number alone: elsewhere they may be ordinary words. */
+const BEFORE_NUMBERS = new Set(
+  "no nos n nr num fig figs vol ch sec art p pp par para op ver mar jun jul sat sun Mai may núm art cap pos abs kap s c с п ст № رقم".split(
+    " ",
+  ),
+);
+
+/** Whether a word that ends with a full stop is an abbreviation, and no sentence ends there. `word` is without the full stop. */
+export function isAbbreviation(word: string, next: string): boolean {
+  const lower = word.toLowerCase();
+  if (ALWAYS.has(word) || ALWAYS.has(lower)) return true;
+  return /^\p{N}/u.test(next) && BEFORE_NUMBERS.has(lower);
+}
