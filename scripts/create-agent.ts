@@ -18,7 +18,8 @@ await runForFolder("create", USAGE, async ({ path, named }) => {
     throw new TalkError(
       `${path} already has an agent. To give it this clone's packages, run: npm run update -- ${quote(named)}`,
     );
-  process.stdout.write(`${describeAgent(named, await runInit(path))}\n`);
+  const written = await runInit(path);
+  process.stdout.write(`${describeAgent(named, written)}\n`);
   await installPackages(path, named);
-  process.stdout.write(`\n${nextSteps(named, [])}\n`);
+  process.stdout.write(`\n${nextSteps(named, [], written.ownScripts)}\n`);
 });

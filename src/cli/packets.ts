@@ -6,8 +6,13 @@ import { isPlainMap } from "../protocol/messages/fields.ts";
 import { MESSAGES, type MessageType, messageTypeOf } from "../protocol/messages/messages.ts";
 import { parseMessage } from "../protocol/messages/parse-message.ts";
 
-export const PACKETS_USAGE = `Usage: npm run -s parley -- decode < packets.txt     one packet a line, hex or base64, to one line of JSON each
-       npm run -s parley -- encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex`;
+export const PACKETS_USAGE = `Usage: npm run -s parley -- decode < packets.txt     packets in hex or base64, to one line of JSON each
+       npm run -s parley -- encode < messages.jsonl  one {"stanzaId","conversationId","type","meta","body"} a line, to hex
+
+decode reads one packet a line. A packet in hex may also be wrapped into several lines, as docs/protocol.md prints it.`;
+
+/** How much wrapped hex is put together, in characters. */
+const MAX_WRAPPED = 64 * 1024;
 
 /** Turns one packet in hex or base64 into one line of JSON; a line that is no packet into `{"error": …}`. */
 export function decodePacketLine(line: string): string {
@@ -35,10 +40,39 @@ export function encodePacketLine(line: string): string {
 
 /** Runs `parley decode` or `parley encode` on stdin. */
 export async function runPackets(command: "decode" | "encode"): Promise<void> {
-  const convert = command === "decode" ? decodePacketLine : encodePacketLine;
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-    if (line.trim() !== "") console.log(convert(line));
+  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  const converted = command === "decode" ? decodePackets(lines) : encodePackets(lines);
+  for await (const line of converted) console.log(line);
+}
+
+/** Decodes one packet a line. Hex that is no packet is tried again with the lines that follow it. */
+async function* decodePackets(lines: AsyncIterable<string>): AsyncIterable<string> {
+  /** Lines of hex that are no packet so far. */
+  let wrapped: string[] = [];
+  const giveUp = () => wrapped.splice(0).map(decodePacketLine);
+  for await (const line of lines) {
+    const alone = decodePacketLine(line);
+    const joined = [...wrapped, line].join("");
+    const whole = isError(alone) && wrapped.length > 0 ? decodePacketLine(joined) : alone;
+    if (!isError(alone)) yield* [...giveUp(), alone];
+    else if (!isError(whole)) {
+      wrapped = [];
+      yield whole;
+    } else if (isHex(line) && joined.length <= MAX_WRAPPED) wrapped.push(line);
+    else {
+      yield* giveUp();
+      if (line.trim() !== "") yield alone;
+    }
   }
+  yield* giveUp();
+}
+
+async function* encodePackets(lines: AsyncIterable<string>): AsyncIterable<string> {
+  for await (const line of lines) if (line.trim() !== "") yield encodePacketLine(line);
+}
+
+function isError(line: string): boolean {
+  return line.startsWith('{"error":');
 }
 
 function toLine(convert: () => string): string {
@@ -53,9 +87,13 @@ function toLine(convert: () => string): string {
 /** A line is either hex or base64: a packet begins with 0x8…, 0xde or 0xdf, for which base64 has no letter of hex. */
 function toBytes(line: string): Uint8Array {
   const text = line.replaceAll(/\s/g, "");
-  if (/^(?:[0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, "hex");
+  if (isHex(line)) return Buffer.from(text, "hex");
   if (/^[\w+/-]+={0,2}$/.test(text)) return Buffer.from(text, "base64");
   throw new TypeError("The line is neither hex nor base64");
+}
+
+function isHex(line: string): boolean {
+  return /^(?:[0-9a-f]{2})+$/i.test(line.replaceAll(/\s/g, ""));
 }
 
 function parseLine(line: string): Record<string, unknown> {

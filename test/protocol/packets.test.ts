@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { decodePacketLine, encodePacketLine } from "../../src/cli/packets.ts";
+import { decodePacketLine, encodePacketLine, PACKETS_USAGE } from "../../src/cli/packets.ts";
 import { goldens } from "./golden.ts";
 
 const CLI = fileURLToPath(new URL("../../src/cli/parley.ts", import.meta.url));
@@ -40,6 +40,37 @@ test("the error of one line does not stop the next", () => {
       .map((line) => Object.keys(JSON.parse(line) as object)[0]),
   ).toEqual(["error", "error", "stanzaId"]);
   expect(status).toBe(0);
+});
+
+test("hex that is wrapped, as on the protocol's page, is put together", () => {
+  const blocks = goldens.map(({ hex }) => hex.replaceAll(/.{80}/g, "$&\n"));
+
+  const { stdout } = spawnSync(process.execPath, [CLI, "decode"], { input: blocks.join("\n"), encoding: "utf8" });
+
+  expect(stdout).toBe(goldens.map(({ hex }) => `${decodePacketLine(hex)}\n`).join(""));
+});
+
+test("a packet that was cut off is named before the next one", () => {
+  const hex = goldens[0]?.hex ?? "";
+  const input = `${hex.slice(0, 80)}\n${hex}\n${hex.slice(0, 60)}`;
+
+  const { stdout } = spawnSync(process.execPath, [CLI, "decode"], { input, encoding: "utf8" });
+
+  const cut = decodePacketLine(hex.slice(0, 60));
+  expect(stdout).toBe(`${decodePacketLine(hex.slice(0, 80))}\n${decodePacketLine(hex)}\n${cut}\n`);
+});
+
+test.each(["decode", "encode"])("parley %s --help says what it reads, without waiting for stdin", (command) => {
+  const { stdout, status } = spawnSync(process.execPath, [CLI, command, "--help"], { encoding: "utf8" });
+
+  expect({ stdout, status }).toEqual({ stdout: `${PACKETS_USAGE}\n`, status: 0 });
+});
+
+test("parley decode refuses what it does not know", () => {
+  expect(spawnSync(process.execPath, [CLI, "decode", "--base64"], { encoding: "utf8" })).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining("--base64"),
+  });
 });
 
 test.each([

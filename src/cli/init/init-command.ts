@@ -22,7 +22,7 @@ export async function initCommand(name: string, args: readonly string[]): Promis
         `Parley's packages are on no registry yet, so npm could not install them. Use: ${HOW_TO_CREATE}`,
       );
     const files = await runInit(folder);
-    console.log(`${describeAgent(folder, files)}\n\n${nextSteps(folder, ["npm install"])}`);
+    console.log(`${describeAgent(folder, files)}\n\n${nextSteps(folder, ["npm install"], files.ownScripts)}`);
     return 0;
   });
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../../lib/json.ts";
 import { TalkError } from "../talk/talk-error.ts";
-import { toPackageJson } from "./to-package-json.ts";
+import { ownScripts, toPackageJson } from "./to-package-json.ts";
 
 /** Beside `src/` in the repository, beside `dist/` in a package. */
 const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
@@ -18,7 +18,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 /** Files that an existing project may have already: its own ones stay, and the agent works with them. */
 const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
 
-/** Names of files. */
+/** What was written, by the names of files. */
 export interface Written {
   /** The agent's own files. */
   readonly agent: readonly string[];
@@ -26,6 +26,10 @@ export interface Written {
   readonly forTools: readonly string[];
   /** Files that were there already and are unchanged. */
   readonly left: readonly string[];
+  /** Names of an agent's scripts that the project already uses for something else. They are unchanged. */
+  readonly ownScripts: readonly string[];
+  /** Whether package.json said `"type": "commonjs"` before. An agent needs "module". */
+  readonly wasCommonJs: boolean;
 }
 
 /**
@@ -49,7 +53,8 @@ export async function runInit(path: string): Promise<Written> {
     throw new TalkError(`${folder} already has ${taken.join(", ")}. Nothing was written: choose another folder`);
   const missing = files.filter(({ name }) => !there.includes(name));
   const manifestPath = join(folder, "package.json");
-  const manifest = toPackageJson(await readManifest(manifestPath), basename(folder));
+  const existing = await readManifest(manifestPath);
+  const manifest = toPackageJson(existing, basename(folder));
   try {
     for (const { source, name } of missing) {
       await mkdir(dirname(join(folder, name)), { recursive: true });
@@ -63,7 +68,13 @@ export async function runInit(path: string): Promise<Written> {
   }
   const namesOf = (isOther: boolean) =>
     missing.filter(({ source }) => source in OTHER_NAMES === isOther).map(({ name }) => name);
-  return { agent: ["package.json", ...namesOf(false)], forTools: namesOf(true), left: there.toSorted() };
+  return {
+    agent: ["package.json", ...namesOf(false)],
+    forTools: namesOf(true),
+    left: there.toSorted(),
+    ownScripts: ownScripts(existing),
+    wasCommonJs: "type" in existing && existing.type === "commonjs",
+  };
 }
 
 /** That of a project that is there already. */

@@ -39,9 +39,6 @@ const ALLOWED = ["node", "@livekit/local-inference"].concat(
 /** The package.json of a first agent. What `existing` says stays, except that `type` becomes "module". */
 export function toPackageJson(existing: object, name: string): object {
   const own = existing as Readonly<Record<string, unknown>>;
-  // `npm init` writes a test that fails.
-  const { test, ...scripts } = recordOf(own["scripts"]);
-  const hasTest = typeof test === "string" && !test.includes("no test specified");
   const dependencies = { ...needed(), ...recordOf(own["dependencies"]) };
   const development = Object.entries(forDevelopment()).filter(([each]) => !Object.hasOwn(dependencies, each));
   return {
@@ -50,11 +47,24 @@ export function toPackageJson(existing: object, name: string): object {
     private: true,
     ...own,
     type: "module",
-    scripts: { ...SCRIPTS, ...scripts, ...(hasTest && { test }) },
+    scripts: { ...SCRIPTS, ...scriptsOf(own) },
     dependencies,
     devDependencies: { ...Object.fromEntries(development), ...recordOf(own["devDependencies"]) },
     allowScripts: { ...Object.fromEntries(ALLOWED.map((each) => [each, true])), ...recordOf(own["allowScripts"]) },
   };
+}
+
+/** Scripts of the project that have the names of an agent's and do something else: `start`. */
+export function ownScripts(existing: object): string[] {
+  const scripts = scriptsOf(existing as Readonly<Record<string, unknown>>);
+  return Object.entries(SCRIPTS).flatMap(([name, agents]) => ((scripts[name] ?? agents) === agents ? [] : name));
+}
+
+/** A project's scripts without the failing `test` that `npm init` writes. */
+function scriptsOf({ scripts }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { test, ...others } = recordOf(scripts);
+  const hasTest = typeof test === "string" && !test.includes("no test specified");
+  return { ...others, ...(hasTest && { test }) };
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

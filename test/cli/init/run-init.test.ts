@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { IS_PUBLISHED } from "../../../src/cli/published.ts";
 import { runInit } from "../../../src/cli/init/run-init.ts";
 import { TalkError } from "../../../src/cli/talk/talk-error.ts";
+import { describeAgent, nextSteps } from "../../../src/cli/init/describe-agent.ts";
 import { toPackageJson } from "../../../src/cli/init/to-package-json.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -41,6 +42,32 @@ test("a project keeps what it has for git, editors and containers", async () => 
   expect(written.agent).not.toContain("docker-compose.yml");
   for (const name of own) expect(await readFile(join(temp.path, name), "utf8")).toBe("mine");
   expect(await readdir(temp.path)).toContain("parley.config.ts");
+});
+
+test("what changes for a project's own scripts and CommonJS files is said, with the commands that run the agent", async () => {
+  await using temp = await tempFolder();
+  const scripts = { start: "node shop.js", test: "node --test", talk: "parley talk" };
+  await writeFile(join(temp.path, "package.json"), JSON.stringify({ type: "commonjs", scripts }));
+
+  const written = await runInit(temp.path);
+  const said = `${describeAgent(".", written)}\n${nextSteps(".", [], written.ownScripts)}`;
+
+  expect(said).toContain("Left unchanged in package.json: your scripts start, test\n");
+  expect(said).toContain('"type" is "module" now. Rename your CommonJS files to .cjs\n');
+  expect(said).toMatch(
+    /^ {2}npm run parley -- start # everything.*\n {2}npm run talk .*\n {2}npm run parley -- test$/m,
+  );
+});
+
+test("of a project without scripts of its own nothing is said but what was written", async () => {
+  await using temp = await tempFolder();
+  const scripts = { test: 'echo "Error: no test specified" && exit 1' };
+  await writeFile(join(temp.path, "package.json"), JSON.stringify({ scripts }));
+
+  const written = await runInit(temp.path);
+
+  expect(describeAgent(".", written)).not.toContain("package.json:");
+  expect(nextSteps(".", [], written.ownScripts)).toContain("  npm start ");
 });
 
 test("a file of an agent that is there already is named, and nothing is written", async () => {
