@@ -15,6 +15,11 @@ interface SessionAgentsOptions {
   readonly standard: ServedAgent;
   /** The metadata of the dispatch that made the job. */
   readonly dispatch: string;
+  /**
+   * The room's dispatches, newest first, this job's own among them. For a new room LiveKit makes a job without metadata beside
+   * one that is dispatched, and the session may be that job's. @defaultValue none but this job's own
+   */
+  readonly listDispatches?: (() => Promise<readonly SeenDispatch[]>) | undefined;
   /** The name to which the room was dispatched. If an agent has this name, it is the room's default. */
   readonly dispatchedTo?: string | undefined;
   readonly lookAt: () => SeenRoom;
@@ -25,6 +30,13 @@ interface SessionAgentsOptions {
   readonly now?: () => number;
 }
 
+export interface SeenDispatch {
+  readonly id: string;
+  readonly metadata: string;
+}
+
+/** How long the first turn waits for the list of dispatches. */
+const LISTED_WITHIN_MS = 1_000;
 /** How long a turn waits for instructions that a function writes. Later ones are for the turns after it. */
 const WRITTEN_WITHIN_MS = 2_000;
 
@@ -34,6 +46,12 @@ export class SessionAgents {
   readonly #connected = Promise.withResolvers<void>();
   #isConnected = false;
   #isDecided = false;
+  /** Whether a turn has begun: from then on the agent stays. */
+  #hasBegun = false;
+  #dispatch: string;
+  #reading: Promise<void> | undefined;
+  /** Ids of dispatches that came too late. Each is logged once. */
+  readonly #lateDispatches = new Set<string>();
   /** The sources that have named an agent which cannot serve the room. Each is logged once. */
   readonly #refused = new Set<string>();
   #current: ServedAgent;
@@ -51,6 +69,7 @@ export class SessionAgents {
   constructor(options: SessionAgentsOptions) {
     this.#options = options;
     this.#current = options.standard;
+    this.#dispatch = options.dispatch;
   }
 
   /** Whether there is an agent of this name now. */
@@ -96,11 +115,47 @@ export class SessionAgents {
   }
 
   /**
+   * Reads the room's dispatches, unless this job's own names an agent. One that names an agent decides which agent serves the
+   * session, as long as no turn has begun. Call it when connected, and when another agent has joined. Never rejects.
+   */
+  async readDispatches(): Promise<void> {
+    const { listDispatches, logger } = this.#options;
+    if (!listDispatches || namesAgent(this.#options.dispatch)) return;
+    const reading = abortable(listDispatches(), AbortSignal.timeout(LISTED_WITHIN_MS)).then(
+      (dispatches) => this.#consider(dispatches),
+      (error: unknown) => logger.warn({ error }, "dispatches could not be listed"),
+    );
+    this.#reading = reading;
+    await reading;
+    if (this.#reading === reading) this.#reading = undefined;
+  }
+
+  #consider(dispatches: readonly SeenDispatch[]): void {
+    const named = dispatches.find(({ metadata }) => namesAgent(metadata));
+    if (named === undefined || named.metadata === this.#dispatch) return;
+    if (!this.#hasBegun) {
+      this.#dispatch = named.metadata;
+      this.#isDecided = false;
+      this.#forgetTold();
+      this.decide();
+    } else if (!this.#lateDispatches.has(named.id)) {
+      this.#lateDispatches.add(named.id);
+      const { agent } = toObject(named.metadata) ?? {};
+      const serving = this.#current.name;
+      this.#options.logger.warn(
+        { dispatchId: named.id, agent, serving },
+        "dispatch metadata not used: a turn has begun",
+      );
+    }
+  }
+
+  /**
    * Chooses the agent that serves the session. The choice is final when metadata name the agent, or when the first
    * participants have joined, whose attributes may name it.
    */
   decide(): void {
-    const { agents, standard, dispatch, dispatchedTo = "", lookAt, logger } = this.#options;
+    const { agents, standard, dispatchedTo = "", lookAt, logger } = this.#options;
+    const dispatch = this.#dispatch;
     if (this.#isDecided || !this.#isConnected) return;
     const room = lookAt();
     const onBad = (source: string, why: string) => {
@@ -141,7 +196,9 @@ export class SessionAgents {
   prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
     this.#languageOf = languageOf;
     if (!this.#isConnected) return this.#connected.promise.then(() => this.prepare(languageOf));
+    if (this.#reading && !this.#hasBegun) return this.#reading.then(() => this.prepare(languageOf));
     this.decide();
+    this.#hasBegun = true;
     this.#renew();
     for (const [name, text] of this.#late) this.#written.set(name, text);
     this.#late.clear();
@@ -209,6 +266,7 @@ export class SessionAgents {
     const { agents, standard } = this.#options;
     this.#current = agents.get(name) ?? standard;
     this.#isDecided = true;
+    this.#hasBegun = true;
     this.#forgetTold();
   }
 
@@ -219,7 +277,7 @@ export class SessionAgents {
   }
 
   #describe(languageOf: (identity: string) => string | undefined): AgentSession {
-    const { lookAt, dispatch, memories, now = Date.now } = this.#options;
+    const { lookAt, memories, now = Date.now } = this.#options;
     const { name: room, metadata, participants } = lookAt();
     const moment = new Date(now());
     const byIdentity = participants.toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
@@ -233,10 +291,14 @@ export class SessionAgents {
         localTime: localTimeAt(moment, attributes["timeZone"]),
         remembered: memories?.of(participant.identity)?.map(({ text }) => text) ?? [],
       })),
-      metadata: toObject(dispatch) ?? {},
+      metadata: toObject(this.#dispatch) ?? {},
       roomMetadata: toObject(metadata) ?? {},
     };
   }
+}
+
+function namesAgent(metadata: string): boolean {
+  return toObject(metadata)?.["agent"] !== undefined;
 }
 
 /** @throws what the function throws; {TypeError} when it gives no text */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConnectionState, type Room, RoomEvent } from "@livekit/rtc-node";
+import { ConnectionState, ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
 import { capStreams } from "../../livekit/capped-streams.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
@@ -19,7 +19,15 @@ import type { ConfigFileValues } from "../config-file.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
 import type { JobServices } from "./job-services.ts";
-import { createCallLine, createRoomApi, endWaiting, evict, lookAt, type ServedRoom } from "./room-api.ts";
+import {
+  createCallLine,
+  createRoomApi,
+  endWaiting,
+  evict,
+  listDispatches,
+  lookAt,
+  type ServedRoom,
+} from "./room-api.ts";
 import { toPolicy } from "./to-policy.ts";
 
 /** How often a session that is handed over is checked for a pause. */
@@ -109,6 +117,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     agents: services.agents,
     standard: services.standardAgent,
     dispatch: job.metadata ?? "",
+    listDispatches: () => listDispatches(job, job.agentName ?? ""),
     dispatchedTo: job.agentName,
     lookAt: () => lookAt(job),
     memories,
@@ -169,6 +178,10 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     throw error;
   });
   agents.noteConnected();
+  const dispatchesRead = agents.readDispatches();
+  job.room.on(RoomEvent.ParticipantConnected, ({ kind }) => {
+    if (kind === ParticipantKind.AGENT) void agents.readDispatches();
+  });
   // This also makes LiveKit announce us to clients at once, and not up to 3 s later.
   state.publish();
   voice?.start();
@@ -178,6 +191,8 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     if (error instanceof AppError && (error.code === "not_allowed" || error.code === "lost_lease")) return error;
     throw error;
   });
+  // Before any input, because the agent that is chosen may greet.
+  await dispatchesRead;
   const isServedElsewhere = "code" in opened && opened.code === "lost_lease";
   const taker = "session" in opened ? opened.session : new RefusedRoom(link, conversationId, opened);
   handle = (input) => {

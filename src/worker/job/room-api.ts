@@ -1,9 +1,10 @@
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
-import { RoomServiceClient, SipClient } from "livekit-server-sdk";
+import { AgentDispatchClient, RoomServiceClient, SipClient } from "livekit-server-sdk";
 import type { SeenRoom } from "../../agent/agent-session.ts";
 import { isCleanText } from "../../lib/clean-json.ts";
 import { WAITING_ATTRIBUTE } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
+import type { SeenDispatch } from "../../session/agent/session-agents.ts";
 import type { CallLine } from "../../session/agent/call-end.ts";
 import { isPerson } from "../../session/room/room-input.ts";
 import type { RoomApi } from "../../session/room/sender-resolver.ts";
@@ -46,6 +47,17 @@ export async function evict(served: ServedRoom, owner: string): Promise<void> {
   await apiClient(served)
     .removeParticipant(served.name, agentIdentity(owner))
     .catch(() => {});
+}
+
+/** The room's dispatches to a name, newest first. "": those to workers without a name. */
+export async function listDispatches(served: ServedRoom, agentName: string): Promise<SeenDispatch[]> {
+  const { name, url, apiKey, apiSecret } = served;
+  const client = new AgentDispatchClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
+  const dispatches = (await client.listDispatch(name)).filter((each) => each.agentName === agentName);
+  const createdAt = ({ state }: (typeof dispatches)[number]) => Number(state?.createdAt ?? 0n);
+  return dispatches
+    .toSorted((one, other) => createdAt(other) - createdAt(one))
+    .map(({ id, metadata }) => ({ id, metadata }));
 }
 
 /** Takes back what participants were told while all workers were full. */

@@ -31,3 +31,50 @@ test("a function is asked again when the participant's hour is another one, and 
   expect(hours).toEqual([11, 12]);
   expect(prompts.map((prompt) => prompt.slice(12, 14))).toEqual(["11", "11", "11", "12"]);
 });
+
+const AGENTS = ["default", "billing"].map((name) => ({ name, instructions: `You are ${name}.` }) as never);
+
+/** The agents of a room that got a job without metadata, and of which LiveKit lists these dispatches. */
+function openAgents(dispatches: readonly { readonly id: string; readonly metadata: string }[]) {
+  const lines: Record<string, unknown>[] = [];
+  const [standard] = AGENTS;
+  const agents = new SessionAgents({
+    agents: new Map([
+      ["default", AGENTS[0] as never],
+      ["billing", AGENTS[1] as never],
+    ]),
+    standard: standard as never,
+    dispatch: "",
+    listDispatches: async () => dispatches,
+    lookAt: () => ({ name: "kitchen", metadata: "", participants: [] }),
+    logger: pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line) as never) }),
+  });
+  agents.noteConnected();
+  return { agents, lines };
+}
+
+const BILLING = { id: "AD_1", metadata: '{"agent": "billing", "caller": "ana"}' };
+
+test("of two dispatches of a room the one that names an agent decides, and the first turn waits for it", async () => {
+  const { agents } = openAgents([{ id: "AD_2", metadata: "" }, BILLING]);
+  void agents.readDispatches();
+  await agents.prepare(() => undefined);
+
+  expect(agents.current.name).toBe("billing");
+  expect(agents.session.metadata).toEqual({ agent: "billing", caller: "ana" });
+});
+
+test("a dispatch that comes after the first turn has begun is not used, and the log says so once", async () => {
+  const dispatches: (typeof BILLING)[] = [];
+  const { agents, lines } = openAgents(dispatches);
+  await agents.readDispatches();
+  await agents.prepare(() => undefined);
+  dispatches.push(BILLING);
+  await agents.readDispatches();
+  await agents.readDispatches();
+
+  expect(agents.current.name).toBe("default");
+  expect(lines).toMatchObject([
+    { dispatchId: "AD_1", agent: "billing", serving: "default", msg: "dispatch metadata not used: a turn has begun" },
+  ]);
+});
