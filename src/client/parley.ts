@@ -164,9 +164,8 @@ export class Parley implements AsyncDisposable {
   registerTool<Input = JsonObject>(tool: ClientTool<Input>): () => void {
     this.#throwIfClosed();
     const compiled = compileTool(tool);
-    if (this.#tools.size >= MESSAGE_LIMITS.announcedTools) {
+    if (this.#tools.size >= MESSAGE_LIMITS.announcedTools)
       throw new TypeError(`More than ${MESSAGE_LIMITS.announcedTools} tools are registered`);
-    }
     if (this.#tools.has(tool.name)) throw new TypeError(`A tool named "${tool.name}" is registered already`);
     this.#tools.set(tool.name, compiled);
     this.#link.change();
@@ -187,9 +186,8 @@ export class Parley implements AsyncDisposable {
     this.#throwIfClosed();
     if (text.trim() === "" && attachments.length === 0) throw new TypeError("sendText: expected some text");
     const messageId = createId();
-    const body = { id: messageId, content: text };
     const send = (more: Partial<MessageBody<"user_message">>) =>
-      this.#deliver({ type: "user_message", body: { ...body, ...more } }, traceparent);
+      this.#deliver({ type: "user_message", body: { id: messageId, content: text, ...more } }, traceparent);
     const acknowledged =
       attachments.length === 0 ? send({}) : readAttachments(attachments).then((read) => send({ attachments: read }));
     acknowledged.catch(() => {});
@@ -215,13 +213,24 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
+   * Cancels one tool call, whoever runs it. Its answer goes on, and the model is told. Resolves when the worker has the
+   * request. A call that has ended by then stays as it is; an id that is no call of the session comes back as the event
+   * `error` with the id as `originatingId`.
+   *
+   * @param callId the `id` of a `tool_state`, a `tool_call` or a `tool_result`
+   * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
+   */
+  async cancelCall(callId: string): Promise<void> {
+    await this.#deliver({ type: "control_stop", body: { targetId: callId } });
+  }
+
+  /**
    * Has a message of this talk answered anew, as it is (`regenerate`) or with other words (`edit`), or its answer gone on
    * with (`continue`). The new answer comes as any other. Resolves when the worker has taken it.
    *
    * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
    */
   async vary(variation: MessageBody<"control_variation">): Promise<void> {
-    this.#throwIfClosed();
     await this.#deliver({ type: "control_variation", body: variation });
   }
 
@@ -236,7 +245,6 @@ export class Parley implements AsyncDisposable {
     response: Answer,
     options?: PermissionOptions<Answer>,
   ): Promise<void> {
-    this.#throwIfClosed();
     const { message, editedInput }: PermissionOptions<"reject"> & PermissionOptions<"approve"> = options ?? {};
     const edited = editedInput && { editedInputJson: JSON.stringify(editedInput) };
     const body = { permissionId, response, ...(message !== undefined && { message }), ...edited };
@@ -325,6 +333,7 @@ export class Parley implements AsyncDisposable {
   }
 
   async #deliver(message: Message, traceparent?: string): Promise<void> {
+    this.#throwIfClosed();
     const until = Date.now() + DELIVER_WITHIN_MS;
     for (let left = DELIVER_WITHIN_MS; left > 0; left = until - Date.now()) {
       await this.#link.whenReady(left);

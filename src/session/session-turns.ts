@@ -152,11 +152,16 @@ export class SessionTurns {
     if (isOnlyWaiting) this.#queue.abort("interrupted");
   }
 
-  /** Ends the running turn, or its speech alone; does nothing if `targetId` names another. */
-  stop(targetId: string | undefined, what: "generation" | "speech" | "all"): void {
-    if (targetId !== undefined && !this.#runningIds.includes(targetId)) return;
+  /**
+   * Ends the running turn, or its speech alone.
+   *
+   * @returns `false` if `targetId` names another turn, or something else: then nothing is stopped
+   */
+  stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean {
+    if (targetId !== undefined && !this.#runningIds.includes(targetId)) return false;
     if (what === "speech") this.#answer?.silence();
     else this.#queue.abort("stopped");
+    return true;
   }
 
   /** Takes the outcome of a call for which the model has only got a receipt. */
@@ -177,12 +182,11 @@ export class SessionTurns {
 
   /** Ends the turns. Messages that wait are left to the next worker; variations are refused, and may be sent again. */
   async close(graceMs: number): Promise<void> {
-    const { outbox, calls } = this.#options;
     this.#lateOutcomes.close();
     this.#summariser?.close();
     this.#model.drop();
-    for (const { from, id, why } of this.#queue.shut()) outbox.postError(why, from, id);
-    await this.#queue.close(graceMs, () => calls.isOnlyWaitingToStart(this.#runningIds[0]));
+    for (const { from, id, why } of this.#queue.shut()) this.#options.outbox.postError(why, from, id);
+    await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#runningIds[0]));
   }
 
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { SessionCalls } from "./calls/session-calls.ts";
 import { createBlockEvents } from "./events/block-events.ts";
 import type { SessionEvent, SessionWatcher } from "./events/session-event.ts";
 import { Admission } from "./inbox/admission.ts";
+import { handleStop } from "./inbox/handle-stop.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
 import { keepCommentary } from "./inbox/keep-commentary.ts";
 import { WordedForms } from "./forms/worded-forms.ts";
@@ -41,6 +42,7 @@ export class Session {
   readonly #permissions: PermissionDesk;
   readonly #calls: SessionCalls;
   readonly #turns: SessionTurns;
+  readonly #stopPorts: Parameters<typeof handleStop>[2];
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
@@ -112,6 +114,7 @@ export class Session {
       logger,
       tell,
     });
+    this.#stopPorts = { turns: this.#turns, calls: this.#calls, archive, outbox };
     const asking = [this.#calls.wire, this.#permissions];
     const { phrases } = policy;
     this.#admission = new Admission({ asking, worded, phrases, outbox, link, telemetry, logger });
@@ -238,7 +241,7 @@ export class Session {
     tool_use_progress: (from, body) => this.#calls.wire.handleProgress(from, body),
     control_variation: (from, body, meta) => this.#turns.add({ participant: from.identity, variation: body, meta }),
     commentary: (from, body) => keepCommentary(from, body, { recorder: this.#recorder, outbox: this.#outbox }),
-    control_stop: (_from, { targetId, stopType = "generation" }) => this.#turns.stop(targetId, stopType),
+    control_stop: (from, body) => handleStop(from, body, this.#stopPorts),
   };
 
   #join(participant: RoomParticipant): Peer {

@@ -106,6 +106,14 @@ test("stop sends a ControlStop", async () => {
   expect(room.all("control_stop")).toEqual([{ reason: "enough", stopType: "all" }]);
 });
 
+test("cancelCall names the call, and resolves when the worker has the request", async () => {
+  const { room, parley } = await openClient();
+
+  await parley.cancelCall("call_1");
+
+  expect(room.all("control_stop")).toEqual([{ targetId: "call_1" }]);
+});
+
 test("ask gives the whole answer", async () => {
   const { room, parley } = await openClient();
   answerWith(room, ["It is noon.", "Have lunch."]);

@@ -36,6 +36,20 @@ test("a tool that answers when its time is over: its card says so, also after a 
   expect(lastResult()).toContain("timed out");
 });
 
+test("one call is cancelled from its card, and the answer goes on", async () => {
+  const page = await world.join();
+  world.model.script(using("watch_oven"));
+  await say(page, "Watch the oven");
+
+  await page.getByRole("button", { name: "Cancel Watch oven" }).click();
+
+  const card = page.getByRole("group", { name: "Watch oven: Cancelled" });
+  await card.waitFor();
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  expect(await card.getByRole("button").count()).toBe(0);
+  expect(lastResult()).toContain("Cancelled by a participant while it was running");
+});
+
 test("arguments may be changed before a call runs, as long as the tool takes them", async () => {
   const page = await world.join();
   world.model.script(using("save_text", { name: "list", text: "Buy milk" }));

@@ -284,6 +284,12 @@ async def test_stop_sends_a_control_stop() -> None:
         assert room.all(ControlStop) == [ControlStop(reason="enough", stop_type="all")]
 
 
+async def test_cancel_call_names_the_call_until_a_worker_has_it() -> None:
+    async with opened() as (room, parley):
+        await parley.cancel_call("call_1")
+        assert room.all(ControlStop) == [ControlStop(target_id="call_1")]
+
+
 async def test_events_come_by_their_class_until_the_subscription_ends() -> None:
     async with opened() as (room, parley):
         told: list[Any] = []

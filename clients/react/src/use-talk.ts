@@ -20,6 +20,11 @@ interface Talk {
   readonly send: (text: string, options?: SendTextOptions) => string;
   /** Ends the answer that is being given. */
   readonly stop: () => void;
+  /**
+   * Cancels one tool call by its `id`, whoever runs it. Its answer goes on. Rejects when no worker takes the request
+   * within 60 s.
+   */
+  readonly cancelCall: (callId: string) => Promise<void>;
   /** Has a message of this participant answered anew, with other words. What followed it is replaced. */
   readonly edit: (messageId: string, text: string) => Promise<void>;
   /** Has a message of this participant answered anew. What followed it is replaced. */
@@ -36,6 +41,7 @@ export function useTalk(): Talk {
     () => ({
       send: (text: string, options?: SendTextOptions) => client.send(text, options),
       stop: () => client.parley?.stop(),
+      cancelCall: (callId: string) => client.cancelCall(callId),
       edit: (messageId: string, text: string) => client.vary(messageId, text),
       regenerate: (messageId: string) => client.vary(messageId),
     }),

@@ -5,6 +5,7 @@ import { callErrorType } from "../../telemetry/labels.ts";
 import { CallLedger, type LedgerListener, type OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
 import { isReceipt, type ModelAnswer } from "../../tool/outcome.ts";
+import { cancelOne } from "../../tool/calls/end-call.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 import { DEFAULT_PACING, type Pacing, type StartWhen } from "../../tool/pacing.ts";
@@ -230,6 +231,13 @@ export class SessionCalls {
     const call = this.#ledger.find(callId);
     if (call) this.#states.showAsked(call.current, participantIdentity);
   };
+
+  /** Cancels one call for a participant, while its turn goes on. `false`: no call of this id is open. */
+  cancel(callId: string): boolean {
+    const call = this.#ledger.find(callId);
+    if (call) cancelOne(call, this.#ports);
+    return call !== undefined;
+  }
 
   /** Cancels the open calls, and gives the clients a moment to answer. */
   async close(): Promise<void> {

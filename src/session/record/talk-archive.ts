@@ -5,6 +5,7 @@ import { loadMedia } from "../../store/media.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import {
   findTurn,
+  hasMessageOrCall,
   hasTurnsOf,
   loadAnswers,
   loadToldOutcomes,
@@ -18,6 +19,8 @@ import type { Window } from "../../turn/shown-talk.ts";
 export interface TalkArchive {
   /** The newest turn of the history with this user's or assistant's message. */
   readonly find: (messageId: string) => Promise<FoundTurn | undefined>;
+  /** Whether the session has a message or a call of this id; in turns that were replaced, too. */
+  readonly has: (id: string) => Promise<boolean>;
   /**
    * What the model is shown in a turn at this position; without a position, in the next turn.
    *
@@ -41,6 +44,7 @@ export function createTalkArchive(writer: SessionWriter, limits: WindowLimits): 
   const { sessionId } = lease;
   return {
     find: (messageId) => findTurn(sql, { sessionId, messageId }),
+    has: (id) => hasMessageOrCall(sql, { sessionId, id }),
     windowBefore: (before, resumed) =>
       loadWindow(sql, { sessionId, ...(before !== undefined && { before }), resumed, ...limits }),
     turnsBetween: (after, before) => {

@@ -39,6 +39,18 @@ export async function findTurn(
   return turn;
 }
 
+/** Whether a session has a user's or assistant's message of this id, or a call, in replaced turns, too. */
+export async function hasMessageOrCall(
+  sql: Sql,
+  { sessionId, id }: { readonly sessionId: string; readonly id: string },
+): Promise<boolean> {
+  const [row] = await runQuery(sql<{ has: boolean }[]>`
+    select exists (select from tool_calls where id = ${id} and in_session = ${sessionId})
+      or exists ${idsOfMessage(sql, { sessionId, messageId: id })} as has
+  `);
+  return row?.has ?? false;
+}
+
 /** Whether a session has a turn of this participant, replaced or not. */
 export async function hasTurnsOf(
   sql: Sql,

@@ -90,6 +90,12 @@ export class MemoryRecorder implements RecorderCalls {
     const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
     return {
       find: async (id) => history().find(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,
+      has: async (id) => {
+        const isCall = this.opened.some((call) => call.id === id);
+        return (
+          isCall || [...this.turns.values()].some(({ turn }) => [turn.messageId, turn.parentMessageId].includes(id))
+        );
+      },
       windowBefore: async (before = Number.POSITIVE_INFINITY, resumed?: ShownContext) => {
         const turns = history().filter(({ turn }) => turn.position < before);
         const context = resumed ?? turns.findLast((each) => each.context)?.context;

@@ -35,8 +35,27 @@ export function cancelCall(
   reason: CancelReason,
   ports: Pick<CallPorts, "ledger" | "sendCancel">,
 ): void {
+  settleAndTell(call, { outcome: endOf(call, reason), reason }, ports);
+}
+
+/** Ends the one open call that a participant has cancelled. Its turn goes on, and the model reads who cancelled it. */
+export function cancelOne(
+  call: OpenCall,
+  ports: Pick<CallPorts, "ledger" | "sendCancel" | "sendRequest" | "sendResult">,
+): void {
+  const when = call.mayHaveRun ? "while it was running; its outcome is unknown" : "before it was started";
+  const outcome = failure("cancelled", `Cancelled by a participant ${when}`);
+  if (call.current.state === "pending") endUnrunCall(call, ports, outcome);
+  else settleAndTell(call, { outcome, reason: "interrupted" }, ports);
+}
+
+function settleAndTell(
+  call: OpenCall,
+  { outcome, reason }: { readonly outcome: Failure; readonly reason: CancelReason },
+  ports: Pick<CallPorts, "ledger" | "sendCancel">,
+): void {
   const { id, addressee } = call.current;
-  if (ports.ledger.settle(id, endOf(call, reason)) && addressee !== undefined) ports.sendCancel(call.current, reason);
+  if (ports.ledger.settle(id, outcome) && addressee !== undefined) ports.sendCancel(call.current, reason);
 }
 
 function endOf({ mayHaveRun }: OpenCall, reason: CancelReason): Failure {

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import type { Message } from "@parley/client";
-import { type ToolCall, ToolCallView, useClientTool, useToolCalls, useToolUI } from "@parley/react";
+import { type ToolCall, ToolCallView, useClientTool, useTalk, useToolCalls, useToolUI } from "@parley/react";
 import { act, screen } from "@testing-library/react";
 import { type ReactNode, useState } from "react";
 import { expect, test } from "vitest";
@@ -74,6 +74,22 @@ test("an answer that came too late is known of its call", async () => {
   await say(room, stateOf("success", 3), stateOf("success", 3, { metadataJson: JSON.stringify(metadata) }));
 
   expect(screen.getByText(JSON.stringify(late))).toBeDefined();
+});
+
+function CancelFirst(): ReactNode {
+  const { cancelCall } = useTalk();
+  const [call] = useToolCalls();
+  return <button onClick={() => void cancelCall(call?.id ?? "")}>Cancel</button>;
+}
+
+test("a call is cancelled by its id", async () => {
+  const room = await openTalk(<CancelFirst />);
+  await say(room, stateOf("running", 2));
+
+  act(() => screen.getByText("Cancel").click());
+  await room.until(() => room.all("control_stop").length === 1);
+
+  expect(room.all("control_stop")).toEqual([{ targetId: "c1" }]);
 });
 
 const stateOf = (status: "pending" | "running" | "success", revision: number, more: object = {}): Message => ({

@@ -2,6 +2,7 @@ import { isOpen, type ToolCall } from "@parley/react";
 import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { useClockAhead } from "../shared/worker-clock.ts";
+import { CancelCall } from "./cancel-call.tsx";
 import { toExtra, toPretty, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
 import { DisplayView } from "./display-view.tsx";
 import { toExtraAnswers } from "./extra-answers.ts";
@@ -61,6 +62,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
         </pre>
       )}
       {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt + aheadMs} />}
+      {isCancellable(call) && <CancelCall callId={call.id} title={toTitle(name)} />}
       {display && <DisplayView display={display} />}
       {error !== undefined && (
         <p className="note">
@@ -87,6 +89,11 @@ function JsonRow({ title, json }: { readonly title: string; readonly json: strin
       </dd>
     </>
   );
+}
+
+/** A call that the model still writes has no id, and none of Anthropic's own calls has one. */
+function isCancellable(call: ToolCall): call is ToolCall & Required<Pick<ToolCall, "id">> {
+  return isOpen(call) && call.id !== undefined;
 }
 
 function tookOf({ startedAt, finishedAt }: ToolCall): string {

@@ -181,6 +181,13 @@ class Parley:
         if self._link.agents:
             self._outbox.post(ControlStop(target_id=target_id, reason=reason, stop_type=stop_type))
 
+    async def cancel_call(self, call_id: str) -> None:
+        """Cancels one tool call by the `id` of its request or ToolCallState, whoever runs it. Its answer goes on, and
+        the model is told. A call that has ended stays as it is; an id that is no call of the session comes back as an
+        ErrorEvent with that id. Raises Unavailable when no worker took it in 60 s."""
+        self._require_open()
+        await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
+
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:

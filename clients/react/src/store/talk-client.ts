@@ -97,6 +97,10 @@ export class TalkClient extends Watched {
     }
   }
 
+  async cancelCall(callId: string): Promise<void> {
+    await this.#opened().cancelCall(callId);
+  }
+
   #opened(): Parley {
     if (!this.#parley) throw new Error("The talk is not open: is ParleyProvider mounted, with a room?");
     return this.#parley;

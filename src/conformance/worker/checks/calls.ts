@@ -163,6 +163,20 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     await talk.client.next("tool_use_cancel", (body) => body.id === id);
     ensure((await talk.ended(id)).status === "cancelled", "The call was not cancelled");
   }),
+  check(
+    "call.cancelled",
+    [
+      "MUST",
+      "With a call's id as `targetId`, that call alone ends as `cancelled`, whoever runs it and whatever `stopType` is.",
+    ],
+    async (talk) => {
+      const { id, messageId } = await talk.call("kit_echo");
+      await talk.client.send({ type: "control_stop", body: { targetId: id } });
+      await talk.client.next("tool_use_cancel", (body) => body.id === id);
+      ensure((await talk.ended(id)).status === "cancelled", "The call was not cancelled");
+      await talk.client.next("assistant_sentence", (body) => body.previousId === messageId && body.isFinal);
+    },
+  ),
   check("call.server-shown", ["SHOULD", "`server`: none."], async (talk) => {
     const isIts = ({ name }: { readonly name: string }) => name === "calculator";
     if (!talk.client.all("configuration").some(({ tools = [] }) => tools.some(isIts))) {

@@ -1,0 +1,30 @@
+import { useTalk } from "@parley/react";
+import { type ReactNode, useState } from "react";
+
+interface CancelCallProps {
+  readonly callId: string;
+  /** The tool's name for people. */
+  readonly title: string;
+}
+
+/** Cancels one running call. The answer goes on without it. */
+export function CancelCall({ callId, title }: CancelCallProps): ReactNode {
+  const { cancelCall } = useTalk();
+  const [isSent, setSent] = useState(false);
+  const cancel = () => {
+    setSent(true);
+    // A worker that cannot be reached shows in the connection's state; the button can be pressed again.
+    cancelCall(callId).catch(() => setSent(false));
+  };
+  return (
+    <button
+      type="button"
+      className="quiet cancel-call"
+      disabled={isSent}
+      aria-label={`Cancel ${title}`}
+      onClick={cancel}
+    >
+      Cancel
+    </button>
+  );
+}
