@@ -90,3 +90,9 @@ export async function publishUntilSubscribed(
   );
   return isPublished && !signal.aborted;
 }
+
+/** How much of the sound that is playing has been played, in seconds. Checked with @livekit/agents 1.9.0. */
+export function playedSeconds(output: voice.ParticipantAudioOutput): number {
+  const queuedSeconds = output["audioSource"].queuedDuration / 1_000;
+  return Math.max(0, output["sourcePushedDuration"] - output["sourceDiscardedDuration"] - queuedSeconds);
+}

@@ -2,6 +2,7 @@ import type { ReadableStream } from "node:stream/web";
 import { llm, voice, type stt } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
+import { playedSeconds } from "../livekit/audio-output.ts";
 import { SILENCE_IS_LATE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
@@ -35,14 +36,23 @@ export interface AudioSession {
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
   const { room, audio, stt, synthesizer, onUserTurn, onProblem } = options;
   const session = new voice.AgentSession(sessionOptions(options));
-  const player = new SpeechPlayer({ session, synthesizer, onProblem: (error) => onProblem("speech failed", error) });
+  const player = new SpeechPlayer({
+    session,
+    synthesizer,
+    playedSeconds: () => (audio ? playedSeconds(audio.output) : 0),
+    onProblem: (error) => onProblem("speech failed", error),
+  });
   const agent = new SpeechAgent({
     nextText: () => player.nextText(),
     synthesize: (text) => player.synthesize(text),
+    captions: (text) => player.captions(text),
     onUserTurn,
   });
   session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
   if (audio) session.output.audio = audio.output;
+  audio?.output.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (ended: voice.PlaybackFinishedEvent) =>
+    player.noteEnd(ended),
+  );
   const { words } = player;
   const io = await startInRoom({
     session,
@@ -70,6 +80,8 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
     vad: stt ? new VoiceActivity(settings) : null,
     ...(stt && { stt }),
     userAwayTimeout: null,
+    // The player removes markup: a sentence keeps its own words for the captions.
+    ttsTextTransforms: null,
     aecWarmupDuration: null,
     transcriptionTimeout: stt ? TRANSCRIPT_TIMEOUT_MS : null,
     // A recogniser or a voice that fails must not end the session.
@@ -100,6 +112,8 @@ interface SpeechAgentPorts {
   /** The text of the reply that is being generated. */
   readonly nextText: () => ReadableStream<string>;
   readonly synthesize: (text: AsyncIterable<string>) => ReadableStream<AudioFrame>;
+  /** What is written of the reply while it is heard, from the reply's text. */
+  readonly captions: SpeechPlayer["captions"];
   /** A participant's utterance is complete. */
   readonly onUserTurn: (text: string) => void;
 }
@@ -122,6 +136,12 @@ class SpeechAgent extends voice.Agent {
 
   override async ttsNode(text: ReadableStream<string> | AsyncIterable<string>): Promise<ReadableStream<AudioFrame>> {
     return this.#ports.synthesize(text);
+  }
+
+  override async transcriptionNode(
+    ...[text]: Parameters<voice.Agent["transcriptionNode"]>
+  ): ReturnType<voice.Agent["transcriptionNode"]> {
+    return this.#ports.captions(text as ReadableStream<string | voice.TimedString>);
   }
 
   override async onUserTurnCompleted(_context: llm.ChatContext, message: llm.ChatMessage): Promise<void> {

@@ -1,4 +1,4 @@
-import { cutSentences } from "./cut-sentences.ts";
+import { SentenceCutter } from "./cut-sentences.ts";
 
 /** Where an answer's words go. Called in order; must not throw. */
 export interface SpeechOutput {
@@ -7,14 +7,10 @@ export interface SpeechOutput {
   readonly onText: (text: string) => void;
 }
 
-/** Text of this length goes out even if its sentence has not ended. In characters. */
-const MAX_SENTENCE_LENGTH = 600;
-
 /** Cuts an answer's text into sentences as it streams. The last sentence is final; it may be empty. */
 export class Speaker {
   readonly #output: SpeechOutput;
-  readonly #language: string | undefined;
-  #pending = "";
+  readonly #cutter: SentenceCutter;
   #hasBegun: boolean;
   #isNewThought = false;
 
@@ -27,27 +23,20 @@ export class Speaker {
     { language, hasBegun = false }: { language: string | undefined; hasBegun?: boolean },
   ) {
     this.#output = output;
-    this.#language = language;
+    this.#cutter = new SentenceCutter(language);
     this.#hasBegun = hasBegun;
   }
 
   write(text: string): void {
     this.#output.onText(this.#isNewThought ? ` ${text}` : text);
     this.#isNewThought = false;
-    this.#pending += text;
-    // The cheap test comes first: segmenting is slow, and most deltas end no sentence.
-    if (!/[.!?。！？｡।॥۔؟\n]/u.test(this.#pending) && this.#pending.length < MAX_SENTENCE_LENGTH) return;
-    const sentences = cutSentences(this.#pending, this.#language);
-    const rest = sentences.pop() ?? "";
-    for (const sentence of sentences) if (sentence.trim() !== "") this.#say(sentence, false);
-    this.#pending = rest;
-    if (rest.length >= MAX_SENTENCE_LENGTH) this.flush();
+    for (const sentence of this.#cutter.write(text)) if (sentence.trim() !== "") this.#say(sentence, false);
   }
 
   /** Ends the current sentence: a tool runs, or a new block begins. */
   flush(): void {
-    if (this.#pending.trim() !== "") this.#say(this.#pending, false);
-    this.#pending = "";
+    const rest = this.#cutter.end();
+    if (rest.trim() !== "") this.#say(rest, false);
     this.#isNewThought = this.#hasBegun;
   }
 
@@ -56,15 +45,14 @@ export class Speaker {
    * goes on waiting, so that the answer's own sentences stay the same and a worker that resumes the answer can count them.
    */
   besides(text: string): string {
-    const spaced = this.#hasBegun || this.#pending !== "" ? ` ${text}` : text;
+    const spaced = this.#hasBegun || this.#cutter.pending !== "" ? ` ${text}` : text;
     this.#hasBegun = true;
     this.#isNewThought = true;
     return spaced;
   }
 
   end(): void {
-    this.#say(this.#pending, true);
-    this.#pending = "";
+    this.#say(this.#cutter.end(), true);
   }
 
   #say(text: string, isFinal: boolean): void {

@@ -18,6 +18,10 @@ export class PluginSynthesizer implements Synthesizer {
     plugin.on("error", () => {});
   }
 
+  get bySentence(): boolean {
+    return !this.#tts.capabilities.streaming;
+  }
+
   async *speak(text: AsyncIterable<string>, { language, signal }: SpeakOptions): AsyncGenerator<AudioFrame> {
     if (this.#tts.capabilities.streaming) return yield* this.#stream(text, signal);
     for await (const sentence of splitSentences(text, language)) {

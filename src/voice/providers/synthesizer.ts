@@ -9,6 +9,8 @@ export interface Synthesizer {
    * @throws when no sound can be made of the text
    */
   readonly speak: (text: AsyncIterable<string>, options: SpeakOptions) => AsyncIterable<AudioFrame>;
+  /** Whether it takes one sentence after another, so that the sound of each is known. @defaultValue false */
+  readonly bySentence?: boolean;
   /** Makes ready what the first words would wait for. Called when somebody begins to listen. */
   readonly warm?: () => void;
   readonly close: () => Promise<void>;
@@ -38,4 +40,10 @@ export async function* splitSentences(
   }
   speaker.end();
   for (const sentence of sentences) if (sentence !== "") yield sentence;
+}
+
+/** A text that comes in pieces. */
+export async function* piecesOf(first: string, others?: AsyncIterator<string>): AsyncGenerator<string> {
+  yield first;
+  if (others) yield* { [Symbol.asyncIterator]: () => others };
 }

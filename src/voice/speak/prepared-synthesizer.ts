@@ -1,6 +1,6 @@
 import type { AudioFrame } from "@livekit/rtc-node";
 import { HeldStream } from "../../lib/held-stream.ts";
-import type { SpeakOptions, Synthesizer } from "../providers/synthesizer.ts";
+import { piecesOf, type SpeakOptions, type Synthesizer } from "../providers/synthesizer.ts";
 
 interface Prepared {
   readonly sentence: string;
@@ -16,6 +16,10 @@ export class PreparedSynthesizer implements Synthesizer {
 
   constructor(voice: Synthesizer) {
     this.#voice = voice;
+  }
+
+  get bySentence(): boolean {
+    return this.#voice.bySentence ?? false;
   }
 
   /** One sentence at a time: another one takes its place. Returns what throws it away. */
@@ -66,9 +70,4 @@ async function readUntil(pieces: AsyncIterator<string>, isEnough: (read: string)
     read = (read + next.value).trimStart();
   }
   return read;
-}
-
-async function* piecesOf(first: string, others?: AsyncIterator<string>): AsyncGenerator<string> {
-  yield first;
-  if (others) yield* { [Symbol.asyncIterator]: () => others };
 }

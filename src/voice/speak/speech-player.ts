@@ -1,16 +1,24 @@
 import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
 import { llm, type voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
+import { SentenceCutter } from "../../session/answer/cut-sentences.ts";
 import { forgetWhatWasSaid } from "../../livekit/agent-session.ts";
 import type { Playback, Played, Player } from "./player.ts";
-import type { Synthesizer } from "../providers/synthesizer.ts";
+import { piecesOf, type Synthesizer } from "../providers/synthesizer.ts";
+import { Captions } from "./captions.ts";
+import { SpokenMarkup } from "./spoken-markup.ts";
 import type { SpokenPart } from "./spoken-part.ts";
 
 interface SpeechPlayerOptions {
   readonly session: voice.AgentSession;
   readonly synthesizer: Synthesizer | undefined;
+  /** How much of the sound that is playing has been played. */
+  readonly playedSeconds: () => number;
   readonly onProblem: (error: unknown) => void;
 }
+
+/** How often it is looked which sentences have begun. */
+const LOOK_EVERY_MS = 50;
 
 /** The part that AgentSession is playing. */
 interface Current {
@@ -18,6 +26,10 @@ interface Current {
   readonly over: AbortController;
   handle: voice.SpeechHandle | undefined;
   isUnspoken: boolean;
+  /** Of a voice that takes a sentence at a time: its sentences, with the times of their sound. */
+  readonly captions: Captions | undefined;
+  /** How much of the sound was played when it ended, in seconds. */
+  playedSeconds: number | undefined;
 }
 
 /** Plays each part as one reply of an AgentSession, which takes the part's text from `llmNode`. */
@@ -46,9 +58,17 @@ export class SpeechPlayer implements Player {
   }
 
   play(part: SpokenPart): Playback {
-    const current: Current = { part, over: new AbortController(), handle: undefined, isUnspoken: false };
+    const current: Current = {
+      part,
+      over: new AbortController(),
+      handle: undefined,
+      isUnspoken: false,
+      captions: this.#options.synthesizer?.bySentence ? new Captions() : undefined,
+      playedSeconds: undefined,
+    };
     this.#current = current;
     let isCut = false;
+    const looking = current.captions && setInterval(() => this.#look(current), LOOK_EVERY_MS);
     const done = this.#play(current)
       .catch((error: unknown): Played => {
         this.#options.onProblem(error);
@@ -56,15 +76,24 @@ export class SpeechPlayer implements Player {
       })
       .then((played) => {
         current.over.abort();
+        clearInterval(looking);
+        current.captions?.close();
         if (this.#current === current) this.#current = undefined;
         return isCut && played.end === "interrupted" ? ({ ...played, end: "cut" } as const) : played;
       });
     const cut = () => {
       isCut = true;
       part.end();
+      current.captions?.close();
       current.handle?.interrupt(true);
     };
     return { done, cut };
+  }
+
+  #look({ captions, part, playedSeconds }: Current): void {
+    if (playedSeconds !== undefined) return;
+    const words = captions?.advance(this.#options.playedSeconds()) ?? "";
+    if (words !== "") part.hear(words);
   }
 
   /** For `llmNode`: the text of the part that is playing. */
@@ -72,24 +101,40 @@ export class SpeechPlayer implements Player {
     return this.#current?.part.stream ?? emptyStream();
   }
 
+  /** For `transcriptionNode`: what is written as it is heard. */
+  captions(text: ReadableStream<string | voice.TimedString>): ReadableStream<string | voice.TimedString> {
+    const captions = this.#current?.captions;
+    if (!captions) return text;
+    // AgentSession writes no further text while this one is not read.
+    void text.pipeTo(new WritableStream()).catch(() => {});
+    return captions.stream;
+  }
+
+  /** The sound of the current part has ended, after so much of it. */
+  noteEnd({ playbackPosition }: voice.PlaybackFinishedEvent): void {
+    if (this.#current) this.#current.playedSeconds = playbackPosition;
+  }
+
   /** For `ttsNode`. Closes early when no sound can be made: after an error AgentSession would wait for 10 s. */
   synthesize(text: AsyncIterable<string>): ReadableStream<AudioFrame> {
     const current = this.#current;
     const { synthesizer, onProblem } = this.#options;
     if (!current || !synthesizer) return emptyStream();
-    const { over, part } = current;
+    const { over } = current;
     const pump = async (controller: ReadableStreamDefaultController<AudioFrame>) => {
       try {
-        const frames = synthesizer.speak(text, { language: part.language, voice: part.voice, signal: over.signal });
-        for await (const frame of frames) {
+        for await (const frame of speakPart(synthesizer, text, current)) {
           if (over.signal.aborted) return;
           controller.enqueue(frame);
         }
       } catch (error) {
         if (over.signal.aborted) return;
         current.isUnspoken = true;
+        // Sentences without sound never begin, and AgentSession would wait for them.
+        current.captions?.close();
         onProblem(error);
       } finally {
+        current.captions?.complete();
         if (!over.signal.aborted) controller.close();
       }
     };
@@ -99,7 +144,8 @@ export class SpeechPlayer implements Player {
   /** A text output for AgentSession, which writes words to it as they are played. */
   readonly words = {
     captureText: async (text: string | voice.TimedString): Promise<void> => {
-      this.#current?.part.hear(typeof text === "string" ? text : text.text);
+      // LiveKit guesses when a word is heard. Where the sound of each sentence is known, that is not needed.
+      if (!this.#current?.captions) this.#current?.part.hear(typeof text === "string" ? text : text.text);
     },
     flush: (): void => {},
   };
@@ -113,15 +159,62 @@ export class SpeechPlayer implements Player {
     current.handle = handle;
     const played = handle.waitForPlayout();
     // After an interruption AgentSession cancels the text stream late; this ends it at once.
-    void handle.waitIfNotInterrupted([played]).then(
-      () => part.end(),
-      () => part.end(),
-    );
+    const end = () => {
+      part.end();
+      current.captions?.close();
+    };
+    void handle.waitIfNotInterrupted([played]).then(end, end);
     await played;
     forgetWhatWasSaid(this.#options.session);
-    if (handle.interrupted) return { end: "interrupted", heard: heardOf(handle) };
+    if (handle.interrupted) {
+      const { captions, playedSeconds = 0 } = current;
+      return { end: "interrupted", heard: captions?.times.heardUntil(playedSeconds) ?? heardOf(handle) };
+    }
     return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: part.text };
   }
+}
+
+/** The sound of a part. A voice that takes one sentence at a time gets them as they are written. */
+async function* speakPart(
+  synthesizer: Synthesizer,
+  text: AsyncIterable<string>,
+  { part: { language, voice: name }, over, captions }: Current,
+): AsyncGenerator<AudioFrame> {
+  const markup = new SpokenMarkup(language);
+  const options = { language, voice: name, signal: over.signal };
+  if (!captions) return yield* synthesizer.speak(wordsOf(text, language, markup), options);
+  for await (const sentence of sentencesIn(text, language)) {
+    captions.times.begin(sentence);
+    const words = await markup.write(sentence);
+    if (words !== "")
+      for await (const frame of synthesizer.speak(piecesOf(words), options)) {
+        captions.times.add(frame);
+        yield frame;
+      }
+    captions.times.end();
+  }
+  const rest = await markup.end();
+  if (rest !== "") yield* synthesizer.speak(piecesOf(rest), options);
+}
+
+async function* sentencesIn(text: AsyncIterable<string>, language: string | undefined): AsyncGenerator<string> {
+  const cutter = new SentenceCutter(language);
+  for await (const piece of text) yield* cutter.write(piece);
+  const rest = cutter.end();
+  if (rest !== "") yield rest;
+}
+
+async function* wordsOf(
+  text: AsyncIterable<string>,
+  language: string | undefined,
+  markup: SpokenMarkup,
+): AsyncGenerator<string> {
+  for await (const sentence of sentencesIn(text, language)) {
+    const words = await markup.write(sentence);
+    if (words !== "") yield `${words} `;
+  }
+  const rest = await markup.end();
+  if (rest !== "") yield rest;
 }
 
 function heardOf({ chatItems }: voice.SpeechHandle): string {

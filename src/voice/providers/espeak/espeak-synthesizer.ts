@@ -33,6 +33,7 @@ export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undef
 
 /** Speaks with espeak-ng, a sentence at a time. */
 export class EspeakSynthesizer implements Synthesizer {
+  readonly bySentence = true;
   readonly #voice: string | undefined;
   readonly #read: (text: string, voice: string, signal: AbortSignal) => Promise<Uint8Array | undefined>;
   readonly #package: EspeakPackage | undefined;

@@ -1,0 +1,64 @@
+import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
+import { voice } from "@livekit/agents";
+import { SentenceTimes } from "./sentence-times.ts";
+
+/**
+ * The sentences of a spoken part as they are heard. AgentSession writes each into the room when its sound begins, and
+ * paces its words by the length of its sound.
+ */
+export class Captions {
+  readonly times = new SentenceTimes();
+  readonly stream: ReadableStream<voice.TimedString>;
+  #controller: ReadableStreamDefaultController<voice.TimedString> | undefined;
+  #written = 0;
+  /** The sentences of which AgentSession knows when they end. */
+  #ended = 0;
+  #begun = 0;
+  #isComplete = false;
+
+  constructor() {
+    this.stream = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      cancel: () => {
+        this.#controller = undefined;
+      },
+    });
+  }
+
+  /** So much of the sound has been played. Returns the words that have begun to be heard since the last call. */
+  advance(playedSeconds: number): string {
+    const { sentences } = this.times;
+    for (const { text, beginsAt } of sentences.slice(this.#written)) {
+      if (beginsAt > playedSeconds) break;
+      this.#write({ text, startTime: beginsAt });
+      this.#written += 1;
+    }
+    for (const { endsAt, isComplete } of sentences.slice(this.#ended, this.#written)) {
+      if (!isComplete) break;
+      this.#write({ text: "", startTime: endsAt, endTime: endsAt });
+      this.#ended += 1;
+    }
+    if (this.#isComplete && this.#written === sentences.length) this.close();
+    const begun = this.times.begunUntil(playedSeconds);
+    const words = begun.slice(this.#begun);
+    this.#begun = Math.max(this.#begun, begun.length);
+    return words;
+  }
+
+  /** All sound has been made. */
+  complete(): void {
+    this.#isComplete = true;
+  }
+
+  /** Nothing more is written. May be called more than once. */
+  close(): void {
+    this.#controller?.close();
+    this.#controller = undefined;
+  }
+
+  #write(sentence: Parameters<typeof voice.createTimedString>[0]): void {
+    this.#controller?.enqueue(voice.createTimedString(sentence));
+  }
+}
