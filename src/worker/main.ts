@@ -10,6 +10,7 @@ import { createLogger, type Logger } from "./logger.ts";
 import { migrateOnly } from "./migrate-only.ts";
 import { endChildren } from "./process/end-process.ts";
 import { listChildren } from "./process/running-processes.ts";
+import { watchParent } from "./process/watch-parent.ts";
 import { startWorker } from "./start.ts";
 import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
@@ -44,6 +45,12 @@ for (const signal of STOP_SIGNALS) {
   });
 }
 process.on("uncaughtException", (error) => fail(error));
+watchParent(() => {
+  if (stopping) return;
+  handOverMs = drainMs;
+  progress("stopping: npm, which has started it, is gone");
+  void stop(isMigration ? 1 : 0);
+});
 
 /** Ends the process for `--help`, and for a wrong command line: nothing was started. */
 function readOptions() {

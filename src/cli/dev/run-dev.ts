@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import type { ToDev } from "../../worker/definitions/definitions.ts";
+import { watchParent } from "../../worker/process/watch-parent.ts";
 import { watchSources } from "./watch-sources.ts";
 
 const MAIN = fileURLToPath(moduleBeside(import.meta.url, "../../worker/main"));
@@ -33,6 +34,10 @@ export async function runDev(flags: readonly string[]): Promise<void> {
       child?.kill(signal);
     });
   }
+  watchParent(() => {
+    stopping.abort();
+    child?.kill("SIGTERM");
+  });
   while (!stopping.signal.aborted) {
     changed = Promise.withResolvers();
     child = spawn(process.execPath, [MAIN, ...flags], { stdio: ["inherit", "inherit", "inherit", "ipc"] });

@@ -21,6 +21,12 @@ export function processGroup(pid: number): number | undefined {
   return group ? Number(group) : undefined;
 }
 
+/** The id of the process that started a process, or has taken it over; undefined when there is no such process. */
+export function parentOf(pid: number): number | undefined {
+  const parent = IS_LINUX ? statOf(pid)[1] : outputOf("ps", "-o", "ppid=", "-p", String(pid)).trim();
+  return parent ? Number(parent) : undefined;
+}
+
 /** How long a process's first thread, which runs its JavaScript, has computed; 0 where the system does not tell. */
 export function mainThreadMs(pid: number): number {
   if (!IS_LINUX) return 0;
