@@ -1,3 +1,5 @@
+import { ERROR_MARK } from "./mark-errors.ts";
+
 /** The fields of aimock's messages that are read here. aimock makes them from Anthropic's blocks. */
 export interface MockMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
@@ -13,6 +15,7 @@ export interface ToolAnswer {
   readonly name: string;
   readonly input: string;
   readonly content: string;
+  readonly isError: boolean;
 }
 
 /** The participant's last message, and the tool results that have come since the last step. */
@@ -42,10 +45,13 @@ function readAnswers(messages: readonly MockMessage[]): ToolAnswer[] {
   if (results.length === 0) return [];
   return calls.map((call) => {
     const result = results.find((message) => message.tool_call_id === call.id);
+    const whole = result ? messageText(result) : "no result";
+    const isError = result === undefined || whole.startsWith(ERROR_MARK);
     return {
       name: call.function.name,
       input: call.function.arguments,
-      content: result ? messageText(result) : "no result",
+      content: whole.startsWith(ERROR_MARK) ? whole.slice(ERROR_MARK.length) : whole,
+      isError,
     };
   });
 }

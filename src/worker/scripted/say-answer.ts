@@ -8,8 +8,9 @@ export function sayAnswers(answers: readonly ToolAnswer[]): string {
 
 function sayAnswer(answer: ToolAnswer): string {
   const result = parseMap(answer.content);
-  // A result is a map, an error is plain text: aimock drops `is_error` from the request.
-  if (result === undefined) return `That did not work: ${sentence(answer.content)}`;
+  if (answer.isError) return `That did not work: ${sentence(answer.content)}`;
+  // A text, a number or a list, which tools may return, too.
+  if (result === undefined) return `${answer.name} says: ${sentence(answer.content)}`;
   const input = parseMap(answer.input) ?? {};
   switch (answer.name) {
     case "calculator":

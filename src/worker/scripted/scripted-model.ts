@@ -5,6 +5,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { findPackage } from "../../tool/find-package.ts";
 import { howToInstall } from "../own-package.ts";
 import type { Service } from "../services/service.ts";
+import { startErrorMarks } from "./mark-errors.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { planToolCalls, toOfferedTool } from "./plan-tool-calls.ts";
 import { sayAnswers } from "./say-answer.ts";
@@ -36,9 +37,10 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     journalMaxEntries: 1,
   });
   server.on({ predicate: () => true }, respond);
-  const url = await server.start();
-  let closing: Promise<void> | undefined;
-  return { url, apiKey, close: () => (closing ??= server.stop()) };
+  const front = await startErrorMarks(await server.start());
+  let closing: Promise<unknown> | undefined;
+  const close = async () => void (await (closing ??= Promise.all([front.close(), server.stop()])));
+  return { url: front.url, apiKey, close };
 }
 
 /** Imported only when it is wanted: an installation for production does not have it. */

@@ -82,6 +82,18 @@ test("two wishes are two calls at once, with ids of their own, and an error is s
   expect(second.text).toBe("1 + 1 is 2. That did not work: Web search is not configured.");
 });
 
+test.each([
+  ["sunny", "web_search says: sunny."],
+  ["[1,2]", "web_search says: [1,2]."],
+  ["42", "web_search says: 42."],
+])("a result that is no map, %s, is no failure", async (content, said) => {
+  const question = user('use web_search {"query": "Paris"}');
+  const first = await ask([question]);
+  const second = await ask([question, used(first), user([result(first.uses[0]?.id, content)])]);
+
+  expect(second.text).toBe(said);
+});
+
 test("a second turn is answered from its own results, not from the first one's", async () => {
   const first = await ask([user("what is 1 + 1")]);
   const history = [user("what is 1 + 1"), used(first), user([result(first.uses[0]?.id, '{"answer":2}')])];
