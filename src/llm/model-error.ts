@@ -25,6 +25,8 @@ const KINDS = {
 
 export type ModelErrorKind = keyof typeof KINDS;
 
+const ABOUT_THE_ACCOUNT: readonly ModelErrorKind[] = ["authentication", "permission", "billing", "not_found"];
+
 const KIND_OF_TYPE: Readonly<Record<string, ModelErrorKind>> = {
   authentication_error: "authentication",
   permission_error: "permission",
@@ -58,6 +60,7 @@ interface ModelErrorDetails extends ErrorOptions {
   /** @defaultValue the kind's own */
   readonly retryable?: boolean | undefined;
   readonly refusedTool?: RefusedTool | undefined;
+  readonly apiMessage?: string | undefined;
 }
 
 /** The tool for which the API refuses a whole request. */
@@ -79,6 +82,8 @@ export class ModelError extends AppError {
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly refusedTool: RefusedTool | undefined;
+  /** The API's words, where they are about the account or the model, and so quote nothing that was said. */
+  readonly apiMessage: string | undefined;
 
   constructor(kind: ModelErrorKind, details: ModelErrorDetails = {}) {
     const status = details.status === undefined ? "" : ` (HTTP ${details.status})`;
@@ -93,6 +98,7 @@ export class ModelError extends AppError {
     this.requestId = details.requestId;
     this.retryAfterMs = details.retryAfterMs;
     this.refusedTool = details.refusedTool;
+    this.apiMessage = details.apiMessage;
   }
 }
 
@@ -103,12 +109,14 @@ export function toModelError(error: unknown, otherwise: "connection" | "broken_s
   if (error instanceof SyntaxError) return new ModelError(otherwise);
   if (!(error instanceof APIError) || error instanceof APIConnectionError)
     return new ModelError(otherwise, { cause: error });
-  return new ModelError(kindOf(error) ?? otherwise, {
+  const kind = kindOf(error) ?? otherwise;
+  return new ModelError(kind, {
     cause: error,
     status: error.status,
     requestId: error.requestID ?? undefined,
     retryAfterMs: retryAfterMs(error.headers),
     refusedTool: refusedTool(error),
+    apiMessage: ABOUT_THE_ACCOUNT.includes(kind) ? (error.apiMessage ?? undefined) : undefined,
     retryable: SHOULD_RETRY[error.headers?.get("x-should-retry") ?? ""],
   });
 }

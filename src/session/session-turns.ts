@@ -17,6 +17,7 @@ import type { ToldMemories } from "./memory/told-memories.ts";
 import type { Spending } from "./spending/spending.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { abortable } from "../lib/abortable.ts";
+import { ModelError } from "../llm/model-error.ts";
 import { createId } from "../lib/id.ts";
 import { ShownTalk, type Window } from "../turn/shown-talk.ts";
 import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -228,8 +229,11 @@ export class SessionTurns {
       this.#summariser?.consider(this.#shown);
       this.#lastPosition = turn.position;
       const ms = Math.round(performance.now() - startedAt);
-      const { id: turnId, state, blocks, errorCode } = turn;
-      logger.info({ turnId, state, errorCode, blocks: blocks.length, ms }, "turn ended");
+      const { id: turnId, state, blocks, errorCode, error } = turn;
+      const line = { turnId, state, errorCode, blocks: blocks.length, ms };
+      const { requestId, apiMessage } = error instanceof ModelError ? error : {};
+      if (state === "failed") logger.warn({ ...line, requestId, apiMessage, error }, "turn ended");
+      else logger.info(line, "turn ended");
       return turn;
     });
   }

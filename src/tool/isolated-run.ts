@@ -52,6 +52,11 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
   };
 }
 
+/** With the places in the tool's own file, which its author needs. */
+function toToolError({ message, stack }: Extract<FromThread, { type: "failed" }>): Error {
+  return Object.assign(new Error(message), stack !== undefined && { stack });
+}
+
 function toThreadError(error: NodeJS.ErrnoException): Error {
   return error.code === "ERR_WORKER_OUT_OF_MEMORY" ? tooLarge(error) : error;
 }
@@ -86,6 +91,6 @@ function handle(message: FromThread, { end, send, log, progress, ask, elicit }: 
     case "done":
       return end.resolve(message.parts ? toolResult(message.parts) : message.value);
     case "failed":
-      return end.reject(message.isDenied ? new PermissionDenied(message.message) : new Error(message.message));
+      return end.reject(message.isDenied ? new PermissionDenied(message.message) : toToolError(message));
   }
 }

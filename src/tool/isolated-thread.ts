@@ -30,7 +30,12 @@ export type FromThread =
   | { readonly type: "elicit"; readonly id: number; readonly message: string; readonly schema: JsonObject }
   /** `parts` of what `toolResult` made: its mark would not come through. */
   | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
-  | { readonly type: "failed"; readonly message: string; readonly isDenied: boolean };
+  | {
+      readonly type: "failed";
+      readonly message: string;
+      readonly stack?: string | undefined;
+      readonly isDenied: boolean;
+    };
 
 if (!isMainThread && parentPort) await runHere(parentPort, workerData as ThreadData);
 
@@ -78,6 +83,7 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     const parts = partsOf(value);
     send({ type: "done", ...(parts ? { parts } : { value }) });
   } catch (error) {
-    send({ type: "failed", message: messageOf(error), isDenied: error instanceof PermissionDenied });
+    const stack = error instanceof Error ? error.stack : undefined;
+    send({ type: "failed", message: messageOf(error), stack, isDenied: error instanceof PermissionDenied });
   }
 }

@@ -3,6 +3,7 @@ import { build as pretty } from "pino-pretty";
 import { AppError } from "../errors/app-error.ts";
 import { activeTrace } from "../telemetry/trace-context.ts";
 import type { Config } from "./config.ts";
+import { RELOADS } from "./definitions/definitions.ts";
 
 export type Logger = PinoLogger;
 
@@ -41,7 +42,8 @@ interface ErrorDescription {
 
 /**
  * Describes an error without content. The message of an AppError is kept. That of any other error may quote what a
- * participant said, so only its type, its code and its stack's places are kept.
+ * participant said, so only its type, its code and its stack's places are kept; under `parley start`, on an author's own
+ * machine, the message, too.
  */
 export function describeError(error: unknown): ErrorDescription | undefined {
   if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };
@@ -49,5 +51,12 @@ export function describeError(error: unknown): ErrorDescription | undefined {
   const cause = describeError(error.cause);
   if (error instanceof AppError) return { type: error.name, ...code, message: error.message, ...(cause && { cause }) };
   const at = (error.stack ?? "").split("\n").filter((line) => /^\s+at /u.test(line));
-  return { type: error.name, ...code, at: at.slice(0, 8).map((line) => line.trim()), ...(cause && { cause }) };
+  const message = process.env[RELOADS] === "1" ? { message: error.message } : {};
+  return {
+    type: error.name,
+    ...code,
+    ...message,
+    at: at.slice(0, 8).map((line) => line.trim()),
+    ...(cause && { cause }),
+  };
 }

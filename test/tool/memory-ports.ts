@@ -102,6 +102,8 @@ export class MemoryPorts implements CallPorts {
   readonly keepMedia: CallPorts["keepMedia"] = (_call, media) => void this.media.push(...media);
   readonly sendResult = (call: Call) => void this.results.push(call);
   readonly sendCancel = (call: Call, reason: CancelReason) => void this.cancels.push({ call, reason });
+  readonly thrown: unknown[] = [];
+  readonly onThrew = (_call: Call, error: unknown) => void this.thrown.push(error);
   readonly toolDetail = {};
   readonly traceOf = () => ({});
   readonly onLateOutcome = (_call: Call, answer: ModelAnswer) => void this.lateOutcomes.push(answer);

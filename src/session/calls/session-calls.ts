@@ -124,6 +124,8 @@ export class SessionCalls {
       sendRequest: (call) => this.wire.sendRequest(call),
       keepMedia,
       sendResult: (call) => this.wire.sendResult(call),
+      onThrew: ({ id: callId, turnId, toolName }, error) =>
+        telemetry.inCall(callId, () => options.logger.warn({ callId, turnId, toolName, error }, "tool threw")),
       sendCancel: (call, reason) => this.wire.sendCancel(call, reason),
       traceOf: (callId) => telemetry.traceOfCall(callId),
       toolDetail: policy.toolDetail ?? {},

@@ -45,9 +45,11 @@ export interface SessionTurnPorts {
   readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
 }
 
-/** A turn for the history, and its error code for the log. */
+/** A turn for the history, and its error for the log. */
 export interface EndedTurn extends TurnRecord {
   readonly errorCode: ErrorCode | undefined;
+  /** Why it failed. */
+  readonly error: AppError | undefined;
 }
 
 /**
@@ -147,7 +149,7 @@ export async function runSessionTurn(
     // Words are sent before they are stored, but the turn's end only when it is stored.
     const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : { ...ended, timings };
     ports.onEvent(turn, told);
-    return { ...turn, state: told.state, blocks, heard, errorCode: told.error?.code };
+    return { ...turn, state: told.state, blocks, heard, errorCode: told.error?.code, error: told.error };
   }
   throw new TypeError("A turn ended without turn_complete");
 }

@@ -83,6 +83,8 @@ export interface CallPorts {
   readonly sendResult: (call: Call) => void;
   /** Keeps the bytes that the outcome of an open call names: before that outcome settles it. */
   readonly keepMedia: (call: Call, media: readonly Media[]) => void;
+  /** Called when a server tool has thrown, for the log: the model is told the message alone. */
+  readonly onThrew: (call: Call, error: unknown) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
   /** Headers that make the tool's own requests part of the call's trace; empty where there is none. */
   readonly traceOf: (callId: string) => Readonly<Record<string, string>>;

@@ -81,7 +81,9 @@ async function run(
     read = readReturned(await tool.run?.(input, context));
   } catch (error) {
     if (call.over.aborted) return;
-    const code = error instanceof PermissionDenied ? "permission_denied" : "execution_error";
+    const isDenied = error instanceof PermissionDenied;
+    if (!isDenied) ports.onThrew(call.current, error);
+    const code = isDenied ? "permission_denied" : "execution_error";
     read = { outcome: failure(code, messageOf(error)), media: [] };
   }
   const { outcome, media } = read;
