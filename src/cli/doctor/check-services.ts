@@ -30,6 +30,11 @@ async function checkLivekit({ livekitUrl: url, livekitApiKey, livekitApiSecret, 
   const [apiKey = "", apiSecret = ""] = [livekitApiKey, livekitApiSecret];
   const problem = await failureOf("livekit", { livekit: { url, apiKey, apiSecret }, databaseUrl: NO_DATABASE });
   if (problem === undefined) return ok("LiveKit: LIVEKIT_URL answers");
+  if (/\b(?:invalid token|unauthorized|unauthenticated|permission)/iu.test(problem))
+    return missing(
+      "LiveKit: LIVEKIT_URL answers, and refuses the key",
+      "correct LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
+    );
   return missing(`LiveKit: LIVEKIT_URL does not answer: ${problem}`, "start it, or correct its address and keys");
 }
 

@@ -9,6 +9,7 @@ import { checkAgents, patternsWithoutTool } from "../../worker/settings/check-ag
 import { checkPorts } from "../../worker/settings/check-ports.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
 import { missingSettings } from "../../worker/settings/missing-settings.ts";
+import { checkMcpServers } from "./check-mcp.ts";
 import { checkServices } from "./check-services.ts";
 import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
 
@@ -34,6 +35,7 @@ export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding
     ...unset.map((line) => missing(`not set: ${line}`, "set it in .env or in the environment")),
     ...missingPlugins(config.speech).map(({ name, use }) => missing(`no ${name}, ${use}`, `npm install ${name}`)),
     ...(unset.length === 0 ? await checkServices(config) : []),
+    ...(await checkMcpServers(config)),
     await checkWhetherFree(config, isWorkerOnly),
   ];
 }

@@ -13,10 +13,16 @@ export const ok = (text: string): Finding => ({ state: "ok", text });
 export const note = (text: string, remedy: string): Finding => ({ state: "note", text, remedy });
 export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text, remedy });
 
-/** The error's message with that of its cause, because `fetch failed` alone helps nobody. Parley's own errors say it all. */
+/** A signed token, which LiveKit repeats when it refuses it. */
+const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/gu;
+
+/**
+ * The error's message with that of its cause, because `fetch failed` alone helps nobody. Parley's own errors say it all.
+ * Without tokens.
+ */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AppError) return error.message;
   const cause = error.cause === undefined ? "" : `: ${messageOf(error.cause)}`;
-  return `${error.message}${cause}`;
+  return `${error.message}${cause}`.replaceAll(TOKEN, "…");
 }

@@ -16,10 +16,16 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z
   let value: unknown = root;
   for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
   const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
-  return `${path.join(".") || "default export"}: ${reason}, got ${preview(value)}`;
+  const isPrivate = PRIVATE.includes(path[0] ?? "");
+  return `${path.join(".") || "default export"}: ${reason}, got ${preview(value, isPrivate)}`;
 }
 
-function preview(value: unknown): string {
+/** Fields whose values hold keys and passwords: no text of theirs is shown. */
+const PRIVATE = ["mcpServers", "toolSettings"];
+
+function preview(value: unknown, isPrivate: boolean): string {
+  if (isPrivate && typeof value === "string") return `a text of ${value.length} characters`;
+  if (isPrivate && typeof value === "object" && value !== null && Object.keys(value).length > 0) return "an object";
   const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? "nothing");
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

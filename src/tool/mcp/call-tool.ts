@@ -115,7 +115,10 @@ function blockText(block: unknown): string {
   if (!isRecord(block)) return "[unreadable]";
   const { type, text, data, mimeType, uri, resource } = block;
   if (type === "text" && typeof text === "string") return text;
-  if (type === "resource" && isRecord(resource)) return named("resource", resource["uri"], resource["mimeType"]);
+  if (type === "resource" && isRecord(resource)) {
+    const name = named("resource", resource["uri"], resource["mimeType"]);
+    return typeof resource["text"] === "string" ? `${name}\n${resource["text"]}` : name;
+  }
   if (type === "resource_link") return named("resource", uri, mimeType);
   const bytes = typeof data === "string" ? `${Buffer.byteLength(data, "base64")} bytes` : undefined;
   return named(typeof type === "string" ? type : "unreadable", mimeType, bytes);

@@ -168,8 +168,21 @@ export function reasonOf(error: unknown): string {
     return error.code !== undefined && error.code > 0 ? `HTTP ${error.code}` : "HTTP";
   if (error instanceof McpError) return MCP_REASONS[error.code] ?? `MCP error ${error.code}`;
   if (error.name === "TimeoutError") return "no answer in time";
-  const code = codeOf(error) ?? codeOf(error.cause);
-  return code ?? error.name;
+  return systemReasonOf(error) ?? error.name;
+}
+
+/** Why the system could not reach or start a server: `ECONNREFUSED`, `ENOENT: npx`. */
+function systemReasonOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const inner = [error.cause, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])];
+  const code = codeOf(error);
+  if (code === undefined) {
+    const [reason] = inner.flatMap((each) => systemReasonOf(each) ?? []);
+    // Node's own words, such as "bad port": no server has answered.
+    const words = error.message === "fetch failed" && error.cause instanceof Error ? error.cause.message : undefined;
+    return reason ?? words;
+  }
+  return "path" in error && typeof error.path === "string" ? `${code}: ${error.path}` : code;
 }
 
 const MCP_REASONS: Readonly<Record<number, string>> = {

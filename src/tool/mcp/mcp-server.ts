@@ -42,6 +42,8 @@ export class McpServer {
   #warned = new Set<string>();
   #connection: Connection | undefined;
   #isReported = false;
+  /** The end of what the server's process has written to stderr: it most often says why it has ended. */
+  #stderr = "";
   #isListing = false;
   #isStale = false;
 
@@ -82,12 +84,15 @@ export class McpServer {
   async #serve(): Promise<void> {
     const { config, onChanged, stableMs = STABLE_MS } = this.#options;
     const { signal } = this.#closing;
+    this.#stderr = "";
     const connection = await Connection.open({
       config,
       signal,
       onListChanged: () => void this.#relist(connection),
-      onStderr: (text) =>
-        this.#logger.debug({ stderr: text.slice(0, MAX_STDERR_LENGTH) }, "MCP server wrote to stderr"),
+      onStderr: (text) => {
+        this.#stderr = `${this.#stderr}${text}`.slice(-MAX_STDERR_LENGTH);
+        this.#logger.debug({ stderr: text.slice(0, MAX_STDERR_LENGTH) }, "MCP server wrote to stderr");
+      },
     });
     try {
       await Promise.race([abortable(this.#list(connection), signal), gone(connection)]);
@@ -110,7 +115,11 @@ export class McpServer {
   #report(error: unknown): void {
     if (this.#closing.signal.aborted) return;
     const level = this.#isReported ? "debug" : "warn";
-    this.#logger[level]({ why: reasonOf(error) }, "MCP server is not connected; trying again");
+    const stderr = this.#stderr.trim();
+    this.#logger[level](
+      { why: reasonOf(error), ...(stderr !== "" && { stderr }) },
+      "MCP server is not connected; trying again",
+    );
     this.#isReported = true;
   }
 

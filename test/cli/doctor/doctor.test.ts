@@ -63,6 +63,19 @@ test("services that the environment names and that do not answer are missing", a
   expect(stdout).toMatch(/^MISSING {2}PostgreSQL: DATABASE_URL does not answer: /m);
 });
 
+test("MCP servers that do not start or answer are missing, with the reason and what they said", async () => {
+  const failing = { command: process.execPath, args: ["-e", 'console.error("KEY is not set"); process.exit(1)'] };
+  await writeAgent({
+    mcpServers: { gone: { command: "no-such-program" }, failing, away: { url: "http://127.0.0.1:9" } },
+  });
+
+  const { stdout } = await doctor({ PATH: "/nowhere", TTS: "none" });
+
+  expect(stdout).toMatch(/^MISSING {2}MCP server gone: ENOENT: no-such-program$/m);
+  expect(stdout).toMatch(/^MISSING {2}MCP server failing: connection closed\. On stderr:\n {9}KEY is not set$/m);
+  expect(stdout).toMatch(/^MISSING {2}MCP server away: (?!TypeError)/m);
+});
+
 test("keys that LiveKit and the model refuse are missing, and right ones are not", async () => {
   await writeAgent({ model: { name: "claude-test" } });
   await using model = await startModelServer({ apiKey: "right" });
@@ -72,7 +85,10 @@ test("keys that LiveKit and the model refuse are missing, and right ones are not
   const wrong = await doctor({ ...env, ANTHROPIC_API_KEY: "wrong", LIVEKIT_API_KEY, LIVEKIT_API_SECRET: "wrong" });
   const right = await doctor({ ...env, ANTHROPIC_API_KEY: "right", LIVEKIT_API_KEY, LIVEKIT_API_SECRET });
 
-  expect(wrong.stdout).toMatch(/^MISSING {2}LiveKit: LIVEKIT_URL does not answer: .+\n {9}→ .*keys$/m);
+  expect(wrong.stdout).toMatch(
+    /^MISSING {2}LiveKit: LIVEKIT_URL answers, and refuses the key\n {9}→ correct LIVEKIT_API_KEY/m,
+  );
+  expect(wrong.stdout).not.toContain("eyJ");
   expect(wrong.stdout).toMatch(/^MISSING {2}model: http:.* refuses the key \(401\)\n {9}→ set ANTHROPIC_API_KEY/m);
   expect(right.stdout).toContain("ok       LiveKit: LIVEKIT_URL answers\n");
   expect(right.stdout).toContain("ok       model: claude-test, and its key is taken\n");

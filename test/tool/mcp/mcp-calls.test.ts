@@ -63,7 +63,7 @@ describe.each([
     expect(await ports.run("shop_structured")).toEqual({ content: '{"shelves":3}', isError: false });
   });
 
-  test("a picture is shown to the model, and what cannot be shown is named", async () => {
+  test("a picture is shown to the model, an embedded text is read, and what cannot be shown is named", async () => {
     await using running = await start();
     const { ports } = running.bench;
 
@@ -73,7 +73,7 @@ describe.each([
       { type: "text", text: "A cat:" },
       { type: "image", source: { type: "media", id: ports.media[0]?.id, media_type: "image/gif", size: 42 } },
       { type: "text", text: "[image image/png 3 bytes]" },
-      { type: "text", text: "[resource file:///cat.txt text/plain]" },
+      { type: "text", text: "[resource file:///cat.txt text/plain]\nThe cat purrs." },
       { type: "text", text: "[resource file:///dog.txt]" },
     ]);
   });

@@ -22,6 +22,17 @@ test("both kinds of servers get their defaults", async () => {
 });
 
 test.each([
+  `{ "a.b": { url: "http://x", headers: { Authorization: "Bearer sk-secret" } } }`,
+  `{ a: { url: "http://u:sk-secret@h/mcp" } }`,
+  `{ a: { command: "x", env: "sk-secret" } }`,
+])("the error of %s shows no secret", async (source) => {
+  const error: unknown = await load(source).catch((reason: unknown) => reason);
+
+  expect(String(error)).toContain("mcpServers.a");
+  expect(String(error)).not.toContain("secret");
+});
+
+test.each([
   [`{ "a b": { command: "x" } }`, /mcpServers\.a b: expected a name of 1 to 32/],
   [`{ a: 5 }`, /mcpServers\.a: expected an object with command or url, got 5/],
   [`{ a: {} }`, /mcpServers\.a: expected an object with command or url/],

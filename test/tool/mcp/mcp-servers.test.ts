@@ -1,4 +1,5 @@
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import { findFreePorts } from "../../support/servers/free-ports.ts";
 import { expect, test, vi } from "vitest";
 import { compileMcpSchema } from "../../../src/tool/mcp/to-mcp-tool.ts";
 import { offeredTools } from "../../../src/tool/tool-routing.ts";
@@ -9,13 +10,14 @@ import { McpBench, SILENT_SERVER } from "./support.ts";
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: "object" }, ...more });
 
 test("a server that never answers, one that cannot be started and one that is not there keep nobody waiting", async () => {
+  const closedPort = await findFreePorts(1);
   await using server = await HttpToolServer.start();
   const startedAt = performance.now();
   const bench = new McpBench(
     {
       silent: { command: process.execPath, args: [SILENT_SERVER], timeoutMs: 300 },
       missing: { command: "/no/such/command" },
-      away: { url: "http://127.0.0.1:9/mcp" },
+      away: { url: `http://localhost:${closedPort}/mcp` },
       shop: { url: server.url },
     },
     { own: serverTool("own", {}) },
@@ -28,10 +30,19 @@ test("a server that never answers, one that cannot be started and one that is no
 
   expect(Object.fromEntries(bench.warnings().map(({ mcpServer, why }) => [mcpServer, why]))).toEqual({
     silent: expect.stringMatching(/no answer in time/) as string,
-    missing: "ENOENT",
-    away: expect.any(String) as string,
+    missing: "ENOENT: /no/such/command",
+    away: "ECONNREFUSED",
   });
   await bench.servers.close();
+});
+
+test("a server that dies says why in the warning, by the end of what it wrote to stderr", async () => {
+  const args = ["-e", 'console.error("SHOP_KEY is not set"); process.exit(1)'];
+  await using bench = new McpBench({ shop: { command: process.execPath, args } });
+
+  await vi.waitFor(() => expect(bench.warnings()).toHaveLength(1), { timeout: 5_000 });
+
+  expect(bench.warnings()).toMatchObject([{ why: "connection closed", stderr: "SHOP_KEY is not set" }]);
 });
 
 test("a tool of a server that is away is known, but not offered", async () => {
