@@ -174,6 +174,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
   const session = new Session({
     sessionId,
     room: options.room,
+    roomSid,
     policy,
     serverTools,
     liveTools,

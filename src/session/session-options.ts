@@ -22,6 +22,8 @@ export interface SessionOptions {
   /** The id of the row in `sessions`. */
   readonly sessionId: string;
   readonly room: string;
+  /** LiveKit's id of the room. @defaultValue the room's name */
+  readonly roomSid?: string | undefined;
   readonly policy: SessionPolicy;
   /** May change, and is read anew for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;

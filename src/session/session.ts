@@ -75,6 +75,8 @@ export class Session {
     const worded = [this.#permissions, forms];
     this.#calls = new SessionCalls({
       room,
+      roomSid: options.roomSid ?? room,
+      sessionId,
       serverTools,
       policy,
       peers,

@@ -18,6 +18,13 @@ export interface ToolContext<Settings = unknown> {
   /** The identity of the participant whose turn this is, and the room. */
   readonly participant: string;
   readonly room: string;
+  /**
+   * LiveKit's id of the room: a later room of the same name has another one. The key for state that is to end with the
+   * room, such as an order. Where there is no LiveKit, as in a test in memory, the room's name.
+   */
+  readonly roomSid: string;
+  /** The id of the session. A later room of the same name goes on with the same session. */
+  readonly sessionId: string;
   /** The values of `permission.pattern` for which permission was given; absent when an earlier worker got it. */
   readonly permitted?: readonly string[];
   /** Adds a line to the call's log, which is shown while the call runs. Lines after its end are dropped. */

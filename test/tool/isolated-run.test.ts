@@ -18,6 +18,8 @@ function run(what: string, changes: Partial<ToolContext> = {}) {
     idempotencyKey: "key",
     participant: "ann",
     room: "kitchen",
+    roomSid: "RM_1",
+    sessionId: "session",
     log: (line: string) => void noted.push(line),
     progress: (fraction: number) => void noted.push(fraction),
     ask: async (request: PermissionAsk) => void noted.push(request),

@@ -50,6 +50,8 @@ export class MemoryPorts implements CallPorts {
   readonly controller = new AbortController();
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly room = "room";
+  readonly roomSid = "RM_1";
+  readonly sessionId = "session";
   readonly defaultTimeoutMs = 30_000;
   readonly resultMaxBytes: number;
   readonly #options: Options;

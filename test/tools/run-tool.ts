@@ -19,6 +19,8 @@ export async function runTool(tool: Tool, input: unknown, call: Call = {}): Prom
     idempotencyKey: "key",
     participant: "alice",
     room: "room",
+    roomSid: "RM_1",
+    sessionId: "session",
     log: call.log ?? (() => {}),
     progress: () => {},
     ask: () => Promise.resolve(),

@@ -29,6 +29,8 @@ import type { VoicePort } from "../room/voice-port.ts";
 
 export interface SessionCallsOptions {
   readonly room: string;
+  readonly roomSid: string;
+  readonly sessionId: string;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly policy: {
     readonly toolTimeoutMs: number;
@@ -117,6 +119,8 @@ export class SessionCalls {
       serverTools: options.serverTools,
       hosts: (participant) => peers.hosts(participant),
       room: options.room,
+      roomSid: options.roomSid,
+      sessionId: options.sessionId,
       defaultTimeoutMs: policy.toolTimeoutMs,
       resultMaxBytes: policy.toolResultMaxBytes,
       durable: (callId) => recorder.durable(callId),

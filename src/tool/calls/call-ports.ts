@@ -54,6 +54,8 @@ export interface CallPorts {
   /** The hosts that calls of this participant's turns may go to (`hostsFor`). */
   readonly hosts: (participant: string) => readonly ToolHost[];
   readonly room: string;
+  readonly roomSid: string;
+  readonly sessionId: string;
   /** For tools without a `timeoutMs` of their own. */
   readonly defaultTimeoutMs: number;
   readonly resultMaxBytes: number;

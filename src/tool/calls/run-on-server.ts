@@ -73,7 +73,8 @@ async function run(
   const { id, idempotencyKey, participant } = call.current;
   const log = (line: string) => ports.ledger.report(id, { log: String(line) });
   const progress = (fraction: number) => ports.ledger.report(id, { progress: fraction });
-  const own = { idempotencyKey, participant, room: ports.room, ...(permitted && { permitted }) };
+  const { room, roomSid, sessionId } = ports;
+  const own = { idempotencyKey, participant, room, roomSid, sessionId, ...(permitted && { permitted }) };
   const asking = askWhileRunning(call, { tool, ports, deadline });
   const context = { ...own, ...asking, signal: call.over, callId: id, log, progress, traceHeaders: ports.traceOf(id) };
   let read: ReadResult;
