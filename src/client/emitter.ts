@@ -1,16 +1,23 @@
+import { didYouMean } from "../lib/checks/did-you-mean.ts";
+
 type Handler<Value> = (value: Value) => void;
 
 /** Typed events. A handler that throws is reported to `onThrow` and stops no other handler. */
 export class Emitter<Events> {
   readonly #handlers = new Map<keyof Events, Set<Handler<never>>>();
+  readonly #names: Readonly<Record<keyof Events, true>>;
   readonly #onThrow: (error: unknown, event: keyof Events) => void;
 
-  constructor(onThrow: (error: unknown, event: keyof Events) => void) {
+  constructor(names: Readonly<Record<keyof Events, true>>, onThrow: (error: unknown, event: keyof Events) => void) {
+    this.#names = names;
     this.#onThrow = onThrow;
   }
 
-  /** The returned function ends the subscription. */
+  /** The returned function ends the subscription. @throws {TypeError} for an event that does not exist */
   on<Name extends keyof Events>(event: Name, handler: Handler<Events[Name]>): () => void {
+    const name = String(event);
+    if (!Object.hasOwn(this.#names, event))
+      throw new TypeError(`"${name}" is not an event.${didYouMean(name, Object.keys(this.#names))}`);
     const handlers = this.#handlers.get(event) ?? new Set<Handler<never>>();
     this.#handlers.set(event, handlers);
     // Wrapped, so that a handler that was given twice is two subscriptions.

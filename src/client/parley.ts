@@ -1,5 +1,4 @@
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
-import { didYouMean } from "../lib/checks/did-you-mean.ts";
 import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject, JsonValue } from "../lib/json.ts";
@@ -68,7 +67,7 @@ export interface SentText {
 export class Parley implements AsyncDisposable {
   readonly #options: ParleyOptions;
   readonly #tools = new Map<string, CompiledTool>();
-  readonly #events = new Emitter<ParleyEvents>((error, event) => this.#onHandlerThrew(error, event));
+  readonly #events = new Emitter<ParleyEvents>(EVENTS, (error, event) => this.#onHandlerThrew(error, event));
   #transport: Transport;
   /** The last that was known: a room that is not connected yet has no name. After `rejoin` it is the same room. */
   #roomName = "";
@@ -257,8 +256,6 @@ export class Parley implements AsyncDisposable {
    * @throws {TypeError} for an event that does not exist
    */
   on<Name extends keyof ParleyEvents>(event: Name, handler: (value: ParleyEvents[Name]) => void): () => void {
-    if (!Object.hasOwn(EVENTS, event))
-      throw new TypeError(`"${String(event)}" is not an event.${didYouMean(String(event), Object.keys(EVENTS))}`);
     return this.#events.on(event, handler);
   }
 

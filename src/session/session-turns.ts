@@ -17,7 +17,6 @@ import type { ToldMemories } from "./memory/told-memories.ts";
 import type { Spending } from "./spending/spending.ts";
 import type { SessionPolicy } from "./session-policy.ts";
 import { abortable } from "../lib/abortable.ts";
-import { ModelError } from "../llm/model-error.ts";
 import { createId } from "../lib/id.ts";
 import { ShownTalk, type Window } from "../turn/shown-talk.ts";
 import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -26,7 +25,7 @@ import { LateOutcomes } from "./turns/late-outcomes.ts";
 import type { CountTokens, OpenStream } from "./turns/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { wordsOf } from "./turns/own-words.ts";
-import { createTurn, runSessionTurn } from "./turns/run-session-turn.ts";
+import { createTurn, logTurnEnd, runSessionTurn } from "./turns/run-session-turn.ts";
 import { TurnModel } from "./turns/turn-model.ts";
 import {
   TurnQueue,
@@ -229,11 +228,7 @@ export class SessionTurns {
       this.#summariser?.consider(this.#shown);
       this.#lastPosition = turn.position;
       const ms = Math.round(performance.now() - startedAt);
-      const { id: turnId, state, blocks, errorCode, error } = turn;
-      const line = { turnId, state, errorCode, blocks: blocks.length, ms };
-      const { requestId, apiMessage } = error instanceof ModelError ? error : {};
-      if (state === "failed") logger.warn({ ...line, requestId, apiMessage, error }, "turn ended");
-      else logger.info(line, "turn ended");
+      logTurnEnd(logger, turn, ms);
       return turn;
     });
   }

@@ -28,8 +28,7 @@ export const matchers = {
   toHaveCalled(
     this: { readonly isNot?: boolean } | void,
     turn: Turn,
-    name: string,
-    ...[input = {}, fields = {}]: CallDetails
+    ...[name, input = {}, fields = {}]: [name: string, ...CallDetails]
   ): MatcherResult {
     const isAnyEnd = this?.isNot === true || ENDS.some((field) => field in fields);
     const pass = turn.calls.some(

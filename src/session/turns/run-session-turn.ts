@@ -1,3 +1,5 @@
+import type { Logger } from "pino";
+import { ModelError } from "../../llm/model-error.ts";
 import { textsOf, type TurnBlock } from "../../conversation/block.ts";
 import { endAfterAbort } from "../../conversation/turn-abort.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
@@ -152,6 +154,15 @@ export async function runSessionTurn(
     return { ...turn, state: told.state, blocks, heard, errorCode: told.error?.code, error: told.error };
   }
   throw new TypeError("A turn ended without turn_complete");
+}
+
+/** A turn that failed is a warning, with what the model's API said of the account or the model. */
+export function logTurnEnd(logger: Logger, turn: EndedTurn, ms: number): void {
+  const { id: turnId, state, blocks, errorCode, error } = turn;
+  const line = { turnId, state, errorCode, blocks: blocks.length, ms };
+  if (state !== "failed") return logger.info(line, "turn ended");
+  const { requestId, apiMessage } = error instanceof ModelError ? error : {};
+  logger.warn({ ...line, requestId, apiMessage, error }, "turn ended");
 }
 
 /** A new turn, of which nothing is stored yet. */

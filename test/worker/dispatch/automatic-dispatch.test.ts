@@ -42,7 +42,8 @@ test("a room that is dispatched to an agent gets that agent, though LiveKit also
     await user.configure({});
     parts.model.script([reply([text("Hello.")])]);
     await user.answerTo(await user.say("Hello"));
-    served.push((parts.model.requests.at(-1)?.body["system"] as { text: string }[])[0]?.text);
+    const { system } = parts.model.requests.at(-1)?.body ?? {};
+    served.push((system as { text: string }[])[0]?.text);
   }
 
   expect(served).toEqual(Array.from({ length: ROOMS }, () => "You know invoices."));
