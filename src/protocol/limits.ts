@@ -33,6 +33,9 @@ const WORKER_LIMITS = {
   /** Messages from one participant, without those that the worker has asked it for. */
   messageBurst: 200,
   messagesPerSecond: 50,
+  /** Of ToolUseProgress, which takes nothing of the two before. */
+  progressBurst: 100,
+  progressPerSecond: 20,
   /** A larger message counts as several. */
   bytesPerToken: 4_096,
   loggedEnvelopes: 500,

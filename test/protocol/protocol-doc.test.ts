@@ -106,6 +106,6 @@ test("the documentation has the limits as they are", () => {
     Number(value),
   );
 
-  const { messageBurst, openStreams } = LIMITS;
-  expect(rows).toEqual([...numbers, messageBurst, openStreams, TOOL_TIMES.maxTimeoutMs]);
+  const { messageBurst, progressBurst, openStreams } = LIMITS;
+  expect(rows).toEqual([...numbers, messageBurst, progressBurst, openStreams, TOOL_TIMES.maxTimeoutMs]);
 });

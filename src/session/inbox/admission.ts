@@ -5,7 +5,7 @@ import { isRecord } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { decodeEnvelope } from "../../protocol/codec/codec.ts";
 import { rememberKeys } from "../../protocol/codec/remember-keys.ts";
-import { peekEnvelope } from "../../protocol/codec/peek.ts";
+import { peekEnvelope, peekType } from "../../protocol/codec/peek.ts";
 import { MESSAGES } from "../../protocol/messages/messages.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
@@ -46,7 +46,8 @@ interface AdmissionOptions {
 /**
  * Limits what participants may send. The first answer to something that the worker has asked for is always let in, and
  * costs nothing. So are the first words after a question that is answered in words, if their sender has no budget left.
- * Everything else costs its sender some of its budget. A sender without budget is told once when to try again.
+ * Everything else costs its sender some of its budget; the progress of its calls has a budget of its own. A sender without
+ * budget is told once when to try again, and for each UserMessage that is dropped.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -62,11 +63,14 @@ export class Admission {
   }
 
   packet(from: Peer, bytes: Uint8Array): boolean {
-    if (this.#isFirstAnswer(from.identity, bytes)) return true;
-    if (this.#spend(from, messageCost(bytes.length))) return true;
-    const isWords = () => peekEnvelope(bytes)["type"] === MESSAGES.user_message.number;
-    if (this.#mayAnswer(from.identity, isWords)) return true;
-    this.#turnAway(from, "packet", (retryAfterMs) => this.#tell(from, bytes, retryAfterMs));
+    const type = peekType(bytes);
+    const isProgress = type === MESSAGES.tool_use_progress.number;
+    if (!isProgress && this.#isFirstAnswer(from.identity, bytes)) return true;
+    const budget = isProgress ? from.progressBudget : from.budget;
+    if (budget.spend(messageCost(bytes.length), performance.now())) return true;
+    const isMessage = type === MESSAGES.user_message.number;
+    if (isMessage && this.#mayAnswer(from.identity)) return true;
+    this.#turnAway(budget, isMessage ? "message" : "packet", (retryAfterMs) => this.#tell(from, bytes, retryAfterMs));
     return false;
   }
 
@@ -85,7 +89,7 @@ export class Admission {
   }
 
   #refuseText(from: Peer): void {
-    this.#turnAway(from, "text", () => {
+    this.#turnAway(from.budget, "text", () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
       stream.write(phrasesFor(from.language, this.#options.phrases).tooMany);
       stream.close();
@@ -103,7 +107,7 @@ export class Admission {
   stream(from: Peer): void {
     const error = new AppError("too_many", "A stream was dropped: too many are open at once, or they hold too much");
     from.budget.charge(1);
-    this.#turnAway(from, "stream", (retryAfterMs) =>
+    this.#turnAway(from.budget, "stream", (retryAfterMs) =>
       this.#options.outbox.postRefusal(error, from.identity, { originatingId: undefined, retryAfterMs }),
     );
   }
@@ -122,7 +126,7 @@ export class Admission {
     return budget.spend(cost, performance.now());
   }
 
-  #turnAway({ budget }: Peer, way: Way, tell: (retryAfterMs: number) => void): void {
+  #turnAway(budget: MessageBudget, way: Way, tell: (retryAfterMs: number) => void): void {
     this.drop("rate_limited");
     const retryAfterMs = budget.tell(way, performance.now());
     if (retryAfterMs !== undefined) tell(retryAfterMs);
@@ -131,9 +135,9 @@ export class Admission {
   /**
    * Whether these are the first words after a question that is answered in words. Asked for a sender without budget.
    */
-  #mayAnswer(from: string, isWords = () => true): boolean {
+  #mayAnswer(from: string): boolean {
     const question = this.#openQuestion(from);
-    if (question === undefined || !isWords()) return false;
+    if (question === undefined) return false;
     this.#remember(question);
     return true;
   }

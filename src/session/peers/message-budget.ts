@@ -4,19 +4,30 @@ import { LIMITS } from "../../protocol/limits.ts";
 const MIN_RETRY_MS = 1_000;
 
 /** How a participant sends something. It is told in the same way that it sends too much. */
-export type Way = "packet" | "text" | "stream";
+export type Way = keyof typeof TELLINGS;
 
-/** A token bucket for what one participant sends without being asked. It fills at `LIMITS.messagesPerSecond`. */
+/** How often a sender is told in one wait. Of its messages that begin a turn, each is named: so many may wait for one. */
+const TELLINGS = { packet: 1, message: 20, text: 1, stream: 1 };
+
+/** A token bucket for what one participant sends without being asked. */
 export class MessageBudget {
-  #tokens: number = LIMITS.messageBurst;
+  readonly #burst: number;
+  readonly #perSecond: number;
+  #tokens: number;
   #at = 0;
-  /** Until when each way has been told to wait. One way does not hear what another was told. */
-  readonly #toldUntil: Record<Way, number> = { packet: -Infinity, text: -Infinity, stream: -Infinity };
+  /** Until when each way has been told to wait, and how often. One way does not hear what another was told. */
+  readonly #told = new Map<Way, { readonly until: number; count: number }>();
+
+  constructor(burst: number = LIMITS.messageBurst, perSecond: number = LIMITS.messagesPerSecond) {
+    this.#burst = burst;
+    this.#perSecond = perSecond;
+    this.#tokens = burst;
+  }
 
   /** `false` if less than one token is left. A higher cost is let in, and leaves the budget negative. `now` in ms. */
   spend(cost: number, now: number): boolean {
-    const refilled = this.#tokens + ((now - this.#at) * LIMITS.messagesPerSecond) / 1_000;
-    this.#tokens = Math.min(LIMITS.messageBurst, refilled);
+    const refilled = this.#tokens + ((now - this.#at) * this.#perSecond) / 1_000;
+    this.#tokens = Math.min(this.#burst, refilled);
     this.#at = now;
     if (this.#tokens < 1) return false;
     this.#tokens -= cost;
@@ -28,12 +39,14 @@ export class MessageBudget {
     this.#tokens -= cost;
   }
 
-  /** In how many ms to try again; `undefined` while the last wait that was told in this way is not over. */
+  /** In how many ms to try again; `undefined` when that was told in this way, and the wait is not over. */
   tell(way: Way, now: number): number | undefined {
-    if (now < this.#toldUntil[way]) return undefined;
-    const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / LIMITS.messagesPerSecond);
+    const told = this.#told.get(way);
+    if (told && now < told.until && told.count >= TELLINGS[way]) return undefined;
+    const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / this.#perSecond);
     const retryAfterMs = Math.max(MIN_RETRY_MS, waitMs);
-    this.#toldUntil[way] = now + retryAfterMs;
+    if (told && now < told.until) told.count += 1;
+    else this.#told.set(way, { until: now + retryAfterMs, count: 1 });
     return retryAfterMs;
   }
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from "../../protocol/limits.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import type { AnnouncedTool } from "../../tool/tool-routing.ts";
 import { MessageBudget } from "./message-budget.ts";
@@ -26,7 +27,10 @@ export class Peer {
   #storing = new Map<number, Promise<void>>();
   #tools: Tools | undefined;
   #readTools: (() => Tools) | undefined;
+  /** What it may send. */
   readonly budget = new MessageBudget();
+  /** What its calls may tell of their progress. A tool may write many lines, and they cost its participant no message. */
+  readonly progressBudget = new MessageBudget(LIMITS.progressBurst, LIMITS.progressPerSecond);
 
   constructor({ identity, sid, isSip }: RoomParticipant) {
     this.identity = identity;

@@ -117,14 +117,45 @@ test("what is dropped has no Ack, is named once, and counts when it is sent agai
   say(message, 900);
   say(stop);
   await clock.run(10);
-  expect(errors()).toMatchObject([{ code: 429, retryAfterMs: 1_000 }]);
+  expect(errors()).toMatchObject([
+    { code: 429, retryAfterMs: 1_000 },
+    { code: 429, retryAfterMs: 1_000, originatingId: "late" },
+  ]);
   expect(fake.recorder.turns.size).toBe(0);
 
   await clock.run(1_000);
   say(message, 900);
   await clock.run(10);
-  expect(errors()).toHaveLength(1);
+  expect(errors()).toHaveLength(2);
   expect(fake.recorder.turns.size).toBe(1);
+});
+
+test("each of the first twenty messages that are dropped is named, and can be sent again", async () => {
+  using clock = new VirtualClock();
+  const { say, errors } = room();
+  for (let count = 0; count < 250; count++) say(stop);
+  const ids = Array.from({ length: 30 }, (_, index) => `message_${index}`);
+  for (const id of ids) say(userMessage(id));
+  await clock.run(10);
+
+  const named = errors().flatMap(({ code, originatingId = "" }) => (code === 429 ? originatingId : []));
+  expect(named.filter((id) => id !== "")).toEqual(ids.slice(0, 20));
+});
+
+test("a flood of progress is told of once, and costs its participant no message", async () => {
+  const { fake, say, errors, onRequest } = room();
+  const requests: string[] = [];
+  onRequest(({ id }) => void requests.push(id));
+  say(userMessage());
+  await expect.poll(() => requests).toHaveLength(1);
+  const [id = ""] = requests;
+  for (let line = 0; line < 400; line++) say({ type: "tool_use_progress", body: { id, log: `line ${line}` } });
+  for (let count = 0; count < 100; count++) say(stop);
+  say(userMessage("heard"));
+  say({ type: "tool_use_result", body: { id, success: true, result: {} } });
+
+  await expect.poll(() => fake.recorder.turns.size).toBe(2);
+  expect(errors().filter(({ code }) => code === 429)).toMatchObject([{ originatingId: id }]);
 });
 
 test.each([
