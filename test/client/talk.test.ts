@@ -31,6 +31,18 @@ test("a text is a user message, and resolves when the worker has it", async () =
   expect(room.all("user_message")).toEqual([{ id: messageId, content: "Hello there" }]);
 });
 
+test("an answer of an older worker, which counts its sentences from 0, is heard whole", async () => {
+  const { room, parley } = await openClient();
+  const asked = parley.ask("Hi");
+  await room.until(() => room.all("user_message").length === 1);
+  const [{ id: previousId } = { id: "" }] = room.all("user_message");
+  room.say({ type: "start_answer", body: { id: "a", previousId } });
+  for (const [sequence, text] of ["One.", "Two.", "Three."].entries())
+    room.say({ type: "assistant_sentence", body: { previousId: "a", sequence, text, isFinal: sequence === 2 } });
+
+  expect(await asked).toMatchObject({ sentences: ["One.", "Two.", "Three."] });
+});
+
 test("sentences and errors of an older worker, which have no id, are heard", async () => {
   const { room, parley } = await openClient();
   const codes: number[] = [];

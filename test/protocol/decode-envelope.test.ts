@@ -401,6 +401,13 @@ test.each([
   expect(bodyOf(decodeEnvelope(packet(type, { ...body, id: "" })))).toEqual(body);
 });
 
+test.each([
+  ["assistant_sentence", { id: "s", previousId: "a", sequence: 0, text: "Hi.", isFinal: true }],
+  ["reasoning_step", { id: "r", messageId: "a", sequence: 0, content: "So." }],
+] as const)("a %s of an older peer counts from 0", (type, body) => {
+  expect(bodyOf(decodeEnvelope(packet(type, body)))).toEqual(body);
+});
+
 test("a cancel with a new reason still cancels", () => {
   expect(bodyOf(decodeEnvelope(packet("tool_use_cancel", { id: "r", reason: "moon" })))).toEqual({
     id: "r",

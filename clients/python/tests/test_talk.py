@@ -207,6 +207,16 @@ async def test_stream_gives_each_sentence_when_it_comes_and_in_order() -> None:
         assert room.all(ControlStop) == []
 
 
+async def test_sentences_that_an_older_worker_counts_from_0_are_an_answer_like_any_other() -> None:
+    async with opened() as (room, parley):
+        pieces = parley.stream("Count")
+        first = asyncio.ensure_future(anext(pieces))
+        room.say(StartAnswer(id="a", previous_id=await asked(room)))
+        for number, text in enumerate(("One.", "Two.", "Three.")):
+            sentence(room, number, text, is_final=number == 2)
+        assert [await first, *[piece async for piece in pieces]] == ["One.", "Two.", "Three."]
+
+
 async def test_leaving_a_stream_stops_its_answer() -> None:
     async with opened() as (room, parley):
         async with aclosing(parley.stream("Count")) as pieces:

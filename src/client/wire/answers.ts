@@ -40,7 +40,9 @@ export class Answers {
     answer.sentences.set(sentence.sequence, sentence);
     const inOrder = [...answer.sentences.values()].toSorted((a, b) => a.sequence - b.sequence);
     const last = inOrder.at(-1);
-    if (!last?.isFinal || inOrder.length < last.sequence) return;
+    // The first one is 1, of an older worker 0.
+    const count = (last?.sequence ?? 0) + (answer.sentences.has(0) ? 1 : 0);
+    if (!last?.isFinal || inOrder.length < count) return;
     const sentences = inOrder.map(({ text }) => text).filter((text) => text !== "");
     this.#end({ id: answer.id, previousId: answer.previousId, text: sentences.join(" "), sentences });
   }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { choice, count, float32, id, jsonMap, sequence, text } from "./fields.ts";
+import { choice, count, float32, id, jsonMap, text } from "./fields.ts";
 
 export const userMessageSchema = v.object({
   id,
@@ -13,6 +13,9 @@ export const assistantMessageSchema = v.object({ id, previousId: v.exactOptional
 
 /** Accepted and ignored: audio travels as LiveKit tracks. No field of the body is read. */
 export const audioChunkSchema = v.object({});
+
+/** From 1; some older peers count from 0. */
+const sequence = count;
 
 export const reasoningStepSchema = v.object({ id, messageId: id, sequence, content: text });
 

@@ -42,9 +42,6 @@ export const integer = v.pipe(
 /** A whole number that counts from 0. */
 export const count = v.pipe(integer, atLeast(0));
 
-/** A whole number that counts from 1. */
-export const sequence = v.pipe(integer, atLeast(1));
-
 /** From 0 to 1. */
 export const fraction = v.pipe(number, atLeast(0), atMost(1));
 

@@ -137,6 +137,8 @@ class Answer:
 
     def _on_sentence(self, sentence: AssistantSentence) -> None:
         if sentence.previous_id == self._id:
+            if sentence.sequence == 0 and self._last_number == 0 and 0 not in self._sentences:
+                self._last_number = -1  # An older worker counts from 0.
             self._sentences[sentence.sequence] = sentence.text
             self._news.set()
 

@@ -25,7 +25,6 @@ Id = Annotated[str, Field(min_length=1, max_length=ID_LENGTH)]
 OptionalId = Annotated[Id | None, BeforeValidator(_absent_if_empty)]
 Integer = Annotated[int, BeforeValidator(_whole)]
 Count = Annotated[Integer, Field(ge=0)]
-Sequence = Annotated[Integer, Field(ge=1)]
 Json = dict[str, Any]
 
 
@@ -85,7 +84,7 @@ class ReasoningStep(Body):
 
     id: Id
     message_id: Id
-    sequence: Sequence
+    sequence: Count
     content: str
 
 
@@ -217,7 +216,7 @@ class AssistantSentence(Body):
 
     id: OptionalId = None
     previous_id: Id
-    sequence: Sequence
+    sequence: Count
     text: str
     is_final: bool
 

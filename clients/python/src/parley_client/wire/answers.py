@@ -42,7 +42,8 @@ class Answers:
             return
         answer.sentences[sentence.sequence] = sentence
         last = max(answer.sentences)
-        if answer.sentences[last].is_final and len(answer.sentences) == last:
+        # The first one is 1, of an older worker 0.
+        if answer.sentences[last].is_final and len(answer.sentences) == last + (0 in answer.sentences):
             in_order = [answer.sentences[number].text for number in sorted(answer.sentences)]
             texts = [text for text in in_order if text]
             self._end(AnswerEnd(sentence.previous_id, answer.previous_id, " ".join(texts), texts))
