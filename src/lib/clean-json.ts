@@ -1,17 +1,31 @@
-import { FORBIDDEN_KEYS, type JsonObject, type JsonValue, objectFor } from "./json.ts";
+import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./json.ts";
 
-/** An envelope may be 32 levels deep and adds up to 4 of them around a value, so what is cleaned here can be sent. */
-const MAX_DEPTH = 28;
-const MAX_VALUES = 45_000;
-const MAX_KEY_BYTES = 256;
-/** 80 UTF-16 units are at most 240 bytes of UTF-8. */
-const CUT_KEY_LENGTH = 80;
+/**
+ * What arguments, results and schemas may be: an envelope of 32 levels and 50,000 values carries it beside its own fields,
+ * wherever in the envelope it is.
+ */
+export const JSON_LIMITS = { depth: 28, values: 45_000, keyBytes: 256 } as const;
+/** What is only bounded, so that no value costs more than this. A message stays below. */
+const LAST_RESORT: Limits = { depth: 64, values: 100_000, keyBytes: Infinity };
+const MAX_PLACE_LENGTH = 200;
 const REPLACEMENT = "\uFFFD";
 const textEncoder = new TextEncoder();
 
+interface Limits {
+  readonly depth: number;
+  readonly values: number;
+  readonly keyBytes: number;
+}
+
 interface Walk {
+  readonly limits: Limits;
+  /** Whether a text or number that has to be replaced is a fault. */
+  readonly isExact: boolean;
   readonly parents: object[];
+  /** The keys and places that lead to the value, from the root's name. */
+  readonly path: (string | number)[];
   values: number;
+  fault: string | undefined;
 }
 
 /** NUL and lone surrogates, which PostgreSQL cannot store, become U+FFFD. */
@@ -27,11 +41,71 @@ export function isCleanText(text: string): boolean {
 
 /**
  * Makes any value storable as JSONB and sendable, and never throws. What JSON cannot express stays visible: `NaN` as
- * its name, bytes as `{base64}`, dates as ISO text, a cycle as `[circular]`, what is too deep or too much as a marker.
- * Functions, symbols and `undefined` are dropped, as JSON.stringify does; a `toJSON` method is never called.
+ * its name, bytes as `{base64}`, dates as ISO text, a cycle as `[circular]`. So does what is cut because it is deeper than
+ * 64 levels or has over 100,000 values. Functions, symbols and `undefined` are dropped, as JSON.stringify does; a `toJSON`
+ * method is never called.
  */
 export function cleanJson(value: unknown): JsonValue {
-  return clean(value, { parents: [], values: 0 }) ?? null;
+  return clean(value, walkOf("", LAST_RESORT)) ?? null;
+}
+
+export type ReadJson<Value> = { readonly value: Value } | { readonly fault: string };
+
+/**
+ * The same for a value of which nothing may be cut: the fault is the first place that is over `JSON_LIMITS`.
+ *
+ * @param name the value's name in that fault
+ */
+export function readJson(value: unknown, name: string): ReadJson<JsonValue> {
+  return read(value, walkOf(name, JSON_LIMITS));
+}
+
+/** The same for an object from a JSON text. Also what could not be stored as it was written is a fault. */
+export function readExactJson(value: unknown, name: string): ReadJson<JsonObject> {
+  if (!isRecord(value)) return { fault: `${name}: expected an object` };
+  return read(value, walkOf(name, JSON_LIMITS, true)) as ReadJson<JsonObject>;
+}
+
+/** May be beyond 2^53, where integers that differ are read as one number. */
+const LONG_INTEGER = /\d{16}/u;
+
+/**
+ * Reads a JSON text of which nothing may change: see `readExactJson`. An integer that no number holds exactly is a fault,
+ * too.
+ *
+ * @throws {SyntaxError} for what is no JSON
+ */
+export function parseExactJson(text: string, name: string): ReadJson<JsonObject> {
+  const read = readExactJson(JSON.parse(text), name);
+  // Only now: a text that is nested too deep for a reviver is refused above.
+  if ("fault" in read || !LONG_INTEGER.test(text)) return read;
+  return readExactJson(parseUnrounded(text), name);
+}
+
+/** The same as JSON.parse, but an integer that is not the number that it would be read as becomes infinite. */
+function parseUnrounded(text: string): unknown {
+  const keep = (_key: string, value: unknown, { source = "" }: { readonly source?: string } = {}) =>
+    typeof value === "number" && /^-?\d+$/u.test(source) && BigInt(source) !== BigInt(value) ? Infinity : value;
+  return JSON.parse(text, keep);
+}
+
+function walkOf(name: string, limits: Limits, isExact = false): Walk {
+  return { limits, isExact, parents: [], path: [name], values: 0, fault: undefined };
+}
+
+function read(value: unknown, walk: Walk): ReadJson<JsonValue> {
+  const cleaned = clean(value, walk) ?? null;
+  return walk.fault === undefined ? { value: cleaned } : { fault: walk.fault };
+}
+
+/** Notes the first fault. Nothing of a value's content is in it but its keys. */
+function refuse(walk: Walk, why: string): void {
+  if (walk.fault !== undefined) return;
+  const place = walk.path.map((step, index) =>
+    typeof step === "number" ? `[${step}]` : index > 0 ? `.${step}` : step,
+  );
+  const text = place.join("");
+  walk.fault = `${text.length > MAX_PLACE_LENGTH ? `${text.slice(0, MAX_PLACE_LENGTH).toWellFormed()}…` : text}: ${why}`;
 }
 
 /** `undefined` means "drop it". */
@@ -39,11 +113,13 @@ function clean(value: unknown, walk: Walk): JsonValue | undefined {
   walk.values++;
   switch (typeof value) {
     case "string":
-      return cleanText(value);
+      return cleanPart(value, walk);
     case "boolean":
       return value;
     case "number":
-      return Number.isFinite(value) ? value + 0 : String(value);
+      if (Number.isFinite(value)) return value + 0;
+      if (walk.isExact) refuse(walk, "too large for a number, write it as a text");
+      return String(value);
     case "bigint":
       return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     case "object":
@@ -55,16 +131,27 @@ function clean(value: unknown, walk: Walk): JsonValue | undefined {
   }
 }
 
+function cleanPart(text: string, walk: Walk): string {
+  const cleaned = cleanText(text);
+  if (walk.isExact && cleaned !== text) refuse(walk, "the character U+0000 and half surrogate pairs cannot be stored");
+  return cleaned;
+}
+
 function cleanContainer(value: object, walk: Walk): JsonValue {
   if (walk.parents.includes(value)) return "[circular]";
-  if (walk.parents.length >= MAX_DEPTH) return "[too deep]";
+  if (walk.parents.length >= walk.limits.depth) {
+    refuse(walk, `deeper than ${walk.limits.depth} levels`);
+    return "[too deep]";
+  }
   walk.parents.push(value);
+  const { length } = walk.path;
   try {
     return cleanObject(value, walk);
   } catch {
     return "[unreadable]";
   } finally {
     walk.parents.pop();
+    walk.path.length = length;
   }
 }
 
@@ -85,8 +172,10 @@ function cleanObject(value: object, walk: Walk): JsonValue {
 
 function cleanList(items: Iterable<unknown>, walk: Walk): JsonValue {
   const list: JsonValue[] = [];
+  const depth = walk.path.length;
   for (const item of items) {
-    if (walk.values >= MAX_VALUES) {
+    walk.path[depth] = list.length;
+    if (isFull(walk)) {
       list.push("[too many values]");
       break;
     }
@@ -95,17 +184,27 @@ function cleanList(items: Iterable<unknown>, walk: Walk): JsonValue {
   return list;
 }
 
-function cleanEntries<Key>(keys: readonly Key[], read: (key: Key) => unknown, walk: Walk): JsonObject {
+function cleanEntries<Key>(keys: readonly Key[], property: (key: Key) => unknown, walk: Walk): JsonObject {
   const object = objectFor<JsonValue>(keys.length);
-  for (const key of keys) {
-    if (walk.values >= MAX_VALUES) {
+  const depth = walk.path.length;
+  for (const given of keys) {
+    walk.path.length = depth;
+    const key = cleanKey(given, walk);
+    walk.path[depth] = key;
+    if (isFull(walk)) {
       object["[too many values]"] = true;
       break;
     }
-    const cleaned = clean(read(key), walk);
-    if (cleaned !== undefined) object[cleanKey(key)] = cleaned;
+    const cleaned = clean(property(given), walk);
+    if (cleaned !== undefined) setOwn(object, key, cleaned);
   }
   return object;
+}
+
+function isFull(walk: Walk): boolean {
+  if (walk.values < walk.limits.values) return false;
+  refuse(walk, `over ${walk.limits.values} values`);
+  return true;
 }
 
 /** A getter that throws must not hide the other properties. */
@@ -117,11 +216,12 @@ function readProperty(object: object, key: string): unknown {
   }
 }
 
-function cleanKey(key: unknown): string {
-  const text = cleanText(typeof key === "string" ? key : keyOf(key));
-  if (FORBIDDEN_KEYS.has(text)) return `${text}_`;
-  if (text.length <= CUT_KEY_LENGTH || textEncoder.encode(text).length <= MAX_KEY_BYTES) return text;
-  return text.slice(0, CUT_KEY_LENGTH).toWellFormed() + REPLACEMENT;
+function cleanKey(key: unknown, walk: Walk): string {
+  const text = cleanPart(typeof key === "string" ? key : keyOf(key), walk);
+  const { keyBytes } = walk.limits;
+  if (text.length * 3 > keyBytes && textEncoder.encode(text).length > keyBytes)
+    refuse(walk, `a key is longer than ${keyBytes} bytes`);
+  return text;
 }
 
 /** Keys of a Map that are not text: numbers and the like by their text, objects by their kind. */

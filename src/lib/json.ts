@@ -11,8 +11,15 @@ export function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** In JavaScript, each gives access to an object's prototype. */
-export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+/**
+ * Gives an object a property of its own, whatever its name. An assignment to `__proto__` would give the object another
+ * prototype instead.
+ */
+export function setOwn<Value>(object: Record<string, Value>, key: string, value: Value): void {
+  if (key === "__proto__")
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}
 
 /**
  * An empty object for so many entries. The engine keeps an object as a shape and describes a new shape with each entry,

@@ -1,4 +1,5 @@
-import { asText, isRecord, type JsonObject } from "../lib/json.ts";
+import { cleanText, parseExactJson } from "../lib/clean-json.ts";
+import { asText, isRecord, type JsonObject, setOwn } from "../lib/json.ts";
 import type { BlockDelta } from "./model-event.ts";
 
 /** A block while it streams: `raw` is the API's own block, grown by its deltas. */
@@ -57,8 +58,9 @@ export function closeBlock({ type, raw, inputPieces }: OpenBlock, isCut = false)
   const takesInput = type === "tool_use" || type === "server_tool_use" || inputPieces.length > 0;
   if (!takesInput) return { raw };
   const parsed = text === "" ? { input: isRecord(raw["input"]) ? raw["input"] : {} } : parseInput(text);
-  if (isCut) return { raw: { ...raw, input: { _raw: text } }, inputError: "The arguments were cut off" };
-  if (parsed.input === undefined) return { raw: { ...raw, input: { _raw: text } }, inputError: parsed.error };
+  const unread = { ...raw, input: { _raw: cleanText(text) } };
+  if (isCut) return { raw: unread, inputError: "The arguments were cut off" };
+  if (parsed.input === undefined) return { raw: unread, inputError: parsed.error };
   return { raw: { ...raw, input: parsed.input } };
 }
 
@@ -68,11 +70,14 @@ type ParsedInput =
   | { readonly input: object; readonly error?: never }
   | { readonly input?: never; readonly error: string };
 
-/** The error gives a position only, for the parser's own message quotes the arguments. */
+/**
+ * Reads arguments that everybody who gets them gets as they were written, or says where they are not such. The error
+ * gives a position only, for the parser's own message quotes the arguments.
+ */
 function parseInput(text: string): ParsedInput {
   try {
-    const input: unknown = JSON.parse(text);
-    return isRecord(input) ? { input } : { error: "The arguments are not a JSON object" };
+    const read = parseExactJson(text, "input");
+    return "fault" in read ? { error: `Invalid parameters: ${read.fault}` } : { input: read.value };
   } catch (error) {
     const position = /at position (\d+)/.exec(String(error))?.[1];
     return { error: `The arguments are not valid JSON${position === undefined ? "" : ` (at position ${position})`}` };
@@ -83,10 +88,10 @@ function parseInput(text: string): ParsedInput {
 function mergeDelta(raw: Record<string, unknown>, delta: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(delta)) {
     const before = raw[key];
-    if (key === "type" || key === "__proto__") continue;
+    if (key === "type") continue;
     if (typeof value === "string" && typeof before === "string") raw[key] = before + value;
     else if (Array.isArray(value) && Array.isArray(before)) raw[key] = [...before, ...value];
-    else raw[key] = value;
+    else setOwn(raw, key, value);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cleanJson } from "../lib/clean-json.ts";
+import { readJson } from "../lib/clean-json.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { type FormField, readForm } from "../protocol/forms/form.ts";
 import type { Elicitation } from "./define-tool.ts";
@@ -11,6 +11,12 @@ export interface CompiledForm {
   readonly fields: readonly FormField[];
 }
 
+function readSchema(schema: object): JsonObject {
+  const read = readJson({ type: "object", ...schema }, "the form's schema");
+  if ("fault" in read) throw new TypeError(read.fault);
+  return read.value as JsonObject;
+}
+
 /**
  * Patterns and references of a JSON Schema are not run: an MCP server's may be anything.
  *
@@ -19,9 +25,7 @@ export interface CompiledForm {
 export function compileForm(schema: Elicitation<unknown>["schema"]): CompiledForm {
   try {
     const compiled =
-      schema instanceof z.ZodType
-        ? compileInputSchema(schema)
-        : compileForeignSchema(cleanJson({ type: "object", ...schema }) as JsonObject);
+      schema instanceof z.ZodType ? compileInputSchema(schema) : compileForeignSchema(readSchema(schema));
     return { schema: compiled, fields: readForm(compiled.jsonSchema) };
   } catch (error) {
     throw new TypeError(`elicit: ${messageOf(error)}`, { cause: error });

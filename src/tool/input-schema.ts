@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { z } from "zod";
 import { compileJsonSchema, describeProblem } from "../lib/json-schema/json-schema.ts";
+import { libraryInput } from "../lib/json-schema/library-input.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 
 /** A tool's input schema, compiled once: what the model is shown, and the check of what it writes. */
@@ -50,10 +51,14 @@ export function compileForeignSchema(schema: JsonObject, shown: JsonObject = sch
 function fromZod(schema: z.ZodType): InputSchema {
   const { $schema: _, ...jsonSchema } = z.toJSONSchema(schema, { io: "input" }) as Record<string, unknown>;
   requireObjectRoot(jsonSchema);
+  const prepare = libraryInput(jsonSchema as JsonObject);
   return {
     jsonSchema: jsonSchema as JsonObject,
     parse(input) {
-      const parsed = schema.safeParse(input);
+      const given = prepare(input);
+      if ("problem" in given) throw new InvalidInputError(describeProblem(given.problem.path, given.problem.message));
+      const parsed = schema.safeParse(given.value);
+      given.restore();
       if (parsed.success) return parsed.data;
       const issue = parsed.error.issues[0];
       throw new InvalidInputError(describeProblem(issue?.path.map(String) ?? [], issue?.message ?? "is invalid"));

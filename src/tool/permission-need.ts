@@ -1,4 +1,4 @@
-import { cleanJson, cleanText } from "../lib/clean-json.ts";
+import { cleanText, readJson } from "../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { PERMISSION_FIELDS, type PermissionAsk, type ToolPermission } from "./define-tool.ts";
@@ -109,5 +109,7 @@ function toTitle(value: unknown): string {
 
 function toMetadata(value: unknown): JsonObject {
   if (!isRecord(value)) throw new TypeError("expected an object");
-  return cleanJson(value) as JsonObject;
+  const read = readJson(value, "metadata");
+  if ("fault" in read) throw new TypeError(read.fault);
+  return read.value as JsonObject;
 }

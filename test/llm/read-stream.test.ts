@@ -83,10 +83,13 @@ test("an empty delta is no argument either", async () => {
 
 test.each([
   ['{"a": "par', "The arguments are not valid JSON (at position 10)"],
-  ["[1,2]", "The arguments are not a JSON object"],
-  ["null", "The arguments are not a JSON object"],
-  ['"text"', "The arguments are not a JSON object"],
+  ["[1,2]", "Invalid parameters: input: expected an object"],
+  ["null", "Invalid parameters: input: expected an object"],
+  ['"text"', "Invalid parameters: input: expected an object"],
   ["{'secret': 1}", "The arguments are not valid JSON (at position 1)"],
+  ['{"a":{"b":[0,1e999]}}', "Invalid parameters: input.a.b[1]: too large for a number, write it as a text"],
+  ['{"id":9007199254740993}', "Invalid parameters: input.id: too large for a number, write it as a text"],
+  [`{"a":${"[".repeat(28)}${"]".repeat(28)}}`, `Invalid parameters: input.a${"[0]".repeat(27)}: deeper than 28 levels`],
 ])("arguments %s are wrapped, and the error quotes nothing of them", async (json, inputError) => {
   const [stop] = await readStops(...callBlock(0, use("t1"), json));
 

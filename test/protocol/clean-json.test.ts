@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cleanJson, cleanText } from "../../src/lib/clean-json.ts";
-import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { cleanJson, cleanText, readExactJson, readJson } from "../../src/lib/clean-json.ts";
+import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 const SEED = propertySeed(20_261_121);
@@ -40,8 +40,12 @@ test("anything becomes JSON that PostgreSQL stores, and stays the same when clea
 
     expect(JSON.parse(json)).toEqual(cleaned);
     expect(cleanJson(cleaned)).toEqual(cleaned);
-    const body = { id: "r", success: true, result: { value: cleaned as never } };
-    encodeEnvelope({ stanzaId: 1, conversationId: "c", message: { type: "tool_use_result", body } });
+    const read = readJson(value, "it");
+    if ("fault" in read) return;
+    expect(JSON.stringify(read.value)).toBe(json);
+    const body = { id: "r", success: true, result: { value: read.value } };
+    const encoded = encodeEnvelope({ stanzaId: 1, conversationId: "c", message: { type: "tool_use_result", body } });
+    expect(JSON.stringify(decodeEnvelope(encoded))).toContain(`"result":{"value":${json}}`);
   });
 
   fc.assert(property, { seed: SEED, numRuns: propertyRuns(3_000) });
@@ -107,17 +111,13 @@ test("hostile objects do no harm", () => {
   expect(cleanJson(hostile)).toEqual({ throws: "[unreadable]", after: 1, revoked: "[unreadable]" });
 });
 
-test("forbidden and overlong keys stay visible", () => {
-  const cleaned = cleanJson(JSON.parse(`{"__proto__":1,"constructor":2,"${"é".repeat(200)}":3}`));
+test("odd and overlong keys stay as they are, as properties of the object's own", () => {
+  const json = `{"__proto__":{"a":1},"constructor":2,"prototype":3,"${"é".repeat(200)}":4}`;
+  const cleaned = cleanJson(JSON.parse(json));
 
+  expect(JSON.stringify(cleaned)).toBe(json);
   expect(Object.getPrototypeOf(cleaned)).toBe(Object.prototype);
-  expect(cleaned).toEqual(
-    Object.fromEntries([
-      ["__proto___", 1],
-      ["constructor_", 2],
-      [`${"é".repeat(80)}\uFFFD`, 3],
-    ]),
-  );
+  expect(cleaned).not.toHaveProperty("a");
 });
 
 test("depth and breadth end in a marker", () => {
@@ -126,7 +126,31 @@ test("depth and breadth end in a marker", () => {
   let doubling: unknown = 1;
   for (let depth = 0; depth < 27; depth++) doubling = [doubling, doubling];
 
-  expect(JSON.stringify(cleanJson(deep))).toBe(`${"[".repeat(28)}"[too deep]"${"]".repeat(28)}`);
-  expect(JSON.stringify(cleanJson(doubling)).length).toBeLessThan(500_000);
+  expect(JSON.stringify(cleanJson(deep))).toBe(`${"[".repeat(64)}"[too deep]"${"]".repeat(64)}`);
+  expect(JSON.stringify(cleanJson(doubling)).length).toBeLessThan(1_000_000);
   expect(JSON.stringify(cleanJson(Array.from({ length: 1e6 })))).toContain('"[too many values]"]');
+});
+
+const nested = (depth: number): unknown => (depth === 0 ? 1 : { m: nested(depth - 1) });
+
+test.each([
+  ["28 levels", nested(28), undefined],
+  ["29 levels", { a: [0, nested(27)] }, `input.a[1]${".m".repeat(26)}: deeper than 28 levels`],
+  ["45,000 values", Array.from({ length: 44_999 }, () => 1), undefined],
+  ["45,001 values", { b: Array.from({ length: 45_001 }, () => 1) }, "input.b[44998]: over 45000 values"],
+  ["a key of 256 bytes", { ["é".repeat(128)]: 1 }, undefined],
+  ["a key of 258 bytes", { a: { ["é".repeat(129)]: 1 } }, "input.a: a key is longer than 256 bytes"],
+  ["a long place", { ["k".repeat(256)]: nested(28) }, `input.${"k".repeat(194)}…: deeper than 28 levels`],
+])("a value with %s is read whole, or its fault names the place", (_, value, fault) => {
+  expect(readJson(value, "input")).toEqual(fault === undefined ? { value } : { fault });
+});
+
+test.each([
+  ["NUL", { a: ["b\0"] }, "input.a[0]: the character U+0000 and half surrogate pairs cannot be stored"],
+  ["a half pair", { a: { b: "\ud800" } }, "input.a.b: the character U+0000 and half surrogate pairs cannot be stored"],
+  ["a key with NUL", { a: { "b\0": 1 } }, "input.a: the character U+0000 and half surrogate pairs cannot be stored"],
+  ["an infinite number", { a: [1, Infinity] }, "input.a[1]: too large for a number, write it as a text"],
+  ["no object", [1], "input: expected an object"],
+])("%s is a fault where a value must stay exact", (_, value, fault) => {
+  expect(readExactJson(value, "input")).toEqual({ fault });
 });

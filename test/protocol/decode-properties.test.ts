@@ -104,11 +104,7 @@ function encodeLeniently(value: unknown): Uint8Array {
   }
 }
 
-/** Keys that a decoder leaves out, at any depth. */
-const LEFT_OUT = /"(__proto__|constructor|prototype)":/;
-const plain = fc
-  .dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }))
-  .filter((map) => !LEFT_OUT.test(JSON.stringify(map)));
+const plain = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }));
 
 test("whatever is encoded is decoded to the same", () => {
   const stanzaId = fc.maxSafeInteger();

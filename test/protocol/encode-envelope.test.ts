@@ -94,7 +94,6 @@ test.each([
   ["a long string", "x".repeat(1_048_577), "too_large: A string is over 1048576 bytes"],
   ["a string long in UTF-8 only", "é".repeat(524_289), "too_large: A string is over 1048576 bytes"],
   ["a long key", { ["é".repeat(129)]: 1 }, "too_large: A key is over 256 bytes"],
-  ["a forbidden key", { constructor: 1 }, "internal: A key has a forbidden name"],
   [
     "over 4 MiB of text",
     Array.from({ length: 5 }, () => "x".repeat(1_000_000)),

@@ -131,3 +131,51 @@ test.each([{ multipleOf: 0 }, { type: "strin" }, { items: [{}] }])(
     );
   },
 );
+
+test("zod: a parameter may have a name that every object inherits", () => {
+  const { parse } = compileInputSchema(
+    z.object({
+      constructor: z.string(),
+      toString: z.string().optional(),
+      valueOf: z.number().default(3),
+      more: z.json(),
+    }),
+  );
+  const input = { constructor: "Ferrari", more: { prototype: [{ constructor: 1 }] } };
+  const parsed = parse(input) as typeof input;
+
+  expect(parsed).toEqual({ ...input, valueOf: 3 });
+  expect(Object.getPrototypeOf(parsed.more)).toBe(Object.prototype);
+  expect(() => parse({ more: 1 })).toThrow(
+    'Invalid parameter "constructor": Invalid input: expected string, received undefined',
+  );
+});
+
+test("zod: what it would leave out is named", () => {
+  const schema = z.object({ names: z.record(z.string(), z.number()) });
+
+  expect(problemOf(schema, JSON.parse('{"names":{"__proto__":1}}'))).toBe(
+    'Invalid parameter "names.__proto__": a parameter cannot have this name',
+  );
+});
+
+test.each([
+  ["the worker's", compileInputSchema],
+  ["a participant's", compileForeignSchema],
+])("JSON Schema, %s: odd names are parameters like any other", (_, compile) => {
+  const names = ["constructor", "prototype", "toString"];
+  const properties = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
+  const { parse } = compile(object({ properties, required: names }));
+  const input = JSON.parse('{"constructor":"a","prototype":"b","toString":"c","more":{"__proto__":{"d":1}}}') as object;
+
+  expect(JSON.stringify(parse(input))).toBe(JSON.stringify(input));
+  expect(() => parse({})).toThrow(/constructor/u);
+});
+
+test("a participant's JSON Schema checks a parameter __proto__", () => {
+  const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}') as JsonObject;
+  const { parse } = compileForeignSchema(schema);
+
+  expect(() => parse(JSON.parse('{"__proto__":1}'))).toThrow('Invalid parameter "__proto__": expected string');
+  expect(JSON.stringify(parse(JSON.parse('{"__proto__":"a"}')))).toBe('{"__proto__":"a"}');
+});

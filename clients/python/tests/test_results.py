@@ -139,7 +139,7 @@ def cyclic() -> Json:
     return value
 
 
-@pytest.mark.parametrize("value", [{"act": print}, cyclic(), {"count": 2**70}, {"__proto__": 1}, b"\xff"])
+@pytest.mark.parametrize("value", [{"act": print}, cyclic(), {"count": 2**70}, b"\xff"])
 async def test_what_cannot_be_encoded_is_an_execution_error_that_says_so(value: Any) -> None:
     sent = await result_of(lambda: value)
     assert (sent.success, sent.error_code) == (False, "execution_error")

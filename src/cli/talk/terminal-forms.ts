@@ -1,4 +1,5 @@
 import { type FieldValue, type Form, type FormAnswer, type FormField, parseField } from "../../client/forms.ts";
+import { setOwn } from "../../lib/json.ts";
 
 /** Typed in the place of an answer, it refuses the form. */
 const REFUSE = "/no";
@@ -56,7 +57,7 @@ export class TerminalForms {
     if (typed !== "" || field.isRequired) {
       const read = parseField(field, typed);
       if ("problem" in read) return this.#tell(`  ? ${field.label}: ${read.problem}`);
-      open.content[field.name] = read.value;
+      setOwn(open.content, field.name, read.value);
     }
     open.at += 1;
     if (open.at < open.fields.length) this.#ask(open);

@@ -1,5 +1,7 @@
+import { readJson } from "../../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { compileJsonSchema, describeProblem } from "../../lib/json-schema/json-schema.ts";
+import { libraryInput } from "../../lib/json-schema/library-input.ts";
 
 interface Issue {
   readonly message: string;
@@ -51,10 +53,14 @@ function compileStandard({ "~standard": { validate, jsonSchema } }: StandardInpu
   if (!isRecord(jsonSchema))
     throw new TypeError("it cannot say itself as JSON Schema; with zod/mini give z.toJSONSchema(schema)");
   const { $schema: _, ...inputSchema } = jsonSchema.input({ target: "draft-2020-12" });
+  const prepare = libraryInput(inputSchema as JsonObject);
   return {
     inputSchema: requireObject(inputSchema as JsonObject),
     parse: async (value) => {
-      const validated = await validate(value);
+      const given = prepare(value);
+      if ("problem" in given) return toProblem(given.problem);
+      const validated = await validate(given.value);
+      given.restore();
       return validated.issues ? toProblem(validated.issues[0]) : { value: validated.value };
     },
   };
@@ -76,6 +82,9 @@ function requireObject(schema: JsonObject): JsonObject {
   if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
     throw new TypeError(`it is longer than ${MAX_SCHEMA_LENGTH} characters`);
   }
+  // In one message with the other tools, which a schema that cannot be sent would take along.
+  const read = readJson(schema, "it");
+  if ("fault" in read) throw new TypeError(read.fault);
   return schema;
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { cleanJson, cleanText } from "../../lib/clean-json.ts";
-import type { JsonObject } from "../../lib/json.ts";
+import { cleanText, readExactJson } from "../../lib/clean-json.ts";
+import { isRecord, type JsonObject } from "../../lib/json.ts";
 import type { PermissionDecision } from "../../store/permissions/reply-to-permission.ts";
 
 const RESPONSES = ["approve", "once", "always", "reject"] as const;
@@ -12,7 +12,8 @@ const message = z
   .optional();
 const responses = z.enum(RESPONSES, `expected one of ${RESPONSES.join(", ")}`);
 const replies = z.enum(["once", "always", "reject"], "expected one of once, always, reject");
-const editedInput = z.record(z.string(), z.unknown(), "expected an object").optional();
+/** Not a `z.record`, which would leave out a key `__proto__`. */
+const editedInput = z.custom<Record<string, unknown>>(isRecord, "expected an object").optional();
 
 /** An answer as it was sent: edited arguments are still to be judged. */
 export type SentDecision =
@@ -46,9 +47,13 @@ function toSentDecision(
     return { kind: "reject", ...(text !== "" && { message: cleanText(text) }) };
   }
   if (text !== "") context.addIssue({ code: "custom", path: ["message"], message: "expected none beside an approval" });
+  const read = edited && readExactJson(edited, "input");
+  if (read && "fault" in read) {
+    context.addIssue({ code: "custom", path: ["editedInput"], message: read.fault });
+  }
   return {
     kind: "approve",
     isAlways: response === "always",
-    ...(edited && { editedInput: cleanJson(edited) as JsonObject }),
+    ...(read && "value" in read && { editedInput: read.value }),
   };
 }

@@ -1,5 +1,4 @@
 import { AppError } from "../../errors/app-error.ts";
-import { FORBIDDEN_KEYS } from "../../lib/json.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
 import { tooLarge, tooLong } from "./packet-cursor.ts";
 
@@ -162,7 +161,6 @@ class Pack {
   }
 
   #writeKey(key: string): void {
-    if (FORBIDDEN_KEYS.has(key)) throw new AppError("internal", "A key has a forbidden name");
     if (!key.isWellFormed()) throw new AppError("internal", "A key is not UTF-8");
     this.#writeText(key, MESSAGE_LIMITS.keyBytes, "key");
     if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)

@@ -1,4 +1,4 @@
-import { FORBIDDEN_KEYS, objectFor } from "../../lib/json.ts";
+import { objectFor, setOwn } from "../../lib/json.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
 import { headOf, malformed, PacketCursor, tooLarge, tooLong } from "./packet-cursor.ts";
 
@@ -115,7 +115,6 @@ class Unpack {
     const content = this.#content();
     if (content.length > MESSAGE_LIMITS.keyBytes) throw tooLarge(`A key is over ${MESSAGE_LIMITS.keyBytes} bytes`);
     const key = this.#toKey(content);
-    if (FORBIDDEN_KEYS.has(key)) throw malformed("A key has a forbidden name");
     if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
       throw tooLarge(`The packet has over ${MESSAGE_LIMITS.differentKeys} different keys`);
     return key;
@@ -151,7 +150,7 @@ class Unpack {
   #readMap(depth: number): Record<string, unknown> {
     let left = this.#open(depth, 2);
     const map = objectFor(left);
-    for (; left > 0; left--) map[this.#readKey()] = this.readValue(depth + 1);
+    for (; left > 0; left--) setOwn(map, this.#readKey(), this.readValue(depth + 1));
     return map;
   }
 

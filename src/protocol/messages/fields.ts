@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { cleanJson, cleanText, isCleanText } from "../../lib/clean-json.ts";
-import { type JsonValue, isRecord } from "../../lib/json.ts";
+import { type JsonValue, isRecord, setOwn } from "../../lib/json.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
 
 /** Text as PostgreSQL can store it. */
@@ -73,7 +73,7 @@ export function readFields(map: Record<string, unknown>): Record<string, unknown
   const fields: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(map)) {
     if (value === null || value === undefined) continue;
-    fields[key] = typeof value === "bigint" ? Number(value) : value;
+    setOwn(fields, key, typeof value === "bigint" ? Number(value) : value);
   }
   return fields;
 }

@@ -1,6 +1,6 @@
 import type { Call, CancelReason, Execution, Outcome } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { cleanJson, cleanText } from "../../lib/clean-json.ts";
+import { cleanText } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { toToolName } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
@@ -8,7 +8,7 @@ import type { CallPorts } from "../../tool/calls/call-ports.ts";
 import type { CallLedger } from "../../tool/calls/call-ledger.ts";
 import { cancelCall, refuseOpenCall } from "../../tool/calls/end-call.ts";
 import { failure } from "../../tool/outcome.ts";
-import { readParts, type ReadResult } from "../../tool/results/read-result.ts";
+import { readFailed, readParts, type ReadResult } from "../../tool/results/read-result.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
 import type { AnsweredRequest } from "../inbox/admission.ts";
 import type { Peer } from "../peers/peer.ts";
@@ -194,10 +194,8 @@ export class CallWire {
 function readResult({ success: isSuccess, ...body }: MessageBody<"tool_use_result">): ReadResult {
   if (isSuccess) return readParts(body);
   const { result, errorCode, errorMessage } = body;
-  const map = result && (cleanJson(result) as JsonObject);
   const message = errorMessage || errorCode || "The tool failed without a message";
-  const failed = failure(errorCode || "execution_error", cleanText(message));
-  return { outcome: map && Object.keys(map).length > 0 ? { ...failed, result: map } : failed, media: [] };
+  return { outcome: readFailed(failure(errorCode || "execution_error", cleanText(message)), result), media: [] };
 }
 
 function toResultBody(outcome: Outcome): Omit<MessageBody<"tool_use_result">, "id"> {

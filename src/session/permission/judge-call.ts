@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { Call } from "../../conversation/call.ts";
+import { AppError } from "../../errors/app-error.ts";
+import { parseExactJson } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
@@ -100,5 +102,17 @@ function needOf(read: () => PermissionNeed): PermissionNeed | undefined {
   } catch {
     // The tool's own definition failed. Its error may contain anything, so it is not handed out.
     return undefined;
+  }
+}
+
+/** @throws {AppError} `malformed` for what is no JSON object that could be kept as it is written */
+export function parseEditedInput(json: string): JsonObject {
+  try {
+    const read = parseExactJson(json, "permission_response.editedInputJson");
+    if ("value" in read) return read.value;
+    throw new AppError("malformed", read.fault);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("malformed", "permission_response.editedInputJson: expected JSON");
   }
 }

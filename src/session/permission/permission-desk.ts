@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
 import type { Call } from "../../conversation/call.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { cleanJson, cleanText } from "../../lib/clean-json.ts";
+import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
-import { isRecord, type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
 import type { PermissionRule } from "../../permission/rule.ts";
@@ -15,7 +15,15 @@ import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallTurn } from "../../tool/calls/call-ports.ts";
 import { TOOL_TYPE, type AskedNeed, type PermissionNeed, type Permit } from "../../tool/permission-need.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { checkEditedInput, hashInput, judgeCall, toPermit, toRuleText, refuseUnaskable } from "./judge-call.ts";
+import {
+  checkEditedInput,
+  hashInput,
+  judgeCall,
+  toPermit,
+  toRuleText,
+  refuseUnaskable,
+  parseEditedInput,
+} from "./judge-call.ts";
 import { OpenPermissions } from "./open-permissions.ts";
 import { PermissionDialogs } from "./permission-dialogs.ts";
 import type { AnsweredRequest } from "../inbox/admission.ts";
@@ -147,7 +155,7 @@ export class PermissionDesk {
 
   async #answer(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
     const { permissionId, response, message, editedInputJson } = body;
-    const editedInput = editedInputJson === undefined ? undefined : parseObject(editedInputJson);
+    const editedInput = editedInputJson === undefined ? undefined : parseEditedInput(editedInputJson);
     if (message !== undefined && message !== "" && response !== "reject")
       throw new AppError("malformed", "permission_response.message: expected none beside an approval");
     if (editedInput && response === "reject")
@@ -297,15 +305,4 @@ export class PermissionDesk {
     const text = decided === "unknown" ? "There is no such permission" : "It was answered before, or has expired";
     throw new AppError("invalid_state", text);
   }
-}
-
-function parseObject(json: string): JsonObject {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw new AppError("malformed", "permission_response.editedInputJson: expected JSON");
-  }
-  if (!isRecord(value)) throw new AppError("malformed", "permission_response.editedInputJson: expected an object");
-  return cleanJson(value) as JsonObject;
 }

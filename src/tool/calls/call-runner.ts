@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
 import { type Call, type Outcome, UNTOUCHED } from "../../conversation/call.ts";
 import { isUserAbort, TurnAbort } from "../../conversation/turn-abort.ts";
-import { cleanJson } from "../../lib/clean-json.ts";
+import { cleanJson, readExactJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -61,7 +61,8 @@ export class CallRunner {
     const call = stored ?? newCall(use, turn, { tool, ports: this.#ports });
     const isOneTooMany = this.#ports.ledger.openCount >= LIMITS.openCalls;
     return this.#follow(call, turn, (open) => {
-      if (tool && use.inputError !== undefined) return this.#refuse(open, "invalid_parameters", use.inputError);
+      const inputError = use.inputError ?? faultOf(use.input);
+      if (tool && inputError !== undefined) return this.#refuse(open, "invalid_parameters", inputError);
       if (tool && isOneTooMany)
         return this.#refuse(open, "execution_error", `More than ${LIMITS.openCalls} calls are open`);
       return this.#start(open, tool, turn);
@@ -266,6 +267,12 @@ function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
   return { ...tool, execution: "client" };
 }
 
+/** Why arguments would not be the same on record, for a client and for the tool. A model's are checked as they come. */
+function faultOf(input: JsonObject): string | undefined {
+  const read = readExactJson(input, "input");
+  return "fault" in read ? `Invalid parameters: ${read.fault}` : undefined;
+}
+
 /** The arguments were checked before the call started; if the schema has changed since, they are used as they are. */
 function parsed(tool: FoundTool, input: unknown): unknown {
   const checked = tryParse(tool.input, input);
@@ -277,7 +284,7 @@ function newCall(
   turn: CallTurn,
   { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "defaultTimeoutMs" | "toolDetail"> },
 ): Call {
-  // The model's JSON may hold what cannot be stored or sent: 1e999, half a surrogate pair, a thousand levels.
+  // A call whose arguments this changes is refused.
   const input = cleanJson(use.input) as JsonObject;
   const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(input)}`;
   const { toolDetail } = ports;

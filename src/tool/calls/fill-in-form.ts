@@ -118,14 +118,14 @@ function deviceOf(participant: string, form: AskUserInput, { hosts }: CallPorts)
 async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
   const { message, problem } = form;
   if (fields.length === 0) return confirm({ parent, form, key, fields }, ports);
-  const content: Record<string, FieldValue> = {};
+  let content: Readonly<Record<string, FieldValue>> = {};
   for (const [index, field] of fields.entries()) {
     const input = { ...form, requestedSchema: schemaOf(field) };
     const call = newForm({ parent, key: `${key}.${field.name}` }, { input, timeoutMs: ports.waitMs });
     const before = index === 0 ? [problem ?? [], message].flat() : [];
     const answer = await putInWords(parent, call, { ports, asked: { field, before } });
     if (answer.action !== "accept") return answer;
-    Object.assign(content, answer.content);
+    content = { ...content, ...answer.content };
   }
   return { action: "accept", content };
 }

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
-import { cleanJson } from "../../lib/clean-json.ts";
+import { readJson } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
 import { type ToolContext, defineTool } from "../define-tool.ts";
@@ -75,7 +75,9 @@ const MAX_SCHEMA_LENGTH = 32_768;
  * @throws {TypeError} says why the schema cannot be used
  */
 export function compileMcpSchema(schema: unknown): InputSchema {
-  const clean = cleanJson(schema) as JsonObject;
+  const read = readJson(schema, "its schema");
+  if ("fault" in read) throw new TypeError(read.fault);
+  const clean = read.value as JsonObject;
   const { length } = JSON.stringify(clean);
   if (length > MAX_SCHEMA_LENGTH) throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
   const atRoot = new Set<string>(NOT_AT_ROOT);

@@ -1,6 +1,6 @@
-import type { Outcome } from "../../conversation/call.ts";
+import type { Failure, Outcome } from "../../conversation/call.ts";
 import { contentText, type ContentBlock, type Media } from "../../conversation/content.ts";
-import { cleanJson } from "../../lib/clean-json.ts";
+import { readJson } from "../../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { partsOf } from "../../protocol/tool-result.ts";
@@ -16,7 +16,9 @@ export interface ReadResult {
 /** What a tool of ours returned. Never throws: a result that cannot be used is a failure that says why. */
 export function readReturned(value: unknown): ReadResult {
   const parts = partsOf(value);
-  return parts ? readParts(parts) : { outcome: success(toResultMap(cleanJson(value))), media: [] };
+  if (parts) return readParts(parts);
+  const read = readJson(value, "result");
+  return { outcome: "fault" in read ? unusable(tooLarge(read.fault)) : success(toResultMap(read.value)), media: [] };
 }
 
 interface Parts {
@@ -27,7 +29,9 @@ interface Parts {
 
 /** The parts of a result, from a tool of ours or from a client. The tool has run, whatever is wrong with them. */
 export function readParts({ result, content, display }: Parts): ReadResult {
-  const map = toResultMap(cleanJson(result));
+  const read = readJson(result, "result");
+  if ("fault" in read) return { outcome: unusable(tooLarge(read.fault)), media: [] };
+  const map = toResultMap(read.value);
   const hasResult = Object.keys(map).length > 0;
   try {
     const { blocks, media } = content === undefined ? NOTHING : inField("content", () => readContent(content));
@@ -43,10 +47,24 @@ export function readParts({ result, content, display }: Parts): ReadResult {
     };
   } catch (error) {
     if (!(error instanceof ContentFault)) throw error;
-    const message = `The tool has run, but its result cannot be used: ${error.message}`;
-    const failed = failure(error.isTooLarge ? "result_too_large" : "execution_error", message);
+    const failed = unusable(error);
     return { outcome: hasResult ? { ...failed, result: map } : failed, media: [] };
   }
+}
+
+/** The outcome of a call that a client says has failed, with what the client has found out about it. */
+export function readFailed(failed: Failure, diagnostics: unknown): Outcome {
+  const read = readJson(diagnostics, "result");
+  if ("fault" in read) return { ...failed, errorMessage: `${failed.errorMessage} (left out: ${read.fault})` };
+  const map = toResultMap(read.value);
+  return Object.keys(map).length > 0 ? { ...failed, result: map } : failed;
+}
+
+const tooLarge = (fault: string): ContentFault => new ContentFault(fault, { isTooLarge: true });
+
+function unusable({ message, isTooLarge }: ContentFault): Failure {
+  const why = `The tool has run, but its result cannot be used: ${message}`;
+  return failure(isTooLarge ? "result_too_large" : "execution_error", why);
 }
 
 const NOTHING = { blocks: [], media: [] };
@@ -66,7 +84,9 @@ function inField<Read>(name: string, read: () => Read): Read {
 }
 
 function readDisplay(map: unknown): JsonObject {
-  const display = cleanJson(map);
+  const read = readJson(map, "");
+  if ("fault" in read) throw tooLarge(read.fault);
+  const display = read.value;
   if (!isRecord(display)) throw new ContentFault(": expected a map");
   const size = Buffer.byteLength(JSON.stringify(display));
   if (size <= LIMITS.displayBytes) return display as JsonObject;

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
 import { openClient } from "../open-client.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
+import { compileInput } from "../../../src/client/tools/tool-input.ts";
 
 test("a plain JSON Schema is announced as it is and checked", async () => {
   const { room, parley } = await openClient();
@@ -18,6 +20,22 @@ test("a plain JSON Schema is announced as it is and checked", async () => {
     errorMessage: 'Invalid parameter "page": expected a number from 1',
   });
   expect(await room.result("r2")).toMatchObject({ success: true, result: { value: 1 } });
+});
+
+test("a schema that no message can carry is refused, with the place", () => {
+  let deep: JsonObject = { type: "string" };
+  for (let level = 0; level < 28; level++) deep = { items: deep };
+
+  expect(() => compileInput("scan", { type: "object", properties: { a: deep } })).toThrow(
+    `Tool "scan": the input schema cannot be used: it.properties.a${".items".repeat(26)}: deeper than 28 levels`,
+  );
+});
+
+test("a parameter may have a name that every object inherits", async () => {
+  const { parse } = compileInput("car", z.object({ constructor: z.string().optional() }));
+
+  expect(await parse({})).toEqual({ value: {} });
+  expect(await parse({ constructor: "Ferrari" })).toEqual({ value: { constructor: "Ferrari" } });
 });
 
 test("a schema of zod/mini is given as z.toJSONSchema(schema), and its input is typed", async () => {

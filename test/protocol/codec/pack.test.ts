@@ -48,7 +48,7 @@ test("entries without a value are left out", () => {
 
 test("what is written for any value is read as that value", () => {
   const text = fc.string({ unit: "grapheme", maxLength: 300 });
-  const key = fc.string({ maxLength: 20 }).filter((name) => !["__proto__", "constructor", "prototype"].includes(name));
+  const key = fc.string({ maxLength: 20 });
   const leaf = fc.oneof(
     text,
     fc.integer(),

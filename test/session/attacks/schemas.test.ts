@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { httpError, reply, type Step, text } from "../../../src/testing/model-server/step.ts";
+import { httpError, malformedToolJson, reply, type Step, text } from "../../../src/testing/model-server/step.ts";
 import { announced } from "../../support/client-tool.ts";
 
 interface SentTool {
@@ -183,4 +183,28 @@ test("nobody can announce the tool by which the worker tells the model of outcom
     code: 101,
     message: expect.stringContaining("call_outcome") as string,
   });
+});
+
+test("a parameter may have any name that the model's API takes, and costs its announcer no other tool", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  const properties = JSON.parse(
+    '{"constructor":{"type":"string"},"prototype":{},"__proto__":{"type":"string"}}',
+  ) as JsonObject;
+  await user.configure({ tools: [announced("dev"), announced("car", object(properties))] });
+  agent.model.script([
+    reply([malformedToolJson("car", '{"constructor":"Ferrari","__proto__":"F40"}')]),
+    reply([text("Done.")]),
+  ]);
+  const messageId = await user.say("Hi");
+  const request = await user.next("tool_use_request");
+  await user.answer(request.id, { success: true });
+  await user.answerTo(messageId);
+
+  expect(JSON.stringify(request.parameters)).toBe('{"constructor":"Ferrari","__proto__":"F40"}');
+  expect(toolsOf(agent).map(({ name }) => name)).toEqual(["car", "dev"]);
+  expect(Object.keys(toolsOf(agent)[0]?.input_schema["properties"] as object).toSorted()).toEqual(
+    Object.keys(properties).toSorted(),
+  );
+  expect(user.all("error_message")).toEqual([]);
 });

@@ -126,13 +126,21 @@ test.each([
 });
 
 test.each([
-  ["1e999", '{"n":1e999}'],
-  ["half a surrogate pair", '{"n":"\\ud800"}'],
-  ["a thousand levels", `{"n":${"[".repeat(1_000)}${"]".repeat(1_000)}}`],
-])("a model that writes %s gets an answer, and what is kept can be stored", async (_, json) => {
+  ["1e999", '{"n":1e999}', "input.n: too large for a number, write it as a text"],
+  [
+    "half a surrogate pair",
+    '{"n":"\\ud800"}',
+    "input.n: the character U+0000 and half surrogate pairs cannot be stored",
+  ],
+  [
+    "a thousand levels",
+    `{"n":${"[".repeat(1_000)}${"]".repeat(1_000)}}`,
+    `input.n${"[0]".repeat(27)}: deeper than 28 levels`,
+  ],
+])("a call with %s is refused with the place, and what is kept can be stored", async (_, json, fault) => {
   const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
 
-  expect(await ports.run("add", JSON.parse(json))).toEqual({ content: "ok", isError: false });
+  expect(await ports.run("add", JSON.parse(json))).toEqual({ content: `Invalid parameters: ${fault}`, isError: true });
   expect(JSON.stringify(ports.opened[0]?.input).isWellFormed()).toBe(true);
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { toolResult, type ToolResultParts } from "../../../src/protocol/tool-result.ts";
-import { toModelAnswer } from "../../../src/tool/outcome.ts";
+import { failure, toModelAnswer } from "../../../src/tool/outcome.ts";
 import { mediaTypeOf } from "../../../src/tool/results/media-type.ts";
-import { readReturned } from "../../../src/tool/results/read-result.ts";
+import { readFailed, readReturned } from "../../../src/tool/results/read-result.ts";
 import { GIF, JPEG, PDF, PNG, pngOf, pngOfBytes, WEBP } from "../../support/pictures.ts";
 
 const read = (parts: object) => readReturned(toolResult(parts as ToolResultParts));
@@ -163,4 +163,28 @@ test("broken pictures of the largest size hold up nobody", () => {
   expect(types.filter((type) => !("fault" in type))).toEqual([]);
   // With a step for each byte, one of them takes a second.
   expect(performance.now() - begun).toBeLessThan(1_000);
+});
+
+const nested = (depth: number): unknown => (depth === 0 ? 1 : { m: nested(depth - 1) });
+const USELESS = "The tool has run, but its result cannot be used: ";
+
+test.each([
+  ["a result", () => readReturned(nested(29)), `result${".m".repeat(28)}: deeper than 28 levels`],
+  ["a long result", () => readReturned(Array.from({ length: 45_001 }, () => 1)), "result[44999]: over 45000 values"],
+  ["a part", () => read({ result: { ["k".repeat(257)]: 1 } }), "result: a key is longer than 256 bytes"],
+  ["a display", () => read({ display: nested(29) }), `display${".m".repeat(28)}: deeper than 28 levels`],
+])("%s that would have to be cut fails the call with the place", (_, toRead, message) => {
+  const { outcome } = toRead();
+
+  expect(outcome).toEqual({ state: "error", errorCode: "result_too_large", errorMessage: USELESS + message });
+});
+
+test("what a client found out about a failure is left out, and named, where it would have to be cut", () => {
+  const failed = failure("no_paper", "No paper");
+
+  expect(readFailed(failed, { tray: 2 })).toEqual({ ...failed, result: { tray: 2 } });
+  expect(readFailed(failed, nested(29))).toEqual({
+    ...failed,
+    errorMessage: `No paper (left out: result${".m".repeat(28)}: deeper than 28 levels)`,
+  });
 });

@@ -65,7 +65,7 @@ interface Read {
 }
 
 function readAll(fields: readonly FormField[], filled: ReadonlyMap<string, Filled>): Read {
-  const content: Record<string, FieldValue> = {};
+  const content = new Map<string, FieldValue>();
   const wrong = new Map<string, string>();
   for (const field of fields) {
     const value = filled.get(field.name) ?? "";
@@ -73,7 +73,7 @@ function readAll(fields: readonly FormField[], filled: ReadonlyMap<string, Fille
     if (isEmpty && !field.isRequired) continue;
     const read = typeof value === "string" ? parseField(field, value) : checkField(field, value);
     if ("problem" in read) wrong.set(field.name, read.problem);
-    else content[field.name] = read.value;
+    else content.set(field.name, read.value);
   }
-  return { content, wrong };
+  return { content: Object.fromEntries(content), wrong };
 }

@@ -22,5 +22,3 @@ DEFAULT_TIMEOUT_MS = 30_000
 MAX_TIMEOUT_MS = 600_000
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-FORBIDDEN_KEYS = frozenset({"__proto__", "constructor", "prototype"})
-"""No map of a packet has these keys: readers in JavaScript refuse them."""

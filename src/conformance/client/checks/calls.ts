@@ -26,6 +26,19 @@ export const callChecks: readonly Check<ClientTalk>[] = [
       `echo was given ${JSON.stringify(VALUE)}, and gave ${JSON.stringify(result)}`,
     );
   }),
+  check(
+    "call.odd-keys",
+    ["MUST", "The keys `__proto__`, `constructor` and `prototype` are keys like any other."],
+    async (talk) => {
+      const odd = { text: "a", map: { constructor: "Ferrari", prototype: [{ constructor: 1 }] } };
+      const { id } = await talk.request({ toolName: "echo", parameters: odd });
+      const { result } = await talk.result(id);
+      ensure(
+        isDeepStrictEqual(result, odd),
+        `echo was given ${JSON.stringify(odd)}, and gave ${JSON.stringify(result)}`,
+      );
+    },
+  ),
   check("call.result-id", ["MUST", "| `id` | text | yes | The **request's** id. |"], async (talk) => {
     const { id } = await talk.request({ toolName: "echo" });
     await talk.result(id);

@@ -8,6 +8,7 @@ const check = make<WorkerTalk>;
 const NOT_TWICE = "A repeated stanzaId or message id is acknowledged and not handled twice";
 const TOLERANT =
   "the worker takes keys in any order, extra keys, no `meta`, nil or extension 0 for an absent field, empty text for an absent optional id or choice, floats and 64-bit integers where an integer is meant.";
+const ODD_KEYS = "The keys `__proto__`, `constructor` and `prototype` are keys like any other.";
 const USER_MESSAGE = MESSAGES.user_message.number;
 
 const answersTo = (client: KitClient, id: string) =>
@@ -103,6 +104,12 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
       stanzaId: BigInt(client.nextStanza()),
       type: USER_MESSAGE,
     });
+    await client.answered(id);
+  }),
+  check("message.odd-keys", ["MUST", ODD_KEYS], async ({ client }) => {
+    const id = createId();
+    const attachments = [{ text: "Milk", constructor: "x", prototype: { constructor: 1 } }];
+    await client.sendWrong({ type: USER_MESSAGE, body: { id, content: "Hello, odd keys", attachments } });
     await client.answered(id);
   }),
   check(

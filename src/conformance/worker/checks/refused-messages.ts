@@ -101,17 +101,6 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
       ensure(!client.isAnswered(id), "A message with a byte after its map was answered");
     },
   ),
-  check(
-    "refused.forbidden-key",
-    ["MUST", "the keys `__proto__`, `constructor` and `prototype` are refused everywhere."],
-    async ({ client }) => {
-      const id = createId();
-      const attachments = [{ constructor: "x" }];
-      await client.sendWrong({ type: USER_MESSAGE, body: { id, content: "Hello", attachments } });
-      await client.next("error_message", ({ originatingId }) => originatingId === id);
-      ensure(!client.isAnswered(id), "It was answered, too");
-    },
-  ),
   check("refused.garbage", ["MUST", NEVER_ENDS], async ({ client }) => {
     for (const bytes of [Uint8Array.of(0xc1), Uint8Array.of(0x85, 0xa8), new TextEncoder().encode("Hello?")]) {
       await client.sendBytes(bytes);
