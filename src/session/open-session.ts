@@ -12,6 +12,7 @@ import { CallEnd, type CallLine } from "./agent/call-end.ts";
 import { ofAgent } from "./agent/of-agent.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { SessionRoom } from "./ending/session-room.ts";
+import { behindRecord } from "./events/behind-record.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
 import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
 import { Outbox, StanzaCounter } from "./wire/outbox.ts";
@@ -191,7 +192,7 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     permissionStore: createPermissionStore(writer, options.permissionEvents),
     restored,
     archive,
-    watchers: [(event) => telemetry.watch(event), publish, ...options.watchers],
+    watchers: [(event) => telemetry.watch(event), behindRecord(publish, recorder), ...options.watchers],
     telemetry,
     voice: options.voice && telemetry.observeVoice(options.voice),
     callEnd,

@@ -92,8 +92,9 @@ async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<
 function* emit(draft: TurnDraft, use: ToolUse, answer: ModelAnswer): Generator<TurnEvent> {
   const sequence = draft.reserve();
   const tool = { toolUseId: use.toolUseId, toolName: use.toolName };
-  yield { type: "block_start", sequence, blockType: "tool_result", tool };
+  // Handed to the record before its events, which are told once it is stored.
   const block: TurnBlock = draft.put(sequence, toolResultBlock(use.toolUseId, answer));
+  yield { type: "block_start", sequence, blockType: "tool_result", tool };
   yield { type: "block_delta", sequence, delta: { type: "tool_result", content: contentText(answer.content) } };
   yield { type: "block_stop", sequence, block };
 }

@@ -458,3 +458,13 @@ test("looking into 4 MiB of small values takes no longer than the scan allows", 
   expect(refusal(bytes).code).toBe("too_large");
   expect(performance.now() - started).toBeLessThan(1_000);
 });
+
+test.each([
+  ["permission_response", { permissionId: "p", response: "maybe" }, "p"],
+  ["control_stop", { targetId: "t", stopType: "slowly" }, "t"],
+  ["control_variation", { targetId: "t", mode: "louder" }, "t"],
+] as const)("a wrong %s is refused with the id that it names", (type, body, id) => {
+  expect(() => decodeEnvelope(packet(type, body))).toThrow(
+    expect.objectContaining({ parts: expect.objectContaining({ id }) }),
+  );
+});

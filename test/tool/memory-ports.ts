@@ -64,6 +64,7 @@ export class MemoryPorts implements CallPorts {
     const listener: LedgerListener = {
       onOpened: (call) => this.opened.push(call),
       onChanged: () => {},
+      onBegun: () => {},
       onProgress: ({ logs, progress }) => {
         this.lines = logs;
         this.progress = progress;

@@ -58,7 +58,7 @@ function toToolPartState(call: Call): ToolState | undefined {
   const {
     name: title,
     status,
-    inputJson,
+    inputJson = "",
     output = "",
     logs,
     finishedAt: end = Date.now(),

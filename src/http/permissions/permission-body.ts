@@ -31,6 +31,19 @@ export const responseBody = z
   .strictObject({ response: responses, message, editedInput }, "expected an object")
   .transform(toSentDecision);
 
+const repeatedId = z.string("expected a text").optional();
+
+/** The same, with the ids that spec/004's PermissionResponse has and the path names, too. */
+export const namedResponseBody = z
+  .strictObject(
+    { response: responses, message, editedInput, sessionId: repeatedId, permissionId: repeatedId },
+    "expected an object",
+  )
+  .transform(({ sessionId, permissionId, ...answer }, context) => ({
+    decision: toSentDecision(answer, context),
+    named: { sessionId, permissionId },
+  }));
+
 /** The body of opencode's newer routes: `{reply, message?}`. */
 export const replyBody = z
   .strictObject({ reply: replies, message }, "expected an object")

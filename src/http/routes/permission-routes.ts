@@ -6,7 +6,7 @@ import { findRoomSession, hasId, type RoomAccess } from "../access/room-access.t
 import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { answerPermission, requireOpenPermission } from "../permissions/answer-permission.ts";
-import { responseBody } from "../permissions/permission-body.ts";
+import { namedResponseBody } from "../permissions/permission-body.ts";
 import { loadOpenFor } from "../permissions/redact-permission.ts";
 import { showPermission } from "../permissions/show-permission.ts";
 import { pathId } from "../zod-types.ts";
@@ -24,9 +24,14 @@ export const permissionRoutes: RoomRoutes = (app, { sql, edits, permissionWaitMs
     return open.map(showPermission);
   });
 
-  const answer = { params: z.object({ id: pathId, permissionId: pathId }), body: responseBody };
-  app.post("/session/:id/permissions/:permissionId", { schema: answer }, async ({ access, params, body: decision }) => {
+  const answer = { params: z.object({ id: pathId, permissionId: pathId }), body: namedResponseBody };
+  app.post("/session/:id/permissions/:permissionId", { schema: answer }, async ({ access, params, body }) => {
     const { id: sessionId, permissionId } = params;
+    const { decision, named } = body;
+    if (named.permissionId !== undefined && named.permissionId !== permissionId)
+      throw new HttpError(400, "permissionId: expected the same as in the path");
+    if (named.sessionId !== undefined && named.sessionId !== sessionId)
+      await requireNamedSession(sql, access, named.sessionId);
     await answerPermission({ sql, access, edits, answer: { permissionId, sessionId, decision, via: "http" } });
     return true;
   });

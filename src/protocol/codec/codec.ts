@@ -5,7 +5,7 @@ import { cleanJson, cleanText } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { float32, isPlainMap, readFields } from "../messages/fields.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
-import { fieldNames, type Message, MESSAGES, messageTypeOf } from "../messages/messages.ts";
+import { fieldNames, type Message, MESSAGES, messageTypeOf, type MessageType } from "../messages/messages.ts";
 import { MalformedMessageError, parseMessage, type ReadableParts } from "../messages/parse-message.ts";
 import { Float32, packMap } from "./pack.ts";
 import { peekEnvelope } from "./peek.ts";
@@ -102,7 +102,7 @@ function readParts(root: Record<string, unknown>, body: unknown): ReadableParts 
   const { stanzaId, type } = root;
   const fields = isPlainMap(body) ? readFields(body) : {};
   const typeName = isInteger(type) ? messageTypeOf(type) : undefined;
-  const id = readId(typeName === "tool_use_result" ? (fields["requestId"] ?? fields["id"]) : fields["id"]);
+  const id = idFields(typeName).flatMap((name) => readId(fields[name]) ?? [])[0];
   const conversationId = readId(root["conversationId"]) ?? readId(fields["conversationId"]);
   return {
     ...(isInteger(stanzaId) && { stanzaId }),
@@ -111,6 +111,21 @@ function readParts(root: Record<string, unknown>, body: unknown): ReadableParts 
     ...(typeName !== undefined && { typeName }),
     ...(typeName === "tool_use_request" && { request: readRequest(fields) }),
   };
+}
+
+/** The fields that may hold the id by which an ErrorMessage names a message, the first that is there counts. */
+function idFields(typeName: MessageType | undefined): readonly string[] {
+  switch (typeName) {
+    case "tool_use_result":
+      return ["requestId", "id"];
+    case "permission_response":
+      return ["permissionId"];
+    case "control_stop":
+    case "control_variation":
+      return ["targetId"];
+    default:
+      return ["id"];
+  }
 }
 
 function readRequest({ execution, toolName }: Record<string, unknown>): NonNullable<ReadableParts["request"]> {

@@ -45,7 +45,8 @@ export const toolCallStateSchema = v.object({
   name: text,
   status: choice("pending", "running", "success", "error", "cancelled"),
   callId: v.exactOptional(text),
-  inputJson: v.optional(text, ""),
+  /** JSON; absent where the arguments are not shown. */
+  inputJson: v.exactOptional(text),
   output: v.exactOptional(text),
   error: v.exactOptional(text),
   logs: v.optional(v.array(text), []),

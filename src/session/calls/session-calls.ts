@@ -82,7 +82,7 @@ export class SessionCalls {
       turnOf: (call) => this.#turnOf(call),
     });
     const tell = (call: Call) => {
-      this.#states.show(call);
+      if (this.#mayShow(call)) this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
       onState(call);
     };
@@ -100,6 +100,7 @@ export class SessionCalls {
         recorder.onChanged(call);
         tell(call);
       },
+      onBegun: (call) => this.#states.show(call),
       onProgress: (call) => gate.note(call),
       onSettled: (call) => {
         gate.flush(call.id);
@@ -226,7 +227,10 @@ export class SessionCalls {
   /** Shows a client that has just named its features the states of calls that it does not know. */
   showStates({ identity }: Peer): void {
     const open = this.#ledger.openCalls().map(({ current }) => current);
-    this.#states.welcome(identity, open);
+    this.#states.welcome(
+      identity,
+      open.filter((call) => this.#mayShow(call)),
+    );
   }
 
   /** Shows whose permission a call waits for. After the reply the call's next state shows how it went. */
@@ -248,6 +252,11 @@ export class SessionCalls {
   /** Cancels the open calls, and gives the clients a moment to answer. */
   async close(): Promise<void> {
     await this.wire.cancelAll();
+  }
+
+  /** Whether a client may be told of this state: that a call runs is told once it is stored and runs. */
+  #mayShow({ id, state }: Call): boolean {
+    return state !== "running" || this.#ledger.find(id)?.mayHaveRun === true;
   }
 
   /** A cancelled call begins no turn of its own, because nobody waits for that news. */

@@ -31,7 +31,7 @@ export function toToolCallState(call: Call, more: LiveDetails = {}): ToolCallSta
   if (detail === "name") {
     const { messageId, toolUseId, revision } = call;
     const metadataJson = JSON.stringify({ messageId, toolUseId, revision });
-    return { id, name, status, callId: id, inputJson: "", logs: [], metadataJson, ...times };
+    return { id, name, status, callId: id, logs: [], metadataJson, ...times };
   }
   const output = outcome?.result && truncateText(resultText(outcome.result), MAX_OUTPUT_BYTES);
   const isFailed = outcome !== undefined && outcome.state !== "success";

@@ -8,8 +8,9 @@ import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { Recorder } from "../record/recorder.ts";
+import { behindRecord } from "./behind-record.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import type { SessionEvent, SessionWatcher } from "./session-event.ts";
+import type { SessionWatcher } from "./session-event.ts";
 
 type BlockEvent = MessageBody<"block_event">;
 
@@ -126,32 +127,4 @@ export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["d
     case "other":
       return undefined;
   }
-}
-
-/**
- * Tells a watcher of the end of a tool use or result only when that block is stored, and never if it cannot be, so that
- * clients may rely on the record. Later events wait, so that the order stays.
- */
-function behindRecord(watch: SessionWatcher, recorder: Pick<Recorder, "durable">): SessionWatcher {
-  let last: Promise<void> | undefined;
-  return (event) => {
-    const endedIn = turnOfToolEnd(event);
-    if (!last && endedIn === undefined) return watch(event);
-    const isStored = endedIn === undefined ? true : recorder.durable(endedIn).then(...YES_OR_NO);
-    const tell = async () => {
-      if (await isStored) watch(event);
-    };
-    const told = (last ?? Promise.resolve()).then(tell).finally(() => {
-      if (last === told) last = undefined;
-    });
-    last = told;
-  };
-}
-
-const YES_OR_NO = [() => true, () => false] as const;
-
-/** The id of the turn whose tool_use or tool_result block has ended; `undefined` for any other event. */
-function turnOfToolEnd(event: SessionEvent): string | undefined {
-  if (event.type !== "turn" || event.event.type !== "block_stop") return undefined;
-  return event.event.block.blockType.includes("tool") ? event.turn.id : undefined;
 }

@@ -66,7 +66,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       else acknowledge();
     }
     if ("message" in incoming) {
-      originatingId = "id" in incoming.message.body ? incoming.message.body.id : undefined;
+      originatingId = idOfMessage(incoming.message);
       const { conversationId } = incoming;
       // A client that does not know the conversation's id yet sends none.
       if (conversationId === "" || conversationId === outbox.conversationId) {
@@ -95,6 +95,13 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     }
     onDropped(error instanceof AppError ? "malformed" : "handler_failed", error);
   }
+}
+
+/** The id by which an ErrorMessage names a message. */
+function idOfMessage({ body }: Message): string | undefined {
+  if ("id" in body) return body.id;
+  if ("permissionId" in body) return body.permissionId;
+  return "targetId" in body ? body.targetId : undefined;
 }
 
 function dispatch(

@@ -45,7 +45,7 @@ interface RecorderEvents {
  * Stores a session's turns, blocks and calls while the session goes on: `durable` resolves when all that was handed
  * over before is stored. Writes of one turn or call keep their order. Notes and extra answers delay neither.
  */
-export class Recorder implements LedgerListener {
+export class Recorder implements Omit<LedgerListener, "onBegun"> {
   readonly #lease: Pick<SessionLease, "untilOwned" | "lose">;
   readonly #writer: SessionWriter;
   readonly #blocks: BlockWriter;

@@ -43,6 +43,8 @@ interface Entry extends OpenCall {
 export interface LedgerListener {
   readonly onOpened: (call: Call) => void;
   readonly onChanged: (call: Call) => void;
+  /** The call is stored as running, and is handed to whoever runs it. */
+  readonly onBegun: (call: Call) => void;
   /** The call has logged a line or made progress. May be called often. */
   readonly onProgress: (call: Call) => void;
   readonly onSettled: (call: Call) => void;
@@ -156,7 +158,6 @@ export class CallLedger {
     if (!entry) return;
     change(entry, changes);
     this.#listener.onChanged(entry.current);
-    if (entry.current.state === "running") entry.begin("begun");
   }
 
   /** Marks a call as begun that only waits for the call that it repeats. */
@@ -176,10 +177,13 @@ export class CallLedger {
     this.#listener.onProgress(entry.current);
   }
 
-  /** Notes that the server runs the call from now on. Ignored for a call that has ended. */
+  /** Notes that the call is stored as running, and runs from now on. Ignored for a call that has ended. */
   noteHandedOver(callId: string): void {
     const entry = this.#open.get(callId);
-    if (entry) entry.mayHaveRun = true;
+    if (!entry) return;
+    entry.mayHaveRun = true;
+    this.#listener.onBegun(entry.current);
+    entry.begin("begun");
   }
 
   /** Ignored for a call that has ended. */

@@ -21,6 +21,8 @@ export const NOT_STARTED = "Not run: the worker stopped before the tool was star
 /** Told to the model of a call that ran on the server. `KillWithUs` has ended the processes that it had started. */
 const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
 
+const UNANNOUNCED = { to: "unannounced", claims: false } as const;
+
 /** A call whose tool is known and whose arguments are checked. */
 interface Checked {
   readonly tool: FoundTool;
@@ -100,7 +102,9 @@ export class CallRunner {
     // A client that is asked twice under one id runs the tool once, so asking again is always safe.
     const identity = stored.addressee;
     if (identity !== undefined && stored.executionResolved !== "server") {
-      const route = { to: "client", identity } as const;
+      // Where nobody has said that the client has the tool, the server may still run it.
+      const isKnown = stored.executionResolved === "client";
+      const route = isKnown ? ({ to: "client", identity } as const) : { ...UNANNOUNCED, identity };
       return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasRequested: true }));
     }
     // The questions of the earlier run are void: a new run asks again.
@@ -188,7 +192,7 @@ export class CallRunner {
   /** Refuses a call of no tool, or with arguments that its tool does not take. */
   #check(call: OpenCall, tool: FoundTool | undefined): Pick<Checked, "tool" | "input"> | undefined {
     const { toolName, input: given } = call.current;
-    if (!tool) return this.#refuse(call, "unknown_tool", `Tool '${toolName}' does not exist`);
+    if (!tool) return this.#refuse(call, "unknown_tool", `Tool '${toolName}' not found`);
     const input = tryParse(tool.input, given);
     if ("error" in input) return this.#refuse(call, "invalid_parameters", input.error);
     return { tool, input: input.value };

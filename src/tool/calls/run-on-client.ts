@@ -22,8 +22,8 @@ interface ClientRun {
  * grace, from the moment when it is set running; a call that was asked before has the time that is left), or because
  * the participant is gone. The server takes an `either` call over when the client declined it, was never reached, or
  * announced that it claims calls and did not claim this one in time. If the client may have run it, the server takes it
- * over only if the tool is idempotent. A client that does not claim and is silent may be running it, so nobody else
- * does.
+ * over only if the tool is idempotent. A client that does not claim and is silent may be running it until its time is
+ * over: only then, and only if the tool is idempotent, does the server run it, with as much time again.
  */
 export async function runOnClient(call: OpenCall, { route, wasRequested, ...work }: ClientRun): Promise<void> {
   const { tool, ports } = work;
@@ -36,26 +36,34 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const startedAtTick = performance.now() - (totalMs - leftMs);
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
   ports.ledger.update(id, { state: "running", addressee: route.identity, startedAt, deadlineAt, ...resolved });
+  const overdue = Promise.withResolvers<"overdue">();
   const expire = () => {
-    if (ports.ledger.settle(id, timedOut(timeoutMs))) ports.sendCancel(call.current, "timeout");
+    if (isEither && tool.idempotent && mayLackIt(call)) overdue.resolve("overdue");
+    else if (ports.ledger.settle(id, timedOut(timeoutMs))) ports.sendCancel(call.current, "timeout");
   };
-  if (leftMs <= 0) return expire();
-  const timer = setTimeout(expire, leftMs);
+  const timer = setTimeout(expire, Math.max(0, leftMs));
+  let serverMs: number;
   try {
     // Stored first, so that the next worker asks this participant and no other.
     await untilStored(call, ports);
     if (call.over.aborted) return;
-    const end = await requestOfClient(call, ports, { route, wasRequested });
+    const end = await Promise.race([requestOfClient(call, ports, { route, wasRequested }), overdue.promise]);
     if (!end || call.over.aborted) return;
-    if (!isEither || (end.mayHaveRun && !tool.idempotent)) {
+    if (end !== "overdue" && (!isEither || (end.mayHaveRun && !tool.idempotent))) {
       ports.ledger.settle(id, end.outcome, end.by);
       return;
     }
+    serverMs = end === "overdue" ? timeoutMs : timeoutMs - (performance.now() - startedAtTick);
     ports.sendCancel(call.current, "superseded");
   } finally {
     clearTimeout(timer);
   }
-  await runOnServer(call, { ...work, leftMs: timeoutMs - (performance.now() - startedAtTick) });
+  await runOnServer(call, { ...work, leftMs: serverMs });
+}
+
+/** Whether the client has neither announced the tool, nor claimed the call, nor answered: it may not have the tool. */
+function mayLackIt({ current }: OpenCall): boolean {
+  return current.executionResolved === undefined;
 }
 
 /** Why the client will not answer any more. */
@@ -87,7 +95,8 @@ function requestOfClient(
   const { id } = call.current;
   const end = Promise.withResolvers<ClientEnd | undefined>();
   /** Also true where no claim is expected. */
-  let isClaimed = route.to === "client" || !route.claims;
+  const claims = route.to === "unannounced" && route.claims;
+  let isClaimed = !claims;
   let wasSent = wasRequested;
   let wasDelivered = false;
   // A client that was asked and then left may have run the call, whatever it says when it is asked again.
@@ -111,7 +120,8 @@ function requestOfClient(
     if (typeof signal === "object") return end.resolve({ outcome: signal, mayHaveRun, by: route.identity });
     switch (signal) {
       case "claimed":
-        if (call.current.executionResolved === "client") return;
+        // An Ack of a client that does not claim says only that the request has come.
+        if (call.current.executionResolved === "client" || !claims) return;
         if (!isClaimed) clearTimeout(timer);
         isClaimed = true;
         return ports.ledger.update(id, { executionResolved: "client" });

@@ -47,7 +47,7 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
   const { id, timeoutMs, startedAt = Date.now() } = call.current;
   if (call.over.aborted) return;
   if (leftMs !== undefined && leftMs <= 0) return void ports.ledger.settle(id, timedOut(timeoutMs));
-  const deadlineAt = startedAt + timeoutMs;
+  const deadlineAt = leftMs === undefined ? startedAt + timeoutMs : Math.round(Date.now() + leftMs);
   ports.ledger.update(id, {
     state: "running",
     executionResolved: "server",

@@ -37,6 +37,28 @@ const WAYS = [
   ["opencode's newest", ({ id }: PermissionRecord) => `/api/session/${sessionId}/permission/${id}/reply`, "reply"],
 ] as const;
 
+test("the whole PermissionResponse of spec/004 is taken: the path has both of its ids", async () => {
+  const permission = await ask();
+  const { id: permissionId } = permission;
+  const body = { sessionId, permissionId, response: "approve" };
+
+  const answer = await server.postAs(token, `/session/${sessionId}/permissions/${permissionId}`, body);
+
+  expect([await read(answer), await stateOf(permission)]).toEqual([[200, true], "approved"]);
+});
+
+test("a body that names another permission or session than its path is refused", async () => {
+  const permission = await ask();
+  const path = `/session/${sessionId}/permissions/${permission.id}`;
+
+  const answers = [{ permissionId: "other" }, { sessionId: "other" }].map(async (other) => {
+    return (await server.postAs(token, path, { response: "approve", ...other })).status;
+  });
+
+  expect(await Promise.all(answers)).toEqual([400, 404]);
+  expect(await stateOf(permission)).toBe("asked");
+});
+
 test.each([
   ["approve", "approved", false],
   ["once", "approved", false],

@@ -16,7 +16,7 @@ type Age = "old" | "new";
 /** What the client has told of its tools: this one, none, or nothing. */
 type List = "announced" | "not announced" | "unknown";
 /** What it does with a request: answers soon or late, starts and goes away, has no such tool, or says nothing. */
-type Pace = "fast" | "slow" | "gone" | "lacks it" | "silent";
+type Pace = "fast" | "slow" | "gone" | "lacks it" | "silent" | "acknowledges it";
 
 /** One call of an `either` tool, in the turn of the participant whose client may run it. */
 class Talk {
@@ -26,7 +26,7 @@ class Talk {
   readonly #fake: FakeSession;
   #stanza = 0;
 
-  constructor(age: Age, list: List, pace: Pace) {
+  constructor(age: Age, list: List, [pace, idempotent = false]: readonly [Pace, boolean?]) {
     this.#age = age;
     this.#pace = pace;
     const both = defineTool({
@@ -34,6 +34,7 @@ class Talk {
       input: z.object({}),
       execution: "either",
       timeoutMs: TIMEOUT_MS,
+      idempotent,
       run: async () => {
         this.runs.server++;
         await new Promise((resolve) => setTimeout(resolve, SERVER_MS));
@@ -65,6 +66,8 @@ class Talk {
 
   #take(stanzaId: number, { id, execution }: MessageBody<"tool_use_request">): void {
     if (execution === "server" || this.#pace === "silent") return;
+    if (this.#pace === "acknowledges it")
+      return this.#say({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: true } });
     const lacksIt = this.#pace === "lacks it";
     if (this.#age === "new" && execution === "either") {
       this.#say({ type: "acknowledgement", body: { acknowledgedStanzaId: stanzaId, success: !lacksIt } });
@@ -95,7 +98,7 @@ const LOST = { runs: { client: 1, server: 0 }, end: "client_disconnected" };
 const NOBODY = { runs: { client: 0, server: 0 }, end: "timeout" };
 
 type Expected = { readonly runs: Talk["runs"]; readonly by?: string; readonly end: string };
-const TABLE: readonly [Age, List, Record<Pace, Expected>][] = [
+const TABLE: readonly [Age, List, Record<Exclude<Pace, "acknowledges it">, Expected>][] = [
   ["old", "announced", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: NOBODY }],
   ["new", "announced", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: NOBODY }],
   [
@@ -112,6 +115,28 @@ const TABLE: readonly [Age, List, Record<Pace, Expected>][] = [
   // Who claims and does not claim this one does not run it.
   ["new", "unknown", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: ON_SERVER }],
 ];
+test.each([
+  ["says nothing", "silent", ON_SERVER],
+  ["only acknowledges the request", "acknowledges it", ON_SERVER],
+  ["answers late, but in time", "slow", ON_CLIENT],
+] as const)(
+  "an idempotent either call of a client that knows spec/000 alone, whose list is unknown and which %s, has one run",
+  async (_what, pace, { runs, ...call }) => {
+    const talk = new Talk("old", "unknown", [pace, true]);
+    await clock.run(60_000);
+
+    expect(talk.runs).toEqual(runs);
+    expect(talk.calls).toMatchObject([call]);
+  },
+);
+
+test("an idempotent either call of a client that has announced the tool and is silent is not run by the server", async () => {
+  const talk = new Talk("old", "announced", ["silent", true]);
+  await clock.run(60_000);
+
+  expect([talk.runs, talk.calls]).toMatchObject([NOBODY.runs, [{ end: "timeout" }]]);
+});
+
 const rows = TABLE.flatMap(([age, list, ends]) => {
   return Object.entries(ends).map(([pace, expected]) => [age, list, pace as Pace, expected] as const);
 });
@@ -120,7 +145,7 @@ test.each(rows)(
   "an either call of a client that is %s, its tool %s, and %s, has one winner and one run",
   async (...row) => {
     const [age, list, pace, { runs, ...call }] = row;
-    const talk = new Talk(age, list, pace);
+    const talk = new Talk(age, list, [pace]);
     await clock.run(60_000);
 
     expect(talk.runs).toEqual(runs);

@@ -23,7 +23,7 @@ test("in another's turn only what was announced for the room is offered and call
 
   expect(offeredTools(agent, 0)).toEqual(["print"]);
   expect(toolResults(agent)).toEqual([
-    { content: "Tool 'scan' does not exist", isError: true },
+    { content: "Tool 'scan' not found", isError: true },
     { content: '{"pages":1}', isError: false },
   ]);
   expect(phone.all("tool_use_request").filter(({ execution }) => execution === "client")).toHaveLength(1);

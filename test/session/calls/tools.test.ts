@@ -58,7 +58,7 @@ test("several tools in one response run at the same time and are answered in one
 test("an unknown tool is an error result", async () => {
   await using agent = await TestAgent.start();
   expect(await answerWith(agent, toolUse("nope"))).toMatchObject([
-    { is_error: true, content: "Tool 'nope' does not exist" },
+    { is_error: true, content: "Tool 'nope' not found" },
   ]);
 });
 

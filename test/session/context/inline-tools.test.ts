@@ -156,7 +156,7 @@ test("a tool that was told in the talk is called, and one that was taken back is
   await user.configure({ tools: [] });
   await ask(user, "Scan again");
 
-  expect(toolResults(agent)).toEqual([{ content: "Tool 'scan' does not exist", isError: true }]);
+  expect(toolResults(agent)).toEqual([{ content: "Tool 'scan' not found", isError: true }]);
   expect(agent.model.rejections).toEqual([]);
 });
 

@@ -14,6 +14,7 @@ function open(changes: Partial<Call> = {}, tools: ConstructorParameters<typeof C
   const listener = {
     onOpened: tell,
     onChanged: tell,
+    onBegun: () => {},
     onProgress: tell,
     onSettled: tell,
     onExtraAnswer: (_: string, answer: ExtraAnswer) => void extra.push(answer),

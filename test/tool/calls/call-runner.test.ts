@@ -41,7 +41,7 @@ test("a server tool's request goes out before it runs, its result after", async 
 test("an unknown tool, also one with the name of an object's own method, is answered at once", async () => {
   for (const name of ["nothing", "constructor", "__proto__", "../x", "ADD"]) {
     const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
-    expect(await ports.run(name)).toEqual({ content: `Tool '${name}' does not exist`, isError: true });
+    expect(await ports.run(name)).toEqual({ content: `Tool '${name}' not found`, isError: true });
     expect([state(ports), asked(ports)]).toEqual([["unknown_tool"], []]);
   }
 });

@@ -222,7 +222,7 @@ describe.each([
     await bench.ports.run("shop_shrink");
     await vi.waitFor(() => expect(bench.names).not.toContain("shop_extra"), { timeout: 5_000 });
     expect(await bench.ports.run("shop_extra")).toEqual({
-      content: "Tool 'shop_extra' does not exist",
+      content: "Tool 'shop_extra' not found",
       isError: true,
     });
   });

@@ -88,7 +88,7 @@ export function applyState(find: (toolUseId: string) => ToolCall | undefined, st
     status,
     logs,
     // The states of some tools have no arguments; the block has them.
-    inputJson: state.inputJson === "" ? (known?.inputJson ?? "") : state.inputJson,
+    inputJson: state.inputJson || (known?.inputJson ?? ""),
     revision: typeof revision === "number" ? revision : 0,
     ...(isRunner(execution) && { runner: execution }),
     ...Object.fromEntries(present.filter(([, value]) => value !== undefined)),

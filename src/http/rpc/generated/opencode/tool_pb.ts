@@ -123,7 +123,7 @@ export type PermissionRequest = Message<"opencode.tool.PermissionRequest"> & {
   type: string;
 
   /**
-   * What is touched, each as it is: no globs
+   * What is touched: globs, in which `\` takes a `*` or `?` literally
    *
    * @generated from field: repeated string pattern = 3;
    */
