@@ -119,10 +119,10 @@ function idFields(typeName: MessageType | undefined): readonly string[] {
     case "tool_use_result":
       return ["requestId", "id"];
     case "permission_response":
-      return ["permissionId"];
+      return ["permissionId", "id"];
     case "control_stop":
     case "control_variation":
-      return ["targetId"];
+      return ["targetId", "id"];
     default:
       return ["id"];
   }

@@ -63,7 +63,8 @@ function room(uses = 1, name = "scan") {
 }
 
 const userMessage = (id = createId()) => ({ type: "user_message", body: { id, content: "Go" } }) as const;
-const stop = { type: "control_stop", body: { targetId: "none" } } as const;
+/** A message that changes nothing, and is not answered. */
+const noise = { type: "tool_use_progress", body: { id: "none" } } as const;
 
 test("a budget refills steadily, and what costs more than is left is paid for afterwards", () => {
   const budget = new MessageBudget();
@@ -112,10 +113,10 @@ test("results of forty calls come through, whatever else was sent before them", 
 test("what is dropped has no Ack, is named once, and counts when it is sent again after the time that was said", async () => {
   using clock = new VirtualClock();
   const { say, errors, fake } = room();
-  for (let count = 0; count < 250; count++) say(stop);
+  for (let count = 0; count < 250; count++) say(noise);
   const message = userMessage("late");
   say(message, 900);
-  say(stop);
+  say(noise);
   await clock.run(10);
   expect(errors()).toMatchObject([
     { code: 429, retryAfterMs: 1_000 },
