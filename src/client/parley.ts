@@ -87,9 +87,8 @@ export class Parley implements AsyncDisposable {
       const to = this.#link.agents;
       if (to.length === 0) return Promise.reject(new AppError("unavailable", "No agent is in the room"));
       // Until LiveKit has announced us, the worker may not know who sent a packet. A stream names its sender.
-      return way === "stream" || !this.#link.isKnown
-        ? this.#transport.sendStream(bytes, to)
-        : this.#transport.sendPacket(bytes, to);
+      const send = way === "stream" || !this.#link.isKnown ? "sendStream" : "sendPacket";
+      return this.#transport[send](bytes, to);
     },
   });
 
@@ -301,7 +300,8 @@ export class Parley implements AsyncDisposable {
         if (from?.isAgent) this.#incoming.handle(bytes, from.identity);
         else if (!from && this.#link.agents.length === 0) this.#incoming.miss(bytes);
       },
-      onJoined: (peer) => this.#link.add(peer),
+      onJoined: (peer) => this.#link.see(peer),
+      onChanged: (peer) => this.#link.see(peer),
       onLeft: (peer) => this.#link.remove(peer),
       onConnected: () => this.#link.enter(this.#transport.peers),
       onDisconnected: () => this.#link.leave(),

@@ -74,9 +74,10 @@ export interface OpenSessionOptions extends Pick<
   /** Get the session's events, as do those who follow through the database. */
   readonly watchers: readonly SessionWatcher[];
   /**
-   * Removes a worker from the room whose lease has run out, so that nothing that it still sends arrives. Never rejects.
+   * Lets nothing more of a worker whose lease has run out into the room: it may have stood still with packets to send.
+   * Never rejects.
    */
-  readonly evict: (owner: string) => Promise<void>;
+  readonly silence: (owner: string) => Promise<void>;
   /** Called when another worker has the session: this one must leave the room. */
   readonly onLost: () => void;
 }
@@ -88,6 +89,12 @@ export interface OpenedSession {
   readonly begin: (agent: string) => Promise<Begun>;
   /** The number of turns so far, replaced ones included. */
   readonly pastTurns: number;
+  /**
+   * Resolves when it is certain that no other worker has the session.
+   *
+   * @throws {AppError} `lost_lease`
+   */
+  readonly untilOwned: () => Promise<void>;
   /** Says whether the room can be reached. While it cannot, another worker may soon take the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
   /** Stops at once, and leaves the session as it is to the next worker, which takes the running turn up. */
@@ -246,7 +253,8 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     await closing;
   };
   const begin = async (agent: string) => (await sessionRoom?.begin(agent)) ?? { isNew: false, ended: [] };
-  return { session, sessionId, pastTurns: lastPosition, begin, setCutOff, abandon, close: closeOnce };
+  const untilOwned = () => lease.untilOwned();
+  return { session, sessionId, pastTurns: lastPosition, begin, untilOwned, setCutOff, abandon, close: closeOnce };
 }
 
 async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease; sentBefore: number }> {
@@ -260,7 +268,7 @@ async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease
     if (record) {
       const isAlone = () => link.otherAgents.length === 0;
       const lease = new SessionLease(sql, record, { leaseMs, claimedAt, isAlone, logger });
-      if (record.takenFrom !== null) await options.evict(record.takenFrom);
+      if (record.takenFrom !== null) await options.silence(record.takenFrom);
       return { lease, sentBefore: record.workerStanzaReserved };
     }
     await sleep(CLAIM_RETRY_MS);

@@ -405,3 +405,29 @@ test("closing settles everyone who waits", async () => {
 function activeTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 }
+
+test("an agent that says that it has gone does not count, and its successor is configured", async () => {
+  const { room, parley } = await openClient();
+  const lost: string[] = [];
+  parley.on("disconnected", ({ reason }) => lost.push(reason));
+  room.change({ identity: "agent-1", isAgent: true, isGone: true });
+
+  expect(parley.isConnected).toBe(false);
+  expect(lost).toEqual(["agent"]);
+  room.join({ identity: "agent-2", isAgent: true });
+  await parley.whenConnected(1_000);
+  room.leave();
+
+  expect(parley.isConnected).toBe(true);
+  expect(room.heard.map(({ to }) => to)).toEqual([["agent-1"], ["agent-2"]]);
+});
+
+test("an agent that was taken for gone and serves the room again is configured again", async () => {
+  const { room, parley } = await openClient();
+  room.change({ identity: "agent-1", isAgent: true, isGone: true });
+
+  room.change({ identity: "agent-1", isAgent: true });
+
+  await parley.whenConnected(1_000);
+  expect(room.all("configuration")).toHaveLength(2);
+});

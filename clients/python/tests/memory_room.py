@@ -125,6 +125,12 @@ class MemoryRoom:
         assert self.listener
         self.listener.on_joined(peer)
 
+    def change(self, peer: Peer) -> None:
+        """Attributes of a participant change."""
+        self.peers = [peer if each.identity == peer.identity else each for each in self.peers]
+        assert self.listener
+        self.listener.on_changed(peer)
+
     def leave(self, peer: Peer = AGENT) -> None:
         self.peers.remove(peer)
         assert self.listener

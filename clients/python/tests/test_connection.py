@@ -367,3 +367,13 @@ async def test_an_agent_that_is_told_of_twice_is_configured_once() -> None:
         room.listener.on_joined(AGENT)
         await settled()
         assert len(room.heard) == 1
+
+
+async def test_an_agent_that_says_that_it_has_gone_does_not_count_and_its_successor_is_configured() -> None:
+    async with opened() as (room, parley):
+        room.change(Peer("agent-1", is_agent=True, is_gone=True))
+        assert not parley.is_connected
+        room.join(Peer("agent-2", is_agent=True))
+        await parley.when_connected(1)
+        assert parley.is_connected
+        assert len(room.all(Configuration)) == 2

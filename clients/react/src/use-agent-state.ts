@@ -44,7 +44,7 @@ const WORDS: readonly string[] = ["listening", "thinking", "speaking", "using_to
 const NO_AGENT_MS = 10_000;
 
 /**
- * What the agent does. That an agent was killed is noticed by LiveKit within 25 s.
+ * What the agent does. A killed agent counts as gone when a worker has noticed, or LiveKit, which takes up to 25 s.
  *
  * @param noAgentMs after this time without an agent the state is `failed`
  */
@@ -73,7 +73,9 @@ function watchRoom(room: WatchedRoom | undefined, listener: () => void): () => v
 }
 
 function wordOf(room: WatchedRoom | undefined): AgentState {
-  const agents = [...(room?.remoteParticipants.values() ?? [])].filter(({ kind }) => kind === AGENT_KIND);
+  const agents = [...(room?.remoteParticipants.values() ?? [])].filter(
+    ({ kind, attributes }) => kind === AGENT_KIND && !attributes?.["lk.publish_on_behalf"],
+  );
   const words = agents.map(({ attributes = {} }) => attributes["parley.agent.state"] ?? attributes["lk.agent.state"]);
   return (words.find((word) => word !== undefined && WORDS.includes(word)) as AgentState | undefined) ?? "listening";
 }

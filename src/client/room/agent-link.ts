@@ -20,7 +20,7 @@ interface Waiter {
 }
 
 /**
- * Knows which agents are in the room, and whether they know us: whether one has acknowledged our latest Configuration.
+ * Knows which agents serve the room, and whether they know us: whether one has acknowledged our latest Configuration.
  * It is sent for each new agent, after each reconnect, and whenever our tools change.
  */
 export class AgentLink {
@@ -54,7 +54,7 @@ export class AgentLink {
   enter(peers: readonly RoomPeer[]): void {
     this.#ports.onEnter();
     this.#agents.clear();
-    for (const { identity, isAgent } of peers) if (isAgent) this.#agents.add(identity);
+    for (const peer of peers) if (isServing(peer)) this.#agents.add(peer.identity);
     if (this.#agents.size > 0) this.#configure("stream", true);
     else this.#lose("agent");
   }
@@ -64,10 +64,11 @@ export class AgentLink {
     this.#lose("room");
   }
 
-  /** Does nothing for a participant that is no agent, or an agent that was added before. */
-  add({ identity, isAgent }: RoomPeer): void {
-    if (!isAgent || this.#agents.has(identity)) return;
-    this.#agents.add(identity);
+  /** A participant is there, or has changed. Does nothing for one that is no agent. */
+  see(peer: RoomPeer): void {
+    if (!isServing(peer)) return this.remove(peer);
+    if (this.#agents.has(peer.identity)) return;
+    this.#agents.add(peer.identity);
     this.#configure("stream", true);
   }
 
@@ -141,6 +142,10 @@ export class AgentLink {
     this.#state = "away";
     this.#ports.onLost(reason);
   }
+}
+
+function isServing({ isAgent, isGone = false }: RoomPeer): boolean {
+  return isAgent && !isGone;
 }
 
 function closed(): AppError {

@@ -1,3 +1,4 @@
+import { isServing } from "../../protocol/attributes.ts";
 import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
 import { type RoomPeer, TOPIC, type Transport, type TransportListener } from "./transport.ts";
 
@@ -7,6 +8,7 @@ const AGENT_KIND = 4;
 interface RoomParticipant {
   readonly identity: string;
   readonly kind: number;
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 interface StreamReader {
@@ -78,6 +80,8 @@ function listen(room: LiveKitRoom, listener: TransportListener): () => void {
   };
   const handlers: Readonly<Record<string, Handler>> = {
     participantConnected: (participant: RoomParticipant) => listener.onJoined(toPeer(participant)),
+    participantAttributesChanged: (_changed: unknown, participant: RoomParticipant) =>
+      listener.onChanged?.(toPeer(participant)),
     participantDisconnected: (participant: RoomParticipant) => listener.onLeft(toPeer(participant)),
     // rtc-node has no "connected" event. In livekit-client this event comes for reconnects too.
     connectionStateChanged: () => {
@@ -144,6 +148,6 @@ function addressed(to: readonly string[]): object {
   return { destinationIdentities: [...to], destination_identities: [...to] };
 }
 
-function toPeer({ identity, kind }: RoomParticipant): RoomPeer {
-  return { identity, isAgent: kind === AGENT_KIND };
+function toPeer({ identity, kind, attributes }: RoomParticipant): RoomPeer {
+  return { identity, isAgent: kind === AGENT_KIND, isGone: !isServing(attributes) };
 }

@@ -5,6 +5,8 @@ export const TOPIC = "parley";
 export interface RoomPeer {
   readonly identity: string;
   readonly isAgent: boolean;
+  /** Of an agent: it serves the room no more, or publishes for another one. @defaultValue false */
+  readonly isGone?: boolean;
 }
 
 /** What a transport calls. None of these functions may throw. */
@@ -13,6 +15,8 @@ export interface TransportListener {
   readonly onPacket: (bytes: Uint8Array, from: RoomPeer | undefined) => void;
   readonly onJoined: (peer: RoomPeer) => void;
   readonly onLeft: (peer: RoomPeer) => void;
+  /** Another participant's attributes have changed. */
+  readonly onChanged?: (peer: RoomPeer) => void;
   /** We are in the room, for the first time or again. What was sent while we were away did not reach us. */
   readonly onConnected: () => void;
   readonly onDisconnected: () => void;

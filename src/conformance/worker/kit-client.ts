@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createId } from "../../lib/id.ts";
+import { isServing } from "../../protocol/attributes.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { type Message, type MessageBody, type SentBy, workerFeatures } from "../../protocol/messages/messages.ts";
 import { KitFault, SubjectFault } from "../check.ts";
@@ -165,7 +166,8 @@ export class KitClient implements AsyncDisposable {
 
   #agents(): string[] {
     const participants = [...this.#end.room.remoteParticipants.values()];
-    return participants.filter(({ kind }) => Number(kind) === AGENT_KIND).map(({ identity }) => identity);
+    const agents = participants.filter(({ kind, attributes }) => Number(kind) === AGENT_KIND && isServing(attributes));
+    return agents.map(({ identity }) => identity);
   }
 
   #take(arrival: Arrival): void {

@@ -1,15 +1,20 @@
 import type { Call } from "../../conversation/call.ts";
+import { AGENT_STATE_ATTRIBUTE, LIVEKIT_STATE_ATTRIBUTE } from "../../protocol/attributes.ts";
 import type { SessionWatcher } from "./session-event.ts";
 
 /** A state that lasts less than this is not published. */
 const SETTLE_MS = 40;
 
-/** Shows ordinary LiveKit clients what the agent does, by the attributes of its participant. */
+/**
+ * Shows ordinary LiveKit clients what the agent does, by the attributes of its participant. It shows nothing before
+ * the first `publish`, nor after `close`.
+ */
 export class AgentState {
   readonly #publish: (attributes: Record<string, string>) => void;
   readonly #openCalls = new Set<string>();
   #isTurnRunning = false;
   #isSpeaking = false;
+  #isShown = false;
   #last = "";
   #timer: NodeJS.Timeout | undefined;
 
@@ -18,13 +23,15 @@ export class AgentState {
     this.#publish = publish;
   }
 
-  /** Publishes the state even if it has not changed, as after joining a room. */
+  /** Publishes the state even if it has not changed, and from now on each change. */
   publish(): void {
+    this.#isShown = true;
     this.#last = "";
     this.#say();
   }
 
   close(): void {
+    this.#isShown = false;
     clearTimeout(this.#timer);
   }
 
@@ -52,12 +59,13 @@ export class AgentState {
   #say(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (!this.#isShown) return;
     const busy = this.#isTurnRunning ? "thinking" : "listening";
     const state = this.#isSpeaking ? "speaking" : busy;
     const own = this.#isTurnRunning && this.#openCalls.size > 0 ? "using_tool" : state;
     if (this.#last === `${state} ${own}`) return;
     this.#last = `${state} ${own}`;
     // LiveKit defines `lk.agent.state`. It has no word for a tool that runs.
-    this.#publish({ "lk.agent.state": state, "parley.agent.state": own });
+    this.#publish({ [LIVEKIT_STATE_ATTRIBUTE]: state, [AGENT_STATE_ATTRIBUTE]: own });
   }
 }

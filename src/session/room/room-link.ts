@@ -3,6 +3,7 @@ import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isOverCap } from "../../livekit/capped-streams.ts";
 import { isId } from "../../protocol/messages/fields.ts";
+import { AGENT_STATE_ATTRIBUTE, isServing } from "../../protocol/attributes.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
 import {
@@ -118,10 +119,11 @@ export class RoomLink {
     await writer.close();
   }
 
-  /** The identities of the other agents that LiveKit has announced in the room. */
+  /** The identities of the room's other agents of ours that serve it, or wait to do so. */
   get otherAgents(): readonly string[] {
-    const participants = [...this.#room.remoteParticipants.values()];
-    return participants.filter((participant) => !isPerson(participant)).map(({ identity }) => identity);
+    const agents = [...this.#room.remoteParticipants.values()].filter(({ kind }) => kind === ParticipantKind.AGENT);
+    const others = agents.filter(({ attributes }) => AGENT_STATE_ATTRIBUTE in attributes && isServing(attributes));
+    return others.map(({ identity }) => identity);
   }
 
   /** The text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */

@@ -1,6 +1,7 @@
 import { AgentServer, ServerOptions } from "@livekit/agents";
 import { fileURLToPath } from "node:url";
 import { moduleBeside } from "../../lib/module-beside.ts";
+import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
@@ -43,6 +44,8 @@ interface AgentServerOptions {
   readonly agent?: string;
   /** Whether older rooms wait for an agent. Asked only within `YIELD_MS` after all places were taken. */
   readonly mustWait: (room: { readonly creationTime: bigint }) => Promise<boolean>;
+  /** Whether the worker is about to stop, and takes no room. */
+  readonly isDraining: () => boolean;
 }
 
 /**
@@ -50,7 +53,7 @@ interface AgentServerOptions {
  * use no CPU; or the share of a core that its hosts use, where that is larger.
  */
 export async function createAgentServer(options: AgentServerOptions) {
-  const { config, livekit, logger, database, mustWait, agent = jobEntry() } = options;
+  const { config, livekit, logger, database, mustWait, isDraining, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
@@ -90,9 +93,9 @@ export async function createAgentServer(options: AgentServerOptions) {
       const isSecond =
         !database.isAway && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
       // LiveKit may still offer a job to a full worker, because it knows an older load.
-      if (isSecond || accepted.isFull || database.isAway) return request.reject();
+      if (isSecond || accepted.isFull || database.isAway || isDraining()) return request.reject();
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
-      await request.accept();
+      await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
     },
     initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type AgentDispatch, JobStatus, type ParticipantInfo, ParticipantInfo_State } from "@livekit/protocol";
 import { ParticipantKind } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, TwirpError } from "livekit-server-sdk";
+import { GONE_ATTRIBUTES, isServing, WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
-import { WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.ts";
+import { ignoreGone } from "../ignore-gone.ts";
 
 export interface RoomClients {
   readonly rooms: RoomServiceClient;
@@ -26,6 +28,9 @@ export function createRoomClients(
 
 /** A worker that has got a job joins its room within this time. */
 const JOINS_WITHIN_MS = 10_000;
+/** A worker that is there answers LiveKit's offer at once. */
+const ANSWERED_WITHIN_MS = 1_000;
+const LOOK_EVERY_MS = 100;
 
 interface Asking {
   /** The identity of an agent that has died, which LiveKit would keep in the room for up to 20 s. */
@@ -41,7 +46,8 @@ interface Asking {
 
 /**
  * Asks LiveKit for an agent when a room has participants, or is owed an agent, and has no agent, and none is on its way.
- * `former` does not count as an agent, and is removed first. Resolves to LiveKit's dispatch, if it asked.
+ * `former` does not count as an agent, and clients are told so. It stays in the room until its successor removes it (see
+ * `Succession`). Resolves to LiveKit's dispatch, if it asked.
  */
 export async function ensureAgent(
   clients: RoomClients,
@@ -49,21 +55,42 @@ export async function ensureAgent(
   { former, isAgentOwed, isAllowed }: Asking,
 ): Promise<AgentDispatch | undefined> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
-  const agents = participants.filter(isAgentThere);
-  const dead = agents.find((agent) => agent.identity === former);
-  const isWithoutAgent = agents.every((agent) => agent === dead);
+  const dead = participants.find(({ identity }) => identity === former);
+  const isWithoutAgent = !participants.some((each) => each !== dead && isAgentThere(each));
   const hasPeople = participants.some((each) => !isAgent(each));
   const isMissing = isWithoutAgent && (hasPeople || (isAgentOwed && (await hasRoom(clients, room))));
   const dispatches = isMissing ? await listDispatches(clients, room) : [];
   const isNeeded = isMissing && !isOnItsWay(dispatches, former);
   if (isNeeded && !(await isAllowed())) return undefined;
-  if (dead) await clients.rooms.removeParticipant(room, dead.identity).catch(ignoreGone);
+  if (dead) await noteGone(clients, room, dead);
   return isNeeded ? requestAgain(clients, room, dispatches) : undefined;
 }
 
 /** Asks LiveKit for another agent. The last dispatch's metadata are sent again: they may name the agent. */
-export async function requestAgent(clients: RoomClients, room: string): Promise<void> {
-  await requestAgain(clients, room, await listDispatches(clients, room));
+export async function requestAgent(clients: RoomClients, room: string): Promise<AgentDispatch> {
+  return requestAgain(clients, room, await listDispatches(clients, room));
+}
+
+/** The same as `isTaken`, asked until it is so, for about a second. */
+export async function isAnswered(clients: RoomClients, { id, room }: AgentDispatch): Promise<boolean> {
+  const until = performance.now() + ANSWERED_WITHIN_MS;
+  do {
+    await sleep(LOOK_EVERY_MS);
+    const offered = await clients.dispatches.getDispatch(id, room);
+    if (offered && isTaken(offered)) return true;
+  } while (performance.now() < until);
+  return false;
+}
+
+/** Whether a worker has taken the room that LiveKit has offered by this dispatch. */
+export function isTaken({ state }: AgentDispatch): boolean {
+  return (state?.jobs ?? []).some((job) => Number(job.state?.status) === JobStatus.JS_RUNNING);
+}
+
+async function noteGone({ rooms }: RoomClients, room: string, { identity, state }: ParticipantInfo): Promise<void> {
+  // Nobody knows of it yet.
+  if (Number(state) === ParticipantInfo_State.JOINING) await rooms.removeParticipant(room, identity).catch(ignoreGone);
+  else await rooms.updateParticipant(room, identity, { attributes: GONE_ATTRIBUTES }).catch(ignoreGone);
 }
 
 /** Whether this worker may serve the room. A worker with a name serves only rooms that were dispatched to it. */
@@ -129,19 +156,18 @@ function isAgent({ kind }: ParticipantInfo): boolean {
   return Number(kind) === ParticipantKind.AGENT;
 }
 
-/** Not an agent that has been joining for too long: LiveKit may list for ever a worker that was killed then. */
+/**
+ * Not an agent that has gone, or publishes for another one; nor one that has been joining for too long: LiveKit may list
+ * for ever a worker that was killed then.
+ */
 function isAgentThere(participant: ParticipantInfo): boolean {
   const isJoining = Number(participant.state) === ParticipantInfo_State.JOINING;
-  return isAgent(participant) && !(isJoining && Number(participant.joinedAtMs) < Date.now() - JOINS_WITHIN_MS);
+  const isStuck = isJoining && Number(participant.joinedAtMs) < Date.now() - JOINS_WITHIN_MS;
+  return isAgent(participant) && isServing(participant.attributes) && !isStuck;
 }
 
 /** The room has ended before we asked. */
 function ignoreMissing(error: unknown): [] {
   if (error instanceof TwirpError && error.code === "not_found") return [];
   throw error;
-}
-
-/** The participant has left before we asked. One of several LiveKit servers may still list it. */
-function ignoreGone(error: unknown): void {
-  if (!(error instanceof TwirpError && (error.code === "not_found" || error.code === "unavailable"))) throw error;
 }

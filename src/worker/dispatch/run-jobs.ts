@@ -7,7 +7,7 @@ import { createAgentServer } from "./agent-server.ts";
 import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
 import type { AcceptedJob } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
-import { createRoomClients, requestAgent } from "./ensure-agent.ts";
+import { createRoomClients, isAnswered, requestAgent } from "./ensure-agent.ts";
 import { isHostProcess } from "../hosts/session-host.ts";
 import type { Logger } from "../logger.ts";
 import { endChildren } from "../process/end-process.ts";
@@ -37,7 +37,8 @@ interface RunJobsOptions {
 export interface Jobs extends Service {
   /**
    * Takes no new rooms, and gives each session to another worker at its next pause. Returns when all are gone, or after
-   * `withinMs`. Sessions with a process of their own are not given away.
+   * `withinMs`; within about a second if no other worker takes a room. Sessions with a process of their own are not given
+   * away.
    */
   readonly handOver: (withinMs: number) => Promise<void>;
   /** Resolves when the worker has registered with LiveKit. */
@@ -50,12 +51,14 @@ const CLOSE_LIMIT_MS = 6_000;
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   const { config, sql, database, livekit, logger, onClosed, agent, onFailed } = options;
+  let isDraining = false;
   const { server, accepted, pool } = await createAgentServer({
     config,
     livekit,
     logger,
     database,
     mustWait: (room) => mustWait(sql, room),
+    isDraining: () => isDraining,
     ...(agent !== undefined && { agent }),
   });
   const clients = createRoomClients(livekit, config.livekitAgentName);
@@ -69,7 +72,6 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   let watched: Promise<unknown> | undefined;
   let registration = new AbortController();
   const isServed = (room: string) => accepted.hasRoom(room);
-  let isDraining = false;
   const freePlaces = () => {
     if (isDraining || database.isAway || pool?.busyShare === 1) return 0;
     return config.maxSessions - accepted.size;
@@ -121,7 +123,18 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     isDraining = true;
     // Not awaited: this promise rejects when it takes long, and `pool.handOver` has the same limit.
     server.drain(withinMs).catch(() => {});
+    const [first] = pool.processes;
+    if (!first || !(await hasSuccessor(first.runningJob.job.room?.name ?? ""))) return;
     await pool.handOver({ withinMs, requestAgent: (room) => requestAgent(clients, room) });
+  };
+  /** LiveKit does not list its workers. Whether there is another one shows when it is asked for an agent. */
+  const hasSuccessor = async (room: string) => {
+    try {
+      return await isAnswered(clients, await requestAgent(clients, room));
+    } catch (error) {
+      logger.warn({ error }, "no agent could be asked for, to hand sessions over");
+      return false;
+    }
   };
   let closed: Promise<void> | undefined;
   return { registered: registered.promise, handOver, close: () => (closed ??= close()) };

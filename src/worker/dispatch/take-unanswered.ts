@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningJobInfo } from "@livekit/agents";
-import { type AgentDispatch, Job, JobStatus, JobType } from "@livekit/protocol";
+import { type AgentDispatch, Job, JobType } from "@livekit/protocol";
 import { AccessToken } from "livekit-server-sdk";
 import { createId } from "../../lib/id.ts";
+import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import type { AcceptedJobs } from "./accepted-jobs.ts";
-import type { RoomClients } from "./ensure-agent.ts";
+import { isTaken, type RoomClients } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
 
 interface TakeOptions {
@@ -41,7 +42,7 @@ export function takeUnanswered(options: TakeOptions): TakeUnanswered {
     try {
       await sleep(ANSWERED_WITHIN_MS, undefined, { signal });
       const offered = await clients.dispatches.getDispatch(id, name);
-      if (!offered || isAnswered(offered) || accepted.hasRoom(name) || options.freePlaces() <= 0) return;
+      if (!offered || isTaken(offered) || accepted.hasRoom(name) || options.freePlaces() <= 0) return;
       // The room is there, since it has answered; LiveKit's list may have lost it with its Redis.
       const [listed] = await clients.rooms.listRooms([name]);
       const room = listed ?? (await clients.rooms.createRoom({ name }));
@@ -59,7 +60,7 @@ export function takeUnanswered(options: TakeOptions): TakeUnanswered {
 async function launch(job: Job, room: string, { livekit, accepted, launchJob, workerId }: TakeOptions): Promise<void> {
   const identity = agentIdentity(job.id);
   const { apiKey, apiSecret } = livekit;
-  const attributes = { [AGENT_NAME_ATTRIBUTE]: job.agentName };
+  const attributes = { [AGENT_NAME_ATTRIBUTE]: job.agentName, ...JOINING_ATTRIBUTES };
   const token = new AccessToken(apiKey, apiSecret, { identity, attributes, ttl: "1h" });
   token.kind = "agent";
   const may = { canPublish: true, canSubscribe: true, canPublishData: true, canUpdateOwnMetadata: true };
@@ -72,8 +73,4 @@ async function launch(job: Job, room: string, { livekit, accepted, launchJob, wo
     workerId: workerId(),
     ...livekit,
   });
-}
-
-function isAnswered({ state }: AgentDispatch): boolean {
-  return (state?.jobs ?? []).some((job) => Number(job.state?.status) === JobStatus.JS_RUNNING);
 }

@@ -3,6 +3,7 @@ import { type defineAgent, getJobContext, type ipc, JobProcess } from "@livekit/
 import { dispose } from "@livekit/rtc-node";
 import { runHostedJob, type HostedJob } from "../../livekit/hosted-job.ts";
 import { startAgentsLog } from "../../livekit/job-processes.ts";
+import { awaitSuccessor } from "../job/await-successor.ts";
 import type { HandOver } from "../job/job-session.ts";
 import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
@@ -27,6 +28,8 @@ const logger = createLogger(config);
 const module: AgentModule = await import(pathToFileURL(process.argv[2] ?? "").href);
 const host = new JobProcess();
 const jobs = new Map<string, HostedJob>();
+/** Jobs that are in their room, also after they have ended. */
+const inRoom = new Set<HostedJob>();
 const inference = createInference();
 
 process.on("uncaughtException", (error) => {
@@ -69,8 +72,11 @@ function handle(message: ToHost): void {
 function start(sent: SentJob): void {
   const info = fromSentJob(sent);
   const { id } = info.job;
-  const job = runHostedJob(info, { agent: module.default, process: host, inference, logger });
+  const options = { agent: module.default, process: host, inference, logger, retire: awaitSuccessor };
+  const job = runHostedJob(info, options);
   jobs.set(id, job);
+  inRoom.add(job);
+  void job.left.then(() => inRoom.delete(job));
   void job.ended.then(() => {
     jobs.delete(id);
     tellWorker({ type: "ended", jobId: id });
@@ -90,7 +96,9 @@ async function endOrphan([jobId, job]: [string, HostedJob]): Promise<void> {
 
 async function close(): Promise<void> {
   await module.closeHost?.(host).catch((error: unknown) => logger.error({ error }, "a session host's end failed"));
-  await dispose().catch(() => {});
+  // It would take agents from their rooms that wait for their successors. LiveKit keeps those of a process that ends
+  // without a word for 20 s more.
+  if (inRoom.size === 0) await dispose().catch(() => {});
   process.exit(0);
 }
 

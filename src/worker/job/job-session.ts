@@ -21,14 +21,17 @@ import { SessionHooks } from "../hooks/session-hooks.ts";
 import type { JobServices } from "./job-services.ts";
 import {
   createCallLine,
+  createFormerAgents,
   createRoomApi,
   endWaiting,
-  evict,
   listDispatches,
   lookAt,
   type ServedRoom,
+  silence,
 } from "./room-api.ts";
+import { Succession } from "./succession.ts";
 import { toPolicy } from "./to-policy.ts";
+import { watchServerTools } from "./watch-server-tools.ts";
 
 /** How often a session that is handed over is checked for a pause. */
 const LOOK_EVERY_MS = 50;
@@ -153,7 +156,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     watchers: [state.watch, watchServerTools(job.onBusy), (event) => hooks?.watch(event), ...(services.watchers ?? [])],
     logger,
     ...(services.leaseMs !== undefined && { leaseMs: services.leaseMs }),
-    evict: (owner) => evict(job, owner),
+    silence: (owner) => silence(job, owner),
     onLost: () => job.leave("another worker has the session"),
   });
   opening.catch(() => {});
@@ -182,8 +185,12 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   job.room.on(RoomEvent.ParticipantConnected, ({ kind }) => {
     if (kind === ParticipantKind.AGENT) void agents.readDispatches();
   });
-  // This also makes LiveKit announce us to clients at once, and not up to 3 s later.
-  state.publish();
+  const succession = new Succession({
+    room: job.room,
+    ...createFormerAgents(job),
+    showState: () => state.publish(),
+    logger,
+  });
   voice?.start();
   link.announcePresent();
   endWaiting(job);
@@ -202,12 +209,16 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   for (const input of waiting.take()) handle(input);
   if ("session" in opened) {
     logger.info({ turns: opened.pastTurns }, "session opened");
+    void succession.begin(opened.untilOwned);
     followConnection(job.room, (isCutOff) => opened.setCutOff(isCutOff));
   } else if (isServedElsewhere) {
     // When LiveKit was away, its agents come back by themselves, and it asks for another one for each room.
     logger.info("another agent serves this session: leaving the room");
     job.leave("another agent serves the session");
-  } else logger.error({ code: opened.code }, opened.message);
+  } else {
+    logger.error({ code: opened.code }, opened.message);
+    succession.giveUp();
+  }
   const untilPause = async (late: AbortSignal) => {
     if (!("session" in opened)) return;
     const { session } = opened;
@@ -220,6 +231,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   let isHandedOver = false;
   let lettingGo: Promise<unknown> | undefined;
   const letGo = async () => {
+    succession.close();
     if ("session" in opened) await (lettingGo ??= leave(opened));
   };
   // Whether the room goes on without this agent, which nobody hears any more. LiveKit may end the job of an agent that
@@ -232,8 +244,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
       const late = AbortSignal.timeout(withinMs);
       // With a limit, because participants who ask without a break leave no pause.
       await untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));
-      const before = link.otherAgents;
-      const hasCome = () => link.otherAgents.some((identity) => !before.includes(identity));
+      const hasCome = () => link.otherAgents.length > 0;
       for (let looks = 0; onPause && !hasCome() && !late.aborted; looks++) {
         if (looks % LOOKS_A_REQUEST === 0) onPause();
         await sleep(LOOK_EVERY_MS);
@@ -245,6 +256,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
       await letGo();
     },
     close: async (graceMs) => {
+      succession.close();
       if (goesOnElsewhere()) await letGo();
       else if ("session" in opened && (await opened.close(lost ? 0 : graceMs, hooks && whyOver))) hooks?.noteEnded();
       await voice?.close();
@@ -281,19 +293,6 @@ async function createVoice(
   const { RoomVoice } = await import("../../voice/room-voice.ts");
   const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer);
   return new RoomVoice({ ...ports, stt: speech.stt, synthesizer, room, settings: config.voice });
-}
-
-/** Calls `onBusy` when the first server tool begins to run, and when the last one has ended. */
-function watchServerTools(onBusy: JobRoom["onBusy"]): SessionWatcher {
-  const running = new Set<string>();
-  return (event) => {
-    if (event.type !== "tool_state") return;
-    const { id, state, executionResolved } = event.call;
-    const wasBusy = running.size > 0;
-    if (state === "running" && executionResolved === "server") running.add(id);
-    else running.delete(id);
-    if (running.size > 0 !== wasBusy) onBusy?.(!wasBusy);
-  };
 }
 
 function setAttributes(room: Room, attributes: Record<string, string>): void {

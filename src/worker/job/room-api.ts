@@ -8,6 +8,8 @@ import type { SeenDispatch } from "../../session/agent/session-agents.ts";
 import type { CallLine } from "../../session/agent/call-end.ts";
 import { isPerson } from "../../session/room/room-input.ts";
 import type { RoomApi } from "../../session/room/sender-resolver.ts";
+import { ignoreGone } from "../ignore-gone.ts";
+import type { SuccessionOptions } from "./succession.ts";
 
 /** A room, and how LiveKit's server API is reached for it. */
 export interface ServedRoom {
@@ -42,10 +44,17 @@ export function createRoomApi(served: ServedRoom): RoomApi {
   };
 }
 
-/** Removes the agent of a job that has lost its session. It has usually left already. */
-export async function evict(served: ServedRoom, owner: string): Promise<void> {
+/** Lets nothing more that the agent of this job sends into the room. It stays there until its successor removes it. */
+export async function silence(served: ServedRoom, owner: string): Promise<void> {
+  const permission = {
+    canPublish: false,
+    canPublishData: false,
+    canSubscribe: false,
+    canUpdateMetadata: true,
+    agent: true,
+  };
   await apiClient(served)
-    .removeParticipant(served.name, agentIdentity(owner))
+    .updateParticipant(served.name, agentIdentity(owner), { permission })
     .catch(() => {});
 }
 
@@ -58,6 +67,20 @@ export async function listDispatches(served: ServedRoom, agentName: string): Pro
   return dispatches
     .toSorted((one, other) => createdAt(other) - createdAt(one))
     .map(({ id, metadata }) => ({ id, metadata }));
+}
+
+/** What the successor of another agent does to it. */
+export function createFormerAgents(served: ServedRoom): Pick<SuccessionOptions, "setAttributes" | "remove"> {
+  const { name } = served;
+  const client = apiClient(served);
+  return {
+    setAttributes: async (identity, attributes) => {
+      await client.updateParticipant(name, identity, { attributes }).catch(ignoreGone);
+    },
+    remove: async (identity) => {
+      await client.removeParticipant(name, identity).catch(ignoreGone);
+    },
+  };
 }
 
 /** Takes back what participants were told while all workers were full. */

@@ -74,7 +74,7 @@ export const VARIABLES = {
   DRAIN_SECONDS: {
     parse: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().max(3_600)),
     expected: "a number of seconds from 0 to 3600",
-    fallback: "0",
+    fallback: "10",
   },
   TOKEN_SECRET: {
     parse: text.refine((value) => value.length >= 16),

@@ -37,6 +37,7 @@ function listenTo(room: FakeRoom): { told: unknown[]; stop: () => void } {
     onPacket: (bytes, from) => told.push([...bytes, from?.identity, from?.isAgent]),
     onJoined: ({ identity }) => told.push(`joined ${identity}`),
     onLeft: ({ identity }) => told.push(`left ${identity}`),
+    onChanged: ({ identity, isGone = false }) => told.push(`${identity} ${isGone ? "has gone" : "serves"}`),
     onConnected: () => told.push("connected"),
     onDisconnected: () => told.push("disconnected"),
   };
@@ -113,6 +114,19 @@ test("joining, leaving and reconnecting are told once each", () => {
   room.emit("connectionStateChanged");
 
   expect(told).toEqual(["joined eve", "left eve", "connected", "disconnected", "connected"]);
+});
+
+test.each([
+  [{ "parley.agent.state": "listening" }, "agent-1 serves"],
+  [{ "parley.agent.state": "gone" }, "agent-1 has gone"],
+  [{ "parley.agent.state": "listening", "lk.publish_on_behalf": "agent-2" }, "agent-1 has gone"],
+])("an agent's attributes say whether it serves the room: %j", (attributes, expected) => {
+  const room = new FakeRoom();
+  const { told } = listenTo(room);
+
+  room.emit("participantAttributesChanged", {}, { identity: "agent-1", kind: 4, attributes });
+
+  expect(told).toEqual([expected]);
 });
 
 test("what is sent is reliable, on our topic and addressed in the spelling of both packages", async () => {

@@ -18,6 +18,14 @@ function state() {
   return { agent, said, turn, call };
 }
 
+/** The same, of an agent that shows what it does. */
+function shownState() {
+  const shown = state();
+  shown.agent.publish();
+  shown.said.length = 0;
+  return shown;
+}
+
 test("a room that was just joined is told that the agent listens", () => {
   const { agent, said } = state();
   agent.publish();
@@ -25,7 +33,7 @@ test("a room that was just joined is told that the agent listens", () => {
 });
 
 test("a turn with a tool goes through its states, and LiveKit's own has no word for the tool", () => {
-  const { agent, said, turn, call } = state();
+  const { agent, said, turn, call } = shownState();
   turn("turn_start");
   pass();
   call("a");
@@ -47,7 +55,7 @@ test("a turn with a tool goes through its states, and LiveKit's own has no word 
 });
 
 test("a call that outlives its turn is not what the agent is busy with", () => {
-  const { said, turn, call } = state();
+  const { said, turn, call } = shownState();
   turn("turn_start");
   call("a");
   pass();
@@ -57,10 +65,31 @@ test("a call that outlives its turn is not what the agent is busy with", () => {
 });
 
 test("what is over at once is not said", () => {
-  const { said, turn, call } = state();
+  const { said, turn, call } = shownState();
   turn("turn_start");
   call("a");
   call("a", {});
   pass();
   expect(said).toEqual(["thinking thinking"]);
+});
+
+test("nothing is shown before the first publication, which shows what the agent does by then", () => {
+  const { agent, said, turn } = state();
+  turn("turn_start");
+  pass();
+  expect(said).toEqual([]);
+
+  agent.publish();
+
+  expect(said).toEqual(["thinking thinking"]);
+});
+
+test("nothing is shown after its end", () => {
+  const { agent, said, turn } = shownState();
+  agent.close();
+
+  turn("turn_start");
+  pass();
+
+  expect(said).toEqual([]);
 });

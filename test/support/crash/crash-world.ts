@@ -191,7 +191,7 @@ export class CrashWorld {
       owner: `worker-${number}`,
       link: this.#link(worker),
       watchers: [],
-      evict: async () => {},
+      silence: async () => {},
       onLost: () => {},
       serverTools: this.#serverTools(worker),
       openStream: (request, signal) => this.#think(worker, request, signal),

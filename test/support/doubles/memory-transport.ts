@@ -61,6 +61,12 @@ export class MemoryRoom {
     this.#listener?.onJoined(peer);
   }
 
+  /** Attributes of a participant change. */
+  change(peer: RoomPeer): void {
+    this.#peers.set(peer.identity, peer);
+    this.#listener?.onChanged?.(peer);
+  }
+
   leave(peer: RoomPeer = AGENT): void {
     this.#peers.delete(peer.identity);
     this.#listener?.onLeft(peer);

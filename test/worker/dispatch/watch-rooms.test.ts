@@ -46,6 +46,7 @@ function livekitOf(rooms: Readonly<Record<string, readonly ParticipantInfo[]>>) 
       listRooms: async () => listed,
       listParticipants: async (room: string) => rooms[room] ?? [],
       removeParticipant: unavailable,
+      updateParticipant: unavailable,
     },
     dispatches: {
       listDispatch: async () => [],
@@ -114,7 +115,7 @@ test("an agent that was killed while it joined, and that LiveKit lists for ever,
   expect(livekit.asked).toEqual([room]);
 });
 
-test("a dead agent that LiveKit cannot remove does not keep another one away", async () => {
+test("a dead agent that LiveKit cannot reach does not keep another one away", async () => {
   const room = `room-${createId()}`;
   await claimFor(room, "job-dead");
   const livekit = livekitOf({ [room]: [participant({}), agentOf("job-dead", ParticipantInfo_State.ACTIVE)] });

@@ -42,7 +42,7 @@ test("the shortest config file gets every default", async () => {
     workerPort: 8081,
     maxSessions: 20 * availableParallelism(),
     sessionsPerProcess: 50,
-    drainSeconds: 0,
+    drainSeconds: 10,
     logLevel: "info",
     dataDir: join(folder, ".data"),
     cacheDir: join(folder, ".cache"),

@@ -342,7 +342,10 @@ class _Listener:
             self.incoming.miss(frame)
 
     def on_joined(self, peer: Peer) -> None:
-        self.link.add(peer)
+        self.link.see(peer)
+
+    def on_changed(self, peer: Peer) -> None:
+        self.link.see(peer)
 
     def on_left(self, peer: Peer) -> None:
         self.link.remove(peer.identity)

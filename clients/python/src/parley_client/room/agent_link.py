@@ -1,4 +1,4 @@
-"""Which agents are in the room, and whether they know us."""
+"""Which agents serve the room, and whether they know us."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -48,7 +48,7 @@ class AgentLink:
 
     def enter(self, peers: Sequence[Peer]) -> None:
         """We are in the room, for the first time or again."""
-        self._agents = {peer.identity: None for peer in peers if peer.is_agent}
+        self._agents = {peer.identity: None for peer in peers if _is_serving(peer)}
         if self._agents:
             self._configure("stream", is_news=True)
         else:
@@ -58,8 +58,11 @@ class AgentLink:
         self._agents = {}
         self._lose("room")
 
-    def add(self, peer: Peer) -> None:
-        if peer.is_agent and peer.identity not in self._agents:
+    def see(self, peer: Peer) -> None:
+        """A participant is there, or has changed."""
+        if not _is_serving(peer):
+            self.remove(peer.identity)
+        elif peer.identity not in self._agents:
             self._agents[peer.identity] = None
             self._configure("stream", is_news=True)
 
@@ -129,3 +132,7 @@ class AgentLink:
             self._settled.set()
         else:
             self._settled.clear()
+
+
+def _is_serving(peer: Peer) -> bool:
+    return peer.is_agent and not peer.is_gone

@@ -18,6 +18,8 @@ class Peer:
 
     identity: str
     is_agent: bool
+    is_gone: bool = False
+    """Of an agent: it serves the room no more, or publishes for another one."""
 
 
 class Listener(Protocol):
@@ -29,6 +31,9 @@ class Listener(Protocol):
     def on_joined(self, peer: Peer) -> None: ...
 
     def on_left(self, peer: Peer) -> None: ...
+
+    def on_changed(self, peer: Peer) -> None:
+        """Another participant's attributes have changed."""
 
     def on_connected(self) -> None:
         """We are in the room, for the first time or again. What was sent meanwhile did not reach us."""
@@ -109,6 +114,7 @@ class RoomTransport:
 
         handlers: dict[Any, Callable[..., None]] = {
             "participant_connected": lambda participant: listener.on_joined(_to_peer(participant)),
+            "participant_attributes_changed": lambda _changed, participant: listener.on_changed(_to_peer(participant)),
             "participant_disconnected": lambda participant: listener.on_left(_to_peer(participant)),
             "connection_state_changed": on_state,
             "reconnected": listener.on_connected,
@@ -141,4 +147,7 @@ async def _read(reader: rtc.ByteStreamReader) -> bytes | None:
 
 
 def _to_peer(participant: rtc.RemoteParticipant) -> Peer:
-    return Peer(participant.identity, participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT)
+    is_agent = participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT
+    attributes = participant.attributes
+    is_gone = attributes.get("parley.agent.state") == "gone" or bool(attributes.get("lk.publish_on_behalf"))
+    return Peer(participant.identity, is_agent, is_gone)

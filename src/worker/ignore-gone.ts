@@ -1,0 +1,6 @@
+import { TwirpError } from "livekit-server-sdk";
+
+/** The participant has left before we asked. One of several LiveKit servers may still list it. */
+export function ignoreGone(error: unknown): void {
+  if (!(error instanceof TwirpError && (error.code === "not_found" || error.code === "unavailable"))) throw error;
+}

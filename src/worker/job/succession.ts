@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
+import { AGENT_STATE_ATTRIBUTE, isGone, JOINING_ATTRIBUTES, ON_BEHALF_ATTRIBUTE } from "../../protocol/attributes.ts";
+import type { Logger } from "../logger.ts";
+
+export interface SuccessionOptions {
+  /** Connected. */
+  readonly room: Room;
+  /** Sets attributes of another participant. Does nothing when it has left. */
+  readonly setAttributes: (identity: string, attributes: Record<string, string>) => Promise<void>;
+  /** Does nothing when it has left. */
+  readonly remove: (identity: string) => Promise<void>;
+  /** Shows the agent's state, even if it has not changed. Called when clients take this agent for the room's. */
+  readonly showState: () => void;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/** By then a change of attributes has reached most clients. */
+const SEEN_WITHIN_MS = 200;
+/** Clients on slow lines have seen the change before the former agent leaves. */
+const REMOVED_AFTER_MS = 2_000;
+const AGAIN_AFTER_MS = 1_000;
+
+/**
+ * Makes an agent the successor of those that served its room before.
+ *
+ * LiveKit's clients give a talk up when the agent that they follow leaves, even if another one is there. They follow the
+ * first agent that does not publish on behalf of another one. So a former agent stays in the room, dead or alive, until
+ * its successor has the session. The successor says of it that it publishes on its behalf, shows a state, which clients
+ * want to see change, and removes it. Only who has the lease does that, so no agent does it to one that serves the room.
+ */
+export class Succession {
+  readonly #options: SuccessionOptions;
+  readonly #replacing = new Set<string>();
+  #untilOwned: (() => Promise<void>) | undefined;
+
+  constructor(options: SuccessionOptions) {
+    this.#options = options;
+    const { room, showState } = options;
+    room.on(RoomEvent.ParticipantConnected, () => this.#replaceGone());
+    room.on(RoomEvent.ParticipantAttributesChanged, () => this.#replaceGone());
+    if (this.#others.length === 0) showState();
+    // This changes nothing, but LiveKit announces us to clients at once, and not up to 3 s later.
+    else this.#setOwn(JOINING_ATTRIBUTES);
+  }
+
+  /**
+   * Replaces all other agents of ours, and from now on those that have gone. Never rejects.
+   *
+   * @param untilOwned resolves when it is certain that this agent has the session; rejects when another one has it
+   */
+  async begin(untilOwned: () => Promise<void>): Promise<void> {
+    this.#untilOwned = untilOwned;
+    const former = this.#others.map(({ identity }) => identity);
+    // Who had the session before this one may have replaced us.
+    if (this.#options.room.localParticipant?.attributes[ON_BEHALF_ATTRIBUTE])
+      this.#setOwn({ [ON_BEHALF_ATTRIBUTE]: "" });
+    if (former.length > 0) await this.#replace(former);
+  }
+
+  /** Shows the state, although this agent does not get the session. */
+  giveUp(): void {
+    this.#options.showState();
+  }
+
+  close(): void {
+    this.#untilOwned = undefined;
+  }
+
+  get #others() {
+    const { room } = this.#options;
+    const isOurs = (attributes: Readonly<Record<string, string>>) => AGENT_STATE_ATTRIBUTE in attributes;
+    return [...room.remoteParticipants.values()].filter(
+      ({ kind, attributes }) => kind === ParticipantKind.AGENT && isOurs(attributes),
+    );
+  }
+
+  #replaceGone(): void {
+    if (!this.#untilOwned) return;
+    const { room, showState } = this.#options;
+    const gone = this.#others.filter(
+      ({ identity, attributes }) => isGone(attributes) && !this.#replacing.has(identity),
+    );
+    if (gone.length > 0) void this.#replace(gone.map(({ identity }) => identity));
+    // Another worker has taken this one for dead.
+    if (isGone(room.localParticipant?.attributes ?? {})) void this.#untilOwned().then(showState, () => {});
+  }
+
+  async #replace(identities: readonly string[]): Promise<void> {
+    const { setAttributes, remove, showState, room, logger } = this.#options;
+    const successor = room.localParticipant?.identity ?? "";
+    for (const identity of identities) this.#replacing.add(identity);
+    try {
+      await this.#untilOwned?.();
+      const mark = (identity: string) =>
+        this.#persist(() => setAttributes(identity, { [ON_BEHALF_ATTRIBUTE]: successor }));
+      const marked = Promise.all(identities.map(mark));
+      await Promise.race([marked, sleep(AGAIN_AFTER_MS)]);
+      await sleep(SEEN_WITHIN_MS);
+      if (this.#untilOwned) showState();
+      await marked;
+      await sleep(REMOVED_AFTER_MS);
+      await Promise.all(identities.map((identity) => this.#persist(() => remove(identity))));
+    } catch (error) {
+      if (this.#untilOwned) logger.warn({ error }, "a former agent could not be removed from the room");
+    } finally {
+      for (const identity of identities) this.#replacing.delete(identity);
+    }
+  }
+
+  /** Tries again while this agent has the session: LiveKit lists a dead agent for up to 20 s. */
+  async #persist(work: () => Promise<void>): Promise<void> {
+    const giveUpAt = performance.now() + 20 * AGAIN_AFTER_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!this.#untilOwned || performance.now() > giveUpAt) throw error;
+        await sleep(AGAIN_AFTER_MS);
+      }
+    }
+  }
+
+  #setOwn(attributes: Record<string, string>): void {
+    this.#options.room.localParticipant?.setAttributes(attributes).catch(() => {});
+  }
+}

@@ -1,0 +1,54 @@
+import { SessionProvider, useAgent, useSession, useSessionMessages } from "@livekit/components-react";
+import { TokenSource } from "livekit-client";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+
+// An app of LiveKit's hooks alone, which knows nothing of Parley. A test runs it in a browser: test/web/livekit-app.test.ts.
+
+const query = new URLSearchParams(window.location.search);
+const source = TokenSource.literal({
+  serverUrl: query.get("url") ?? "",
+  participantToken: query.get("token") ?? "",
+});
+
+function App(): ReactNode {
+  const session = useSession(source);
+  const start = () => void session.start({ tracks: { microphone: { enabled: false } } });
+  return (
+    <SessionProvider session={session}>
+      <button onClick={start}>Start call</button>
+      <Agent />
+      <Messages />
+    </SessionProvider>
+  );
+}
+
+/** All states so far, and why the talk has failed. */
+function Agent(): ReactNode {
+  const { state, failureReasons } = useAgent();
+  const [states, setStates] = useState<readonly string[]>([]);
+  useEffect(() => setStates((before) => [...before, failureReasons?.join(" ") ?? state]), [state, failureReasons]);
+  return <output aria-label="States">{states.join(", ")}</output>;
+}
+
+function Messages(): ReactNode {
+  const { messages, send } = useSessionMessages();
+  const [text, setText] = useState("");
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void send(text);
+  };
+  return (
+    <>
+      {messages.map(({ id, message }) => (
+        <p key={id}>{message}</p>
+      ))}
+      <form onSubmit={submit}>
+        <input aria-label="Message" value={text} onChange={({ target }) => setText(target.value)} />
+      </form>
+    </>
+  );
+}
+
+const root = document.body.appendChild(document.createElement("div"));
+createRoot(root).render(<App />);

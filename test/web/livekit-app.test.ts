@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import * as esbuild from "esbuild";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { createId } from "../../src/lib/id.ts";
+import { reply, text } from "../../src/testing/model-server/step.ts";
+import { createToken } from "../support/participant.ts";
+import { startChromium } from "../support/servers/chromium.ts";
+import { jobProcesses } from "../worker/support/run-main.ts";
+import { WorkerParts } from "../worker/support/worker-parts.ts";
+
+const APP = join(import.meta.dirname, "../clients/react/livekit-app.tsx");
+
+async function buildApp(): Promise<string> {
+  const define = { "process.env.NODE_ENV": '"production"' };
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [APP],
+    bundle: true,
+    write: false,
+    format: "iife",
+    jsx: "automatic",
+    define,
+  });
+  return (outputFiles[0]?.text ?? "").replaceAll("</script", "<\\/script");
+}
+
+/** Serves the app until the test ends. Chromium lets no page that has no server of its own reach a local LiveKit. */
+async function serveApp(): Promise<string> {
+  const page = `<!doctype html><html lang="en"><body><script>${await buildApp()}</script></body></html>`;
+  const server = createServer((_, response) => void response.setHeader("content-type", "text/html").end(page));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** An app of LiveKit's React hooks, in a room of its own. */
+async function openApp(parts: WorkerParts, page: Page): Promise<void> {
+  const token = await createToken(`room-${createId()}`, "user", { server: parts.livekit });
+  const query = new URLSearchParams({ url: parts.livekit.url, token });
+  await page.goto(`${await serveApp()}?${query.toString()}`);
+  await page.getByRole("button", { name: "Start call" }).click();
+}
+
+const statesOf = async (page: Page) => (await page.getByLabel("States").innerText()).split(", ");
+
+async function ask(parts: WorkerParts, page: Page, answer: string): Promise<void> {
+  parts.model.script([reply([text(answer)])]);
+  await page.getByLabel("Message").fill("Hello");
+  await page.getByLabel("Message").press("Enter");
+  await page.getByText(answer, { exact: true }).waitFor();
+}
+
+test("an app of LiveKit's React hooks goes on when the session's process is killed, and when its worker is replaced", async () => {
+  await using parts = await WorkerParts.start();
+  const browser = await startChromium();
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => browser.close());
+  const first = await parts.run();
+  const page = await browser.newPage();
+  await openApp(parts, page);
+  await expect.poll(async () => (await statesOf(page)).at(-1), { timeout: 20_000 }).toBe("listening");
+  await ask(parts, page, "Good morning.");
+
+  for (const pid of jobProcesses(first.pid)) process.kill(pid, "SIGKILL");
+  const before = (await statesOf(page)).length;
+  await expect.poll(async () => (await statesOf(page)).slice(before), { timeout: 20_000 }).toContain("listening");
+  await ask(parts, page, "Still here.");
+
+  await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/next` } });
+  first.kill("SIGTERM");
+  await first.ended;
+  await ask(parts, page, "Here I am.");
+
+  // The former agents have left by now. Its first state is that of an app that has not begun.
+  await page.waitForTimeout(3_000);
+  const states = (await statesOf(page)).slice(1);
+  expect(states.at(-1)).toBe("listening");
+  expect(states.filter((state) => !/^(?:connecting|initializing|listening|thinking)$/u.test(state))).toEqual([]);
+}, 90_000);
