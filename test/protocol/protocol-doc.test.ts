@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
+import { MEMORY_TOOL, OUTCOME_TOOL } from "../../src/conversation/block.ts";
+import { ANNOUNCEMENT_LIMITS } from "../../src/session/peers/announced-tools.ts";
 import { toolAnnouncementSchema } from "../../src/protocol/messages/tool-announcement.ts";
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
 import { MESSAGES, workerFeatures } from "../../src/protocol/messages/messages.ts";
@@ -46,6 +48,14 @@ test("the documentation has no other type", () => {
 
 test("the documentation of announced tools has their fields", () => {
   expect(fieldRows(sectionOf((title) => title === "Announced tools"))).toEqual(describeFields(toolAnnouncementSchema));
+});
+
+test("the documentation of announced tools has the limits as they are", () => {
+  const section = sectionOf((title) => title === "Announced tools").replaceAll(",", "");
+  const own = [OUTCOME_TOOL, MEMORY_TOOL].map((name) => `\`${name}\``);
+
+  for (const limit of [...Object.values(ANNOUNCEMENT_LIMITS), LIMITS.announcedTools, ...own])
+    expect(section).toContain(` ${limit}`);
 });
 
 test("the documentation has every error code", () => {

@@ -7,16 +7,19 @@ import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
 import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
 
-const MAX_DESCRIPTION_LENGTH = 2_000;
-const MAX_SCHEMA_LENGTH = 32_768;
-/** Limit of all schemas of one announcement together, which bounds the cost of compiling hostile ones. */
-const MAX_SCHEMAS_LENGTH = 131_072;
-
-/** Limit of a schema as the model is shown it, with each text quoted under the name of its participant. */
-const MAX_SHOWN_LENGTH = 2 * MAX_SCHEMA_LENGTH;
-
-/** How many errors answer one announcement: a packet with many bad tools must not fill the outbox. */
-const MAX_ERRORS = 16;
+/** docs/protocol.md has all of these. */
+export const ANNOUNCEMENT_LIMITS = {
+  /** Characters of a description. The rest is cut off. */
+  description: 2_000,
+  /** Characters of a schema, as JSON. */
+  schema: 32_768,
+  /** Characters of all schemas of one announcement together, which bounds the cost of compiling hostile ones. */
+  schemas: 131_072,
+  /** Characters of a schema as the model is shown it, with each text quoted under the name of its participant. */
+  shownSchema: 65_536,
+  /** How many errors answer one announcement: a packet with many bad tools must not fill the outbox. */
+  errors: 16,
+} as const;
 
 /** A Configuration's tool list, compiled: the tools that can be used, and errors for the others. */
 export interface Announcement {
@@ -48,8 +51,8 @@ export function compileAnnouncement(
       try {
         const schema = JSON.stringify(tool.inputSchema);
         schemasLength += schema.length;
-        if (schemasLength > MAX_SCHEMAS_LENGTH) {
-          throw new TypeError(`all schemas together are longer than ${MAX_SCHEMAS_LENGTH} characters`);
+        if (schemasLength > ANNOUNCEMENT_LIMITS.schemas) {
+          throw new TypeError(`all schemas together are longer than ${ANNOUNCEMENT_LIMITS.schemas} characters`);
         }
         compiled.set(tool.name, compile(tool, { schema, identity }));
       } catch (error) {
@@ -57,23 +60,24 @@ export function compileAnnouncement(
       }
     }
   }
-  const more = errors.length - MAX_ERRORS;
-  if (more > 0) errors.splice(MAX_ERRORS, more, new AppError("malformed", `${more} more tools cannot be used`));
+  const more = errors.length - ANNOUNCEMENT_LIMITS.errors;
+  if (more > 0)
+    errors.splice(ANNOUNCEMENT_LIMITS.errors, more, new AppError("malformed", `${more} more tools cannot be used`));
   return { tools: compiled, errors };
 }
 
 function compile(tool: ToolAnnouncement, { schema, identity }: { schema: string; identity: string }): AnnouncedTool {
   const { name, description, inputSchema, execution = "client", scope = "own", timeoutMs, annotations } = tool;
-  if (schema.length > MAX_SCHEMA_LENGTH) {
-    throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
+  if (schema.length > ANNOUNCEMENT_LIMITS.schema) {
+    throw new TypeError(`its schema is longer than ${ANNOUNCEMENT_LIMITS.schema} characters`);
   }
   const jsonSchema = toModelSchema(inputSchema, (text) => quoteOf(identity, text));
-  if (JSON.stringify(jsonSchema).length > MAX_SHOWN_LENGTH) {
+  if (JSON.stringify(jsonSchema).length > ANNOUNCEMENT_LIMITS.shownSchema) {
     throw new TypeError("its schema has too many descriptions");
   }
   return {
     name,
-    description: description.slice(0, MAX_DESCRIPTION_LENGTH),
+    description: description.slice(0, ANNOUNCEMENT_LIMITS.description),
     input: compileForeignSchema(inputSchema, jsonSchema),
     execution,
     scope,

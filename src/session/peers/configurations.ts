@@ -77,7 +77,7 @@ export class Configurations {
 
   /** Takes a client's Configuration, sends the client what it has missed, and answers with the worker's. */
   take(from: Peer, body: MessageBody<"configuration">): void {
-    if (body.features) from.features = new Set(body.features);
+    from.features = new Set(body.features);
     const { preferredLanguage } = body;
     if (isLanguageTag(preferredLanguage) && from.preferLanguage(preferredLanguage))
       this.#onLanguageDropped(from.identity);
@@ -85,7 +85,7 @@ export class Configurations {
       from.budget.charge(body.tools.length);
       from.announce(() => this.#readTools(from, body));
       this.#readSoon(from);
-    }
+    } else from.announce(() => undefined);
     const { lastSequenceSeen } = body;
     const parts = { outbox: this.#outbox, archive: this.#archive };
     const catchingUp = lastSequenceSeen === undefined ? undefined : catchUp(from.identity, lastSequenceSeen, parts);

@@ -26,7 +26,7 @@ export class Peer {
   /** Messages, by stanza, that are being stored or could not be. */
   #storing = new Map<number, Promise<void>>();
   #tools: Tools | undefined;
-  #readTools: (() => Tools) | undefined;
+  #readTools: (() => Tools | undefined) | undefined;
   /** What it may send. */
   readonly budget = new MessageBudget();
   /** What its calls may tell of their progress. A tool may write many lines, and they cost its participant no message. */
@@ -63,8 +63,11 @@ export class Peer {
     return this.#tools;
   }
 
-  /** Takes a tool list. It is read when it is first needed, so of several lists in a row only the last one is read. */
-  announce(read: () => Tools): void {
+  /**
+   * Takes a tool list, or with a `read` that returns `undefined` that there is none. It is read when it is first needed,
+   * so of several lists in a row only the last one is read.
+   */
+  announce(read: () => Tools | undefined): void {
     this.#readTools = read;
   }
 

@@ -208,3 +208,13 @@ test("a parameter may have any name that the model's API takes, and costs its an
   );
   expect(user.all("error_message")).toEqual([]);
 });
+
+test("nobody can announce the tool by which the worker tells the model of what it remembers", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user", { tools: [announced("remembered")] });
+
+  expect(await user.next("error_message")).toMatchObject({
+    code: 101,
+    message: expect.stringContaining('"remembered": its name is the worker\'s own') as string,
+  });
+});

@@ -202,3 +202,18 @@ test("an either tool that the client claims is not run by the server", async () 
   await user.answerTo(id);
   expect([lastContent(agent), ran]).toEqual(["from the client", []]);
 });
+
+test.each([
+  ["no tools", { tools: [] }],
+  ["another tool", { tools: [announced("scan")] }],
+])("a Configuration without tools makes a client's tools unknown again after one with %s", async (_what, earlier) => {
+  const lamp = defineTool({ description: "L.", input: z.object({}), execution: "client" });
+  await using agent = await TestAgent.start({ tools: { lamp } });
+  const user = await agent.client("user", earlier);
+  agent.model.script(scriptOf("lamp"));
+  await user.configure({});
+
+  await user.say("Go");
+
+  expect(await user.next("tool_use_request")).toMatchObject({ toolName: "lamp", execution: "client" });
+});
