@@ -4,7 +4,7 @@ import { DEFAULT_AGENT, loadAgents } from "../agent/load-agents.ts";
 import { AppError } from "../errors/app-error.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { defineTool, type Tool } from "../tool/define-tool.ts";
-import { loadTools } from "../tool/load-tools.ts";
+import { loadTools, settingsOf } from "../tool/load-tools.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
 import type { ConfigFile, ConfigFileValues } from "../worker/config-file.ts";
@@ -81,6 +81,12 @@ async function readConfig(config: ConfigFile | string): Promise<{ values: Config
   return { values: await readConfigFile(path, "config"), folder: dirname(path) };
 }
 
+/** Leaves out tools that are off, as the start does. */
 function toTools(tools: Readonly<Record<string, Tool>>, { toolSettings }: ConfigFileValues): Map<string, ServerTool> {
-  return new Map(Object.entries(tools).map(([name, tool]) => [name, toServerTool(name, tool, toolSettings[name])]));
+  return new Map(
+    Object.entries(tools).flatMap(([name, tool]) => {
+      const { own, isOff } = settingsOf(name, tool, toolSettings);
+      return isOff ? [] : [[name, toServerTool(name, tool, own)]];
+    }),
+  );
 }

@@ -60,12 +60,28 @@ function toLoaded(
   name: string,
   { tool, settings }: { tool: Tool; settings: Settings },
 ): ServerTool | undefined {
-  const entry = tool.sharedSettings ?? name;
+  return compile(path, () => {
+    const { isOff, own } = settingsOf(name, tool, settings);
+    if (isOff) return undefined;
+    return isolated(toServerTool(name, tool, own), tool, { file: path, settings: own });
+  });
+}
+
+/**
+ * A tool's entry in `toolSettings`, and whether the tool is off because it needs one and has none.
+ *
+ * @throws {TypeError} when it needs settings, but does not say which
+ */
+export function settingsOf(
+  name: string,
+  { settings: schema, needsSettings, sharedSettings }: Tool,
+  settings: Settings,
+): { readonly own: unknown; readonly isOff: boolean } {
+  const entry = sharedSettings ?? name;
   const own = Object.hasOwn(settings, entry) ? settings[entry] : undefined;
-  const needsSettings = tool.needsSettings === true || tool.sharedSettings !== undefined;
-  if (needsSettings && !tool.settings) throw bad(path, "settings: expected a schema, because the tool needs settings");
-  if (needsSettings && own === undefined) return undefined;
-  return compile(path, () => isolated(toServerTool(name, tool, own), tool, { file: path, settings: own }));
+  const needsOwn = needsSettings === true || sharedSettings !== undefined;
+  if (needsOwn && !schema) throw new TypeError("settings: expected a schema, because the tool needs settings");
+  return { own, isOff: needsOwn && own === undefined };
 }
 
 async function isFolder(path: string): Promise<boolean> {
@@ -83,7 +99,7 @@ async function importTool(path: string): Promise<Tool> {
   return module.default;
 }
 
-function compile(path: string, toTool: () => ServerTool): ServerTool {
+function compile<Made>(path: string, toTool: () => Made): Made {
   try {
     return toTool();
   } catch (error) {

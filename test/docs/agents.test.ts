@@ -24,7 +24,13 @@ beforeAll(async () => {
     // A test has no time for silences of seconds.
     if (path !== undefined) await writeFile(join(folder, path), block.replaceAll("_000,", "00,"));
   }
-  const values = { instructions: "You help.", toolsFolder: resolve("tools") };
+  const tools = join(folder, "tools");
+  await mkdir(tools);
+  const fields = '{ description: "Finds an invoice.", input: { type: "object" }, run: () => ({}) }';
+  const invoice = `import { defineTool } from "parley";\nexport default defineTool(${fields});`;
+  await writeFile(join(tools, "invoice-find.ts"), invoice);
+  await writeFile(join(tools, "get-time.ts"), `export { default } from "${resolve("tools/time/get-time.ts")}";`);
+  const values = { instructions: "You help.", toolsFolder: tools };
   await writeFile(config(), `export default ${JSON.stringify(values)};`);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -42,7 +48,7 @@ test("the page's agent talks, with its own instructions and tools", async () => 
   expect(JSON.stringify(seen[0]?.["system"])).toMatch(
     /You answer questions about invoices\. You talk with .* \(customer unknown\)/,
   );
-  expect(seen[0]?.["tools"]).toMatchObject([{ name: "get_time" }]);
+  expect(seen[0]?.["tools"]).toMatchObject([{ name: "get_time" }, { name: "invoice_find" }]);
 });
 
 test("the page's front desk greets, and asks into a silence, until it says goodbye", async () => {

@@ -1,9 +1,11 @@
 import "../../src/testing/vitest.ts";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { answer, late, leave, never, throws, twice } from "../../src/testing/device/behaviour.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
 import { reply, slow, text } from "../../src/testing/model-server/step.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
 import { tableAgent } from "./table-agent.ts";
 
 const asksWhere = [{ say: "Let me see.", use: { get_location: {} } }, "You are there."];
@@ -242,4 +244,36 @@ test("a config that is wrong names the field", async () => {
   const config = { instructions: "Be brief.", maxSteps: 0 };
 
   await expect(startTalk({ config, tools: {}, model: scripted([]) })).rejects.toThrow(/maxSteps/);
+});
+
+const settings = z.object({ size: z.number() });
+const off = { needsSettings: true, settings, description: "L.", input: z.object({}) } as const;
+
+test.each([
+  ["its own settings", defineTool({ ...off, run: () => ({}) })],
+  ["settings that it shares", defineTool({ ...off, sharedSettings: "lamps", run: () => ({}) })],
+])("a tool that needs %s is off without them, as when it is loaded", async (_what, lamp) => {
+  const seen: unknown[] = [];
+  const model = scripted(({ body }) => {
+    seen.push(body["tools"] ?? []);
+    return "Yes.";
+  });
+  await using talk = await startTalk({ config: { instructions: "You help." }, tools: { lamp }, model });
+
+  await talk.say("Light?");
+
+  expect(seen).toEqual([[]]);
+});
+
+test("a tool gets the settings that it shares", async () => {
+  const lamp = defineTool({
+    ...off,
+    sharedSettings: "lamps",
+    run: (_input, context) => ({ size: context.settings.size }),
+  });
+  const config = { instructions: "You help.", toolSettings: { lamps: { size: 3 } } };
+  const model = scripted([{ use: { lamp: {} } }, "It is on."]);
+  await using talk = await startTalk({ config, tools: { lamp }, model });
+
+  expect(await talk.say("Light?")).toHaveCalled("lamp", {}, { result: { size: 3 } });
 });
