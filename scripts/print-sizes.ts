@@ -3,39 +3,58 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { describeSizes, type Sizes, sumOf, writeSizes } from "./sizes/write-sizes.ts";
 
 // npm run sizes: what an installation for production takes, made from the packages as they would be published, and what
-// the Dockerfile puts on top of its base image.
+// the Dockerfile puts on top of its base image. With --write it also writes the figures into the pages that have them.
 
 const ROOT = join(import.meta.dirname, "..");
-const SHOWN = 12;
+const PAGES = ["docs/packages.md", "docs/operating.md"];
 const run = promisify(execFile);
 const packages = join(ROOT, ".cache", `packages-${process.pid}`);
 const place = await mkdtemp(join(tmpdir(), "parley-sizes-"));
 try {
-  const app = join(place, "app");
   const { stdout } = await run(process.execPath, [join(ROOT, "scripts/build-packages.ts"), packages]);
   process.stdout.write(`Packages\n${stdout}\n`);
-  await mkdir(app);
-  const tarball = (await readdir(packages)).find((name) => /^parley-\d.*\.tgz$/.test(name)) ?? "";
-  const manifest = { private: true, dependencies: { parley: `file:${join(packages, tarball)}` } };
-  await writeFile(join(app, "package.json"), JSON.stringify(manifest));
-  await run("npm", ["install", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund"], { cwd: app });
-  const sizes = await sizesOf(join(app, "node_modules"));
-  process.stdout.write(
-    `parley, installed with --omit=dev: ${inMb(sumOf(sizes))} in ${sizes.size} packages. The largest:\n`,
-  );
-  showLargest(sizes);
-  const layers = await layersOf(join(place, "image"));
-  process.stdout.write(`\nThe image, without node:24-slim, certificates and espeak-ng: ${inMb(sumOf(layers))}\n`);
-  showLargest(layers);
+  const archives = {
+    parley: await archiveOf(/^parley-\d.*\.tgz$/),
+    client: await archiveOf(/^parley-client-.*\.tgz$/),
+  };
+  const [installed, client] = [await install("app", archives.parley), await install("client", archives.client)];
+  const measured = {
+    installed,
+    image: await layersOf(join(place, "image")),
+    client: client.get("@parley/client") ?? 0,
+    packed: { parley: (await stat(archives.parley)).size, client: (await stat(archives.client)).size },
+  };
+  process.stdout.write(`${describeSizes(measured)}\n`);
+  for (const page of process.argv.includes("--write") ? PAGES : []) {
+    const path = join(ROOT, page);
+    await writeFile(path, writeSizes(await readFile(path, "utf8"), measured));
+    process.stdout.write(`Written into ${page}\n`);
+  }
 } finally {
   await rm(place, { recursive: true });
   await rm(packages, { recursive: true, force: true });
 }
 
+async function archiveOf(name: RegExp): Promise<string> {
+  const file = (await readdir(packages)).find((each) => name.test(each));
+  if (file === undefined) throw new Error(`There is no ${name.source} in ${packages}`);
+  return join(packages, file);
+}
+
+/** Bytes of what npm installs for production with one archive, in a folder of its own. */
+async function install(folder: string, archive: string): Promise<Sizes> {
+  const cwd = join(place, folder);
+  await mkdir(cwd);
+  await writeFile(join(cwd, "package.json"), JSON.stringify({ private: true }));
+  await run("npm", ["install", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund", archive], { cwd });
+  return sizesOf(join(cwd, "node_modules"));
+}
+
 /** Bytes of what the Dockerfile copies and installs, made by its own commands. */
-async function layersOf(image: string): Promise<Map<string, number>> {
+async function layersOf(image: string): Promise<Sizes> {
   await mkdir(image);
   for (const name of ["package.json", "package-lock.json"]) await cp(join(ROOT, name), join(image, name));
   const dockerfile = await readFile(join(ROOT, "Dockerfile"), "utf8");
@@ -51,17 +70,8 @@ async function layersOf(image: string): Promise<Map<string, number>> {
   return new Map(folders);
 }
 
-function showLargest(sizes: ReadonlyMap<string, number>): void {
-  const largest = [...sizes].toSorted(([, a], [, b]) => b - a).slice(0, SHOWN);
-  for (const [name, size] of largest) process.stdout.write(`${inMb(size).padStart(10)}  ${name}\n`);
-}
-
-function sumOf(sizes: ReadonlyMap<string, number>): number {
-  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
-}
-
 /** Bytes of each package's files, without those of the packages below it. */
-async function sizesOf(modules: string): Promise<Map<string, number>> {
+async function sizesOf(modules: string): Promise<Sizes> {
   const sizes = new Map<string, number>();
   const entries = await readdir(modules, { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((each) => each.isFile())) {
@@ -72,8 +82,4 @@ async function sizesOf(modules: string): Promise<Map<string, number>> {
     sizes.set(name, (sizes.get(name) ?? 0) + size);
   }
   return sizes;
-}
-
-function inMb(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -30,13 +30,20 @@ export async function writeLatest(result: Result): Promise<void> {
  */
 export async function record(result: Result): Promise<void> {
   await write(RECORDED, toJson(result));
-  for (const [file, names] of Object.entries(CHARTS))
-    await write(join(ROOT, "docs/images", file), toBarChart(names, result.figures));
-  await write(join(ROOT, "docs/images/turn.svg"), toTimeChart(TURN, result.figures));
+  for (const [path, text] of await toDocs(result)) await write(path, text);
+}
+
+/** The page with the tables of a result, and its charts, by path. */
+export async function toDocs(result: Result): Promise<ReadonlyMap<string, string>> {
   const page = await readFile(PAGE, "utf8");
   const [before = "", after = ""] = page.split(/<!-- recorded -->[^]*<!-- \/recorded -->/);
   const recorded = `${toSetting(result)}.\n\n${toTables(result)}`;
-  await write(PAGE, `${before}<!-- recorded -->\n\n${recorded}\n\n<!-- /recorded -->${after}`);
+  const images = join(ROOT, "docs/images");
+  return new Map([
+    [PAGE, `${before}<!-- recorded -->\n\n${recorded}\n\n<!-- /recorded -->${after}`],
+    [join(images, "turn.svg"), toTimeChart(TURN, result.figures)],
+    ...Object.entries(CHARTS).map(([file, names]) => [join(images, file), toBarChart(names, result.figures)] as const),
+  ]);
 }
 
 function toJson(result: Result): string {

@@ -23,6 +23,14 @@ export type CallErrorCode =
   | "outcome_unknown"
   | (string & {});
 
+/** Codes of calls that nobody has run. */
+export const NEVER_RAN: ReadonlySet<string> = new Set([
+  "unknown_tool",
+  "invalid_parameters",
+  "permission_denied",
+  "not_run",
+] satisfies CallErrorCode[]);
+
 /** How a call ended. `result` beside an error is a partial result or a diagnosis. */
 export type Outcome = Success | Failure;
 

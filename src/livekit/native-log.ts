@@ -11,7 +11,7 @@ interface Bindings {
  * for, which is nothing unless it is set. Call it before the first room. Checked with @livekit/rtc-node 0.13.35.
  */
 export function keepNativeLogOut(): void {
-  process.env["RUST_LOG"] ??= "off";
+  process.env["RUST_LOG"] ||= "off";
   const require = createRequire(createRequire(import.meta.url).resolve("@livekit/rtc-node"));
   const bindings = require("@livekit/rtc-ffi-bindings") as Bindings;
   const initialize = bindings.livekitInitialize;

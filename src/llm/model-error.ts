@@ -2,8 +2,8 @@ import { APIConnectionError, APIError } from "@anthropic-ai/sdk";
 import { AppError, type ErrorCode } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 
-/** What failed, and whether the same request may succeed later. */
-const KINDS = {
+/** What failed, and whether the same request may succeed later. docs/errors.md has them all. */
+export const MODEL_ERROR_KINDS = {
   authentication: { code: "not_allowed", retryable: false },
   permission: { code: "not_allowed", retryable: false },
   billing: { code: "not_allowed", retryable: false },
@@ -23,7 +23,7 @@ const KINDS = {
   broken_stream: { code: "unavailable", retryable: true },
 } as const satisfies Record<string, { code: ErrorCode; retryable: boolean }>;
 
-export type ModelErrorKind = keyof typeof KINDS;
+export type ModelErrorKind = keyof typeof MODEL_ERROR_KINDS;
 
 const ABOUT_THE_ACCOUNT: readonly ModelErrorKind[] = ["authentication", "permission", "billing", "not_found"];
 
@@ -88,12 +88,12 @@ export class ModelError extends AppError {
   constructor(kind: ModelErrorKind, details: ModelErrorDetails = {}) {
     const status = details.status === undefined ? "" : ` (HTTP ${details.status})`;
     super(
-      KINDS[kind].code,
+      MODEL_ERROR_KINDS[kind].code,
       `The model call failed: ${kind}${status}`,
       "cause" in details ? { cause: details.cause } : {},
     );
     this.kind = kind;
-    this.retryable = details.retryable ?? KINDS[kind].retryable;
+    this.retryable = details.retryable ?? MODEL_ERROR_KINDS[kind].retryable;
     this.status = details.status;
     this.requestId = details.requestId;
     this.retryAfterMs = details.retryAfterMs;

@@ -11,6 +11,7 @@ import { migrateOnly } from "./migrate-only.ts";
 import { endChildren } from "./process/end-process.ts";
 import { listChildren } from "./process/running-processes.ts";
 import { watchParent } from "./process/watch-parent.ts";
+import { readyLine } from "./ready-line.ts";
 import { startWorker } from "./start.ts";
 import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
@@ -120,10 +121,7 @@ async function main(): Promise<void> {
     onLost,
     handOverMs: () => handOverMs,
   });
-  const talk = config.httpPort === 8080 ? "npm run talk" : `HTTP_PORT=${config.httpPort} npm run talk`;
-  const grpc = ready.grpcUrl === undefined ? "" : `, gRPC at ${ready.grpcUrl}`;
-  const where = `in every room of ${ready.livekitUrl}, HTTP at ${ready.httpUrl}${grpc}`;
-  progress(`ready: ${ready.model} ${where}. Talk to it: ${talk}`);
+  progress(readyLine(ready, config));
   writeSync(1, `${JSON.stringify({ event: "ready", ...ready })}\n`);
 }
 

@@ -2,6 +2,7 @@ import { encode } from "@msgpack/msgpack";
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
+import { MODEL_ERROR_KINDS } from "../../src/llm/model-error.ts";
 import { openClient } from "../client/open-client.ts";
 
 const doc = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
@@ -26,6 +27,15 @@ test("the page and the table of codes say the same", () => {
   }));
 
   expect(rows).toEqual(codes.toSorted((a, b) => Number(a.wire) - Number(b.wire)));
+});
+
+test("the page has each kind of a failed model call, with its code and whether the same request is sent again", () => {
+  const rows = [...doc.matchAll(/^\| ((?:`\w+`(?:, )?)+) \| [^|]+ \| `(\w+)` \| ([^|]+) \|$/gm)];
+  const described = rows.flatMap(([, kinds = "", code, again]) =>
+    [...kinds.matchAll(/\w+/g)].map(([kind]) => [kind, { code, retryable: again === "yes" }]),
+  );
+
+  expect(Object.fromEntries(described)).toEqual(MODEL_ERROR_KINDS);
 });
 
 test("no number stands for two codes", () => {

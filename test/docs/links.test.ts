@@ -40,6 +40,8 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
     "PARLEY_JUDGE_MODEL",
     "LIVEKIT_TOKEN",
     "PICTURES",
+    "TURNS",
+    "PAUSE_MS",
   ];
   // A secret can come from a file.
   const files = SECRET_NAMES.map((name) => `${name}_FILE`);

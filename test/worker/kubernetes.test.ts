@@ -141,6 +141,13 @@ test("every variable that is set is one that the worker reads, and all that the 
   expect(missingSettings(await loadConfig({ ...env }, ROOT), true)).toEqual([]);
 });
 
+test("a worker speaks only if somebody has chosen it, and with it fewer sessions", async () => {
+  const { speech } = await loadConfig({ ...environment() }, ROOT);
+
+  expect(speech).toMatchObject({ tts: "none", stt: "none" });
+  expect(read("docs/kubernetes.md")).toContain("`TTS` is `none` and `MAX_SESSIONS` is 50, for 1 CPU");
+});
+
 test("secrets are named and nowhere written", () => {
   const set = [worker, migration].flatMap(({ spec }) => spec.containers[0].env);
   const isSecret = (name: string) => /(?:_KEY|SECRET|PASSWORD)$/.test(name) || name === "DATABASE_URL";

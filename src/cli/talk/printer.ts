@@ -1,3 +1,4 @@
+import { NEVER_RAN } from "../../conversation/call.ts";
 import type { ErrorEvent, PermissionClosedEvent, ToolCallEvent, ToolResultEvent } from "../../client/index.ts";
 
 /** An event as `--json` prints it. */
@@ -25,9 +26,9 @@ export function toLine(event: TalkEvent): string | undefined {
     case "joined":
       return `In room ${event.room} as ${event.identity}, with ${event.agent}. Ctrl-C stops an answer, or leaves.`;
     case "tool_call":
-      return `  → ${event.toolName} ${shorten(JSON.stringify(event.parameters))} (${place(event.ranBy)}${asker(event)})`;
+      return `  → ${event.toolName} ${shorten(JSON.stringify(event.parameters))}${runHere(event)}`;
     case "tool_result":
-      return `  ← ${event.toolName ?? event.id} (${place(event.ranBy)}): ${outcome(event)}`;
+      return `  ← ${event.toolName ?? event.id} (${place(event)}): ${outcome(event)}`;
     case "sentence":
       return event.text === "" ? undefined : clean(event.text);
     case "transcription":
@@ -52,12 +53,15 @@ export function toLine(event: TalkEvent): string | undefined {
   }
 }
 
-function place(ranBy: "client" | "server"): string {
-  return ranBy === "client" ? "run here" : "run by the server";
+/** Of a call that does not run here, the result says whether the server ran it. */
+function runHere({ ranBy, participant }: ToolCallEvent): string {
+  if (ranBy === "server") return "";
+  return participant === undefined ? " (run here)" : ` (run here for ${clean(participant)})`;
 }
 
-function asker({ participant }: ToolCallEvent): string {
-  return participant === undefined ? "" : ` for ${clean(participant)}`;
+function place({ ranBy, errorCode }: ToolResultEvent): string {
+  if (ranBy === "client") return "run here";
+  return NEVER_RAN.has(errorCode ?? "") ? "not run" : "run by the server";
 }
 
 function outcome({ success, result, errorCode, errorMessage }: ToolResultEvent): string {

@@ -148,6 +148,8 @@ export const VARIABLES = {
     expected: "a number of milliseconds (0: never)",
     fallback: "1000",
   },
+  // Read by LiveKit's native library itself.
+  RUST_LOG: { parse: text, expected: "a level, such as warn, or a filter, such as livekit=debug", fallback: "off" },
   PARLEY_CONFIG: { parse: text, expected: "a file's path", fallback: "parley.config.ts" },
   PARLEY_DATA_DIR: { parse: text, expected: "a folder's path", fallback: ".data" },
   PARLEY_CACHE_DIR: { parse: text, expected: "a folder's path", fallback: ".cache" },

@@ -26,10 +26,10 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
   return missing.filter((line) => line !== false);
 }
 
-/** Whether a budget of money lacks the model's price: it would never be used up. The scripted model costs nothing. */
-function needsPrice({ budget, prices, model, ...config }: Config): boolean {
+/** Whether a budget of money lacks the price of the config's model, whichever answers now: it would never be used up. */
+function needsPrice({ budget, prices, model }: Config): boolean {
   const namesMoney = Object.values(budget).some(({ money }) => money !== undefined);
-  return namesMoney && hasModel(config) && !Object.hasOwn(prices, model.name);
+  return namesMoney && !Object.hasOwn(prices, model.name);
 }
 
 /** Whether a model is configured. Without one the scripted model is used, or the start fails. */

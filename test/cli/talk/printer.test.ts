@@ -3,10 +3,8 @@ import { toLine } from "../../../src/cli/talk/printer.ts";
 
 const call = { id: "r1", messageId: "m", toolName: "calculator", parameters: { expression: "2+2" } } as const;
 
-test("a call says who runs it", () => {
-  expect(toLine({ event: "tool_call", ...call, ranBy: "server" })).toBe(
-    '  → calculator {"expression":"2+2"} (run by the server)',
-  );
+test("a call that runs here says so", () => {
+  expect(toLine({ event: "tool_call", ...call, ranBy: "server" })).toBe('  → calculator {"expression":"2+2"}');
   expect(toLine({ event: "tool_call", ...call, ranBy: "client" })).toContain("(run here)");
 });
 
@@ -20,6 +18,15 @@ test("a result says how the call ended", () => {
     "timeout: too slow",
   );
 });
+
+test.each(["permission_denied", "invalid_parameters", "unknown_tool", "not_run"])(
+  "a call that ended as %s is not shown as one that the server ran",
+  (errorCode) => {
+    const result = { event: "tool_result", id: "r1", toolName: "calculator", ranBy: "server", success: false } as const;
+
+    expect(toLine({ ...result, errorCode, errorMessage: "why" })).toBe(`  ← calculator (not run): ${errorCode}: why`);
+  },
+);
 
 test("a permission that waits no longer says what became of it", () => {
   const closed = { event: "permission_closed", id: "p1", title: "Write notes/a.md", state: "expired" } as const;

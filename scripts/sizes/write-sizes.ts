@@ -1,0 +1,66 @@
+/** Bytes by the name of a package or a folder. */
+export type Sizes = ReadonlyMap<string, number>;
+
+/** What an installation and the image take. */
+export interface Measured {
+  /** Packages of `parley`, installed for production. */
+  readonly installed: Sizes;
+  /** Folders of the image, without its base, certificates and espeak-ng. */
+  readonly image: Sizes;
+  /** Bytes of `@parley/client`, installed. */
+  readonly client: number;
+  /** Bytes of the archives of `parley` and `@parley/client`. */
+  readonly packed: { readonly parley: number; readonly client: number };
+}
+
+const SHOWN = 12;
+
+/** What `npm run sizes` prints. */
+export function describeSizes({ installed, image }: Measured): string {
+  const total = `${inMb(sumOf(installed))} in ${installed.size} packages`;
+  return [
+    `parley, installed with --omit=dev: ${total}. The largest:`,
+    ...largestOf(installed),
+    "",
+    `The image, without node:24-slim, certificates and espeak-ng: ${inMb(sumOf(image))}`,
+    ...largestOf(image),
+  ].join("\n");
+}
+
+/**
+ * A page with new figures in the place of those between `<!-- sizes: … -->` and `<!-- /sizes -->`.
+ *
+ * @throws {TypeError} for a page without such a place, or with one of another name than `all`, `own` or `image`
+ */
+export function writeSizes(page: string, measured: Measured): string {
+  const { installed, image, client, packed } = measured;
+  const texts: Readonly<Record<string, string>> = {
+    all: `\n\n\`\`\`text\n${describeSizes(measured)}\n\`\`\`\n\n`,
+    own:
+      `\`parley\` itself is ${inMb(installed.get("parley") ?? 0)} with its page, its tools and these pages, packed ` +
+      `${inMb(packed.parley)}; \`@parley/client\` is ${inMb(client)}, packed ${inMb(packed.client, 2)}`,
+    image: `${(sumOf(image) / 1e6).toFixed(0)} MB`,
+  };
+  let count = 0;
+  const written = page.replaceAll(/(?<=<!-- sizes: (\w+) -->)[^]*?(?=<!-- \/sizes -->)/g, (_old, name: string) => {
+    count++;
+    const text = texts[name];
+    if (text === undefined) throw new TypeError(`There are no sizes of "${name}"`);
+    return text;
+  });
+  if (count === 0) throw new TypeError("The page has no <!-- sizes: … -->");
+  return written;
+}
+
+export function sumOf(sizes: Sizes): number {
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
+function largestOf(sizes: Sizes): string[] {
+  const largest = [...sizes].toSorted(([, a], [, b]) => b - a).slice(0, SHOWN);
+  return largest.map(([name, size]) => `${inMb(size).padStart(10)}  ${name}`);
+}
+
+function inMb(bytes: number, digits = 1): string {
+  return `${(bytes / 1e6).toFixed(digits)} MB`;
+}
