@@ -1,10 +1,9 @@
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
-import { cleanJson } from "../lib/clean-json.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject, JsonValue } from "../lib/json.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { MESSAGE_LIMITS } from "../protocol/limits.ts";
-import { type Message, type MessageBody, sdkFeatures } from "../protocol/messages/messages.ts";
+import type { Message, MessageBody } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
 import { AgentLink } from "./room/agent-link.ts";
 import { type Attachment, readAttachments } from "./attachment.ts";
@@ -19,9 +18,9 @@ import { ToolRequests } from "./tools/tool-requests.ts";
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
 import type { Transport } from "./room/transport.ts";
 import { DELIVER_WITHIN_MS } from "./wire/unacknowledged.ts";
+import { toConfiguration } from "./wire/own-configuration.ts";
 import { WorkerMessages } from "./wire/worker-messages.ts";
 
-const CLIENT_VERSION = "parley-sdk 0.1.0";
 const CLOSE_MS = 1_000;
 
 export interface ParleyOptions {
@@ -73,6 +72,7 @@ export class Parley implements AsyncDisposable {
   #roomName = "";
   #stopListening: (() => void) | undefined;
   #isClosed = false;
+  #listens = true;
 
   /** @internal Use `connect`. */
   constructor(transport: Transport, options: ParleyOptions) {
@@ -205,7 +205,7 @@ export class Parley implements AsyncDisposable {
     });
   }
 
-  /** Ends the answer that is being given, and its tool calls. */
+  /** Ends the answer that is being given, and its tool calls; with `stopType: "speech"` its sound alone. */
   stop(options: MessageBody<"control_stop"> = {}): void {
     if (this.#link.agents.length > 0) this.#post({ type: "control_stop", body: options });
   }
@@ -220,6 +220,15 @@ export class Parley implements AsyncDisposable {
    */
   async cancelCall(callId: string): Promise<void> {
     await this.#deliver({ type: "control_stop", body: { targetId: callId } });
+  }
+
+  /**
+   * Tells the worker whether this client plays the agent's sound, as it is taken to do at first. While nobody in the
+   * room does, answers are not spoken, and their sentences come at once. Playing the sound is up to the application.
+   */
+  listen(listens: boolean): void {
+    this.#listens = listens;
+    this.#link.change();
   }
 
   /**
@@ -317,16 +326,9 @@ export class Parley implements AsyncDisposable {
   }
 
   #configuration(): MessageBody<"configuration"> {
-    const { features = [], language, device } = this.#options;
     const lastSequenceSeen = this.#incoming.tellLastSeen();
-    return {
-      ...(lastSequenceSeen !== undefined && { lastSequenceSeen }),
-      clientVersion: CLIENT_VERSION,
-      ...(language !== undefined && { preferredLanguage: language }),
-      ...(device !== undefined && { device: cleanJson(device) }),
-      features: [...new Set([...sdkFeatures(), ...features])],
-      tools: [...this.#tools.values()].map(({ announcement }) => announcement),
-    };
+    const tools = [...this.#tools.values()].map(({ announcement }) => announcement);
+    return toConfiguration(this.#options, { lastSequenceSeen, listens: this.#listens, tools });
   }
 
   async #deliver(message: Message, traceparent?: string): Promise<void> {

@@ -16,6 +16,7 @@ import { PermissionDesk } from "./permission/permission-desk.ts";
 import type { Recorder } from "./record/recorder.ts";
 import { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
+import { forListeners } from "./room/for-listeners.ts";
 import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
@@ -46,16 +47,17 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { room, sessionId, policy, agents, serverTools, liveTools, openStream, countTokens, notesModel } = options;
-    const { outbox, recorder, link, voice, restored, archive, spending, memories, callEnd, logger } = options;
+    const { room, sessionId, policy, agents, serverTools, openStream, countTokens, notesModel } = options;
+    const { outbox, recorder, link, restored, archive, spending, memories, callEnd, logger } = options;
     const { telemetry = new SessionTelemetry(), onLanguageDropped = () => {} } = options;
     const peers = this.#peers;
+    const voice = options.voice && forListeners(options.voice, peers);
     const tell = (event: SessionEvent) => this.#tell(event);
     this.#outbox = outbox;
     this.#recorder = recorder;
     this.#logger = logger;
     this.#telemetry = telemetry;
-    this.#configurations = new Configurations({ serverTools, liveTools, outbox, peers, archive, onLanguageDropped });
+    this.#configurations = new Configurations({ ...options, voice, peers, onLanguageDropped });
     this.#unfollowTools = this.#configurations.follow();
     this.#permissions = new PermissionDesk({
       sessionId,

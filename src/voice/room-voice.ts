@@ -86,7 +86,15 @@ export class RoomVoice implements VoicePort {
   }
 
   get isTwoWay(): boolean {
-    return this.#microphones !== undefined && this.#audio !== undefined;
+    return this.listens && this.speaks;
+  }
+
+  get listens(): boolean {
+    return this.#microphones !== undefined;
+  }
+
+  get speaks(): boolean {
+    return this.#audio !== undefined;
   }
 
   /** Call once the room is connected. */

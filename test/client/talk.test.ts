@@ -126,6 +126,19 @@ test("cancelCall names the call, and resolves when the worker has the request", 
   expect(room.all("control_stop")).toEqual([{ targetId: "call_1" }]);
 });
 
+test("a client that does not listen says so, and again in each Configuration until it listens", async () => {
+  const { room, parley } = await openClient();
+  const told = () => room.all("configuration").map(({ listens }) => listens);
+
+  parley.listen(false);
+  await expect.poll(told).toEqual([undefined, false]);
+  parley.registerTool({ name: "echo", description: "Echoes.", input: { type: "object" }, run: () => {} });
+  await expect.poll(told).toEqual([undefined, false, false]);
+  parley.listen(true);
+
+  await expect.poll(told).toEqual([undefined, false, false, undefined]);
+});
+
 test("ask gives the whole answer", async () => {
   const { room, parley } = await openClient();
   answerWith(room, ["It is noon.", "Have lunch."]);

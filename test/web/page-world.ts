@@ -159,7 +159,7 @@ export class PageWorld implements AsyncDisposable {
     if (before !== undefined) await page.addInitScript(before);
     await page.goto(`${this.url}/?room=${encodeURIComponent(room)}`);
     await this.#enter(page, name);
-    if (waits) await page.getByText("The agent: Listening").waitFor();
+    if (waits) await page.getByText("The agent: Ready").waitFor();
     return page;
   }
 

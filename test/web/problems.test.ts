@@ -5,7 +5,9 @@ import { jobProcesses } from "../worker/support/run-main.ts";
 import { findingsOf } from "./findings.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
-const world = forFile(() => PageWorld.start());
+/** So that the page has a microphone. Nothing is said here, so that the recogniser is never asked. */
+const EARS = { STT: "openai", STT_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_API_KEY: "test" };
+const world = forFile(() => PageWorld.start({ env: EARS }));
 
 test("a microphone that the browser denies, that is missing or broken is told of with what to do", async () => {
   const page = await world.join();
@@ -25,6 +27,31 @@ test("a microphone that the browser denies, that is missing or broken is told of
   }
 });
 
+/** Keeps which microphones the page asks the browser for. */
+const WATCH_MICROPHONES = `(() => {
+  const { getUserMedia } = navigator.mediaDevices;
+  window.microphones = [];
+  navigator.mediaDevices.getUserMedia = function (wanted) {
+    window.microphones.push(JSON.stringify(wanted.audio));
+    return getUserMedia.call(this, wanted);
+  };
+})()`;
+
+test("another microphone is used once it is chosen", async () => {
+  const page = await world.join({ before: WATCH_MICROPHONES });
+  await page.getByRole("button", { name: "Microphone" }).click();
+  const choice = page.getByRole("combobox", { name: "Microphone" });
+  const other = choice.getByRole("option", { name: "Fake Audio Input 2" });
+  await other.waitFor({ state: "attached" });
+  const id = (await other.getAttribute("value")) ?? "";
+
+  await choice.selectOption(id);
+
+  await expect.poll(() => page.evaluate("window.microphones.at(-1)"), { timeout: 10_000 }).toContain(id);
+  await page.getByLabel("Level of the microphone").waitFor();
+  expect(await choice.inputValue()).toBe(id);
+});
+
 test("a LiveKit that does not answer is told of at the join, which works once it is back", async () => {
   world.network.isRefusing = true;
   const page = await world.join({ waits: false });
@@ -36,7 +63,7 @@ test("a LiveKit that does not answer is told of at the join, which works once it
   await page.getByLabel("The worker's secret").fill(world.secret);
   await page.keyboard.press("Enter");
 
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
 });
 
 test("a token that LiveKit takes no more, and a record that cannot be read, are told of as that", async () => {
@@ -48,7 +75,7 @@ test("a token that LiveKit takes no more, and a record that cannot be read, are 
 
   await page.reload();
   await page.getByRole("alert").getByText("The worker’s record cannot be read: The token has expired.").waitFor();
-  expect(await page.getByText("Say something").count()).toBe(0);
+  expect(await page.getByText("Ask something").count()).toBe(0);
 
   await page.evaluate(
     `for (const [key, value] of Object.entries(sessionStorage))
@@ -65,7 +92,7 @@ test("who is taken out of the room is told so, and may join again", async () => 
   await page.getByText("You were taken out of the room.").waitFor();
   await page.getByRole("button", { name: "Join again" }).click();
 
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
   expect(await page.getByText("You were taken out").count()).toBe(0);
 });
 
@@ -102,7 +129,7 @@ test("a network that stays away ends the connection, and the talk may be joined 
   world.network.isRefusing = false;
   await page.getByRole("button", { name: "Join again" }).click();
 
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
   expect(await page.getByText("The connection has ended.").count()).toBe(0);
 });
 
@@ -139,14 +166,17 @@ test("a worker that stops is told of, and the next one goes on with the talk", {
 
   world.worker.kill("SIGTERM");
   await page.getByText("The agent has left, perhaps to start again.").waitFor();
+  await page.getByRole("button", { name: "Microphone" }).click();
   await world.worker.exited;
   await late.keyboard.type("Ben");
   await late.keyboard.press("Enter");
   await late.getByRole("alert").getByText("The worker does not answer.").waitFor();
   await page.getByText("No agent has come into this room.").waitFor();
+  await page.getByRole("button", { name: "Microphone", pressed: true }).waitFor({ state: "detached" });
+  await page.getByText("Nobody listens to your microphone, so it is off again.").waitFor();
   expect(await findingsOf(page)).toEqual([]);
   await world.startWorker();
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
   await say(page, "Who am I?");
 
   await page.getByText("You are Ann.", { exact: true }).waitFor();

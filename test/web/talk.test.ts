@@ -260,7 +260,7 @@ test("an answer that another person has given again takes the first one's place 
   await answerAgain(ben, "Wheat.");
   await answerAgain(ann, "Spelt.");
   await ann.reload();
-  await ann.getByText("The agent: Listening").waitFor();
+  await ann.getByText("The agent: Ready").waitFor();
   await ann.getByText("Spelt.", { exact: true }).waitFor();
   await answerAgain(ben, "Oats.");
 
@@ -277,7 +277,7 @@ test("what was said before a reload can be answered again and edited, and no mor
     await page.getByText(answer, { exact: true }).waitFor();
   }
   await page.reload();
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
 
   await page.locator(".message.assistant").last().hover();
   await page.getByRole("button", { name: "Answer again" }).last().click();
@@ -390,7 +390,7 @@ test("a talk of another room is found in the list and gone on with, with what it
   await page.getByRole("cell").first().waitFor();
   await world.picture(page, "page-talks");
   await page.getByRole("button", { name: "Open attic" }).click();
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
   await page.getByText("Boxes.", { exact: true }).waitFor();
   const card = page.getByRole("group", { name: "Calculator: Done" });
   await card.locator("summary").click();
@@ -409,13 +409,13 @@ test("after a reload another talk is opened as well, once its secret is typed", 
   const page = await world.join({ name: "Bob", room: "vault" });
 
   await page.reload();
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
   await page.getByRole("tab", { name: "Talk" }).click();
   await page.getByRole("button", { name: "Open loft" }).click();
   await page.getByLabel("The worker's secret").fill(world.secret);
   await page.keyboard.press("Enter");
 
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
   await page.getByText("Hay.", { exact: true }).waitFor();
   expect(await page.locator(".where").textContent()).toBe("Bob in loft");
 });
@@ -466,11 +466,11 @@ test(
     world.model.script([reply([text("One.")]), reply([text("And so on. ".repeat(30))], { ...slow(20), chunking: 10 })]);
     await say(page, "Count");
     await page.getByText("One.", { exact: true }).waitFor();
-    await page.getByText("The agent: Listening").waitFor();
+    await page.getByText("The agent: Ready").waitFor();
     await repeatTurn("archive", 999);
     await page.reload();
     await expect.poll(() => page.locator(".message").count(), { timeout: 40_000 }).toBe(2_000);
-    await page.getByText("The agent: Listening").waitFor();
+    await page.getByText("The agent: Ready").waitFor();
     await page.evaluate(COUNT);
 
     await page.getByLabel("Message", { exact: true }).pressSequentially("And then, what comes after that?");

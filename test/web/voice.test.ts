@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
@@ -65,6 +66,7 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   ]);
 
   await page.getByRole("button", { name: "Microphone" }).click();
+  await page.getByText("The agent: Hearing you").waitFor();
   await page.locator(".message.user").getByText(QUESTION, { exact: true }).waitFor();
   await page.locator(".notice").getByText("Counting").waitFor();
   // Not by waitForFunction, whose second look the page's Content-Security-Policy would refuse.
@@ -110,14 +112,23 @@ test("a question that is asked aloud is answered by a spoken yes", { timeout: 60
   expect(answered).toEqual({ state: "approved", replied_via: "voice" });
 });
 
-test("what nobody has heard of an answer that was stopped is struck through", async () => {
-  const page = await world.join();
-  const story = Array.from({ length: 30 }, (_, count) => `Once upon a time there were ${count} kettles.`).join(" ");
-  world.model.script([reply([text(story)])]);
+const STORY = Array.from({ length: 30 }, (_, count) => `Once upon a time there were ${count} kettles.`).join(" ");
+
+/** A page to which a long story is told. Its first sentence begins to be heard, and is dimmed no more. */
+async function told(page: Page): Promise<Page> {
+  world.model.script([reply([text(STORY)])]);
   await say(page, "Tell me a story");
   await page.getByText("The agent: Speaking").waitFor();
-  // The first sentence begins to be heard, and is dimmed no more.
   await page.locator(".message.assistant .ahead").filter({ hasNotText: "were 0 kettles" }).waitFor();
+  return page;
+}
+
+test("what nobody has heard of an answer that was stopped is struck through", async () => {
+  const page = await world.join();
+  // The browser's microphone is silent for some seconds at first, and the story is stopped then.
+  await page.getByRole("button", { name: "Microphone" }).click();
+  await page.getByText("The agent: Listening").waitFor();
+  await told(page);
 
   await page.getByRole("button", { name: "Stop" }).click();
 
@@ -144,4 +155,46 @@ test("sound that the browser holds back is told of, and a click lets it play", a
 
   await page.getByText("The browser plays no sound").waitFor({ state: "detached" });
   expect(await page.evaluate("document.querySelector('[data-testid=sound] audio').paused")).toBe(false);
+});
+
+test("what was not read aloud of an answer that was stopped stays readable for whoever has no microphone on", async () => {
+  const page = await told(await world.join());
+
+  await page.getByRole("button", { name: "Stop" }).click();
+
+  await page.locator(".message.assistant[data-state=cancelled]").waitFor();
+  await page.locator(".message.assistant .unread").filter({ hasText: "were 29 kettles." }).waitFor();
+  expect(await page.locator(".message.assistant s").count()).toBe(0);
+  await page.getByText("Stopped. The dimmed part was not read aloud.").waitFor();
+  await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+});
+
+test("Quiet ends the sound of an answer, whose rest stays on the page as if it had been heard", async () => {
+  const page = await told(await world.join());
+
+  await page.getByRole("button", { name: "Quiet" }).click();
+
+  await page.locator(".message.assistant[data-state=completed]").waitFor();
+  expect(await page.locator(".message.assistant .text").textContent()).toBe(STORY);
+  expect(await page.locator(".message.assistant").locator(".ahead, .unheard, .unread").count()).toBe(0);
+  await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
+});
+
+test("with the sound off, which is remembered, an answer is not spoken and comes at once", async () => {
+  const page = await told(await world.join());
+  const sound = page.getByRole("button", { name: "Sound" });
+
+  await sound.click();
+  await page.locator(".message.assistant[data-state=completed]").waitFor();
+  await page.locator("[data-testid=sound] audio").waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText("The agent: Ready").waitFor();
+  await sound.and(page.locator("[aria-pressed=false]")).waitFor();
+  world.model.script([reply([text(STORY)])]);
+  await say(page, "And again?");
+
+  // All of it takes a minute and more to be spoken.
+  await page.getByText(`Answer: ${STORY}`).waitFor();
+  expect(await page.locator(".message.assistant").last().locator(".ahead").count()).toBe(0);
 });

@@ -14,3 +14,4 @@ export { useMessage, useTalk } from "./use-talk.ts";
 export { useToolCall, useToolCalls } from "./use-tool-calls.ts";
 export { ToolCallView, type ToolView, useToolUI } from "./use-tool-ui.tsx";
 export { type Usage, useUsage } from "./use-usage.ts";
+export { useVoice } from "./use-voice.ts";

@@ -18,8 +18,8 @@ interface Talk {
    * @throws when there is nothing to send, or the provider has no client yet
    */
   readonly send: (text: string, options?: SendTextOptions) => string;
-  /** Ends the answer that is being given. */
-  readonly stop: () => void;
+  /** Ends the answer that is being given; with `"speech"` its sound alone: the rest is shown at once. */
+  readonly stop: (what?: "speech") => void;
   /**
    * Cancels one tool call by its `id`, whoever runs it. Its answer goes on. Rejects when no worker takes the request
    * within 60 s.
@@ -40,7 +40,7 @@ export function useTalk(): Talk {
   const actions = useMemo(
     () => ({
       send: (text: string, options?: SendTextOptions) => client.send(text, options),
-      stop: () => client.parley?.stop(),
+      stop: (what?: "speech") => client.parley?.stop(what === "speech" ? { stopType: what } : {}),
       cancelCall: (callId: string) => client.cancelCall(callId),
       edit: (messageId: string, text: string) => client.vary(messageId, text),
       regenerate: (messageId: string) => client.vary(messageId),

@@ -37,6 +37,10 @@ export const configurationSchema = v.object({
   clientVersion: v.exactOptional(text),
   preferredLanguage: v.exactOptional(text),
   device: v.exactOptional(jsonValue),
+  /** The worker: whether it understands speech. A client: whether it plays the agent's sound; absent means yes. */
+  listens: v.exactOptional(v.boolean()),
+  /** The worker: whether it speaks its answers. */
+  speaks: v.exactOptional(v.boolean()),
   /** Absent: the client knows only the messages that need no feature. */
   features: v.exactOptional(v.array(text)),
   /** Absent: it is unknown which tools there are. Empty: there are none. */

@@ -8,6 +8,7 @@ import { findTool, routeCall } from "../../tool/tool-routing.ts";
 import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import { type Announcement, compileAnnouncement } from "./announced-tools.ts";
 import { catchUp } from "../answer/catch-up.ts";
+import type { VoicePort } from "../room/voice-port.ts";
 import type { TalkArchive } from "../record/talk-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { Peer } from "./peer.ts";
@@ -16,6 +17,7 @@ import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
 const READ_WITHIN_MS = 250;
+const TEXT_ONLY = { listens: false, speaks: false } as const;
 const UNCHANGING: LiveTools = { prefixes: [], onChanged: () => () => {} };
 
 interface ConfigurationsOptions {
@@ -23,6 +25,8 @@ interface ConfigurationsOptions {
   /** @defaultValue the worker's tools do not change */
   readonly liveTools?: LiveTools | undefined;
   readonly outbox: Outbox;
+  /** @defaultValue the session is text only */
+  readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
   readonly peers: Pick<Peers, "clients" | "hosts">;
   readonly archive: Pick<TalkArchive, "answers">;
   /** Called when the language that `set_language` chose for a participant is not valid any more. */
@@ -39,6 +43,7 @@ export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
   readonly #liveTools: LiveTools;
   readonly #outbox: Outbox;
+  readonly #voice: Pick<VoicePort, "listens" | "speaks">;
   readonly #peers: ConfigurationsOptions["peers"];
   readonly #archive: ConfigurationsOptions["archive"];
   readonly #onLanguageDropped: ConfigurationsOptions["onLanguageDropped"];
@@ -49,13 +54,14 @@ export class Configurations {
   readonly #awaited = new Set<(from: Peer) => void>();
 
   constructor(options: ConfigurationsOptions) {
-    const { serverTools, liveTools = UNCHANGING, outbox, peers, archive, onLanguageDropped } = options;
+    const { serverTools, liveTools = UNCHANGING, voice = TEXT_ONLY, outbox, peers, archive } = options;
     this.#serverTools = serverTools;
     this.#liveTools = liveTools;
     this.#outbox = outbox;
     this.#peers = peers;
     this.#archive = archive;
-    this.#onLanguageDropped = onLanguageDropped;
+    this.#onLanguageDropped = options.onLanguageDropped;
+    this.#voice = voice;
   }
 
   /** Sends a Configuration when the worker's tools change. The returned function stops that and ends all waiting. */
@@ -72,13 +78,16 @@ export class Configurations {
   send({ identity }: Pick<Peer, "identity">): void {
     const ownTools = [...this.#serverTools.values()].filter((tool) => tool.execution !== "client");
     const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
-    this.#outbox.post({ type: "configuration", body: { features: workerFeatures(), tools } }, { to: [identity] });
+    const { listens, speaks } = this.#voice;
+    const body = { listens, speaks, features: workerFeatures(), tools };
+    this.#outbox.post({ type: "configuration", body }, { to: [identity] });
   }
 
   /** Takes a client's Configuration, sends the client what it has missed, and answers with the worker's. */
   take(from: Peer, body: MessageBody<"configuration">): void {
     from.features = new Set(body.features);
-    const { preferredLanguage } = body;
+    const { preferredLanguage, listens = true } = body;
+    from.listens = listens;
     if (isLanguageTag(preferredLanguage) && from.preferLanguage(preferredLanguage))
       this.#onLanguageDropped(from.identity);
     if (body.tools) {

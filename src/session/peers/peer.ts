@@ -19,6 +19,8 @@ export class Peer {
   /** Whether it has spoken the protocol, and so can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
+  /** Whether it plays the agent's sound. One that has not said no counts as a listener. */
+  listens = true;
   /** The language that `set_language` has chosen. It is valid until the client names another one than before. */
   chosenLanguage: string | undefined;
   #preferredLanguage: string | undefined;

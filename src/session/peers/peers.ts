@@ -38,6 +38,11 @@ export class Peers {
     return this.present.length === 0;
   }
 
+  /** Whether somebody may hear the agent. In an empty room, somebody who is about to come. */
+  get hasListener(): boolean {
+    return this.isEmpty || this.present.some(({ listens }) => listens);
+  }
+
   isPresent(identity: string): boolean {
     return this.#peers.get(identity)?.isPresent ?? false;
   }

@@ -2,6 +2,10 @@
 export interface VoicePort {
   /** Whether it both speaks and listens, so that a caller by telephone can be asked and can answer. */
   readonly isTwoWay: boolean;
+  /** Whether it understands what participants say. */
+  readonly listens: boolean;
+  /** Whether it speaks. */
+  readonly speaks: boolean;
   /**
    * Begins to speak an answer; `undefined` when nobody listens. The session opens the next one when the last has ended.
    */

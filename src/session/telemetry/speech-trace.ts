@@ -15,6 +15,8 @@ interface SpeechOptions {
 export function observeVoice(voice: VoicePort, options: SpeechOptions): VoicePort {
   return {
     isTwoWay: voice.isTwoWay,
+    listens: voice.listens,
+    speaks: voice.speaks,
     open: (answer) => openObserved(voice, answer, options),
     prepare: (sentence, language) => voice.prepare(sentence, language),
     untilQuiet: (signal) => voice.untilQuiet(signal),

@@ -28,6 +28,8 @@ const broken = (change: Partial<SpokenAnswer>): VoicePort => {
   const voice = new FakeVoice();
   return {
     isTwoWay: voice.isTwoWay,
+    listens: voice.listens,
+    speaks: voice.speaks,
     untilQuiet: voice.untilQuiet,
     setInterruptible: voice.setInterruptible,
     prepare: voice.prepare,

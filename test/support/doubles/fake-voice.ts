@@ -4,6 +4,8 @@ import type { AnswerToSpeak, Aside, SpokenAnswer, VoicePort } from "../../../src
 /** A voice without sound: what it is given is heard at once, and what it says beside an answer lasts until it is told. */
 export class FakeVoice implements VoicePort {
   readonly isTwoWay = true;
+  readonly listens = true;
+  readonly speaks = true;
   /** In order: the answer's words, and asides in brackets; one that was cut ends with a dash. */
   readonly said: string[] = [];
   /** How long an aside lasts. */

@@ -40,9 +40,7 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
       <form className="join-card" onSubmit={(event) => void join(event)}>
         <img src="/icon.svg" alt="" width="44" height="44" />
         <h1>Talk with Parley</h1>
-        <p className="hint">
-          Type or speak. You see what its tools do, and nothing that needs your permission runs without it.
-        </p>
+        <p className="hint">You see what its tools do, and nothing that needs your permission runs without it.</p>
         <label className="field">
           Your name
           <input

@@ -9,7 +9,7 @@ import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state
 const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
   denied: "The browser does not let this page use the microphone. Allow it beside the address, then try again.",
   missing: "There is no microphone. Connect one, or write instead.",
-  nobody_listens: "Nobody listens: this worker has no recogniser. Write instead, or start it with STT.",
+  nobody_listens: "Nobody listens to your microphone, so it is off again. Write instead, or try once more.",
   failed: "The microphone does not work. Another program may use it: close that, then try again.",
 };
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];

@@ -1,25 +1,39 @@
 import { type AgentState, useAgentState } from "@parley/react";
+import { RoomEvent } from "livekit-client";
 import type { ReactNode } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { useRoomValue } from "../shared/use-room-value.ts";
+import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
 
-const WORDS: Readonly<Record<AgentState, string>> = {
+const WORDS: Readonly<Record<AgentState | "ready" | "hearing", string>> = {
   disconnected: "Not connected",
   connecting: "Waiting for the agent",
+  ready: "Ready",
   listening: "Listening",
+  hearing: "Hearing you",
   thinking: "Thinking",
   speaking: "Speaking",
   using_tool: "Using a tool",
   waiting_for_permission: "Waiting for you",
   failed: "No agent",
 };
+/** What the agent does while it also hears. */
+const HEARING: readonly AgentState[] = ["listening", "thinking", "speaking"];
+const SPEAKER_EVENTS = [RoomEvent.ActiveSpeakersChanged];
 
 /** Shows what the agent does. Screen readers do not announce it: the announcer tells them of turns. */
 export function AgentBadge(): ReactNode {
+  const { liveKit } = useJoinedTalk();
+  const isOn = useIsMicrophoneOn();
+  const isLoud = useRoomValue(liveKit, SPEAKER_EVENTS, ({ localParticipant }) => localParticipant.isSpeaking);
   const { state } = useAgentState();
+  const quiet = state === "listening" && !isOn ? "ready" : state;
+  const shown = isOn && isLoud && HEARING.includes(state) ? "hearing" : quiet;
   return (
-    <p className="badge" data-state={state}>
+    <p className="badge" data-state={shown}>
       <span className="dot" aria-hidden="true" />
       <span className="visually-hidden">The agent: </span>
-      {WORDS[state]}
+      {WORDS[shown]}
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import { textOf, useParley, useToolCalls, useTalk, useMessage } from "@parley/react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useSound } from "../voice/sound-switch.ts";
 import { toTitle } from "../tools/describe-call.ts";
 
 /**
@@ -14,6 +15,7 @@ export function Announcer(): ReactNode {
   const { messages } = useTalk();
   const last = useMessage(messages.findLast(({ role }) => role === "assistant")?.id ?? "");
   const told = useRef(new Set<string>());
+  const hasSound = useSound();
   const first = last && calls.find(({ messageId }) => messageId === last.id);
 
   useEffect(() => {
@@ -28,10 +30,10 @@ export function Announcer(): ReactNode {
     // Waits, because the last sentences may come after the turn's end.
     const timer = setTimeout(() => {
       told.current.add(last.id);
-      setSaid({ key: last.id, sentence: endOf(last.state, last.isSpoken === true ? "" : textOf(last)) });
+      setSaid({ key: last.id, sentence: endOf(last.state, last.isSpoken === true && hasSound ? "" : textOf(last)) });
     }, 300);
     return () => clearTimeout(timer);
-  }, [last, parley]);
+  }, [last, parley, hasSound]);
 
   return (
     <p className="visually-hidden" role="status" aria-live="polite">

@@ -1,6 +1,8 @@
 import { useAgentState, useTalk } from "@parley/react";
-import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { Loudspeaker } from "../voice/loudspeaker.tsx";
 import { Microphone } from "../voice/microphone.tsx";
+import { useSound } from "../voice/sound-switch.ts";
 import { AttachButton } from "./attach-button.tsx";
 import { AttachedFiles } from "./attached-files.tsx";
 
@@ -9,11 +11,18 @@ const BUSY: readonly string[] = ["thinking", "speaking", "using_tool", "waiting_
 export function Composer(): ReactNode {
   const { send, stop } = useTalk();
   const { state } = useAgentState();
+  const hasSound = useSound();
+  const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState("");
   const [files, setFiles] = useState<readonly File[]>([]);
   const isBusy = BUSY.includes(state);
   const isEmpty = text.trim() === "" && files.length === 0;
 
+  /** Ends the answer, or its sound alone. The button goes away, and the focus must go somewhere. */
+  const end = (what?: "speech") => {
+    stop(what);
+    field.current?.focus();
+  };
   const submit = () => {
     if (isEmpty) return;
     send(text, { attachments: files });
@@ -37,11 +46,13 @@ export function Composer(): ReactNode {
     >
       <AttachedFiles files={files} onRemove={(file) => setFiles(files.filter((each) => each !== file))} />
       <Microphone />
+      <Loudspeaker />
       <AttachButton onChosen={(chosen) => setFiles([...files, ...chosen])} />
       <label className="visually-hidden" htmlFor="message">
         Message
       </label>
       <textarea
+        ref={field}
         id="message"
         rows={1}
         autoFocus
@@ -50,8 +61,13 @@ export function Composer(): ReactNode {
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
+      {state === "speaking" && hasSound && (
+        <button type="button" onClick={() => end("speech")}>
+          Quiet
+        </button>
+      )}
       {isBusy && (
-        <button type="button" className="stop" onClick={stop}>
+        <button type="button" className="stop" onClick={() => end()}>
           Stop
         </button>
       )}

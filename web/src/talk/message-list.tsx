@@ -50,7 +50,7 @@ export function MessageList(): ReactNode {
           edit={edit}
           regenerate={regenerate}
           otherwise={
-            <p className="empty">{parley ? "Say something, or ask: “what is 21 * 2?”" : "Opening the talk …"}</p>
+            <p className="empty">{parley ? "Ask something, for instance: “what is 21 * 2?”" : "Opening the talk …"}</p>
           }
         />
         <ol className="list">

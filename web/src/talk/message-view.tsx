@@ -1,6 +1,8 @@
 import { type Part, type TalkMessage, textOf, ToolCallView, useMessage } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { CallCard } from "../tools/call-card.tsx";
+import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
+import { useSound } from "../voice/sound-switch.ts";
 import { EditMessage } from "./edit-message.tsx";
 import { MessageActions } from "./message-actions.tsx";
 
@@ -22,6 +24,7 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
+  const isReader = useIsReader(message);
   if (!message) return null;
   const { role, from, parts, state, problem, replyTo } = message;
   const isOver = state !== "open" && state !== "sending";
@@ -57,7 +60,12 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
             </p>
           ))}
           {parts.map((part, index) => (
-            <PartView key={part.kind === "call" ? part.toolUseId : index} part={part} message={message} />
+            <PartView
+              key={part.kind === "call" ? part.toolUseId : index}
+              part={part}
+              message={message}
+              isReader={isReader}
+            />
           ))}
           {role === "assistant" && state === "open" && parts.length === 0 && (
             <p className="typing">
@@ -73,6 +81,7 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
         <p className="note">
           {ENDS[state]}
           {problem !== undefined && `: ${problem}`}
+          {isReader && parts.some((part) => restOf(part, message) !== "") && ". The dimmed part was not read aloud."}
         </p>
       )}
     </li>
@@ -84,7 +93,29 @@ function inBackground(varying: Promise<void>): void {
   varying.catch(() => {});
 }
 
-function PartView({ part, message }: { readonly part: Part; readonly message: TalkMessage }): ReactNode {
+/** Whether an answer that was cut off was read here and not heard: the microphone was off when it ended. */
+function useIsReader(message: TalkMessage | undefined): boolean {
+  const isOn = useIsMicrophoneOn();
+  const [isReader, setReader] = useState<boolean>();
+  const isCutOff = message?.state === "interrupted" || message?.state === "cancelled";
+  if (isCutOff && isReader === undefined) setReader(!isOn);
+  return isReader === true;
+}
+
+/** The end of a text that is not heard yet, or never was. */
+function restOf(part: Part, { isSpoken }: TalkMessage): string {
+  if (part.kind !== "text" || isSpoken !== true || part.saidTo >= part.text.trimEnd().length) return "";
+  return part.text.slice(part.saidTo);
+}
+
+interface PartViewProps {
+  readonly part: Part;
+  readonly message: TalkMessage;
+  readonly isReader: boolean;
+}
+
+function PartView({ part, message, isReader }: PartViewProps): ReactNode {
+  const hasSound = useSound();
   if (part.kind === "call") return <ToolCallView toolUseId={part.toolUseId} fallback={CallCard} />;
   if (part.kind === "aside") return <p className="aside">{part.text}</p>;
   if (part.text.trim() === "") return null;
@@ -95,21 +126,21 @@ function PartView({ part, message }: { readonly part: Part; readonly message: Ta
         <p>{part.text}</p>
       </details>
     );
-  if (message.isSpoken !== true || part.saidTo >= part.text.trimEnd().length)
-    return <p className="text">{part.text}</p>;
-  const rest = part.text.slice(part.saidTo);
-  const isOver = message.state !== "open";
+  const { state } = message;
+  const rest = restOf(part, message);
+  const isCutOff = state === "interrupted" || state === "cancelled";
   // Words are shown as they are written. Those that are not heard yet, or never were, are dimmed.
+  if (rest === "" || (!isCutOff && (state !== "open" || !hasSound))) return <p className="text">{part.text}</p>;
   return (
     <p className="text">
       {part.text.slice(0, part.saidTo)}
-      {message.state === "interrupted" || message.state === "cancelled" ? (
+      {isCutOff && !isReader ? (
         <s className="unheard">
           <span className="visually-hidden">Not heard: </span>
           {rest}
         </s>
       ) : (
-        <span className={isOver ? "" : "ahead"}>{rest}</span>
+        <span className={isCutOff ? "unread" : "ahead"}>{rest}</span>
       )}
     </p>
   );

@@ -1,26 +1,54 @@
-import { type RemoteTrack, RoomEvent, Track } from "livekit-client";
+import { useVoice } from "@parley/react";
+import { RemoteTrackPublication, type RemoteTrack, RoomEvent, Track } from "livekit-client";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { useSound } from "./sound-switch.ts";
 
-/** Plays what agents and participants say. */
+/** Plays what agents and participants say, while the sound is on. The worker is told when it is off. */
 export function AgentSound(): ReactNode {
   const { liveKit } = useJoinedTalk();
+  const { listen } = useVoice();
+  const isOn = useSound();
   const place = useRef<HTMLDivElement>(null);
+  useEffect(() => listen(isOn), [listen, isOn]);
   useEffect(() => {
+    const subscribe = (publication: unknown) => {
+      if (publication instanceof RemoteTrackPublication && publication.kind === Track.Kind.Audio)
+        publication.setSubscribed(isOn);
+    };
+    const subscribeAll = () => {
+      for (const { trackPublications } of liveKit.remoteParticipants.values())
+        for (const publication of trackPublications.values()) subscribe(publication);
+    };
+    subscribeAll();
+    liveKit.on(RoomEvent.Connected, subscribeAll);
+    liveKit.on(RoomEvent.TrackPublished, subscribe);
+    return () => {
+      liveKit.off(RoomEvent.Connected, subscribeAll);
+      liveKit.off(RoomEvent.TrackPublished, subscribe);
+    };
+  }, [liveKit, isOn]);
+  useEffect(() => {
+    if (!isOn) return undefined;
     const attach = (track: RemoteTrack) => {
       if (track.kind === Track.Kind.Audio) place.current?.append(track.attach());
     };
     const detach = (track: RemoteTrack) => {
       for (const element of track.detach()) element.remove();
     };
-    for (const { trackPublications } of liveKit.remoteParticipants.values())
-      for (const { track } of trackPublications.values()) if (track) attach(track as RemoteTrack);
+    const each = (act: (track: RemoteTrack) => void) => {
+      for (const { trackPublications } of liveKit.remoteParticipants.values())
+        for (const { track } of trackPublications.values()) if (track) act(track as RemoteTrack);
+    };
+    each(attach);
     liveKit.on(RoomEvent.TrackSubscribed, attach);
     liveKit.on(RoomEvent.TrackUnsubscribed, detach);
     return () => {
       liveKit.off(RoomEvent.TrackSubscribed, attach);
       liveKit.off(RoomEvent.TrackUnsubscribed, detach);
+      // At once, because LiveKit takes its time to end a subscription.
+      each(detach);
     };
-  }, [liveKit]);
+  }, [liveKit, isOn]);
   return <div ref={place} hidden data-testid="sound" />;
 }

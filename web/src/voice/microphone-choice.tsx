@@ -1,10 +1,12 @@
+import { useVoice } from "@parley/react";
 import { Room, RoomEvent } from "livekit-client";
 import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 
-/** Chooses the microphone. Browsers tell the names only after one was allowed. */
+/** Chooses the microphone, or says why there is none. Browsers tell the names only after one was allowed. */
 export function MicrophoneChoice(): ReactNode {
   const { liveKit } = useJoinedTalk();
+  const { listens } = useVoice();
   const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
   const [active, setActive] = useState("");
   useEffect(() => {
@@ -26,6 +28,12 @@ export function MicrophoneChoice(): ReactNode {
     liveKit.on(RoomEvent.LocalTrackPublished, use);
     return () => void liveKit.off(RoomEvent.LocalTrackPublished, use);
   }, [liveKit, active]);
+  if (listens === false)
+    return (
+      <p className="hint">
+        This agent cannot hear, so there is no microphone here. To change that, set STT on its worker.
+      </p>
+    );
   const named = devices.filter(({ deviceId, label }) => deviceId !== "" && label !== "");
   if (named.length === 0) return null;
   return (

@@ -1,7 +1,8 @@
 import { type Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
+import { watchedValue } from "../shared/watched-value.ts";
 
-/** How long a microphone may be on while nobody listens. A worker that listens subscribes at once. */
+/** How long a microphone stays on while nobody listens. A worker that listens subscribes at once. */
 const HEARD_WITHIN_MS = 5_000;
 
 export type MicrophoneProblem = "denied" | "missing" | "nobody_listens" | "failed";
@@ -13,6 +14,11 @@ interface MicrophoneState {
 }
 
 const OFF: MicrophoneState = { isOn: false, isStarting: false, problem: undefined };
+
+const isOnNow = watchedValue(false);
+
+/** Whether the page's microphone is on. */
+export const useIsMicrophoneOn = isOnNow.use;
 
 /** The microphone of one room: on or off, and why it does not work. */
 class Microphone {
@@ -27,7 +33,6 @@ class Microphone {
     room.on(RoomEvent.LocalTrackSubscribed, () => {
       this.#isHeard = true;
       clearTimeout(this.#timer);
-      if (this.state.problem === "nobody_listens") this.#set({ problem: undefined });
     });
     room.on(RoomEvent.Disconnected, () => this.#set(OFF));
   }
@@ -44,14 +49,21 @@ class Microphone {
       await this.#room.localParticipant.setMicrophoneEnabled(isOn);
       this.#set({ isOn, isStarting: false });
       if (!isOn || this.#isHeard) return;
-      this.#timer = setTimeout(() => this.#set({ problem: "nobody_listens" }), HEARD_WITHIN_MS);
+      this.#timer = setTimeout(() => void this.#giveUp(), HEARD_WITHIN_MS);
     } catch (error) {
       this.#set({ isOn: false, isStarting: false, problem: problemOf(error) });
     }
   }
 
+  /** Turns the microphone off again, because nobody listens to it. */
+  async #giveUp(): Promise<void> {
+    await this.turn(false);
+    this.#set({ problem: "nobody_listens" });
+  }
+
   #set(change: Partial<MicrophoneState>): void {
     this.state = { ...this.state, ...change };
+    isOnNow.set(this.state.isOn);
     for (const listener of this.#listeners) listener();
   }
 }

@@ -176,6 +176,8 @@ class Configuration(Body):
     client_version: str | None = None
     preferred_language: str | None = None
     device: Any = None
+    listens: bool | None = None
+    speaks: bool | None = None
     features: list[str] | None = None
     tools: list[Json] | None = None
 

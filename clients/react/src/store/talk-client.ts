@@ -15,6 +15,12 @@ import { Watched } from "./watched.ts";
 const FEATURES = ["blocks", "tool_call_state", "permissions"];
 
 type Room = Parameters<typeof connect>[0];
+
+/** What the worker has said of its voice. */
+interface WorkerVoice {
+  readonly listens?: boolean;
+  readonly speaks?: boolean;
+}
 type AnyTool = ClientTool<never>;
 
 /**
@@ -30,6 +36,8 @@ export class TalkClient extends Watched {
   #parley: Parley | undefined;
   #room: Room | undefined;
   #isKnown = false;
+  #worker: WorkerVoice = {};
+  #listens = true;
   #problem: string | undefined;
   #closing: ReturnType<typeof setTimeout> | undefined;
   #closed: Promise<void> = Promise.resolve();
@@ -46,6 +54,18 @@ export class TalkClient extends Watched {
   /** Whether a worker knows this client. */
   get isKnown(): boolean {
     return this.#isKnown;
+  }
+
+  /** Whether the worker understands speech, and speaks. */
+  get workerVoice(): WorkerVoice {
+    return this.#worker;
+  }
+
+  /** Tells the worker whether this page plays the agent's sound. */
+  listen(listens: boolean): void {
+    if (listens === this.#listens) return;
+    this.#listens = listens;
+    this.#parley?.listen(listens);
   }
 
   /** The last error of the worker that was about no message, such as a budget that is spent. */
@@ -112,6 +132,7 @@ export class TalkClient extends Watched {
     const parley = await connect(room, { ...options, features, waitForAgentMs: 0 });
     if (this.#room !== room) return parley.close();
     this.#parley = parley;
+    if (!this.#listens) parley.listen(false);
     for (const tool of this.#tools.keys()) this.#tools.set(tool, parley.registerTool(tool));
     this.#isKnown = parley.isConnected;
     this.#offs = [
@@ -119,6 +140,10 @@ export class TalkClient extends Watched {
       this.permissions.follow(parley),
       parley.on("connected", () => this.#setKnown(true)),
       parley.on("disconnected", () => this.#setKnown(false)),
+      parley.on("configuration", (worker) => {
+        this.#worker = worker;
+        this.changed();
+      }),
       parley.on("error", ({ originatingId, message }) => {
         if (originatingId !== undefined) return;
         this.#problem = message;
@@ -140,6 +165,7 @@ export class TalkClient extends Watched {
     this.#offs = [];
     this.#parley = undefined;
     this.#room = undefined;
+    this.#worker = {};
     for (const tool of this.#tools.keys()) this.#tools.set(tool, undefined);
     this.#closed = this.#closed.then(() => parley?.close());
     this.#setKnown(false);

@@ -1,0 +1,41 @@
+// @vitest-environment happy-dom
+import { useTalk, useVoice } from "@parley/react";
+import { act } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { expect, test } from "vitest";
+import { openTalk, say } from "./open-talk.tsx";
+
+let voice: ReturnType<typeof useVoice>;
+let talk: ReturnType<typeof useTalk>;
+
+function Voice(): ReactNode {
+  voice = useVoice();
+  talk = useTalk();
+  return null;
+}
+
+test("whether the worker listens and speaks is unknown until its Configuration says it", async () => {
+  const room = await openTalk(<Voice />);
+  expect(voice).toMatchObject({ listens: undefined, speaks: undefined });
+
+  await say(room, { type: "configuration", body: { listens: false, speaks: true } });
+
+  expect(voice).toMatchObject({ listens: false, speaks: true });
+});
+
+test("a page that stops listening tells the worker so", async () => {
+  const room = await openTalk(<Voice />);
+
+  await act(async () => voice.listen(false));
+
+  await expect.poll(() => room.all("configuration").at(-1)?.listens).toBe(false);
+});
+
+test("stop ends the whole answer, or its sound alone", async () => {
+  const room = await openTalk(<Voice />);
+
+  await act(async () => talk.stop("speech"));
+  await act(async () => talk.stop());
+
+  await expect.poll(() => room.all("control_stop")).toEqual([{ stopType: "speech" }, {}]);
+});

@@ -1,0 +1,26 @@
+import { useAgentState, useTalk, useVoice } from "@parley/react";
+import { ParticipantKind } from "livekit-client";
+import type { ReactNode } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { IconButton } from "../shared/icon-button.tsx";
+import { setSound, useSound } from "./sound-switch.ts";
+
+const SOUND = "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5ZM15.5 9a4.2 4.2 0 0 1 0 6m2.5-8.5a8 8 0 0 1 0 11";
+const NO_SOUND = "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5Zm12 0 5 5m0-5-5 5";
+
+/** Turns the sound of this page on and off. Only shown when the worker speaks. */
+export function Loudspeaker(): ReactNode {
+  const { liveKit } = useJoinedTalk();
+  const { speaks } = useVoice();
+  const { state } = useAgentState();
+  const { stop } = useTalk();
+  const isOn = useSound();
+  if (speaks !== true) return null;
+  const turn = () => {
+    setSound(!isOn);
+    const others = [...liveKit.remoteParticipants.values()].filter(({ kind }) => kind !== ParticipantKind.AGENT);
+    // The rest of the answer is shown at once, unless somebody else may be listening to it.
+    if (isOn && state === "speaking" && others.length === 0) stop("speech");
+  };
+  return <IconButton label="Sound" path={isOn ? SOUND : NO_SOUND} isPressed={isOn} onClick={turn} />;
+}
