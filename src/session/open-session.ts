@@ -19,6 +19,7 @@ import { Outbox, StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
 import { createTalkArchive } from "./record/talk-archive.ts";
 import { restore } from "./restore/restore.ts";
+import { leasedLink } from "./room/leased-link.ts";
 import type { RoomOver } from "./room/room-input.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { SessionWatcher } from "./events/session-event.ts";
@@ -273,26 +274,4 @@ async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease
     }
     await sleep(CLAIM_RETRY_MS);
   }
-}
-
-/** A link to the room that holds back what is sent while it is not certain that this worker has the session. */
-function leasedLink(
-  link: Pick<RoomLink, "publish" | "openTranscription">,
-  lease: SessionLease,
-): Pick<RoomLink, "publish" | "openTranscription"> {
-  return {
-    publish: async (bytes, to) => {
-      if (!lease.maySpeak) await lease.untilMaySpeak();
-      await link.publish(bytes, to);
-    },
-    openTranscription: async (segmentId) => {
-      await lease.untilMaySpeak();
-      const stream = await link.openTranscription(segmentId);
-      const write = async (text: string, isWhole?: boolean) => {
-        await lease.untilMaySpeak();
-        await stream.write(text, isWhole);
-      };
-      return { write, close: () => stream.close() };
-    },
-  };
 }

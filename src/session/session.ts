@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { Initiative } from "./agent/initiative.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
 import { createBlockEvents } from "./events/block-events.ts";
-import type { SessionEvent, SessionWatcher } from "./events/session-event.ts";
+import { type SessionEvent, type SessionWatcher, tellWatchers } from "./events/session-event.ts";
 import { Admission } from "./inbox/admission.ts";
 import { handleStop } from "./inbox/handle-stop.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
@@ -269,12 +269,6 @@ export class Session {
     // After these events the turn may wait for nothing but permissions.
     const mayBeWaiting = event.type === "permission_asked" || (event.type === "tool_state" && event.call.outcome);
     if (mayBeWaiting) this.#turns.passOver();
-    for (const watch of this.#watchers) {
-      try {
-        watch(event);
-      } catch (error) {
-        this.#logger.error({ error }, "a watcher failed");
-      }
-    }
+    tellWatchers(this.#watchers, event, this.#logger);
   }
 }

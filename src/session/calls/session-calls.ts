@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import type { Call, StateDetail } from "../../conversation/call.ts";
-import { abortable } from "../../lib/abortable.ts";
 import { callErrorType } from "../../telemetry/labels.ts";
 import { CallLedger, type LedgerListener, type OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
@@ -8,7 +7,7 @@ import { isReceipt, type ModelAnswer } from "../../tool/outcome.ts";
 import { cancelOne } from "../../tool/calls/end-call.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { DEFAULT_PACING, type Pacing, type StartWhen } from "../../tool/pacing.ts";
+import { DEFAULT_PACING, type Pacing } from "../../tool/pacing.ts";
 import type { TurnDependencies } from "../../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
@@ -25,6 +24,7 @@ import type { SessionEvent } from "../events/session-event.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { SessionForms } from "./session-forms.ts";
+import { untilMayStart } from "./until-may-start.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
 export interface SessionCallsOptions {
@@ -286,20 +286,4 @@ export class SessionCalls {
     this.wire.forget(call);
     this.forms.end(call);
   }
-}
-
-interface StartGate {
-  readonly voice: VoicePort;
-  readonly startWhen: StartWhen;
-}
-
-/**
- * Resolves when a call may start in a spoken turn: when the participant is silent, and with `words_spoken` also when
- * the answer so far was heard. If the participant goes on speaking, the turn is aborted before the call runs.
- *
- * @throws the reason of `call.over`, when the call ends before
- */
-async function untilMayStart({ over }: OpenCall, { speech }: CallTurn, { voice, startWhen }: StartGate): Promise<void> {
-  if (startWhen === "words_spoken" && speech) await abortable(speech.untilHeard(), over);
-  await voice.untilQuiet(over);
 }

@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { Call } from "../../conversation/call.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
@@ -19,3 +20,18 @@ export type SessionEvent =
 
 /** Must not throw, and must not make the session wait. */
 export type SessionWatcher = (event: SessionEvent) => void;
+
+/** Tells all watchers of an event. A watcher that throws is logged. */
+export function tellWatchers(
+  watchers: readonly SessionWatcher[],
+  event: SessionEvent,
+  logger: Pick<Logger, "error">,
+): void {
+  for (const watch of watchers) {
+    try {
+      watch(event);
+    } catch (error) {
+      logger.error({ error }, "a watcher failed");
+    }
+  }
+}

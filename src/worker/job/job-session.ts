@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ConnectionState, ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
+import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
 import { capStreams } from "../../livekit/capped-streams.ts";
+import { followConnection, isReconnecting } from "../../livekit/connection.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { SessionAgents } from "../../session/agent/session-agents.ts";
@@ -272,16 +273,6 @@ async function leave({ session, close, abandon }: OpenedSession): Promise<void> 
   if (session.isAtPause) await close(0);
   else await abandon().catch(() => close(0));
 }
-
-/** Tells when LiveKit cannot be reached, and when it is reached again or the room is over. */
-function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): void {
-  room.on(RoomEvent.Reconnecting, () => setCutOff(true));
-  room.on(RoomEvent.Reconnected, () => setCutOff(false));
-  room.on(RoomEvent.Disconnected, () => setCutOff(false));
-  if (isReconnecting(room)) setCutOff(true);
-}
-
-const isReconnecting = ({ connectionState }: Room) => connectionState === ConnectionState.CONN_RECONNECTING;
 
 /** Imports the voice only when it is wanted, because AgentSession is large. */
 async function createVoice(

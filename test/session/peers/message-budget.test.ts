@@ -64,7 +64,7 @@ function room(uses = 1, name = "scan") {
 
 const userMessage = (id = createId()) => ({ type: "user_message", body: { id, content: "Go" } }) as const;
 /** A message that changes nothing, and is not answered. */
-const noise = { type: "tool_use_progress", body: { id: "none" } } as const;
+const noise = { type: "audio_chunk", body: {} } as const;
 
 test("a budget refills steadily, and what costs more than is left is paid for afterwards", () => {
   const budget = new MessageBudget();
@@ -134,7 +134,7 @@ test("what is dropped has no Ack, is named once, and counts when it is sent agai
 test("each of the first twenty messages that are dropped is named, and can be sent again", async () => {
   using clock = new VirtualClock();
   const { say, errors } = room();
-  for (let count = 0; count < 250; count++) say(stop);
+  for (let count = 0; count < 250; count++) say(noise);
   const ids = Array.from({ length: 30 }, (_, index) => `message_${index}`);
   for (const id of ids) say(userMessage(id));
   await clock.run(10);
@@ -151,7 +151,7 @@ test("a flood of progress is told of once, and costs its participant no message"
   await expect.poll(() => requests).toHaveLength(1);
   const [id = ""] = requests;
   for (let line = 0; line < 400; line++) say({ type: "tool_use_progress", body: { id, log: `line ${line}` } });
-  for (let count = 0; count < 100; count++) say(stop);
+  for (let count = 0; count < 100; count++) say(noise);
   say(userMessage("heard"));
   say({ type: "tool_use_result", body: { id, success: true, result: {} } });
 

@@ -1,0 +1,11 @@
+import { ConnectionState, type Room, RoomEvent } from "@livekit/rtc-node";
+
+/** Tells when LiveKit cannot be reached, and when it is reached again or the room is over. */
+export function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): void {
+  room.on(RoomEvent.Reconnecting, () => setCutOff(true));
+  room.on(RoomEvent.Reconnected, () => setCutOff(false));
+  room.on(RoomEvent.Disconnected, () => setCutOff(false));
+  if (isReconnecting(room)) setCutOff(true);
+}
+
+export const isReconnecting = ({ connectionState }: Room) => connectionState === ConnectionState.CONN_RECONNECTING;

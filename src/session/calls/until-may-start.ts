@@ -1,0 +1,25 @@
+import { abortable } from "../../lib/abortable.ts";
+import type { OpenCall } from "../../tool/calls/call-ledger.ts";
+import type { CallTurn } from "../../tool/calls/call-ports.ts";
+import type { StartWhen } from "../../tool/pacing.ts";
+import type { VoicePort } from "../room/voice-port.ts";
+
+interface StartGate {
+  readonly voice: VoicePort;
+  readonly startWhen: StartWhen;
+}
+
+/**
+ * Resolves when a call may start in a spoken turn: when the participant is silent, and with `words_spoken` also when
+ * the answer so far was heard. If the participant goes on speaking, the turn is aborted before the call runs.
+ *
+ * @throws the reason of `call.over`, when the call ends before
+ */
+export async function untilMayStart(
+  { over }: OpenCall,
+  { speech }: CallTurn,
+  { voice, startWhen }: StartGate,
+): Promise<void> {
+  if (startWhen === "words_spoken" && speech) await abortable(speech.untilHeard(), over);
+  await voice.untilQuiet(over);
+}

@@ -1,0 +1,24 @@
+import type { SessionLease } from "../record/session-lease.ts";
+import type { RoomLink } from "./room-link.ts";
+
+/** A link to the room that holds back what is sent while it is not certain that this worker has the session. */
+export function leasedLink(
+  link: Pick<RoomLink, "publish" | "openTranscription">,
+  lease: SessionLease,
+): Pick<RoomLink, "publish" | "openTranscription"> {
+  return {
+    publish: async (bytes, to) => {
+      if (!lease.maySpeak) await lease.untilMaySpeak();
+      await link.publish(bytes, to);
+    },
+    openTranscription: async (segmentId) => {
+      await lease.untilMaySpeak();
+      const stream = await link.openTranscription(segmentId);
+      const write = async (text: string, isWhole?: boolean) => {
+        await lease.untilMaySpeak();
+        await stream.write(text, isWhole);
+      };
+      return { write, close: () => stream.close() };
+    },
+  };
+}
