@@ -1,7 +1,8 @@
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
 import { didYouMean, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { workerFeatures } from "../protocol/messages/messages.ts";
-import { Parley, type ParleyOptions } from "./parley.ts";
+import { Parley } from "./parley.ts";
+import type { ParleyOptions } from "./wire/own-configuration.ts";
 import type { Transport } from "./room/transport.ts";
 
 export interface ConnectOptions extends ParleyOptions {

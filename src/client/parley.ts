@@ -1,6 +1,6 @@
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
-import type { JsonObject, JsonValue } from "../lib/json.ts";
+import type { JsonObject } from "../lib/json.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { MESSAGE_LIMITS } from "../protocol/limits.ts";
 import type { Message, MessageBody } from "../protocol/messages/messages.ts";
@@ -18,19 +18,10 @@ import { ToolRequests } from "./tools/tool-requests.ts";
 import { type LiveKitRoom, toTransport } from "./room/room-transport.ts";
 import type { Transport } from "./room/transport.ts";
 import { DELIVER_WITHIN_MS } from "./wire/unacknowledged.ts";
-import { toConfiguration } from "./wire/own-configuration.ts";
+import { type ParleyOptions, toConfiguration } from "./wire/own-configuration.ts";
 import { WorkerMessages } from "./wire/worker-messages.ts";
 
 const CLOSE_MS = 1_000;
-
-export interface ParleyOptions {
-  /** Features to ask for besides those that the SDK names itself; for instance `blocks` or `permissions`. */
-  readonly features?: readonly string[];
-  /** The language that the participant prefers, as a BCP 47 tag. */
-  readonly language?: string;
-  /** Anything about this device that the worker should know. */
-  readonly device?: JsonValue;
-}
 
 export interface SendTextOptions {
   /** The turn becomes part of this trace (W3C Trace Context). */

@@ -19,7 +19,7 @@ import { Outbox, StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
 import { createTalkArchive } from "./record/talk-archive.ts";
 import { restore } from "./restore/restore.ts";
-import { leasedLink } from "./room/leased-link.ts";
+import { leasedLink } from "./record/leased-link.ts";
 import type { RoomOver } from "./room/room-input.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { SessionWatcher } from "./events/session-event.ts";

@@ -16,7 +16,7 @@ import { PermissionDesk } from "./permission/permission-desk.ts";
 import type { Recorder } from "./record/recorder.ts";
 import { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
-import { forListeners } from "./room/for-listeners.ts";
+import { forListeners } from "./peers/for-listeners.ts";
 import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";

@@ -1,10 +1,19 @@
 import { cleanJson } from "../../lib/clean-json.ts";
+import type { JsonValue } from "../../lib/json.ts";
 import { type MessageBody, sdkFeatures } from "../../protocol/messages/messages.ts";
-import type { ParleyOptions } from "../parley.ts";
 
 const CLIENT_VERSION = "parley-sdk 0.1.0";
 
 type Configuration = MessageBody<"configuration">;
+
+export interface ParleyOptions {
+  /** Features to ask for besides those that the SDK names itself; for instance `blocks` or `permissions`. */
+  readonly features?: readonly string[];
+  /** The language that the participant prefers, as a BCP 47 tag. */
+  readonly language?: string;
+  /** Anything about this device that the worker should know. */
+  readonly device?: JsonValue;
+}
 
 /** What a client is now. */
 interface Present {

@@ -1,5 +1,5 @@
-import type { SessionLease } from "../record/session-lease.ts";
-import type { RoomLink } from "./room-link.ts";
+import type { SessionLease } from "./session-lease.ts";
+import type { RoomLink } from "../room/room-link.ts";
 
 /** A link to the room that holds back what is sent while it is not certain that this worker has the session. */
 export function leasedLink(

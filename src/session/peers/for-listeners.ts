@@ -1,5 +1,5 @@
-import type { Peers } from "../peers/peers.ts";
-import type { VoicePort } from "./voice-port.ts";
+import type { Peers } from "./peers.ts";
+import type { VoicePort } from "../room/voice-port.ts";
 
 /** A voice that says nothing while every participant in the room has its sound off: answers are text then. */
 export function forListeners(voice: VoicePort, peers: Pick<Peers, "hasListener">): VoicePort {
