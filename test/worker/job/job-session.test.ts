@@ -96,7 +96,9 @@ test("an agent whose session another agent keeps leaves the room, which is no fa
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
   const reasons: string[] = [];
-  const job = { connect: async () => {}, leave: (reason: string) => void reasons.push(reason) };
+  // With an agent named, the room's dispatches are not read.
+  const metadata = '{"agent":"default"}';
+  const job = { metadata, connect: async () => {}, leave: (reason: string) => void reasons.push(reason) };
   await using begun = await beginJob(room, job, { logger, leaseMs: 300 });
 
   const session = await begun.opening;
