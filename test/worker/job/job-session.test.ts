@@ -96,9 +96,7 @@ test("an agent whose session another agent keeps leaves the room, which is no fa
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
   const reasons: string[] = [];
-  // With an agent named, the room's dispatches are not read.
-  const metadata = '{"agent":"default"}';
-  const job = { metadata, connect: async () => {}, leave: (reason: string) => void reasons.push(reason) };
+  const job = { connect: async () => {}, leave: (reason: string) => void reasons.push(reason) };
   await using begun = await beginJob(room, job, { logger, leaseMs: 300 });
 
   const session = await begun.opening;
@@ -106,6 +104,8 @@ test("an agent whose session another agent keeps leaves the room, which is no fa
 
   expect(reasons).toEqual(["another agent serves the session"]);
   const told = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
-  expect(told.filter(({ level }) => level > 30)).toEqual([]);
-  expect(told.at(-1)?.msg).toBe("another agent serves this session: leaving the room");
+  // No LiveKit is here, whose dispatches could be listed.
+  const warnings = told.filter(({ level }) => level > 30).map(({ msg }) => msg);
+  expect(warnings.filter((msg) => msg !== "dispatches could not be listed")).toEqual([]);
+  expect(told.map(({ msg }) => msg)).toContain("another agent serves this session: leaving the room");
 });
