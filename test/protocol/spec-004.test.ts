@@ -65,7 +65,12 @@ interface Forms {
 }
 
 const FORMS: Readonly<Record<string, Forms>> = {
-  toolCallState: { type: "tool_call_state", proto: ToolCallStateSchema },
+  toolCallState: {
+    type: "tool_call_state",
+    proto: ToolCallStateSchema,
+    // An empty text would be no JSON.
+    leftOut: ["inputJson"],
+  },
   permissionRequest: { type: "permission_request", proto: PermissionRequestSchema },
   permissionResponse: {
     type: "permission_response",

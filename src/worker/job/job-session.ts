@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
 import { capStreams } from "../../livekit/capped-streams.ts";
-import { followConnection, isReconnecting } from "../../livekit/connection.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { SessionAgents } from "../../session/agent/session-agents.ts";
@@ -19,6 +18,7 @@ import type { RoomVoice, RoomVoiceOptions } from "../../voice/room-voice.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
+import { followConnection, isReconnecting } from "./connection.ts";
 import type { JobServices } from "./job-services.ts";
 import {
   createCallLine,

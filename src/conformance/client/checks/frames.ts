@@ -8,7 +8,7 @@ import { type ClientTalk, numberOf } from "../client-talk.ts";
 const check = make<ClientTalk>;
 const LONG = "A frame over 15,000 bytes goes as a byte stream on the same topic, up to 4 MiB.";
 const ONE_MAP = "One LiveKit packet is one MessagePack **map** with text keys:";
-const AGENT_ONLY = "take packets and streams from it only.";
+const AGENT_ONLY = "take packets and streams from such participants only.";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 

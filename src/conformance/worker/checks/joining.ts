@@ -7,7 +7,7 @@ import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
 const OWN_CONFIGURATION =
-  "The worker joins and sends its Configuration to each participant: its features, which are all those below, and the names and descriptions of its tools.";
+  "The worker joins and sends its Configuration to each participant: its features, which are all those below, the names and descriptions of its tools, and whether it listens and speaks.";
 const BAD_TOOL =
   "A bad announcement is left out, and answered with error 101 that names it and says why; the others count.";
 
