@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { runCommand } from "../../src/worker/process/start-program.ts";
+import { runCommand } from "../support/processes/run-in-our-environment.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { DEVELOPMENT_SECRET, fetchToken, isPodman, Project } from "./support/project.ts";
 import { Talk } from "./support/talk.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { runCommand } from "../../src/worker/process/start-program.ts";
+import { runCommand } from "./processes/run-in-our-environment.ts";
 
 const CACHE = join(import.meta.dirname, "../../.cache");
 

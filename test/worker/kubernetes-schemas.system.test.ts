@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { runCommand } from "../../src/worker/process/start-program.ts";
+import { runCommand } from "../support/processes/run-in-our-environment.ts";
 import { goProgram } from "../support/go-modules.ts";
 import { kubernetesSchemas, type Resource } from "./support/kubernetes-schemas.ts";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { freemem } from "node:os";
 import { join } from "node:path";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 
 export const ROOT = join(import.meta.dirname, "../../..");
 /** Images, containers and programs of these tests. */

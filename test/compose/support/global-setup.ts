@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { CACHE } from "./containers.ts";
 
 const HEALTH_EVERY_MS = 1_000;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { ROOT } from "./containers.ts";
 
 /** Whether podman runs the containers, in a network of its own; else a Docker engine does, in this machine's. */

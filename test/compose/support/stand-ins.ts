@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { buildLivekitServer } from "../../../src/worker/services/build-livekit-server.ts";
 import { CACHE, PODMAN_ENV, ROOT } from "./containers.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../processes/run-in-our-environment.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 /** Without a font every letter would be the same box. */

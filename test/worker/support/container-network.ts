@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { endProcess } from "../../../src/worker/process/end-process.ts";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { KillWithUs } from "../../../src/tool/kill-with-us.ts";
 import { debianProgram } from "../../support/servers/debian-program.ts";
 

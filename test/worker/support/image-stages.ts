@@ -2,7 +2,7 @@ import dockerignore from "@balena/dockerignore";
 import { type Copy, DockerfileParser, type From } from "dockerfile-ast";
 import { cp, mkdir, readFile, stat } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 
 const WORK_FOLDER = "/app";
 

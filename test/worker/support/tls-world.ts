@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Browser } from "playwright-core";
 import { parse } from "yaml";
 import { createId } from "../../../src/lib/id.ts";
-import { runCommand } from "../../../src/worker/process/start-program.ts";
+import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { buildLivekitServer } from "../../../src/worker/services/build-livekit-server.ts";
 import { findLivekitServer } from "../../../src/worker/services/livekit-server.ts";
 import { startChromium } from "../../support/servers/chromium.ts";
