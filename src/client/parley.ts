@@ -202,9 +202,9 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Cancels one tool call, whoever runs it. Its answer goes on, and the model is told. Resolves when the worker has the
-   * request. A call that has ended by then stays as it is; an id that is no call of the session comes back as the event
-   * `error` with the id as `originatingId`.
+   * Cancels one tool call, whoever runs it. The model is told, and the answer goes on. Resolves when the worker has
+   * received the request. A call that has already ended is not changed. An unknown id is reported by the event `error`,
+   * with the id as `originatingId`.
    *
    * @param callId the `id` of a `tool_state`, a `tool_call` or a `tool_result`
    * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
@@ -214,8 +214,9 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Tells the worker whether this client plays the agent's sound, as it is taken to do at first. While nobody in the
-   * room does, answers are not spoken, and their sentences come at once. Playing the sound is up to the application.
+   * Tells the worker whether this client plays the agent's sound; until then the worker assumes that it does. While
+   * nobody in the room plays it, answers are not spoken and their sentences arrive at once. The application itself
+   * plays or mutes the sound.
    */
   listen(listens: boolean): void {
     this.#listens = listens;

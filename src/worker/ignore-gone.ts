@@ -4,3 +4,9 @@ import { TwirpError } from "livekit-server-sdk";
 export function ignoreGone(error: unknown): void {
   if (!(error instanceof TwirpError && (error.code === "not_found" || error.code === "unavailable"))) throw error;
 }
+
+/** The room has ended before we asked. */
+export function ignoreMissing(error: unknown): [] {
+  if (error instanceof TwirpError && error.code === "not_found") return [];
+  throw error;
+}

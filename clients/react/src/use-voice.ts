@@ -8,8 +8,8 @@ interface Voice {
   /** Whether the worker speaks its answers. `undefined` until the worker has said it. */
   readonly speaks: boolean | undefined;
   /**
-   * Tells the worker whether this page plays the agent's sound, as it is taken to do at first. While nobody in the room
-   * does, answers are not spoken, and their sentences come at once. The page itself plays the sound, or does not.
+   * Tells the worker whether this page plays the agent's sound; until then the worker assumes that it does. While nobody
+   * in the room plays it, answers are not spoken and their sentences arrive at once. The page itself plays or mutes it.
    */
   readonly listen: (listens: boolean) => void;
 }

@@ -4,7 +4,8 @@ import { ParticipantKind } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, TwirpError } from "livekit-server-sdk";
 import { GONE_ATTRIBUTES, isServing, WAITING_ATTRIBUTE, WAITING_FOR_PLACE } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
-import { ignoreGone } from "../ignore-gone.ts";
+import { ignoreGone, ignoreMissing } from "../ignore-gone.ts";
+import { listDispatches } from "../list-dispatches.ts";
 
 export interface RoomClients {
   readonly rooms: RoomServiceClient;
@@ -59,7 +60,7 @@ export async function ensureAgent(
   const isWithoutAgent = !participants.some((each) => each !== dead && isAgentThere(each));
   const hasPeople = participants.some((each) => !isAgent(each));
   const isMissing = isWithoutAgent && (hasPeople || (isAgentOwed && (await hasRoom(clients, room))));
-  const dispatches = isMissing ? await listDispatches(clients, room) : [];
+  const dispatches = isMissing ? await ownDispatches(clients, room) : [];
   const isNeeded = isMissing && !isOnItsWay(dispatches, former);
   if (isNeeded && !(await isAllowed())) return undefined;
   if (dead) await noteGone(clients, room, dead);
@@ -68,7 +69,7 @@ export async function ensureAgent(
 
 /** Asks LiveKit for another agent. The last dispatch's metadata are sent again: they may name the agent. */
 export async function requestAgent(clients: RoomClients, room: string): Promise<AgentDispatch> {
-  return requestAgain(clients, room, await listDispatches(clients, room));
+  return requestAgain(clients, room, await ownDispatches(clients, room));
 }
 
 /** The same as `isTaken`, asked until it is so, for about a second. */
@@ -95,7 +96,7 @@ async function noteGone({ rooms }: RoomClients, room: string, { identity, state 
 
 /** Whether this worker may serve the room. A worker with a name serves only rooms that were dispatched to it. */
 export async function isMeantForUs(clients: RoomClients, room: string): Promise<boolean> {
-  return clients.agentName === "" || (await listDispatches(clients, room)).length > 0;
+  return clients.agentName === "" || (await ownDispatches(clients, room)).length > 0;
 }
 
 /**
@@ -112,18 +113,17 @@ export async function hasRoom(clients: RoomClients, room: string): Promise<boole
   }
 }
 
-type Dispatches = Awaited<ReturnType<AgentDispatchClient["listDispatch"]>>;
-
-/** The room's dispatches to this worker's name. */
-async function listDispatches(clients: RoomClients, room: string): Promise<Dispatches> {
-  const dispatches = await clients.dispatches.listDispatch(room).catch(ignoreMissing);
-  return dispatches.filter(({ agentName }) => agentName === clients.agentName);
+/** The room's dispatches to this worker's name, newest first. */
+function ownDispatches({ dispatches, agentName }: RoomClients, room: string): Promise<AgentDispatch[]> {
+  return listDispatches(dispatches, { room, agentName });
 }
 
-async function requestAgain(clients: RoomClients, room: string, dispatches: Dispatches): Promise<AgentDispatch> {
-  const createdAt = ({ state }: Dispatches[number]) => state?.createdAt ?? 0n;
-  const told = dispatches.filter(({ metadata }) => metadata !== "");
-  const [newest] = told.toSorted((a, b) => Number(createdAt(b) - createdAt(a)));
+async function requestAgain(
+  clients: RoomClients,
+  room: string,
+  dispatches: readonly AgentDispatch[],
+): Promise<AgentDispatch> {
+  const newest = dispatches.find(({ metadata }) => metadata !== "");
   return clients.dispatches.createDispatch(room, clients.agentName, { ...(newest && { metadata: newest.metadata }) });
 }
 
@@ -131,7 +131,7 @@ async function requestAgain(clients: RoomClients, room: string, dispatches: Disp
  * Whether a worker has just got a job for the room. That an agent was asked for does not prove it: LiveKit may offer
  * the job to a frozen worker, and then forgets it.
  */
-function isOnItsWay(dispatches: Dispatches, former: string | undefined): boolean {
+function isOnItsWay(dispatches: readonly AgentDispatch[], former: string | undefined): boolean {
   const jobs = dispatches.flatMap(({ state }) => state?.jobs ?? []);
   return jobs.some(({ id, state }) => {
     const isRunning = Number(state?.status) === JobStatus.JS_RUNNING;
@@ -164,10 +164,4 @@ function isAgentThere(participant: ParticipantInfo): boolean {
   const isJoining = Number(participant.state) === ParticipantInfo_State.JOINING;
   const isStuck = isJoining && Number(participant.joinedAtMs) < Date.now() - JOINS_WITHIN_MS;
   return isAgent(participant) && isServing(participant.attributes) && !isStuck;
-}
-
-/** The room has ended before we asked. */
-function ignoreMissing(error: unknown): [] {
-  if (error instanceof TwirpError && error.code === "not_found") return [];
-  throw error;
 }

@@ -25,8 +25,8 @@ import {
   createFormerAgents,
   createRoomApi,
   endWaiting,
-  listDispatches,
   lookAt,
+  seenDispatches,
   type ServedRoom,
   silence,
 } from "./room-api.ts";
@@ -121,7 +121,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     agents: services.agents,
     standard: services.standardAgent,
     dispatch: job.metadata ?? "",
-    listDispatches: () => listDispatches(job, job.agentName ?? ""),
+    listDispatches: () => seenDispatches(job, job.agentName ?? ""),
     dispatchedTo: job.agentName,
     lookAt: () => lookAt(job),
     memories,

@@ -9,6 +9,7 @@ import type { CallLine } from "../../session/agent/call-end.ts";
 import { isPerson } from "../../session/room/room-input.ts";
 import type { RoomApi } from "../../session/room/sender-resolver.ts";
 import { ignoreGone } from "../ignore-gone.ts";
+import { listDispatches } from "../list-dispatches.ts";
 import type { SuccessionOptions } from "./succession.ts";
 
 /** A room, and how LiveKit's server API is reached for it. */
@@ -59,14 +60,10 @@ export async function silence(served: ServedRoom, owner: string): Promise<void> 
 }
 
 /** The room's dispatches to a name, newest first. "": those to workers without a name. */
-export async function listDispatches(served: ServedRoom, agentName: string): Promise<SeenDispatch[]> {
-  const { name, url, apiKey, apiSecret } = served;
+export async function seenDispatches(served: ServedRoom, agentName: string): Promise<SeenDispatch[]> {
+  const { name: room, url, apiKey, apiSecret } = served;
   const client = new AgentDispatchClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
-  const dispatches = (await client.listDispatch(name)).filter((each) => each.agentName === agentName);
-  const createdAt = ({ state }: (typeof dispatches)[number]) => Number(state?.createdAt ?? 0n);
-  return dispatches
-    .toSorted((one, other) => createdAt(other) - createdAt(one))
-    .map(({ id, metadata }) => ({ id, metadata }));
+  return (await listDispatches(client, { room, agentName })).map(({ id, metadata }) => ({ id, metadata }));
 }
 
 /** What the successor of another agent does to it. */

@@ -182,9 +182,9 @@ class Parley:
             self._outbox.post(ControlStop(target_id=target_id, reason=reason, stop_type=stop_type))
 
     async def cancel_call(self, call_id: str) -> None:
-        """Cancels one tool call by the `id` of its request or ToolCallState, whoever runs it. Its answer goes on, and
-        the model is told. A call that has ended stays as it is; an id that is no call of the session comes back as an
-        ErrorEvent with that id. Raises Unavailable when no worker took it in 60 s."""
+        """Cancels one tool call by the `id` of its request or ToolCallState, whoever runs it. The model is
+        told, and the answer goes on. A call that has already ended is not changed. An unknown id is reported as an
+        ErrorEvent with that id. Raises Unavailable when no worker acknowledged it within 60 s."""
         self._require_open()
         await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
 
