@@ -48,7 +48,7 @@ test("the page opens and answers", async () => {
   await page.keyboard.press("Enter");
   await page.getByLabel("The worker's secret").fill(DEVELOPMENT_SECRET);
   await page.keyboard.press("Enter");
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
 
   await page.getByLabel("Message", { exact: true }).fill("what is 21 * 2?");
   await page.keyboard.press("Enter");

@@ -34,7 +34,7 @@ async function ask(page: Page): Promise<readonly (string | null)[]> {
   await page.keyboard.press("Enter");
   await page.getByLabel("The worker's secret").fill(world.tokenSecret);
   await page.keyboard.press("Enter");
-  await page.getByText("The agent: Listening").waitFor();
+  await page.getByText("The agent: Ready").waitFor();
   await say(page, "what is 21 * 2?");
   await page.getByText("21 * 2 is 42.", { exact: true }).waitFor();
   return page.evaluate<(string | null)[]>(USED_CANDIDATES);
