@@ -138,6 +138,25 @@ test("what nobody has heard of an answer that was stopped is struck through", as
   expect(await findingsOf(page)).toEqual([]);
 });
 
+test("what is heard and what is not is told apart item by item in a list", async () => {
+  const page = await world.join();
+  await page.getByRole("button", { name: "Microphone" }).click();
+  await page.getByText("The agent: Listening").waitFor();
+  const items = Array.from({ length: 20 }, (_, count) => `- There **were** ${count} kettles.`);
+  world.model.script([reply([text(`Listen:\n\n${items.join("\n")}`)])]);
+  await say(page, "List them");
+  const item = page.locator(".message.assistant li");
+  await item.last().waitFor();
+  await expect.poll(() => item.first().locator(".ahead").count(), { timeout: 15_000 }).toBe(0);
+
+  await page.getByRole("button", { name: "Stop" }).click();
+
+  await page.locator(".message.assistant[data-state=cancelled]").waitFor();
+  expect(await item.first().locator(".unheard").count()).toBe(0);
+  expect((await item.last().locator(".unheard").allTextContents()).join("")).toBe("There were 19 kettles.");
+  expect(await page.getByText("Not heard:").count()).toBe(1);
+});
+
 /** As a browser that has not seen a click yet. */
 const NO_AUTOPLAY = `(() => {
   const { play } = HTMLMediaElement.prototype;

@@ -1,6 +1,7 @@
 import { type TalkEntry, useMessage, useParley } from "@parley/react";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { Markdown } from "../markdown/markdown.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 import { CallCard } from "../tools/call-card.tsx";
@@ -97,9 +98,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
           <div className="body">
             {answer.map((part, index) =>
               part.type === "text" ? (
-                <p className="text" key={index}>
-                  {part.text}
-                </p>
+                <Markdown key={index} text={part.text ?? ""} />
               ) : (
                 <CallCard key={index} call={toToolCall(part, turnId)} />
               ),
@@ -147,7 +146,9 @@ function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps):
         <EditMessage text={words} onDone={done} />
       ) : (
         <div className="body">
-          <p className="text">{words}</p>
+          <p className="text" dir="auto">
+            {words}
+          </p>
         </div>
       )}
       {problem !== undefined && <p className="note">Failed: {problem}</p>}

@@ -1,5 +1,6 @@
 import { type Part, type TalkMessage, textOf, ToolCallView, useMessage } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
+import { Markdown } from "../markdown/markdown.tsx";
 import { CallCard } from "../tools/call-card.tsx";
 import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
 import { useSound } from "../voice/sound-switch.ts";
@@ -117,31 +118,27 @@ interface PartViewProps {
 function PartView({ part, message, isReader }: PartViewProps): ReactNode {
   const hasSound = useSound();
   if (part.kind === "call") return <ToolCallView toolUseId={part.toolUseId} fallback={CallCard} />;
-  if (part.kind === "aside") return <p className="aside">{part.text}</p>;
+  if (part.kind === "aside") return <Markdown className="aside" text={part.text} />;
   if (part.text.trim() === "") return null;
   if (part.kind === "thinking")
     return (
       <details className="thinking">
         <summary>Thinking</summary>
-        <p>{part.text}</p>
+        <p dir="auto">{part.text}</p>
       </details>
     );
+  // A person's words stay as they were typed.
+  if (message.role === "user")
+    return (
+      <p className="text" dir="auto">
+        {part.text}
+      </p>
+    );
   const { state } = message;
-  const rest = restOf(part, message);
   const isCutOff = state === "interrupted" || state === "cancelled";
   // Words are shown as they are written. Those that are not heard yet, or never were, are dimmed.
-  if (rest === "" || (!isCutOff && (state !== "open" || !hasSound))) return <p className="text">{part.text}</p>;
-  return (
-    <p className="text">
-      {part.text.slice(0, part.saidTo)}
-      {isCutOff && !isReader ? (
-        <s className="unheard">
-          <span className="visually-hidden">Not heard: </span>
-          {rest}
-        </s>
-      ) : (
-        <span className={isCutOff ? "unread" : "ahead"}>{rest}</span>
-      )}
-    </p>
-  );
+  if (restOf(part, message) === "" || (!isCutOff && (state !== "open" || !hasSound)))
+    return <Markdown text={part.text} />;
+  const rest = isReader ? "unread" : "unheard";
+  return <Markdown text={part.text} said={{ saidTo: part.saidTo, rest: isCutOff ? rest : "ahead" }} />;
 }

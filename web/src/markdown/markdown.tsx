@@ -1,0 +1,205 @@
+import type { MarkedToken, Token, Tokens } from "marked";
+import { Fragment, memo, type ReactNode, useState } from "react";
+import { toVisible } from "../shared/exact-json.ts";
+import { BlockReader } from "./block-reader.ts";
+import { CopyButton } from "./copy-button.tsx";
+import { ReadMarks, type SaidSoFar } from "./read-marks.tsx";
+import { toSafeLink } from "./safe-link.ts";
+
+/** Deeper than this, inside lists, quotations and emphasis, the source is shown. */
+const MAX_DEPTH = 24;
+const ALL_SAID: SaidSoFar = { saidTo: Infinity, rest: "ahead" };
+/** The page's own title is its only `h1`. */
+const HEADINGS = ["h2", "h2", "h3", "h4", "h5", "h6"] as const;
+/** marked does not decode these: it expects HTML to be made of its tokens. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  "#39": "'",
+  nbsp: "\u00a0",
+};
+
+interface MarkdownProps {
+  readonly text: string;
+  /** @defaultValue all of it is said */
+  readonly said?: SaidSoFar;
+  /** @defaultValue "text" */
+  readonly className?: string;
+}
+
+/**
+ * Shows the model's text as Markdown. It becomes elements, never HTML, and nothing in it is fetched: a picture is shown
+ * as a link. A block renders again only when it changes.
+ */
+export function Markdown({ text, said = ALL_SAID, className = "text" }: MarkdownProps): ReactNode {
+  const [reader] = useState(() => new BlockReader());
+  return (
+    <div className={`${className} markdown`}>
+      {reader.read(text).map(({ token, at }) => {
+        const saidTo = said.saidTo >= at + token.raw.length ? Infinity : Math.max(0, said.saidTo - at);
+        return <Block key={at} token={token} saidTo={saidTo} rest={said.rest} />;
+      })}
+    </div>
+  );
+}
+
+interface BlockProps extends SaidSoFar {
+  readonly token: Token;
+}
+
+const Block = memo(function Block({ token, ...said }: BlockProps): ReactNode {
+  const view = new TokenView(token.raw, said).view([token], 0);
+  // Text that stands in no paragraph, such as HTML, which is shown as it is written.
+  return token.type === "text" || token.type === "html" ? <p dir="auto">{view}</p> : view;
+});
+
+/** Makes elements of one block's tokens. */
+class TokenView {
+  readonly #marks: ReadMarks;
+
+  constructor(source: string, said: SaidSoFar) {
+    this.#marks = new ReadMarks(source, said);
+  }
+
+  view(tokens: readonly Token[], depth: number): ReactNode {
+    return tokens.map((token, index) => <Fragment key={index}>{this.#one(token as MarkedToken, depth)}</Fragment>);
+  }
+
+  #one(token: MarkedToken, depth: number): ReactNode {
+    if (depth > MAX_DEPTH) return this.#words(token.raw);
+    const inside = () => ("tokens" in token && token.tokens ? this.view(token.tokens, depth + 1) : null);
+    switch (token.type) {
+      case "space":
+      case "def":
+        return null;
+      case "paragraph":
+        return <p dir="auto">{inside()}</p>;
+      case "heading": {
+        const Heading = HEADINGS[token.depth - 1] ?? "h6";
+        return <Heading dir="auto">{inside()}</Heading>;
+      }
+      case "blockquote":
+        return <blockquote>{inside()}</blockquote>;
+      case "hr":
+        return <hr />;
+      case "list":
+        return this.#list(token, depth);
+      case "table":
+        return this.#table(token, depth);
+      case "code":
+        return this.#code(token);
+      case "strong":
+        return <strong>{inside()}</strong>;
+      case "em":
+        return <em>{inside()}</em>;
+      case "del":
+        return <del>{inside()}</del>;
+      case "codespan":
+        return <code>{this.#words(token.text)}</code>;
+      case "br":
+        return <br />;
+      case "checkbox":
+        return token.checked ? "☑ " : "☐ ";
+      case "link":
+        return this.#link(token, depth);
+      case "image":
+        return this.#picture(token);
+      case "escape":
+        return this.#words(token.text);
+      case "text":
+        return token.tokens ? inside() : this.#words(decodeEntities(token.text));
+      default:
+        // HTML is shown as it is written, except for line breaks, which table cells need.
+        return /^<br\s*\/?>$/iu.test(token.raw.trim()) ? <br /> : this.#words(token.raw);
+    }
+  }
+
+  #words(words: string): ReactNode {
+    return this.#marks.mark(words);
+  }
+
+  #list({ ordered, start, items }: Tokens.List, depth: number): ReactNode {
+    const rows = items.map((item, index) => (
+      <li key={index} dir="auto">
+        {this.view(item.tokens, depth + 1)}
+      </li>
+    ));
+    return ordered ? <ol start={start === "" ? 1 : start}>{rows}</ol> : <ul>{rows}</ul>;
+  }
+
+  #table({ header, rows }: Tokens.Table, depth: number): ReactNode {
+    const cells = (row: readonly Tokens.TableCell[], Cell: "th" | "td") =>
+      row.map(({ tokens, align }, index) => (
+        <Cell key={index} dir="auto" data-align={align ?? undefined} {...(Cell === "th" && { scope: "col" })}>
+          {this.view(tokens, depth + 1)}
+        </Cell>
+      ));
+    return (
+      <div className="table" role="group" aria-label="Table" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>{cells(header, "th")}</tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <tr key={index}>{cells(row, "td")}</tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    );
+  }
+
+  #code({ text, lang = "" }: Tokens.Code): ReactNode {
+    return (
+      <div className="code" dir="ltr">
+        <p className="code-head">
+          <span>{lang.slice(0, 20)}</span>
+          <CopyButton text={text} />
+        </p>
+        <pre tabIndex={0} aria-label="Code">
+          <code>{this.#words(text)}</code>
+        </pre>
+      </div>
+    );
+  }
+
+  #link({ href, text, tokens }: Tokens.Link, depth: number): ReactNode {
+    const words = this.view(tokens, depth + 1);
+    const link = toSafeLink(href);
+    if (!link) return words;
+    // A link whose text is its address already names its host.
+    const isWhole = text === href && text.includes(link.host) && new URL(link.href).username === "";
+    const isNamed = text === link.host || isWhole;
+    return <SafeLink {...link} words={words} isNamed={isNamed} />;
+  }
+
+  #picture({ href, text }: Tokens.Image): ReactNode {
+    const words = text === "" ? "Picture" : <>Picture: {this.#words(text)}</>;
+    const link = toSafeLink(href);
+    return link ? <SafeLink {...link} words={words} isNamed={false} /> : words;
+  }
+}
+
+interface SafeLinkProps {
+  readonly href: string;
+  readonly host: string;
+  readonly words: ReactNode;
+  readonly isNamed: boolean;
+}
+
+/** Opens in a tab of its own: leaving this page would leave the session. */
+function SafeLink({ href, host, words, isNamed }: SafeLinkProps): ReactNode {
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      <bdi>{words}</bdi>
+      {!isNamed && <small className="host"> ({toVisible(host)})</small>}
+    </a>
+  );
+}
+
+function decodeEntities(text: string): string {
+  return text.replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/gu, (whole, name: string) => ENTITIES[name] ?? whole);
+}
