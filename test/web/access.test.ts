@@ -81,7 +81,8 @@ test("nothing moves by itself for those who want less motion", async () => {
   const page = await world.join();
   world.model.script([reply([toolUse("ask_user", DRINK)])]);
   await say(page, "Ask me what I drink");
-  await page.getByText("The agent: Using a tool").waitFor();
+  await page.getByText("The agent: Waiting for you").waitFor();
+  expect(await page.title()).toBe("Waiting for you – Parley");
   expect(await page.evaluate(MOVING)).toBeGreaterThan(0);
 
   await page.emulateMedia({ reducedMotion: "reduce" });
@@ -148,4 +149,17 @@ test("a question that another tab has answered closes here, too", async () => {
 
   await page.getByText("Two.", { exact: true }).waitFor();
   expect(await page.getByRole("alertdialog").count()).toBe(0);
+});
+
+test("a wrong secret is told to be wrong, and the field for it has the focus", async () => {
+  const page = await world.open();
+  await page.getByLabel("Your name").fill("Ann");
+  await page.keyboard.press("Enter");
+  const secret = page.getByLabel("The worker's secret");
+  await secret.and(page.locator(":focus")).waitFor();
+
+  await secret.fill("guessed");
+  await page.keyboard.press("Enter");
+
+  await expect.poll(() => page.getByRole("alert").innerText()).toContain("This is not the worker’s secret.");
 });

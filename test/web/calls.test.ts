@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { toVisible } from "../../web/src/shared/exact-json.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { PNG } from "../support/pictures.ts";
 import { findingsOf } from "./findings.ts";
@@ -110,8 +111,25 @@ test("arguments that are too long for their question are those of the call's car
     .filter({ hasText: "a long letter a long letter" })
     .waitFor();
   await dialog.getByRole("button", { name: "Refuse" }).click();
-  await page.getByRole("group", { name: "Save text: Failed" }).waitFor();
+  await page.getByRole("group", { name: "Save text: Refused, not run" }).waitFor();
   expect(await dialog.count()).toBe(0);
+});
+
+test("a refusal of one's own is shown as such, with one's own words, also after a reload", async () => {
+  const page = await world.join();
+  world.model.script(using("save_text", { name: "list", text: "Buy milk" }));
+  await say(page, "Save my list");
+  await page.getByLabel("Reason, if you refuse").fill("Ask me on Friday");
+  await page.getByRole("button", { name: "Refuse" }).click();
+  await page.getByText("That is all.", { exact: true }).waitFor();
+
+  const card = page.getByRole("group", { name: "Save text: Refused, not run" });
+  for (const reload of [false, true]) {
+    if (reload) await page.reload();
+    await card.getByText("“Ask me on Friday”", { exact: true }).waitFor();
+    expect(await card.getAttribute("data-status")).toBe("cancelled");
+    expect(await card.textContent()).not.toMatch(/Failed|permission_denied|participant/u);
+  }
 });
 
 /** The page's clock is ten minutes ahead of the worker's. */
@@ -165,7 +183,7 @@ test("whatever a person, the model and a tool write is shown as it is, and never
   const shown = () => page.locator(".message .text").allTextContents();
   expect(await shown()).toEqual([MARKUP, MARKUP, MARKUP, MARKUP, "That is all."]);
   expect(await page.locator(".attachment").textContent()).toBe(`Attached: <img src=x onerror=${SCRIPT}>.png`);
-  expect(await page.locator(".where").textContent()).toBe(`${name} in ${room}`);
+  expect(await page.locator(".where").textContent()).toBe(`${toVisible(name)} in ${room}`);
   await page.reload();
   await page.getByText("That is all.", { exact: true }).waitFor();
 

@@ -73,6 +73,62 @@ test("a picture that a person attaches goes to the model with the message, and o
   expect(await page.getByRole("list", { name: "Attached" }).count()).toBe(0);
 });
 
+/** Makes a picture in the page, as photos are: large, and of many colours. Gives it to the page by an event. */
+const givePicture = (event: "paste" | "drop") => `(async () => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 3000, height: 2000 });
+  const context = canvas.getContext("2d");
+  const pixels = context.createImageData(3000, 2000);
+  for (let start = 0; start < pixels.data.length; start += 65536)
+    crypto.getRandomValues(pixels.data.subarray(start, start + 65536));
+  context.putImageData(pixels, 0, 0);
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  const given = new DataTransfer();
+  given.items.add(new File([blob], "photo.png", { type: "image/png" }));
+  const at = { bubbles: true, cancelable: true };
+  if ("${event}" === "paste")
+    document.querySelector("#message").dispatchEvent(new ClipboardEvent("paste", { ...at, clipboardData: given }));
+  else document.querySelector(".messages").dispatchEvent(new DragEvent("drop", { ...at, dataTransfer: given }));
+  return blob.size;
+})()`;
+
+test.each(["paste", "drop"] as const)(
+  "a large picture is attached by a %s, scaled down, and shown small",
+  async (event) => {
+    const page = await world.join();
+    world.model.script([reply([text("Noise.")])]);
+
+    // More than an envelope holds.
+    expect(await page.evaluate<number>(givePicture(event))).toBeGreaterThan(4_194_304);
+    await page.getByRole("list", { name: "Attached" }).locator("img").waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    await say(page, "What is this?");
+
+    await page.getByText("Noise.", { exact: true }).waitFor();
+    await page.locator(".message.user .attachment img").waitFor();
+    const [, sent = ""] = /"data":"([^"]+)"/u.exec(told()) ?? [];
+    const shown = await page.evaluate<readonly number[]>(
+      `(async () => { const image = new Image(); image.src = "data:image/jpeg;base64,${sent}"; await image.decode(); return [image.naturalWidth, image.naturalHeight]; })()`,
+    );
+    expect(shown).toEqual([1_568, 1_045]);
+  },
+);
+
+test("a file that no model can be shown is not attached, with what can be; too large ones stay until one is removed", async () => {
+  const page = await world.join();
+  const input = page.locator("input[type=file]").first();
+  await input.setInputFiles({ name: "letter.docx", mimeType: "application/msword", buffer: Buffer.from("x") });
+  await page.getByText("letter.docx cannot be attached. Choose a picture").waitFor();
+  expect(await page.getByRole("list", { name: "Attached" }).count()).toBe(0);
+
+  const pdf = (name: string) => ({ name, mimeType: "application/pdf", buffer: Buffer.alloc(2_500_000, "%PDF-1.4 ") });
+  await input.setInputFiles([pdf("one.pdf"), pdf("two.pdf")]);
+  await page.getByText("5.0 MB together, and at most 4.0 MB can be sent").waitFor();
+  await say(page, "Read them");
+  expect(await page.locator(".message").count()).toBe(0);
+  await page.getByRole("button", { name: "Remove two.pdf" }).click();
+  await page.getByText("The attached files are too large").waitFor({ state: "detached" });
+});
+
 const reading = (...calls: readonly ReturnType<typeof toolUse>[]) => [reply([...calls]), reply([text("That is all.")])];
 
 /** A folder of the browser's own stands for the one that its picker would give: no test can press its buttons. */
@@ -189,10 +245,14 @@ test("a form of a tool is filled in by keyboard alone, and what does not fit is 
   await page.keyboard.press("Space");
   await page.keyboard.press("Enter");
 
-  // Only the tool's own schema knows the pattern: the form comes again with its words.
-  await form.getByText('"code":').waitFor();
-  await form.getByLabel("How many people").fill("4");
-  await form.getByLabel("Inside").check();
+  // Only the tool's own schema knows the pattern: the form comes again, with its words at the field, and is still filled in.
+  await form.getByText(/^Code: Invalid/u).waitFor();
+  expect(await form.getByLabel("How many people").inputValue()).toBe("4");
+  expect(await form.getByLabel("Inside").isChecked()).toBe(true);
+  expect(await form.getByLabel("Code").inputValue()).toBe("ab");
+  // The second form is no card of its own.
+  expect(await page.locator(".call").count()).toBe(1);
+  await page.getByText("The agent: Waiting for you").waitFor();
   await form.getByLabel("Code").fill("AB");
   for (const extra of ["Bread", "Olives", "Nuts"]) await form.getByRole("checkbox", { name: extra }).check();
   await form.getByRole("button", { name: "Answer", exact: true }).click();
@@ -203,7 +263,9 @@ test("a form of a tool is filled in by keyboard alone, and what does not fit is 
 
   await page.getByText("So be it.", { exact: true }).waitFor();
   expect(await form.count()).toBe(0);
-  const content = { guests: 4, place: "Inside", code: "AB", smoking: false, month: "May", extras: ["Bread", "Nuts"] };
+  // The focus was in the form, and is where one writes.
+  await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
+  const content = { guests: 4, place: "Inside", code: "AB", smoking: true, month: "May", extras: ["Bread", "Nuts"] };
   expect(told()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
 });
 
@@ -229,7 +291,7 @@ test("a form goes away with its call", async () => {
   await page.getByRole("button", { name: "Stop" }).click();
 
   await form.waitFor({ state: "detached" });
-  await page.getByRole("group", { name: "Ask user: Cancelled" }).waitFor();
+  await page.getByRole("group", { name: "Book table: Cancelled" }).getByText("A table for you: cancelled").waitFor();
   expect(await page.getByRole("button", { name: "Answer", exact: true }).count()).toBe(0);
 });
 

@@ -105,7 +105,7 @@ test("an answer's headings, tables, lists, code and links are shown as such, and
     links: await answer
       .locator("a")
       .evaluateAll((links) => links.map((link) => [link.textContent, link.href, link.rel])),
-    own: await answer.getByText("no own").textContent(),
+    own: await answer.getByText("[no]").textContent(),
   });
   const safe = "noopener noreferrer";
   const expected = {
@@ -121,7 +121,7 @@ test("an answer's headings, tables, lists, code and links are shown as such, and
       ["Picture: A cat (pictures.example)", "https://pictures.example/cat.png", safe],
       ["https://good.example (evil.example)", "https://evil.example/", safe],
     ],
-    own: "no own https://good.example (evil.example) <img src=x onerror=alert(1)>",
+    own: "[no](javascript:alert(1)) [own](/token) https://good.example (evil.example) <img src=x onerror=alert(1)>",
   };
   expect(await shown()).toEqual(expected);
   expect(await findingsOf(page)).toEqual([]);

@@ -56,7 +56,7 @@ export interface FormField {
   readonly choices: readonly FormChoice[];
   /** The schema's default. */
   readonly initial: FieldValue | undefined;
-  /** Such as `email` or `date`; says how to show the field, and is not checked. */
+  /** Such as `email` or `date`; says how to show the field. `check` knows `email`, `uri` and `date`. */
   readonly format: string | undefined;
   readonly schema: JsonObject;
   /** What is wrong with a value, in words; `undefined` when it fits. Patterns are not run here. */
@@ -115,8 +115,26 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
     initial: isValue(initial) && !check(initial) ? initial : undefined,
     format: typeof format === "string" ? format : undefined,
     schema: schema as JsonObject,
-    check: (value) => check(value)?.message,
+    check: (value) => check(value)?.message ?? checkFormat(format, value),
   };
+}
+
+/** What is wrong with a text of these formats. Less strict than any validator, which has the last word. */
+const FORMATS: Readonly<Record<string, readonly [fits: (text: string) => boolean, expected: string]>> = {
+  email: [(text) => /^[^\s@]+@[^\s@]+$/u.test(text), "expected an email address"],
+  uri: [(text) => URL.canParse(text), "expected an address such as https://example.com"],
+  date: [isDate, "expected a date such as 2026-03-31"],
+};
+
+function checkFormat(format: unknown, value: unknown): string | undefined {
+  const [fits, expected] = (typeof format === "string" && Object.hasOwn(FORMATS, format) && FORMATS[format]) || [];
+  return fits && typeof value === "string" && !fits(value) ? expected : undefined;
+}
+
+/** Whether a text is a day of the calendar, such as 2024-02-29. */
+function isDate(text: string): boolean {
+  const at = Date.parse(`${text}T00:00Z`);
+  return /^\d{4}-\d\d-\d\d$/u.test(text) && !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
 /** `enum`, with or without `enumNames`, or `oneOf` (`anyOf`) with a `const` and perhaps a `title` each. */

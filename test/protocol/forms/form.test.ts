@@ -47,6 +47,29 @@ test("a form may be written with zod", () => {
 });
 
 test.each([
+  { format: "email", right: "ana@example.org", wrong: "ana at example", problem: "expected an email address" },
+  {
+    format: "uri",
+    right: "https://a.example/b",
+    wrong: "b",
+    problem: "expected an address such as https://example.com",
+  },
+  { format: "date", right: "2024-02-29", wrong: "2023-02-29", problem: "expected a date such as 2026-03-31" },
+  { format: "date", right: "1999-12-31", wrong: "31.12.1999", problem: "expected a date such as 2026-03-31" },
+])("a field of the format $format takes $right and not $wrong", ({ format, right, wrong, problem }) => {
+  const [field] = readForm({ properties: { a: { type: "string", format } } });
+
+  expect(field && parseField(field, right)).toEqual({ value: right });
+  expect(field && parseField(field, wrong)).toEqual({ problem });
+});
+
+test("a format that is not known takes any text", () => {
+  const [field] = readForm({ properties: { a: { type: "string", format: "toString" } } });
+
+  expect(field && parseField(field, "x")).toEqual({ value: "x" });
+});
+
+test.each([
   [{ type: "object" }, "expected an object with properties"],
   [{ type: "array", properties: {} }, 'expected the type "object"'],
   [{ properties: { a: { type: "object" } } }, "properties.a: expected a string, number, integer, boolean, enum"],

@@ -1,5 +1,7 @@
 import type { FormField } from "@parley/react";
 import type { ReactNode } from "react";
+import { toVisible } from "../shared/exact-json.ts";
+import { ExactText } from "../shared/exact-text.tsx";
 
 /** A field's value in the form: its text, or the choices that are ticked. */
 export type Filled = string | readonly Choice["value"][];
@@ -20,7 +22,8 @@ const INPUT_TYPES: Readonly<Record<string, string>> = { email: "email", uri: "ur
 
 /** One field of a form, with its label, its description and its problem. */
 export function FieldInput({ field, id, value, problem, onChange }: FieldInputProps): ReactNode {
-  const { type, label, description, isRequired, choices, format = "" } = field;
+  const { type, description, isRequired, choices, format = "" } = field;
+  const label = toVisible(field.label);
   const hints = [description !== undefined && `${id}-hint`, problem !== undefined && `${id}-problem`];
   const common = {
     name: id,
@@ -31,7 +34,11 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
   const title = isRequired ? label : `${label} (may be left out)`;
   const notes = (
     <>
-      {description !== undefined && <small id={`${id}-hint`}>{description}</small>}
+      {description !== undefined && (
+        <small id={`${id}-hint`} dir="auto">
+          {toVisible(description)}
+        </small>
+      )}
       {problem !== undefined && (
         <span id={`${id}-problem`} className="field-problem">
           {label}: {problem}
@@ -66,7 +73,7 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
               checked={isTicked(value, choice)}
               onChange={({ target: { checked } }) => onChange(tick(value, choice, checked))}
             />
-            {choice.label}
+            <ExactText>{choice.label}</ExactText>
           </label>
         ))}
         {notes}
@@ -81,7 +88,7 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
           <option value="" />
           {choices.map((choice) => (
             <option key={choice.value} value={String(choice.value)}>
-              {choice.label}
+              {toVisible(choice.label)}
             </option>
           ))}
         </select>
@@ -92,6 +99,7 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
           type={type === "string" ? (INPUT_TYPES[format] ?? "text") : "text"}
           inputMode={type === "string" ? undefined : "decimal"}
           autoComplete="off"
+          dir="auto"
           value={text}
           onChange={({ target }) => onChange(target.value)}
         />

@@ -1,32 +1,68 @@
 import { checkField, type FieldValue, type FormField, type OpenForm, parseField, useForms } from "@parley/react";
-import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { toVisible } from "../shared/exact-json.ts";
 import { FieldInput, type Filled } from "./field-input.tsx";
+
+/** What was filled in, by the field's name. */
+type Draft = ReadonlyMap<string, Filled>;
 
 /** The forms by which tools and the model ask this person for something. */
 export function Forms(): ReactNode {
-  return useForms().map((form) => <FormCard key={form.id} form={form} />);
+  /** The last answers, by the question. A form whose answer was not accepted comes again as a new one. */
+  const answers = useRef(new Map<string, Draft>());
+  return useForms().map((form) => (
+    <FormCard
+      key={form.id}
+      form={form}
+      earlier={form.problem === undefined ? undefined : answers.current.get(form.message)}
+      onAnswered={(draft) => answers.current.set(form.message, draft)}
+    />
+  ));
 }
 
-function FormCard({ form: { message, fields, problem, answer } }: { readonly form: OpenForm }): ReactNode {
+interface FormCardProps {
+  readonly form: OpenForm;
+  /** What this person answered last, if it was not accepted. */
+  readonly earlier: Draft | undefined;
+  readonly onAnswered: (draft: Draft) => void;
+}
+
+function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
+  const { message, fields, problem, answer } = form;
   const id = useId();
   const element = useRef<HTMLFormElement>(null);
-  const [filled, setFilled] = useState(() => new Map(fields.map((field) => [field.name, toFilled(field)])));
-  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map());
+  const told = problem === undefined ? undefined : toFieldProblem(fields, problem);
+  const [filled, setFilled] = useState(
+    () => new Map(fields.map((field) => [field.name, earlier?.get(field.name) ?? toFilled(field)])),
+  );
+  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map(told && [told]));
+
+  // When the form goes away, the focus must go somewhere.
+  useLayoutEffect(() => {
+    const card = element.current;
+    return () => {
+      if (card?.contains(document.activeElement) === true) document.getElementById("message")?.focus();
+    };
+  }, []);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const { content, wrong } = readAll(fields, filled);
     setProblems(wrong);
     const [first] = wrong.keys();
-    if (first === undefined) answer({ action: "accept", content });
-    else element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(`${id}-${first}`)}"]`)?.focus();
+    if (first === undefined) {
+      onAnswered(filled);
+      answer({ action: "accept", content });
+    } else element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(`${id}-${first}`)}"]`)?.focus();
   };
 
   return (
     <form ref={element} className="ask" aria-labelledby={`${id}-message`} noValidate onSubmit={submit}>
       <div role="alert">
-        <p id={`${id}-message`}>{message}</p>
-        {problem !== undefined && <p className="problem">{problem}</p>}
+        <p id={`${id}-message`} dir="auto">
+          {toVisible(message)}
+        </p>
+        {problem !== undefined && !told && <p className="problem">{toVisible(problem)}</p>}
       </div>
       {fields.map((field) => (
         <FieldInput
@@ -58,6 +94,16 @@ function toFilled({ type, initial }: FormField): Filled {
   return initial === undefined ? "" : String(initial);
 }
 
+/** The field that a worker's problem names, as in `"mail": Invalid email address`, and what is wrong with it. */
+function toFieldProblem(fields: readonly FormField[], problem: string): readonly [string, string] | undefined {
+  for (const { name } of fields) {
+    // The name may be followed by the place in a list.
+    const named = [`"${name}": `, `"${name}.`].find((start) => problem.startsWith(start));
+    if (named !== undefined) return [name, problem.slice(problem.indexOf('": ') + 3)];
+  }
+  return undefined;
+}
+
 interface Read {
   readonly content: Readonly<Record<string, FieldValue>>;
   /** Problems by the field's name. */
@@ -71,6 +117,10 @@ function readAll(fields: readonly FormField[], filled: ReadonlyMap<string, Fille
     const value = filled.get(field.name) ?? "";
     const isEmpty = (typeof value === "string" ? value.trim() : value).length === 0;
     if (isEmpty && !field.isRequired) continue;
+    if (isEmpty && field.type !== "choices") {
+      wrong.set(field.name, field.type === "choice" ? "please choose one" : "please fill this in");
+      continue;
+    }
     const read = typeof value === "string" ? parseField(field, value) : checkField(field, value);
     if ("problem" in read) wrong.set(field.name, read.problem);
     else content.set(field.name, read.value);

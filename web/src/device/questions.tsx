@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { toVisible } from "../shared/exact-json.ts";
 import { Forms } from "./forms.tsx";
 import { closeNotice, useNotices } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
@@ -12,8 +13,8 @@ export function Questions(): ReactNode {
       <div role="status">
         {notices.map(({ id, message }) => (
           <p key={id} className="notice">
-            <span>{message}</span>
-            <button type="button" onClick={() => closeNotice(id)} aria-label={`Close: ${message}`}>
+            <span dir="auto">{toVisible(message)}</span>
+            <button type="button" onClick={() => closeNotice(id)} aria-label={`Close: ${toVisible(message)}`}>
               Close
             </button>
           </p>

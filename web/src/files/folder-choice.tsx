@@ -1,6 +1,7 @@
 import { type ReactNode, useRef, useState } from "react";
 import { DeviceSwitch } from "../device/device-switch.tsx";
 import { setSwitch } from "../device/switches.ts";
+import { toVisible } from "../shared/exact-json.ts";
 import { type Folder, fromFiles, hasPicker, pickFolder } from "./folder.ts";
 import { shareFolder, useSharedFolder } from "./shared-folder.ts";
 
@@ -26,7 +27,7 @@ export function FolderChoice(): ReactNode {
       <p className="hint">
         {folder ? (
           <>
-            Shared: <strong>{folder.name}</strong>. Nothing outside of it is read, and nothing is changed.
+            Shared: <strong>{toVisible(folder.name)}</strong>. Nothing outside of it is read, and nothing is changed.
           </>
         ) : (
           "The agent reads a folder only after you have chosen it here."

@@ -71,7 +71,13 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
         {failure?.wantsSecret === true && (
           <label className="field">
             The worker's secret
-            <input type="password" value={secret} onChange={(event) => setSecret(event.target.value)} required />
+            <input
+              type="password"
+              value={secret}
+              onChange={(event) => setSecret(event.target.value)}
+              required
+              autoFocus
+            />
           </label>
         )}
         {failure !== undefined && (

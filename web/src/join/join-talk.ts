@@ -45,9 +45,12 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
   );
   const answer = (await response.json().catch(() => ({}))) as { token?: string; livekitUrl?: string; error?: string };
   if (response.status === 401)
-    throw new JoinError("This worker gives tokens to those who know its secret. Type its TOKEN_SECRET.", {
-      wantsSecret: true,
-    });
+    throw new JoinError(
+      secret === ""
+        ? "This worker gives tokens to those who know its secret. Type its TOKEN_SECRET."
+        : "This is not the worker’s secret. Type its TOKEN_SECRET.",
+      { wantsSecret: true },
+    );
   const { token, livekitUrl, error = `The worker answered with ${response.status}.` } = answer;
   if (token === undefined || livekitUrl === undefined) throw new JoinError(error);
   return { room, identity, token, livekitUrl, secret, liveKit: new Room() };

@@ -69,19 +69,20 @@ class TokenView {
 
   #one(token: MarkedToken, depth: number): ReactNode {
     if (depth > MAX_DEPTH) return this.#words(token.raw);
+    const dir = directionAt(depth);
     const inside = () => ("tokens" in token && token.tokens ? this.view(token.tokens, depth + 1) : null);
     switch (token.type) {
       case "space":
       case "def":
         return null;
       case "paragraph":
-        return <p dir="auto">{inside()}</p>;
+        return <p dir={dir}>{inside()}</p>;
       case "heading": {
         const Heading = HEADINGS[token.depth - 1] ?? "h6";
-        return <Heading dir="auto">{inside()}</Heading>;
+        return <Heading dir={dir}>{inside()}</Heading>;
       }
       case "blockquote":
-        return <blockquote>{inside()}</blockquote>;
+        return <blockquote dir={dir}>{inside()}</blockquote>;
       case "hr":
         return <hr />;
       case "list":
@@ -121,24 +122,27 @@ class TokenView {
   }
 
   #list({ ordered, start, items }: Tokens.List, depth: number): ReactNode {
-    const rows = items.map((item, index) => (
-      <li key={index} dir="auto">
-        {this.view(item.tokens, depth + 1)}
-      </li>
-    ));
-    return ordered ? <ol start={start === "" ? 1 : start}>{rows}</ol> : <ul>{rows}</ul>;
+    const rows = items.map((item, index) => <li key={index}>{this.view(item.tokens, depth + 1)}</li>);
+    // Its marks stand at the side where its lines begin.
+    const dir = directionAt(depth);
+    if (!ordered) return <ul dir={dir}>{rows}</ul>;
+    return (
+      <ol start={start === "" ? 1 : start} dir={dir}>
+        {rows}
+      </ol>
+    );
   }
 
   #table({ header, rows }: Tokens.Table, depth: number): ReactNode {
     const cells = (row: readonly Tokens.TableCell[], Cell: "th" | "td") =>
       row.map(({ tokens, align }, index) => (
-        <Cell key={index} dir="auto" data-align={align ?? undefined} {...(Cell === "th" && { scope: "col" })}>
+        <Cell key={index} data-align={align ?? undefined} {...(Cell === "th" && { scope: "col" })}>
           {this.view(tokens, depth + 1)}
         </Cell>
       ));
     return (
       <div className="table" role="group" aria-label="Table" tabIndex={0}>
-        <table>
+        <table dir={directionAt(depth)}>
           <thead>
             <tr>{cells(header, "th")}</tr>
           </thead>
@@ -166,20 +170,21 @@ class TokenView {
     );
   }
 
-  #link({ href, text, tokens }: Tokens.Link, depth: number): ReactNode {
-    const words = this.view(tokens, depth + 1);
+  #link({ href, raw, text, tokens }: Tokens.Link, depth: number): ReactNode {
     const link = toSafeLink(href);
-    if (!link) return words;
+    if (!link) return this.#words(raw);
+    const words = this.view(tokens, depth + 1);
     // A link whose text is its address already names its host.
     const isWhole = text === href && text.includes(link.host) && new URL(link.href).username === "";
     const isNamed = text === link.host || isWhole;
     return <SafeLink {...link} words={words} isNamed={isNamed} />;
   }
 
-  #picture({ href, text }: Tokens.Image): ReactNode {
-    const words = text === "" ? "Picture" : <>Picture: {this.#words(text)}</>;
+  #picture({ href, raw, text }: Tokens.Image): ReactNode {
     const link = toSafeLink(href);
-    return link ? <SafeLink {...link} words={words} isNamed={false} /> : words;
+    if (!link) return this.#words(raw);
+    const words = text === "" ? "Picture" : <>Picture: {this.#words(text)}</>;
+    return <SafeLink {...link} words={words} isNamed={false} />;
   }
 }
 
@@ -198,6 +203,11 @@ function SafeLink({ href, host, words, isNamed }: SafeLinkProps): ReactNode {
       {!isNamed && <small className="host"> ({toVisible(host)})</small>}
     </a>
   );
+}
+
+/** Blocks inside another have its direction: `auto` does not look at elements that have a `dir` of their own. */
+function directionAt(depth: number): "auto" | undefined {
+  return depth === 0 ? "auto" : undefined;
 }
 
 function decodeEntities(text: string): string {

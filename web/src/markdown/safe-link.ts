@@ -7,7 +7,10 @@ interface SafeLink {
 
 const PROTOCOLS: readonly string[] = ["http:", "https:", "mailto:"];
 
-/** Returns a link that may be followed, or `undefined` for any other, such as `javascript:` or a path of this page. */
+/**
+ * Returns a link that may be followed, or `undefined` for any other, such as `javascript:` or a path of this page. Those
+ * are shown as they are written.
+ */
 export function toSafeLink(href: string): SafeLink | undefined {
   if (!URL.canParse(href)) return undefined;
   const url = new URL(href);

@@ -1,4 +1,5 @@
 import { memo, type ReactNode, useState } from "react";
+import { toVisible } from "../shared/exact-json.ts";
 import { type LoggedEvent, useEventLog } from "./event-log.tsx";
 
 export function EventsPanel(): ReactNode {
@@ -38,10 +39,10 @@ const EventRow = memo(function EventRow({ event: { at, type, json } }: { readonl
       <details>
         <summary>
           <time>{new Date(at).toISOString().slice(11, 23)}</time> <strong>{type}</strong>{" "}
-          <span className="event-json">{json.slice(0, 80)}</span>
+          <span className="event-json">{toVisible(json.slice(0, 80))}</span>
         </summary>
         <pre tabIndex={0} aria-label={type}>
-          {json}
+          {toVisible(json)}
         </pre>
       </details>
     </li>

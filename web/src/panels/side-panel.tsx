@@ -13,8 +13,14 @@ const TABS = {
 type Tab = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as readonly Tab[];
 
+interface SidePanelProps {
+  /** On a narrow page: whether it covers the talk. */
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
 /** The panels beside the talk: this device's tools, the times of turns, the messages. */
-export function SidePanel({ isOpen }: { readonly isOpen: boolean }): ReactNode {
+export function SidePanel({ isOpen, onClose }: SidePanelProps): ReactNode {
   const [tab, setTab] = useState<Tab>("tools");
   const { Panel } = TABS[tab];
   const onKeyDown = ({ key, currentTarget }: KeyboardEvent<HTMLElement>) => {
@@ -25,7 +31,14 @@ export function SidePanel({ isOpen }: { readonly isOpen: boolean }): ReactNode {
     currentTarget.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
   };
   return (
-    <aside className="panel" data-open={isOpen} aria-label="Details">
+    <aside
+      className="panel"
+      data-open={isOpen}
+      aria-label="Details"
+      onKeyDown={({ key }) => {
+        if (key === "Escape" && isOpen) onClose();
+      }}
+    >
       <div className="tabs" role="tablist" aria-label="Details" onKeyDown={onKeyDown}>
         {NAMES.map((name) => (
           <button
@@ -42,6 +55,9 @@ export function SidePanel({ isOpen }: { readonly isOpen: boolean }): ReactNode {
           </button>
         ))}
       </div>
+      <button type="button" className="panel-close" onClick={onClose}>
+        Close
+      </button>
       <div id="tab-panel" className="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         <Panel />
       </div>

@@ -1,6 +1,7 @@
 import { useParley } from "@parley/react";
 import { type ReactNode, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { toVisible } from "../shared/exact-json.ts";
 import { readJson } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
@@ -29,8 +30,8 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
         {talks.map((talk) => (
           <li key={talk.id} aria-current={talk.room === room}>
             <span>
-              <strong>{talk.room}</strong>
-              <small>{talk.firstSaid}</small>
+              <strong>{toVisible(talk.room)}</strong>
+              <small dir="auto">{toVisible(talk.firstSaid)}</small>
               <small>
                 {talk.turns} {talk.turns === 1 ? "turn" : "turns"}, {toWhen(talk.lastAt)}
               </small>
@@ -38,7 +39,7 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
             {talk.room === room ? (
               <em>This one</em>
             ) : (
-              <button type="button" onClick={() => onOpen(talk.room)} aria-label={`Open ${talk.room}`}>
+              <button type="button" onClick={() => onOpen(talk.room)} aria-label={`Open ${toVisible(talk.room)}`}>
                 Open
               </button>
             )}

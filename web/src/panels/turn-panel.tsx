@@ -1,6 +1,7 @@
 import { textOf, useMessage, useToolCalls } from "@parley/react";
 import { type ReactNode, useMemo } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { toVisible } from "../shared/exact-json.ts";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import type { Timings } from "../shared/timings.ts";
 import { useRecord } from "../shared/use-record.tsx";
@@ -60,7 +61,8 @@ function WaterfallView({ turnId, asked, timings, calls }: WaterfallProps): React
   return (
     <section className="waterfall">
       <h2 className="turn-title">
-        <span>{said === undefined ? "By the agent itself" : `“${said}”`}</span> <small>{toTime(totalMs)} in all</small>
+        <span>{said === undefined ? "By the agent itself" : <bdi>“{toVisible(said)}”</bdi>}</span>{" "}
+        <small>{toTime(totalMs)} in all</small>
       </h2>
       <ol>
         {bars.map((bar, index) => (
@@ -82,7 +84,7 @@ function BarView({
   return (
     <li>
       <span className="bar-name">
-        {name} <small>{toTime(toMs - fromMs)}</small>
+        <span>{name}</span> <small>{toTime(toMs - fromMs)}</small>
       </span>
       <span className="track" aria-hidden="true">
         <span

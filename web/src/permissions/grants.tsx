@@ -1,6 +1,8 @@
 import { usePermissions } from "@parley/react";
 import type { ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { toVisible } from "../shared/exact-json.ts";
+import { ExactText } from "../shared/exact-text.tsx";
 import { readJson, request } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
@@ -30,9 +32,13 @@ export function Grants(): ReactNode {
         {grants.map(({ id, toolName, pattern }) => (
           <li key={id}>
             <span>
-              {toolName} <code>{pattern}</code>
+              <ExactText>{toolName}</ExactText> <code>{toVisible(pattern)}</code>
             </span>
-            <button type="button" onClick={() => void takeBack(id)} aria-label={`Take back ${toolName} ${pattern}`}>
+            <button
+              type="button"
+              onClick={() => void takeBack(id)}
+              aria-label={toVisible(`Take back ${toolName} ${pattern}`)}
+            >
               Take back
             </button>
           </li>

@@ -91,7 +91,9 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
         <p>Permission{waiting > 0 && `, ${waiting} more waiting`}</p>
         {expiresAt !== undefined && <AnswerTime until={expiresAt} onMore={() => tell(extend(id))} />}
       </div>
-      <h2 id="permission-title">{toVisible(title)}</h2>
+      <h2 id="permission-title" dir="auto">
+        {toVisible(title)}
+      </h2>
       <div id="permission-what">
         <p>{type === "tool" ? "The agent wants to use this tool:" : `${toTitle(toolName ?? type)} wants to touch:`}</p>
         <ul className="patterns">
@@ -116,7 +118,14 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
       )}
       <label className="field">
         Reason, if you refuse
-        <input value={reason} onChange={(event) => setReason(event.target.value)} />
+        <input
+          value={reason}
+          dir="auto"
+          onChange={(event) => setReason(event.target.value)}
+          onKeyDown={({ key, nativeEvent }) => {
+            if (key === "Enter" && !nativeEvent.isComposing && reason.trim() !== "") answer("reject");
+          }}
+        />
       </label>
       {(failure ?? problem) !== undefined && (
         <p className="problem" role="alert">

@@ -2,6 +2,7 @@ import { useAgentState, useTalk } from "@parley/react";
 import { ConnectionState, DisconnectReason, RoomEvent } from "livekit-client";
 import { type ReactNode, useEffect, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { toVisible } from "../shared/exact-json.ts";
 import { useRoomValue } from "../shared/use-room-value.ts";
 import { BudgetProblem } from "./budget-problem.tsx";
 import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
@@ -62,7 +63,7 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
         </p>
       )}
       <BudgetProblem />
-      {problem !== undefined && <p className="problem">{problem}</p>}
+      {problem !== undefined && <p className="problem">{toVisible(problem)}</p>}
     </div>
   );
 }

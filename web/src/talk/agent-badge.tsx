@@ -1,6 +1,6 @@
-import { type AgentState, useAgentState } from "@parley/react";
+import { type AgentState, isOpen, useAgentState, useToolCalls } from "@parley/react";
 import { RoomEvent } from "livekit-client";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { useRoomValue } from "../shared/use-room-value.ts";
 import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
@@ -23,12 +23,23 @@ const SPEAKER_EVENTS = [RoomEvent.ActiveSpeakersChanged];
 
 /** Shows what the agent does. Screen readers do not announce it: the announcer tells them of turns. */
 export function AgentBadge(): ReactNode {
-  const { liveKit } = useJoinedTalk();
+  const { liveKit, identity } = useJoinedTalk();
   const isOn = useIsMicrophoneOn();
   const isLoud = useRoomValue(liveKit, SPEAKER_EVENTS, ({ localParticipant }) => localParticipant.isSpeaking);
-  const { state } = useAgentState();
+  const { state: told } = useAgentState();
+  const isAsked = useToolCalls().some(
+    (call) => call.name === "ask_user" && call.addressee === identity && isOpen(call),
+  );
+  const state = told === "using_tool" && isAsked ? "waiting_for_permission" : told;
   const quiet = state === "listening" && !isOn ? "ready" : state;
   const shown = isOn && isLoud && HEARING.includes(state) ? "hearing" : quiet;
+  useEffect(() => {
+    // Also seen where the page is in a tab that nobody looks at.
+    document.title = state === "waiting_for_permission" ? "Waiting for you – Parley" : "Parley";
+    return () => {
+      document.title = "Parley";
+    };
+  }, [state]);
   return (
     <p className="badge" data-state={shown}>
       <span className="dot" aria-hidden="true" />

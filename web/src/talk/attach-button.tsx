@@ -1,8 +1,7 @@
 import { type ReactNode, useRef } from "react";
 import { IconButton } from "../shared/icon-button.tsx";
+import { KINDS } from "./attached-file.ts";
 
-/** Media types that a model can be shown. */
-const KINDS = "image/png,image/jpeg,image/gif,image/webp,application/pdf,text/plain";
 const PAPER_CLIP = "M20 11.5 12.5 19a5 5 0 0 1-7-7L13 4.5a3.3 3.3 0 0 1 4.7 4.7l-7.5 7.5a1.6 1.6 0 0 1-2.4-2.3L14.5 8";
 
 /** Chooses files that go with the next message. */
@@ -16,7 +15,7 @@ export function AttachButton({ onChosen }: { readonly onChosen: (files: readonly
         type="file"
         hidden
         multiple
-        accept={KINDS}
+        accept={[...KINDS, "text/*"].join()}
         onChange={({ currentTarget }) => {
           onChosen([...(currentTarget.files ?? [])]);
           currentTarget.value = "";

@@ -1,8 +1,11 @@
 import type { ReactNode } from "react";
+import { toVisible } from "../shared/exact-json.ts";
+import { ExactText } from "../shared/exact-text.tsx";
+import type { AttachedFile } from "./attached-file.ts";
 
 interface AttachedFilesProps {
-  readonly files: readonly File[];
-  readonly onRemove: (file: File) => void;
+  readonly files: readonly AttachedFile[];
+  readonly onRemove: (file: AttachedFile) => void;
 }
 
 /** The files that go with the next message. */
@@ -10,10 +13,15 @@ export function AttachedFiles({ files, onRemove }: AttachedFilesProps): ReactNod
   if (files.length === 0) return null;
   return (
     <ul className="attached" aria-label="Attached">
-      {files.map((file, index) => (
+      {files.map((attached, index) => (
         <li key={index}>
-          {file.name}
-          <button type="button" aria-label={`Remove ${file.name}`} onClick={() => onRemove(file)}>
+          {attached.thumbnail !== undefined && <img className="thumbnail" src={attached.thumbnail} alt="" />}
+          <ExactText>{attached.file.name}</ExactText>
+          <button
+            type="button"
+            aria-label={`Remove ${toVisible(attached.file.name)}`}
+            onClick={() => onRemove(attached)}
+          >
             ✕
           </button>
         </li>

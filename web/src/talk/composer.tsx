@@ -5,7 +5,15 @@ import { Microphone } from "../voice/microphone.tsx";
 import { useSound } from "../voice/sound-switch.ts";
 import { AttachButton } from "./attach-button.tsx";
 import { AttachedFiles } from "./attached-files.tsx";
+import { keepThumbnails } from "./sent-pictures.ts";
+import { useAttachments } from "./use-attachments.ts";
+import { WordOrIcon } from "./word-or-icon.tsx";
 
+const ICONS = {
+  quiet: "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5Zm12 0 5 5m0-5-5 5",
+  stop: "M7 7h10v10H7Z",
+  send: "M12 19V5m-6 6 6-6 6 6",
+};
 const BUSY: readonly string[] = ["thinking", "speaking", "using_tool", "waiting_for_permission"];
 
 export function Composer(): ReactNode {
@@ -14,7 +22,7 @@ export function Composer(): ReactNode {
   const hasSound = useSound();
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState("");
-  const [files, setFiles] = useState<readonly File[]>([]);
+  const { files, problem, isTooLarge, add, remove, clear } = useAttachments();
   const isBusy = BUSY.includes(state);
   const isEmpty = text.trim() === "" && files.length === 0;
 
@@ -24,10 +32,15 @@ export function Composer(): ReactNode {
     field.current?.focus();
   };
   const submit = () => {
-    if (isEmpty) return;
-    send(text, { attachments: files });
+    // The words and the files stay until one of them is removed.
+    if (isEmpty || isTooLarge) return;
+    const id = send(text, { attachments: files.map(({ file }) => file) });
+    keepThumbnails(
+      id,
+      files.map(({ thumbnail }) => thumbnail),
+    );
     setText("");
-    setFiles([]);
+    clear();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter also ends a word that is being composed (IME): then nothing is sent.
@@ -44,10 +57,15 @@ export function Composer(): ReactNode {
         submit();
       }}
     >
-      <AttachedFiles files={files} onRemove={(file) => setFiles(files.filter((each) => each !== file))} />
+      <AttachedFiles files={files} onRemove={remove} />
+      {problem !== undefined && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
       <Microphone />
       <Loudspeaker />
-      <AttachButton onChosen={(chosen) => setFiles([...files, ...chosen])} />
+      <AttachButton onChosen={(chosen) => void add(chosen)} />
       <label className="visually-hidden" htmlFor="message">
         Message
       </label>
@@ -55,25 +73,36 @@ export function Composer(): ReactNode {
         ref={field}
         id="message"
         rows={1}
+        dir="auto"
         autoFocus
         value={text}
         placeholder="Write here"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
+        onPaste={(event) => {
+          const pasted = [...event.clipboardData.files];
+          // A text that is copied from an office program comes with a picture of itself.
+          if (pasted.length === 0 || event.clipboardData.types.includes("text/plain")) return;
+          event.preventDefault();
+          void add(pasted);
+        }}
       />
       {state === "speaking" && hasSound && (
-        <button type="button" onClick={() => end("speech")}>
-          Quiet
+        <button type="button" className="end" onClick={() => end("speech")}>
+          <WordOrIcon word="Quiet" path={ICONS.quiet} />
         </button>
       )}
       {isBusy && (
         <button type="button" className="stop" onClick={() => end()}>
-          Stop
+          <WordOrIcon word="Stop" path={ICONS.stop} />
         </button>
       )}
-      <button className="primary" disabled={isEmpty}>
-        Send
-      </button>
+      {/* With nothing to send, Stop takes its place. */}
+      {!(isBusy && isEmpty) && (
+        <button className="primary send" disabled={isEmpty}>
+          <WordOrIcon word="Send" path={ICONS.send} />
+        </button>
+      )}
     </form>
   );
 }

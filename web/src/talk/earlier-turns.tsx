@@ -2,6 +2,7 @@ import { type TalkEntry, useMessage, useParley } from "@parley/react";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
+import { ExactText } from "../shared/exact-text.tsx";
 import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 import { CallCard } from "../tools/call-card.tsx";
@@ -139,7 +140,7 @@ function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps):
   return (
     <li ref={item} className="message user">
       <div className="head">
-        <p className="who">{isOwn ? "You" : saidBy}</p>
+        <p className="who">{isOwn ? "You" : <ExactText>{saidBy}</ExactText>}</p>
         <MessageActions onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
       </div>
       {isEditing ? (

@@ -21,7 +21,7 @@ export function EditMessage({ text, onDone }: EditMessageProps): ReactNode {
     >
       <label className="field">
         Say instead
-        <textarea rows={2} value={draft} onChange={(event) => setDraft(event.target.value)} autoFocus />
+        <textarea rows={2} dir="auto" value={draft} onChange={(event) => setDraft(event.target.value)} autoFocus />
       </label>
       <p className="row">
         <button className="primary">Send again</button>

@@ -1,11 +1,14 @@
-import { type Part, type TalkMessage, textOf, ToolCallView, useMessage } from "@parley/react";
+import { type Part, type TalkMessage, textOf, ToolCallView, useMessage, useToolCalls } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
+import { ExactText } from "../shared/exact-text.tsx";
+import { askingCall } from "../tools/asked-forms.tsx";
 import { CallCard } from "../tools/call-card.tsx";
 import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
 import { useSound } from "../voice/sound-switch.ts";
 import { EditMessage } from "./edit-message.tsx";
 import { MessageActions } from "./message-actions.tsx";
+import { thumbnailOf } from "./sent-pictures.ts";
 
 const ENDS: Readonly<Record<string, string>> = {
   interrupted: "Interrupted",
@@ -32,7 +35,7 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
   return (
     <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
-        <p className="who">{role === "user" ? (from ?? "You") : "Agent"}</p>
+        <p className="who">{role === "user" ? from === undefined ? "You" : <ExactText>{from}</ExactText> : "Agent"}</p>
         <MessageActions
           onEdit={isOver && role === "user" && from === undefined ? () => setEditing(true) : undefined}
           onAgain={
@@ -56,8 +59,9 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
         <div className="body">
           {message.attachments?.map((name, index) => (
             <p key={index} className="attachment">
+              <Thumbnail src={thumbnailOf(id, index)} />
               <span className="visually-hidden">Attached: </span>
-              {name}
+              <ExactText>{name}</ExactText>
             </p>
           ))}
           {parts.map((part, index) => (
@@ -89,6 +93,10 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
   );
 });
 
+function Thumbnail({ src }: { readonly src: string | undefined }): ReactNode {
+  return src !== undefined && <img className="thumbnail" src={src} alt="" />;
+}
+
 /** Ignores a failure, because the message itself shows it. */
 function inBackground(varying: Promise<void>): void {
   varying.catch(() => {});
@@ -109,6 +117,23 @@ function restOf(part: Part, { isSpoken }: TalkMessage): string {
   return part.text.slice(part.saidTo);
 }
 
+function CallPart({ toolUseId }: { readonly toolUseId: string }): ReactNode {
+  const asking = askingCall(toolUseId);
+  if (asking !== undefined) return <FormPart toolUseId={toolUseId} asking={asking} />;
+  return <ToolCallView toolUseId={toolUseId} fallback={CallCard} />;
+}
+
+interface FormPartProps {
+  readonly toolUseId: string;
+  readonly asking: string;
+}
+
+/** A form by which a tool asks somebody. It is shown in the tool's own card, if there is one. */
+function FormPart({ toolUseId, asking }: FormPartProps): ReactNode {
+  const isFolded = useToolCalls().some(({ id }) => id === asking);
+  return !isFolded && <ToolCallView toolUseId={toolUseId} fallback={CallCard} />;
+}
+
 interface PartViewProps {
   readonly part: Part;
   readonly message: TalkMessage;
@@ -117,7 +142,7 @@ interface PartViewProps {
 
 function PartView({ part, message, isReader }: PartViewProps): ReactNode {
   const hasSound = useSound();
-  if (part.kind === "call") return <ToolCallView toolUseId={part.toolUseId} fallback={CallCard} />;
+  if (part.kind === "call") return <CallPart toolUseId={part.toolUseId} />;
   if (part.kind === "aside") return <Markdown className="aside" text={part.text} />;
   if (part.text.trim() === "") return null;
   if (part.kind === "thinking")

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { Questions } from "../device/questions.tsx";
 import { DeviceTools } from "../device/tools.tsx";
@@ -9,6 +9,7 @@ import { SidePanel } from "../panels/side-panel.tsx";
 import { TurnLog } from "../panels/turn-log.tsx";
 import { UsageLog } from "../panels/usage-log.tsx";
 import { Problems } from "../problems/problems.tsx";
+import { toVisible } from "../shared/exact-json.ts";
 import { AgentSound } from "../voice/agent-sound.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -23,6 +24,7 @@ interface TalkPageProps {
 export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
   const { identity, room } = useJoinedTalk();
   const [isPanelOpen, setPanelOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
   return (
     <UsageLog>
       <div className="page">
@@ -31,11 +33,12 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
             <img src="/icon.svg" alt="" width="28" height="28" />
             <span>Parley</span>
           </h1>
-          <p className="where" title={`Room ${room}`}>
-            <strong>{identity}</strong> in <strong>{room}</strong>
+          <p className="where" title={`Room ${toVisible(room)}`}>
+            <strong>{toVisible(identity)}</strong> in <strong>{toVisible(room)}</strong>
           </p>
           <AgentBadge />
           <button
+            ref={opener}
             type="button"
             className="panel-switch"
             aria-expanded={isPanelOpen}
@@ -57,7 +60,13 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
         </main>
         <EventLog>
           <TurnLog>
-            <SidePanel isOpen={isPanelOpen} />
+            <SidePanel
+              isOpen={isPanelOpen}
+              onClose={() => {
+                setPanelOpen(false);
+                opener.current?.focus();
+              }}
+            />
           </TurnLog>
         </EventLog>
         <PermissionDialog />

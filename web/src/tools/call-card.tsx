@@ -1,9 +1,13 @@
 import { isOpen, type ToolCall } from "@parley/react";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { toVisible } from "../shared/exact-json.ts";
+import { ExactText } from "../shared/exact-text.tsx";
 import { useClockAhead } from "../shared/worker-clock.ts";
+import { AskedForms } from "./asked-forms.tsx";
+import { CallLog } from "./call-log.tsx";
 import { CancelCall } from "./cancel-call.tsx";
-import { toExtra, toPretty, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
+import { toExtra, toPretty, toRefusal, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
 import { DisplayView } from "./display-view.tsx";
 import { toExtraAnswers } from "./extra-answers.ts";
 import { TimeLeft } from "./time-left.tsx";
@@ -19,12 +23,14 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
 
 /** One call: first in words what it does, then all its details. */
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
-  const { status, name, inputJson, output, error, errorCode, logs, progress } = call;
+  const { name, inputJson, output, error, errorCode, logs, progress } = call;
   const { editedInput, deadlineAt, display } = call;
   const { identity: me } = useJoinedTalk();
   const aheadMs = useClockAhead();
-  const runner = call.approver === undefined ? toRunner(call, me) : "";
-  const state = toState(call, me);
+  const refusal = toRefusal(call);
+  const status = refusal ? "cancelled" : call.status;
+  const runner = call.approver === undefined && !refusal ? toRunner(call, me) : "";
+  const state = refusal?.state ?? toState(call, me);
   return (
     <div className="call" role="group" data-status={status} aria-label={`${toTitle(name)}: ${state}`}>
       <details>
@@ -33,18 +39,18 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
             {ICONS[status]}
           </span>
           <span className="call-title">
-            <strong>{toTitle(name)}</strong> <span className="call-summary">{toSummary(inputJson)}</span>
+            <strong>{toTitle(name)}</strong> <Summary inputJson={inputJson} />
           </span>
           <span className="call-state">
             {state}
             {runner !== "" && ` ${runner}`}
-            {tookOf(call)}
+            {!refusal && tookOf(call)}
           </span>
         </summary>
         <dl>
           <dt>Tool</dt>
           <dd>
-            <code>{name}</code>
+            <code>{toVisible(name)}</code>
           </dd>
           {inputJson !== "" && <JsonRow title="Arguments" json={inputJson} />}
           {editedInput !== undefined && <JsonRow title="Ran with" json={editedInput} />}
@@ -56,17 +62,19 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           {Math.round(progress * 100)} %
         </progress>
       )}
-      {logs.length > 0 && (
-        <pre className="logs" tabIndex={0} aria-label={`Log of ${toTitle(name)}`}>
-          {logs.join("\n")}
-        </pre>
-      )}
+      {logs.length > 0 && <CallLog title={`Log of ${toTitle(name)}`} lines={logs} />}
+      {call.id !== undefined && <AskedForms callId={call.id} />}
       {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt + aheadMs} />}
       {isCancellable(call) && <CancelCall callId={call.id} title={toTitle(name)} />}
       {display && <DisplayView display={display} />}
-      {error !== undefined && (
+      {refusal?.note !== undefined && (
+        <p className="extra">
+          <ExactText>{refusal.note}</ExactText>
+        </p>
+      )}
+      {error !== undefined && !refusal && (
         <p className="note">
-          {error} {errorCode !== undefined && <code>{errorCode}</code>}
+          <ExactText>{error}</ExactText> {errorCode !== undefined && <code>{toVisible(errorCode)}</code>}
         </p>
       )}
       {toExtraAnswers(call).map((answer, index) => (
@@ -75,6 +83,19 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
         </p>
       ))}
     </div>
+  );
+}
+
+function Summary({ inputJson }: { readonly inputJson: string }): ReactNode {
+  return (
+    <span className="call-summary">
+      {toSummary(inputJson).map((value, index) => (
+        <Fragment key={index}>
+          {index > 0 && " · "}
+          <bdi>{value}</bdi>
+        </Fragment>
+      ))}
+    </span>
   );
 }
 

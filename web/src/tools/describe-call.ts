@@ -6,16 +6,21 @@ const SUMMARY_LENGTH = 70;
 /** `read_local_file` → `Read local file` */
 export function toTitle(name: string): string {
   const words = name.replaceAll(/[_-]+/g, " ").trim();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return toVisible(words.charAt(0).toUpperCase() + words.slice(1));
 }
 
-/** The arguments that a person reads first: texts and numbers, cut. */
-export function toSummary(inputJson: string): string {
+/** The arguments that a person reads first: texts and numbers, each for itself, and cut. */
+export function toSummary(inputJson: string): readonly string[] {
   const input = parse(inputJson);
   const values = typeof input === "object" && input !== null ? Object.values(input) : [];
-  const plain = values.filter((value) => typeof value === "string" || typeof value === "number");
-  const text = plain.join(" · ").replaceAll(/\s+/g, " ");
-  return text.length > SUMMARY_LENGTH ? `${text.slice(0, SUMMARY_LENGTH)}…` : text;
+  let left = SUMMARY_LENGTH;
+  return values.flatMap((value: unknown) => {
+    if ((typeof value !== "string" && typeof value !== "number") || left <= 0) return [];
+    const text = toVisible(String(value).replaceAll(/\s+/g, " "));
+    const shown = text.length > left ? `${text.slice(0, left)}…` : text;
+    left -= text.length;
+    return shown;
+  });
 }
 
 /** JSON with line breaks; a text that is not complete yet stays as it is. */
@@ -25,25 +30,40 @@ export function toPretty(json: string): string {
 }
 
 export function toRunner({ runner, addressee, mcpServer }: ToolCall, me: string): string {
-  if (mcpServer !== undefined) return `by MCP server ${mcpServer}`;
+  if (mcpServer !== undefined) return `by MCP server ${toVisible(mcpServer)}`;
   if (runner === "server") return "on the server";
   if (runner === "anthropic") return "by Anthropic";
   if (runner === undefined) return "";
-  if (addressee !== undefined && addressee !== me) return `on ${addressee}'s device`;
+  if (addressee !== undefined && addressee !== me) return `on ${toVisible(addressee)}'s device`;
   return runner === "client" || addressee === me ? "on this device" : "here or on the server";
 }
 
 /** Describes an answer that came after the call's end. */
 export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
-  const other = from === "server" ? "The server" : from;
+  const other = from === "server" ? "The server" : toVisible(from);
   const who = from === me ? "This device" : other;
   if (kind === "duplicate") return `${who} answered once more. The first answer stands.`;
   if (kind === "wrong_participant") return `${who} answered, too, and was not asked. That changed nothing.`;
   return `${who} answered too late. That changed nothing.`;
 }
 
+/** A call that was not run because somebody refused it, in the person's own words if there are any. */
+export interface Refusal {
+  readonly state: string;
+  readonly note: string | undefined;
+}
+
+/** `undefined` for a call that was not refused. The error is a sentence for the model. */
+export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefined {
+  if (errorCode !== "permission_denied") return undefined;
+  const [, why = error] = /^Not run: (.*)$/su.exec(error) ?? [];
+  const rejected = /^the participant rejected it(?:\. What the participant said: (.*))?$/su.exec(why);
+  if (!rejected) return { state: "Not run", note: why };
+  return { state: "Refused, not run", note: rejected[1] === undefined ? undefined : `“${rejected[1]}”` };
+}
+
 export function toState({ status, approver, waitsForPermission }: ToolCall, me: string): string {
-  if (approver !== undefined) return `Waits for ${approver === me ? "your" : `${approver}'s`} permission`;
+  if (approver !== undefined) return `Waits for ${approver === me ? "your" : `${toVisible(approver)}'s`} permission`;
   return waitsForPermission === true ? "Waits for an answer" : STATUS[status];
 }
 

@@ -1,5 +1,6 @@
 import type { ToolCall } from "@parley/react";
 import type { ReactNode } from "react";
+import { toVisible } from "../shared/exact-json.ts";
 
 /** Shows a tool's `display`, if it has the form that this page knows: `{title?, src?, text?}`. */
 export function DisplayView({ display }: { readonly display: NonNullable<ToolCall["display"]> }): ReactNode {
@@ -8,12 +9,16 @@ export function DisplayView({ display }: { readonly display: NonNullable<ToolCal
   const picture = typeof src === "string" && src.startsWith("data:image/") ? src : undefined;
   const words = typeof text === "string" ? text : undefined;
   if (picture === undefined && words === undefined) return null;
-  const name = typeof title === "string" ? title : "";
+  const name = typeof title === "string" ? toVisible(title) : "";
   return (
     <figure className="display">
-      {name !== "" && <figcaption>{name}</figcaption>}
+      {name !== "" && <figcaption dir="auto">{name}</figcaption>}
       {picture !== undefined && <img src={picture} alt={name} />}
-      {words !== undefined && <p className="text">{words}</p>}
+      {words !== undefined && (
+        <p className="text" dir="auto">
+          {toVisible(words)}
+        </p>
+      )}
     </figure>
   );
 }

@@ -1,0 +1,57 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { findingsOf } from "./findings.ts";
+import { PageWorld, say } from "./page-world.ts";
+
+const world = forFile(() => PageWorld.start());
+
+const PHONE = { width: 375, height: 667 };
+const field = (page: Page) => page.getByLabel("Message", { exact: true });
+
+test("while the agent works there is room to write, and Stop stands where Send was", async () => {
+  const page = await world.join({ viewport: PHONE });
+  world.model.script([reply([text("This goes on and on. ".repeat(40))], { ...slow(100) })]);
+  await say(page, "Tell me a long story");
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+
+  expect(await page.getByRole("button", { name: "Send" }).count()).toBe(0);
+  expect((await field(page).boundingBox())?.width).toBeGreaterThan(280);
+  await field(page).fill("And something else");
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
+});
+
+test("above a soft keyboard a form leaves the line to write in on the page", async () => {
+  const page = await world.join({ viewport: PHONE });
+  world.model.script([reply([toolUse("book_table")])]);
+  await say(page, "Book a table");
+  await page.getByRole("form", { name: "A table for you" }).waitFor();
+
+  await page.setViewportSize({ width: 375, height: 340 });
+
+  const box = await field(page).boundingBox();
+  expect((box?.y ?? 340) + (box?.height ?? 0)).toBeLessThanOrEqual(340);
+  const form = await page.locator(".shown").boundingBox();
+  expect(form?.height).toBeGreaterThan(40);
+});
+
+test("Details cover the page, and close by a button or Escape, with the focus back", async () => {
+  const page = await world.join({ viewport: PHONE });
+  const details = page.getByRole("button", { name: "Details" });
+  const panel = page.getByRole("complementary", { name: "Details" });
+  for (const close of ["button", "Escape"]) {
+    await details.click();
+    expect(await panel.boundingBox()).toEqual({ x: 0, y: 0, ...PHONE });
+    expect(await findingsOf(page)).toEqual([]);
+    if (close === "button") await panel.getByRole("button", { name: "Close" }).click();
+    else {
+      await panel.getByRole("tab", { name: "Tools" }).focus();
+      await page.keyboard.press("Escape");
+    }
+    await panel.waitFor({ state: "hidden" });
+    await details.and(page.locator(":focus")).waitFor();
+  }
+});

@@ -1,0 +1,73 @@
+/** A file that goes with the next message. */
+export interface AttachedFile {
+  readonly file: File;
+  /** A small picture of it as a `data:` address; absent for anything that is no picture. */
+  readonly thumbnail?: string;
+}
+
+/** Media types that a model can be shown. Other texts are sent as plain text. */
+export const KINDS: readonly string[] = [
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "application/pdf",
+  "text/plain",
+];
+/** A model sees no more of a picture than this, in pixels. */
+const LONGEST_EDGE = 1_568;
+const THUMBNAIL_EDGE = 96;
+const JPEG_QUALITY = 0.85;
+/** A PNG that stays larger than this is a photo, which JPEG makes much smaller. In bytes. */
+const LARGE_PNG = 1_000_000;
+/** All files of a message together, in bytes: an envelope holds 4 MiB, and words and names go with them. */
+export const MOST_BYTES = 4_000_000;
+
+/**
+ * Gets a file ready to be sent. Pictures are scaled down to what a model sees; an animation stays as it is.
+ *
+ * @throws {TypeError} with a sentence for people, when no model can be shown such a file
+ */
+export async function attachFile(file: File): Promise<AttachedFile> {
+  if (!KINDS.includes(file.type) && !file.type.startsWith("text/"))
+    throw new TypeError(
+      `${file.name} cannot be attached. Choose a picture (PNG, JPEG, GIF, WebP), a PDF or a text file.`,
+    );
+  if (!file.type.startsWith("image/")) return { file };
+  const picture = await createImageBitmap(file).catch((cause: unknown) => {
+    throw new TypeError(`${file.name} cannot be read as a picture.`, { cause });
+  });
+  try {
+    const thumbnail = draw(picture, THUMBNAIL_EDGE).toDataURL("image/png");
+    const isSmall = Math.max(picture.width, picture.height) <= LONGEST_EDGE && file.size <= LARGE_PNG;
+    if (isSmall || file.type === "image/gif") return { file, thumbnail };
+    const scaled = await toFile(draw(picture, LONGEST_EDGE), file);
+    return { file: scaled.size < file.size ? scaled : file, thumbnail };
+  } finally {
+    picture.close();
+  }
+}
+
+/** Never larger than it is. */
+function draw(picture: ImageBitmap, longestEdge: number): HTMLCanvasElement {
+  const scale = Math.min(1, longestEdge / Math.max(picture.width, picture.height));
+  const [width, height] = [picture.width, picture.height].map((edge) => Math.max(1, Math.round(edge * scale)));
+  const canvas = Object.assign(document.createElement("canvas"), { width, height });
+  canvas.getContext("2d")?.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+async function toFile(canvas: HTMLCanvasElement, { name, type }: File): Promise<File> {
+  const blob = await toBlob(canvas, type);
+  if (type !== "image/png" || blob.size <= LARGE_PNG) return new File([blob], name, { type: blob.type });
+  const photo = await toBlob(canvas, "image/jpeg");
+  return new File([photo], name.replace(/\.png$/iu, ".jpg"), { type: photo.type });
+}
+
+async function toBlob(canvas: HTMLCanvasElement, type: string): Promise<Blob> {
+  const { promise, resolve, reject } = Promise.withResolvers<Blob>();
+  const done = (blob: Blob | null) =>
+    blob ? resolve(blob) : reject(new TypeError("The picture cannot be scaled down."));
+  canvas.toBlob(done, type, JPEG_QUALITY);
+  return promise;
+}

@@ -1,0 +1,65 @@
+import { useCallback, useEffect, useState } from "react";
+import { type AttachedFile, attachFile, MOST_BYTES } from "./attached-file.ts";
+
+interface Attachments {
+  readonly files: readonly AttachedFile[];
+  /** Why the last file was not attached, or why the files cannot be sent, for people. */
+  readonly problem: string | undefined;
+  /** Whether one must be removed before the others can be sent. */
+  readonly isTooLarge: boolean;
+  /** Never rejects. */
+  readonly add: (chosen: readonly File[]) => Promise<void>;
+  readonly remove: (file: AttachedFile) => void;
+  readonly clear: () => void;
+}
+
+/** The files that go with the next message: those that were chosen, pasted, or dropped anywhere on the page. */
+export function useAttachments(): Attachments {
+  const [files, setFiles] = useState<readonly AttachedFile[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const add = useCallback(async (chosen: readonly File[]) => {
+    setProblem(undefined);
+    for (const file of chosen) {
+      try {
+        const attached = await attachFile(file);
+        setFiles((known) => [...known, attached]);
+      } catch (error) {
+        setProblem(error instanceof Error ? error.message : String(error));
+      }
+    }
+  }, []);
+  useEffect(() => {
+    // Also where nothing takes files: the browser would leave this page to show what was dropped.
+    const onDragOver = (event: DragEvent) => hasFiles(event) && event.preventDefault();
+    const onDrop = (event: DragEvent) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      void add([...(event.dataTransfer?.files ?? [])]);
+    };
+    window.addEventListener("dragover", onDragOver);
+    window.addEventListener("drop", onDrop);
+    return () => {
+      window.removeEventListener("dragover", onDragOver);
+      window.removeEventListener("drop", onDrop);
+    };
+  }, [add]);
+  const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
+  const isTooLarge = bytes > MOST_BYTES;
+  const tooLarge = `The attached files are too large: ${toMegabytes(bytes)} together, and at most ${toMegabytes(MOST_BYTES)} can be sent. Remove one.`;
+  return {
+    files,
+    problem: isTooLarge ? tooLarge : problem,
+    isTooLarge,
+    add,
+    remove: (file) => setFiles(files.filter((each) => each !== file)),
+    clear: () => setFiles([]),
+  };
+}
+
+function hasFiles({ dataTransfer }: DragEvent): boolean {
+  return dataTransfer?.types.includes("Files") === true;
+}
+
+function toMegabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
