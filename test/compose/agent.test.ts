@@ -38,13 +38,12 @@ test("a first agent's containers are built and talk, and go on when a service is
 
 test("a first agent without a key says in one line which variables it needs", async () => {
   await using project = await Project.create({ folder: AGENT });
-  await project.compose("up", "--build", "--detach", "livekit", "postgres");
-  const start = project.compose("up", "--detach", "--wait", "--wait-timeout", "15", "worker");
+  await project.compose("up", "--build", "--detach");
 
-  await expect(start).rejects.toThrow(/ended with code/);
+  // Not by `up --wait`: between two starts of the worker it may see one that has no health yet, and take it for healthy.
+  const log = () => project.compose("logs", "--no-log-prefix", "--tail", "50", "worker");
+  await expect.poll(log, { timeout: 30_000, interval: 500 }).toContain("ANTHROPIC_API_KEY");
 
-  const log = await project.compose("logs", "--no-log-prefix", "--tail", "50", "worker");
-  const lines = log.split("\n").filter((line) => line.includes("ANTHROPIC_API_KEY"));
-  expect(lines.length).toBeGreaterThan(0);
+  const lines = (await log()).split("\n").filter((line) => line.includes("ANTHROPIC_API_KEY"));
   expect(lines[0]).toContain("ANTHROPIC_BASE_URL");
 });

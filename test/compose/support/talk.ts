@@ -40,13 +40,19 @@ export class Talk implements AsyncDisposable {
     return talk;
   }
 
-  /** Asks, and resolves to the answer and how long it took. */
+  /**
+   * Asks, and resolves to the answer and how long it took.
+   *
+   * @throws {Error} with the last events, when the answer is empty: its turn failed
+   */
   async ask(text: string, timeoutMs = 60_000): Promise<{ readonly text: string; readonly ms: number }> {
     const from = performance.now();
     const seen = this.events.length;
     this.#child.stdin?.write(`${text}\n`);
     const end = await this.#until((event, index) => index >= seen && event.event === "turn_end", timeoutMs);
-    return { text: end.event === "turn_end" ? end.text : "", ms: Math.round(performance.now() - from) };
+    if (end.event !== "turn_end" || end.text === "")
+      throw new Error(`No answer: ${JSON.stringify(this.events.slice(seen))}`);
+    return { text: end.text, ms: Math.round(performance.now() - from) };
   }
 
   async #until(wanted: (event: TalkEvent, index: number) => boolean, timeoutMs: number): Promise<TalkEvent> {
