@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createId } from "../src/lib/id.ts";
-import { decodeEnvelope } from "../src/protocol/codec/codec.ts";
-import { rememberKeys } from "../src/protocol/codec/remember-keys.ts";
+import { decodeEnvelope } from "../src/protocol/codec/decode-envelope.ts";
 import { MESSAGES } from "../src/protocol/messages/messages.ts";
 import { mainThreadMs } from "../src/worker/process/running-processes.ts";
 import { reply, text } from "../src/testing/model-server/step.ts";
@@ -80,7 +79,7 @@ test.each(Object.entries(PACKETS))("a packet of %s", (name, rows) => {
   const bytes = rawPacket({ type: MESSAGES.tool_use_result.number, stanzaId: 1, body });
   const costs = Array.from({ length: 9 }, () => {
     const before = process.cpuUsage();
-    decodeEnvelope(bytes, rememberKeys());
+    decodeEnvelope(bytes);
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   });

@@ -51,7 +51,7 @@ const CHAINS = [
 ];
 /** The only folders that may import a package; where one of them is right, all files below it are. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
-  "@msgpack/msgpack": ["src/conformance/wire"],
+  "@msgpack/msgpack": ["src/protocol/codec", "src/conformance/wire"],
   valibot: ["src/protocol"],
   postgres: ["src/store", "tools/data"],
   unbash: ["src/permission/shell"],

@@ -1,5 +1,5 @@
 import type { Transport } from "../../src/client/index.ts";
-import { decodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { clockMs } from "../clock.ts";
 
 /** The transport, and how long each ToolUseResult took to be acknowledged. */

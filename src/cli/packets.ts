@@ -1,7 +1,8 @@
 import { createInterface } from "node:readline";
 import { toAppError } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
-import { decodeEnvelope, encodeEnvelope } from "../protocol/codec/codec.ts";
+import { encodeEnvelope } from "../protocol/codec/codec.ts";
+import { decodeEnvelope } from "../protocol/codec/decode-envelope.ts";
 import { isPlainMap } from "../protocol/messages/fields.ts";
 import { MESSAGES, type MessageType, messageTypeOf } from "../protocol/messages/messages.ts";
 import { parseMessage } from "../protocol/messages/parse-message.ts";

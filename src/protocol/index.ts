@@ -2,13 +2,13 @@
 
 export { AppError, ERROR_CODES, type ErrorCode } from "../errors/app-error.ts";
 export {
-  decodeEnvelope,
   encodeEnvelope,
   type Incoming,
   type OutgoingEnvelope,
   type ReceivedMessage,
   type UnknownMessage,
 } from "./codec/codec.ts";
+export { decodeEnvelope } from "./codec/decode-envelope.ts";
 export { conversationIdOfRoom } from "./conversation-id.ts";
 export { LIMITS, TOOL_NAME, TOOL_TIMES } from "./limits.ts";
 export {

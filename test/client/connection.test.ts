@@ -178,6 +178,24 @@ test("what an agent said before it was announced is asked for again", async () =
   expect(parley.isConnected).toBe(true);
 });
 
+test("a packet of an unannounced sender takes no more memory than it has bytes", async () => {
+  const room = new MemoryRoom({ hasAgent: false });
+  const connecting = connect(room.transport);
+  const before = process.memoryUsage().rss;
+
+  // The library alone would make room for 50,000 items in each list, 2 GB in all.
+  room.sayBytes(Uint8Array.from(Buffer.from(`81a87374616e7a614964${"dcc350".repeat(5_000)}`, "hex")), {
+    from: undefined,
+  });
+  room.say({ type: "configuration", body: {} }, { from: undefined, stanzaId: -7 });
+  expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000);
+
+  room.join();
+  await using parley = await connecting;
+  expect(room.all("configuration").map(({ lastSequenceSeen }) => lastSequenceSeen)).toEqual([6]);
+  expect(parley.isConnected).toBe(true);
+});
+
 test("what a new agent says first does not hide what we have missed of the one before", async () => {
   const { room, parley } = await openClient();
   const commentary = { type: "commentary", body: { id: "c", messageId: "m", content: "" } } as const;

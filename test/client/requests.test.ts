@@ -237,17 +237,46 @@ test("a tool that logs without end stays far below the worker's limit", async ()
   expect(room.all("tool_use_progress").length).toBeLessThanOrEqual(30);
 });
 
-test("bytes that are no message do no harm", async () => {
+/** What the library refuses, or reads and a message cannot be. `{stanzaId: …}` around the bytes of one value. */
+const inEnvelope = (hex: string) => Uint8Array.from(Buffer.from(`81a87374616e7a614964${hex}`, "hex"));
+const UNREADABLE: readonly [name: string, bytes: Uint8Array, code?: number][] = [
+  ["nothing", new Uint8Array(0)],
+  ["a list of 4 billion items", Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff)],
+  ["ten nested lists of 33 million items", inEnvelope("dd02000000".repeat(10))],
+  ["14,000 nested lists", new Uint8Array(14_000).fill(0x91)],
+  ["a map in 200,000 lists", inEnvelope(`${"91".repeat(200_000)}80`), 413],
+  ["60,000 lists", inEnvelope(`dd0000ea60${"90".repeat(60_000)}`), 413],
+  ["bytes instead of a map", Uint8Array.of(0xc4, 1, 0)],
+  ["the byte 0xc1", inEnvelope("c1")],
+  ["an unknown extension", inEnvelope("d46300")],
+  ["a key that is not UTF-8", Uint8Array.of(0x81, 0xa1, 0xff, 0xc0)],
+  ["a byte after the map", Uint8Array.of(0x80, 0x00)],
+];
+
+test.each(UNREADABLE)("%s from an agent is an error, and the next request is run", async (_name, bytes, code = 101) => {
   const { room, parley } = await openWithTool(() => ({ ok: true }));
   const codes: number[] = [];
   parley.on("error", ({ code }) => codes.push(code));
 
-  room.sayBytes(new Uint8Array([0xdd, 0xff, 0xff, 0xff, 0xff]));
-  room.sayBytes(new Uint8Array(0));
+  room.sayBytes(bytes);
   room.request({ id: "r1" });
 
   expect(await room.result("r1")).toMatchObject({ success: true });
-  expect(codes).toEqual([101, 101]);
+  expect(codes).toEqual([code]);
+});
+
+test("a tool is given exactly the arguments that were sent, whatever their keys and texts", async () => {
+  const given: unknown[] = [];
+  const { room } = await openWithTool((input) => {
+    given.push(JSON.stringify(input), Object.getPrototypeOf(input) === Object.prototype);
+  });
+  const text = JSON.stringify(`\uFEFF${"é".repeat(200)}`);
+  const json = `{"__proto__":{"a":${text}},"constructor":[{"prototype":1,"__proto__":2}],"\uFEFFkey":${text}}`;
+
+  room.sayBytes(rawRequest({ id: "r1", execution: "client", parameters: JSON.parse(json) }));
+
+  expect(await room.result("r1")).toMatchObject({ success: true });
+  expect(given).toEqual([json, true]);
 });
 
 test("a tool for the room is announced so, and is told whose turn it is when that is another's", async () => {

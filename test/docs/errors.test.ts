@@ -63,7 +63,8 @@ test("the page says which codes the worker sends", () => {
 
 test("the page says which codes our client sends", async () => {
   const { room } = await openClient();
-  const request = { id: "r1", messageId: "m", toolName: "t", parameters: { text: "x".repeat(1024 * 1024 + 1) } };
+  const deep = Array.from({ length: 90 }).reduce<unknown>((inner) => [inner], 1);
+  const request = { id: "r1", messageId: "m", toolName: "t", parameters: { deep } };
   const bodies = [{ id: "r2" }, { id: "r3", execution: "elsewhere" }, { execution: "client" }, request];
 
   for (const [index, body] of bodies.entries())

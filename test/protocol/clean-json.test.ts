@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cleanJson, cleanText, readExactJson, readJson } from "../../src/lib/clean-json.ts";
-import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 const SEED = propertySeed(20_261_121);

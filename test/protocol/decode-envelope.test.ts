@@ -1,6 +1,7 @@
 import { encode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
-import { type Incoming, decodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import type { Incoming } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { MESSAGES, type MessageType } from "../../src/protocol/messages/messages.ts";
 import { MalformedMessageError } from "../../src/protocol/messages/parse-message.ts";
 import { toBytes } from "./golden.ts";

@@ -1,7 +1,8 @@
 import { decode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
-import { type OutgoingEnvelope, decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { type OutgoingEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { toHex } from "./golden.ts";
 
 const result = (value: unknown): OutgoingEnvelope => ({
@@ -42,6 +43,15 @@ test.each([0, 1, 0.5, -2])("confidence %d is a float32", (confidence) => {
   const float32 = Buffer.alloc(4);
   float32.writeFloatBE(confidence);
   expect(hex.endsWith(`${toHex(Buffer.from("confidence"))}ca${float32.toString("hex")}`)).toBe(true);
+});
+
+test("a float32 may stand beside any other field, and no other number becomes one", () => {
+  const body = { id: "m", text: "t", final: true, confidence: 0.1, participant: "ann" };
+  const meta = { confidence: 0.1 };
+
+  const bytes = encodeEnvelope({ stanzaId: -1, conversationId: "c", meta, message: { type: "transcription", body } });
+
+  expect(decode(bytes)).toMatchObject({ meta, body: { ...body, confidence: Math.fround(0.1) } });
 });
 
 test("no integer takes 64 bits: wider ones are float64", () => {

@@ -1,6 +1,7 @@
 import { decode } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
-import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { MESSAGES } from "../../src/protocol/messages/messages.ts";
 import { goldens, toBytes, toEnvelope, toHex } from "./golden.ts";
 

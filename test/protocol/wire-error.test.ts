@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { AppError, ERROR_CODES, type ErrorCode } from "../../src/errors/app-error.ts";
 import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
-import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { MalformedMessageError } from "../../src/protocol/messages/parse-message.ts";
 import { toWireError } from "../../src/protocol/wire-error.ts";
 

@@ -5,7 +5,8 @@ import { inject } from "vitest";
 import { AGENT_PREFIX, conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { createId } from "../../src/lib/id.ts";
-import { decodeEnvelope, encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { encodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import type { Message, MessageBody } from "../../src/protocol/messages/messages.ts";
 
 type Type = Message["type"];

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { RoomEvent } from "@livekit/rtc-node";
 import { expect, inject, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { decodeEnvelope } from "../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { startModelServer, type ModelServer } from "../../src/testing/model-server/model-server.ts";
 import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";

@@ -1,6 +1,7 @@
 import type { AppError } from "../../errors/app-error.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { decodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
+import { decodeTrusted, type Incoming } from "../../protocol/codec/codec.ts";
+import { unpackStanzaId } from "../../protocol/codec/unpack.ts";
 import type { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import type { Message } from "../../protocol/messages/messages.ts";
 
@@ -66,8 +67,8 @@ export class IncomingMessages {
    */
   miss(bytes: Uint8Array): void {
     try {
-      const { stanzaId } = decodeEnvelope(bytes);
-      if (stanzaId < 0) this.#doubt(-stanzaId - 1);
+      const stanzaId = unpackStanzaId(bytes);
+      if (typeof stanzaId === "number" && stanzaId < 0) this.#doubt(-stanzaId - 1);
     } catch {
       // The worker sends it again, and then it is reported.
     }
@@ -76,7 +77,7 @@ export class IncomingMessages {
   handle(bytes: Uint8Array, from: string): void {
     let incoming: Incoming;
     try {
-      incoming = decodeEnvelope(bytes);
+      incoming = decodeTrusted(bytes);
     } catch (error) {
       const malformed = error as MalformedMessageError;
       const { stanzaId = 0, typeName } = malformed.parts;

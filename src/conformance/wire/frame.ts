@@ -1,6 +1,6 @@
 import { AppError } from "../../errors/app-error.ts";
-import { decodeEnvelope, encodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
-import { unpackPacket } from "../../protocol/codec/unpack.ts";
+import { encodeEnvelope, type Incoming } from "../../protocol/codec/codec.ts";
+import { decodeEnvelope, unpackPacket } from "../../protocol/codec/decode-envelope.ts";
 import { isPlainMap } from "../../protocol/messages/fields.ts";
 import { isSentBy, type Message, type MessageBody, MESSAGES } from "../../protocol/messages/messages.ts";
 import { KitFault } from "../check.ts";

@@ -7,10 +7,9 @@ import { float32, isPlainMap, readFields } from "../messages/fields.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
 import { fieldNames, type Message, MESSAGES, messageTypeOf, type MessageType } from "../messages/messages.ts";
 import { MalformedMessageError, parseMessage, type ReadableParts } from "../messages/parse-message.ts";
-import { Float32, packMap } from "./pack.ts";
-import { peekEnvelope } from "./peek.ts";
 import { executionSchema } from "../messages/tool-messages.ts";
-import { type decodeKey, unpackPacket } from "./unpack.ts";
+import { packMap } from "./pack.ts";
+import { unpack } from "./unpack.ts";
 
 /** A message with its envelope, ready to be encoded. */
 export interface OutgoingEnvelope {
@@ -22,6 +21,10 @@ export interface OutgoingEnvelope {
 
 const FLOAT32_FIELDS = fieldNames((kind) => kind === float32);
 
+/** Takes the four bytes of a float32 that is not known yet: the library writes it as a tag and four bytes, too. */
+const FLOAT32_LATER = 0xff_ff_ff_ff;
+const FLOAT32_TAG = 0xca;
+
 /**
  * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields left out, no 64-bit integers.
  * Fields that the type does not have are not sent.
@@ -30,22 +33,27 @@ const FLOAT32_FIELDS = fieldNames((kind) => kind === float32);
  */
 export function encodeEnvelope({ stanzaId, conversationId, meta = {}, message }: OutgoingEnvelope): Uint8Array {
   if (!Number.isSafeInteger(stanzaId)) throw new AppError("internal", "A stanzaId is not an integer");
-  const body = toBody(message, conversationId);
-  return packMap({ stanzaId, conversationId, type: MESSAGES[message.type].number, meta, body });
+  const { fields, last } = toBody(message, conversationId);
+  const bytes = packMap({ stanzaId, conversationId, type: MESSAGES[message.type].number, meta, body: fields });
+  if (last === undefined) return bytes;
+  const view = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - 5);
+  view.setUint8(0, FLOAT32_TAG);
+  view.setFloat32(1, last);
+  return bytes;
 }
 
-function toBody(message: Message, conversationId: string): Record<string, unknown> {
+/** The library writes no float32 among other numbers: of the type that has one, it is the `last` field, and written later. */
+function toBody(message: Message, conversationId: string): { fields: Record<string, unknown>; last?: number } {
   const source: Readonly<Record<string, unknown>> = message.body;
   const fields: Record<string, unknown> = { conversationId };
   for (const name of Object.keys(MESSAGES[message.type].shape.entries)) {
     const value = source[name];
     if (value !== undefined && value !== null) fields[name] = value;
   }
-  for (const name of FLOAT32_FIELDS.get(message.type) ?? []) {
-    const value = fields[name];
-    if (typeof value === "number") fields[name] = new Float32(value);
-  }
-  return message.type === "tool_use_result" ? { ...fields, requestId: message.body.id } : fields;
+  const [name = ""] = FLOAT32_FIELDS.get(message.type) ?? [];
+  const { [name]: last, ...others } = fields;
+  if (typeof last === "number") return { fields: { ...others, [name]: FLOAT32_LATER }, last };
+  return { fields: message.type === "tool_use_result" ? { ...fields, requestId: message.body.id } : fields };
 }
 
 interface IncomingEnvelope {
@@ -62,13 +70,34 @@ export type ReceivedMessage = IncomingEnvelope & { readonly message: Message };
 export type Incoming = ReceivedMessage | UnknownMessage;
 
 /**
- * Reads one packet from any sender. Every value in the answer is a copy, and PostgreSQL can store it.
+ * Reads a packet from an agent, which is trusted: with `decodeEnvelope` a stranger's packet cannot take more than it holds.
+ * Every value in the answer is a copy.
  *
- * @param toKey makes the keys of its maps: `rememberKeys` where many packets are read
  * @throws {MalformedMessageError} `malformed` or `too_large`, with what could be read; never anything else
  */
-export function decodeEnvelope(bytes: Uint8Array, toKey?: typeof decodeKey): Incoming {
-  const root = readFields(decodePacket(bytes, toKey));
+export function decodeTrusted(bytes: Uint8Array): Incoming {
+  let parts: ReadableParts = {};
+  try {
+    const { root, fault } = unpack(bytes);
+    if (!fault) return readEnvelope(root);
+    parts = readParts(readFields(root), root["body"]);
+    throw fault;
+  } catch (error) {
+    throw toMalformed(error, parts);
+  }
+}
+
+/** What a packet is refused with that could not be decoded. */
+export function toMalformed(error: unknown, parts: ReadableParts): MalformedMessageError {
+  if (error instanceof MalformedMessageError) return error;
+  const [message, code] =
+    error instanceof AppError ? [error.message, error.code] : ["The packet cannot be decoded", "malformed"];
+  return new MalformedMessageError(message, parts, code === "too_large" ? code : "malformed");
+}
+
+/** @throws {MalformedMessageError} for a map that is no message, with what could be read */
+export function readEnvelope(map: Record<string, unknown>): Incoming {
+  const root = readFields(map);
   const body = root["body"] ?? {};
   const parts = readParts(root, body);
   const { stanzaId } = parts;
@@ -82,23 +111,8 @@ export function decodeEnvelope(bytes: Uint8Array, toKey?: typeof decodeKey): Inc
   return { ...envelope, message: parseMessage(name, body, parts) };
 }
 
-function decodePacket(bytes: Uint8Array, toKey?: typeof decodeKey): Record<string, unknown> {
-  try {
-    return unpackPacket(bytes, toKey);
-  } catch (error) {
-    const peeked = peekEnvelope(bytes);
-    const isTooLarge = error instanceof AppError && error.code === "too_large";
-    const message = error instanceof AppError ? error.message : "The packet cannot be decoded";
-    throw new MalformedMessageError(
-      message,
-      readParts(readFields(peeked), peeked["body"]),
-      isTooLarge ? "too_large" : "malformed",
-    );
-  }
-}
-
 /** What identifies a message, read before the rest is checked. */
-function readParts(root: Record<string, unknown>, body: unknown): ReadableParts {
+export function readParts(root: Record<string, unknown>, body: unknown): ReadableParts {
   const { stanzaId, type } = root;
   const fields = isPlainMap(body) ? readFields(body) : {};
   const typeName = isInteger(type) ? messageTypeOf(type) : undefined;

@@ -1,5 +1,4 @@
-import { AppError } from "../../errors/app-error.ts";
-import { MESSAGE_LIMITS } from "../limits.ts";
+import { malformed } from "./refusals.ts";
 
 /** What the first byte of a MessagePack value says. */
 interface Head {
@@ -78,6 +77,3 @@ export class PacketCursor {
 }
 
 const truncated = () => malformed("The packet ends inside a value");
-export const malformed = (message: string): AppError => new AppError("malformed", message);
-export const tooLarge = (message: string): AppError => new AppError("too_large", message);
-export const tooLong = (): AppError => tooLarge(`The envelope is over ${MESSAGE_LIMITS.envelopeBytes} bytes`);

@@ -1,6 +1,7 @@
 import { MESSAGE_LIMITS } from "../limits.ts";
-import { headOf, malformed, PacketCursor } from "./packet-cursor.ts";
-import { unpackValue } from "./unpack.ts";
+import { headOf, PacketCursor } from "./packet-cursor.ts";
+import { malformed } from "./refusals.ts";
+import { unpackScalar } from "./unpack.ts";
 
 const WANTED_OF_ENVELOPE: ReadonlySet<string> = new Set(["stanzaId", "conversationId", "type"]);
 const WANTED_OF_BODY: ReadonlySet<string> = new Set([
@@ -105,6 +106,6 @@ class Peek {
     this.skipValue();
     const isSmall = this.#cursor.position - start <= MAX_BYTES;
     if (!isSmall || (kind !== "str" && kind !== "scalar")) return undefined;
-    return unpackValue(this.#cursor.bytes.subarray(start, this.#cursor.position));
+    return unpackScalar(this.#cursor.bytes.subarray(start, this.#cursor.position));
   }
 }

@@ -1,18 +1,22 @@
+import { MESSAGE_LIMITS } from "../limits.ts";
+import { tooManyKeys } from "./refusals.ts";
 import { decodeKey } from "./unpack.ts";
 
 /**
- * Makes the keys of one packet: one that it has had before is not decoded again. Rows of a table have the same ones
- * again and again. The client SDK does without, to be small.
+ * Makes the keys of one packet, and refuses one too many. A key that it has had before is not decoded again: the rows of
+ * a table have the same ones again and again.
  */
 export function rememberKeys(): typeof decodeKey {
   /** The last key with each hash of its bytes. */
   const known = new Map<number, readonly [bytes: Uint8Array, key: string]>();
+  const different = new Set<string>();
   return (bytes) => {
     let hash = bytes.length;
     for (let index = 0; index < bytes.length; index++) hash = (hash * 31 + (bytes[index] ?? 0)) | 0;
     const last = known.get(hash);
     if (last && isSame(last[0], bytes)) return last[1];
     const key = decodeKey(bytes);
+    if (different.add(key).size > MESSAGE_LIMITS.differentKeys) throw tooManyKeys();
     known.set(hash, [bytes, key]);
     return key;
   };

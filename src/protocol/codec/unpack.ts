@@ -1,168 +1,134 @@
+import { Decoder, type DecoderOptions, decodeTimestampExtension, type ExtensionCodecType } from "@msgpack/msgpack";
 import { objectFor, setOwn } from "../../lib/json.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
-import { headOf, malformed, PacketCursor, tooLarge, tooLong } from "./packet-cursor.ts";
+import { isPlainMap } from "../messages/fields.ts";
+import { malformed, tooDeep, tooMany } from "./refusals.ts";
+
+type KeyDecoder = NonNullable<DecoderOptions["keyDecoder"]>;
 
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
+/** Stands for the key `__proto__`, which the library refuses, until its maps are made. No key from UTF-8 is alike. */
+const PROTO = "\uD800__proto__";
+
+const extensionCodec: ExtensionCodecType<undefined> = {
+  tryToEncode: () => null,
+  decode(data, type) {
+    // How some encoders write `undefined`.
+    if (type === 0) return undefined;
+    if (type !== -1) throw malformed("An extension type is neither 0 nor a timestamp");
+    if (![4, 8, 12].includes(data.length)) throw malformed("A timestamp is not 4, 8 or 12 bytes");
+    return decodeTimestampExtension(data);
+  },
+};
+
+/** The first byte of a text's head, by how many bytes its length takes. */
+const TEXT_TAGS = [undefined, 0xd9, 0xda, undefined, 0xdb];
+
+/** What a packet holds. With a fault it is not whole: what is over a limit is `undefined` in it. */
+export interface Unpacked {
+  readonly root: Record<string, unknown>;
+  readonly fault: Error | undefined;
+}
+
 /**
- * Decodes a packet from any sender. The packet's size bounds the cost: a container's count is checked against the bytes
- * that are left before it is used. 64-bit integers become bigints, timestamps Dates, bad UTF-8 U+FFFD.
+ * Reads a packet whose sender we trust, or that `checkPacket` has let through: a few bytes may claim a lot of memory. 64-bit
+ * integers become bigints, timestamps Dates, bad UTF-8 U+FFFD. A value that is too deep, or one too many, is a fault.
  *
- * @param toKey makes the keys. @defaultValue each anew
- * @throws {AppError} `malformed` or `too_large`
+ * @param toKey makes the keys
+ * @throws {AppError} `malformed`, or an error of the library, for what is no map in MessagePack
  */
-export function unpackPacket(bytes: Uint8Array, toKey?: typeof decodeKey): Record<string, unknown> {
-  if (bytes.length > MESSAGE_LIMITS.envelopeBytes) throw tooLong();
-  if (headOf(bytes[0] ?? 0).kind !== "map") throw malformed("The packet is not a map");
-  const unpack = new Unpack(bytes, toKey);
-  const root = unpack.readValue(0);
-  if (!unpack.isAtEnd) throw malformed("The packet has bytes after its map");
-  return root as Record<string, unknown>;
+export function unpack(bytes: Uint8Array, toKey = decodeKey): Unpacked {
+  let hasProto = false;
+  const keyDecoder: KeyDecoder = {
+    canBeCached: () => true,
+    decode: (all, start, length) => {
+      const key = toKey(all.subarray(start, start + length));
+      if (key !== "__proto__") return key;
+      hasProto = true;
+      return PROTO;
+    },
+  };
+  const root = decoder(keyDecoder, bytes.length).decode(bytes);
+  if (!isPlainMap(root)) throw malformed("The packet is not a map");
+  const finish = new Finish(bytes, hasProto);
+  return { root: finish.value(root, 0) as Record<string, unknown>, fault: finish.fault };
 }
 
-/** Decodes one value that stands alone. */
-export function unpackValue(bytes: Uint8Array): unknown {
-  return new Unpack(bytes).readValue(0);
+/**
+ * @param maxItems no list has more: the library makes room for a list before it looks whether the packet goes on
+ */
+function decoder(keyDecoder: KeyDecoder | null, maxItems: number): Decoder {
+  return new Decoder({
+    useBigInt64: true,
+    // The library takes short texts for UTF-8 whatever they are, and of long ones it drops a byte order mark.
+    rawStrings: true,
+    extensionCodec,
+    keyDecoder,
+    maxArrayLength: maxItems,
+  });
 }
 
-class Unpack {
-  readonly #cursor: PacketCursor;
-  readonly #view: DataView;
-  readonly #keys = new Set<string>();
-  readonly #toKey: typeof decodeKey;
+const scalars = decoder(null, 0);
+
+/** Reads a text or a scalar that stands alone. */
+export function unpackScalar(bytes: Uint8Array): unknown {
+  return new Finish(bytes, false).value(scalars.decode(bytes), 0);
+}
+
+/**
+ * Reads the number with which a worker begins an envelope, behind its key of ten bytes. It costs next to nothing whatever
+ * the bytes are. Throws for most that begin otherwise.
+ */
+export function unpackStanzaId(bytes: Uint8Array): unknown {
+  for (const first of scalars.decodeMulti(bytes.subarray(10, 19))) return first;
+  return undefined;
+}
+
+/** Makes texts of the bytes that are such, and gives maps their key `__proto__`. Changes lists and maps in place. */
+class Finish {
+  fault: Error | undefined;
+  readonly #bytes: Uint8Array;
+  readonly #hasProto: boolean;
   #values = 1;
 
-  constructor(bytes: Uint8Array, toKey = decodeKey) {
-    this.#toKey = toKey;
-    this.#cursor = new PacketCursor(bytes);
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  }
-
-  get isAtEnd(): boolean {
-    return this.#cursor.position === this.#cursor.bytes.length;
+  constructor(bytes: Uint8Array, hasProto: boolean) {
+    this.#bytes = bytes;
+    this.#hasProto = hasProto;
   }
 
   /** `depth` is the number of containers around the value. */
-  readValue(depth: number): unknown {
-    const cursor = this.#cursor;
-    const head = cursor.bytes[cursor.position] ?? 0;
-    const kind = cursor.next();
-    switch (kind) {
-      case "scalar":
-        return this.#readScalar(head, cursor.skip(cursor.length) - cursor.length);
-      case "str":
-        return this.#readString();
-      case "bin":
-        return this.#content();
-      case "ext":
-        return this.#readExt();
-      case "array":
-        return this.#readArray(depth);
-      case "map":
-        return this.#readMap(depth);
-      case "invalid":
-        throw malformed("The byte 0xc1 is not MessagePack");
+  value(value: unknown, depth: number): unknown {
+    if (typeof value !== "object" || value === null || value instanceof Date) return value;
+    if (value instanceof Uint8Array) return isText(this.#bytes, value) ? lenient.decode(value) : value;
+    const items = Array.isArray(value) ? value : Object.keys(value);
+    this.#values += items.length;
+    if (depth === MESSAGE_LIMITS.depth) this.fault ??= tooDeep();
+    if (this.#values > MESSAGE_LIMITS.values) this.fault ??= tooMany();
+    if (depth === MESSAGE_LIMITS.depth || this.#values > MESSAGE_LIMITS.values) return undefined;
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) value[index] = this.value(value[index], depth + 1);
+      return value;
     }
+    const map = value as Record<string, unknown>;
+    const finished = this.#hasProto && Object.hasOwn(map, PROTO) ? objectFor<unknown>(items.length) : map;
+    for (const key of items as string[])
+      setOwn(finished, key === PROTO ? "__proto__" : key, this.value(map[key], depth + 1));
+    return finished;
   }
+}
 
-  #readScalar(head: number, at: number): unknown {
-    switch (head) {
-      case 0xc0:
-        return null;
-      case 0xc2:
-      case 0xc3:
-        return head === 0xc3;
-      case 0xca:
-        return this.#view.getFloat32(at);
-      case 0xcb:
-        return this.#view.getFloat64(at);
-      case 0xcc:
-        return this.#view.getUint8(at);
-      case 0xcd:
-        return this.#view.getUint16(at);
-      case 0xce:
-        return this.#view.getUint32(at);
-      case 0xcf:
-        return this.#view.getBigUint64(at);
-      case 0xd0:
-        return this.#view.getInt8(at);
-      case 0xd1:
-        return this.#view.getInt16(at);
-      case 0xd2:
-        return this.#view.getInt32(at);
-      case 0xd3:
-        return this.#view.getBigInt64(at);
-      default:
-        return head < 0x80 ? head : head - 0x100;
-    }
+/** Whether a text's head stands before the content. Only one head with this length can stand there. */
+function isText(bytes: Uint8Array, { byteOffset, length }: Uint8Array): boolean {
+  const start = byteOffset - bytes.byteOffset;
+  let size = 0;
+  if (length < 32 && bytes[start - 1] === 0xa0 + length) return true;
+  for (let width = 1; width <= 4; width++) {
+    size += (bytes[start - width] ?? 0) * 256 ** (width - 1);
+    if (size === length && bytes[start - width - 1] === TEXT_TAGS[width]) return true;
   }
-
-  #content(): Uint8Array {
-    const { bytes, position, length } = this.#cursor;
-    return bytes.subarray(position, this.#cursor.skip(length));
-  }
-
-  #readString(): string {
-    const content = this.#content();
-    if (content.length > MESSAGE_LIMITS.stringBytes)
-      throw tooLarge(`A string is over ${MESSAGE_LIMITS.stringBytes} bytes`);
-    return lenient.decode(content);
-  }
-
-  #readKey(): string {
-    if (this.#cursor.next() !== "str") throw malformed("A key is not a string");
-    const content = this.#content();
-    if (content.length > MESSAGE_LIMITS.keyBytes) throw tooLarge(`A key is over ${MESSAGE_LIMITS.keyBytes} bytes`);
-    const key = this.#toKey(content);
-    if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys)
-      throw tooLarge(`The packet has over ${MESSAGE_LIMITS.differentKeys} different keys`);
-    return key;
-  }
-
-  /** Type 0 is how some encoders write `undefined`, -1 is a timestamp. */
-  #readExt(): Date | undefined {
-    const { length, position: at } = this.#cursor;
-    this.#cursor.skip(1 + length);
-    const type = this.#view.getInt8(at);
-    if (type === 0) return undefined;
-    if (type !== -1) throw malformed("An extension type is neither 0 nor a timestamp");
-    switch (length) {
-      case 4:
-        return toDate(this.#view.getUint32(at + 1), 0);
-      case 8: {
-        const high = this.#view.getUint32(at + 1);
-        return toDate((high & 3) * 2 ** 32 + this.#view.getUint32(at + 5), high >>> 2);
-      }
-      case 12:
-        return toDate(Number(this.#view.getBigInt64(at + 5)), this.#view.getUint32(at + 1));
-      default:
-        throw malformed("A timestamp is not 4, 8 or 12 bytes");
-    }
-  }
-
-  #readArray(depth: number): unknown[] {
-    const items: unknown[] = [];
-    for (let left = this.#open(depth, 1); left > 0; left--) items.push(this.readValue(depth + 1));
-    return items;
-  }
-
-  #readMap(depth: number): Record<string, unknown> {
-    let left = this.#open(depth, 2);
-    const map = objectFor(left);
-    for (; left > 0; left--) setOwn(map, this.#readKey(), this.readValue(depth + 1));
-    return map;
-  }
-
-  /** Checks a container against the limits, and returns its number of items or entries. */
-  #open(depth: number, valuesPerEntry: 1 | 2): number {
-    const { length } = this.#cursor;
-    this.#cursor.checkItems(length * valuesPerEntry);
-    this.#values += length;
-    if (this.#values > MESSAGE_LIMITS.values) throw tooLarge(`The packet has over ${MESSAGE_LIMITS.values} values`);
-    if (depth === MESSAGE_LIMITS.depth) throw tooLarge(`The packet is nested over ${MESSAGE_LIMITS.depth} deep`);
-    return length;
-  }
+  return false;
 }
 
 /** @throws {AppError} `malformed` for what is not UTF-8 */
@@ -172,8 +138,4 @@ export function decodeKey(bytes: Uint8Array): string {
   } catch {
     throw malformed("A key is not UTF-8");
   }
-}
-
-function toDate(seconds: number, nanoseconds: number): Date {
-  return new Date(seconds * 1e3 + nanoseconds / 1e6);
 }

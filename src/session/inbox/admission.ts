@@ -3,8 +3,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
-import { decodeEnvelope } from "../../protocol/codec/codec.ts";
-import { rememberKeys } from "../../protocol/codec/remember-keys.ts";
+import { decodeEnvelope } from "../../protocol/codec/decode-envelope.ts";
 import { peekEnvelope, peekType } from "../../protocol/codec/peek.ts";
 import { MESSAGES } from "../../protocol/messages/messages.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
@@ -207,7 +206,7 @@ function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick
 
 function idOf(bytes: Uint8Array): string | undefined {
   try {
-    const incoming = decodeEnvelope(bytes, rememberKeys());
+    const incoming = decodeEnvelope(bytes);
     if (!("message" in incoming)) return incoming.id;
     const { type, body } = incoming.message;
     return "id" in body && type !== "error_message" ? body.id : undefined;

@@ -1,7 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { decodeEnvelope, type ReceivedMessage } from "../../protocol/codec/codec.ts";
-import { rememberKeys } from "../../protocol/codec/remember-keys.ts";
+import type { ReceivedMessage } from "../../protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../protocol/codec/decode-envelope.ts";
 import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
 import { isSentBy, type Message, type MessageBody, type SentBy } from "../../protocol/messages/messages.ts";
 import type { Outbox } from "../wire/outbox.ts";
@@ -46,7 +46,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
   let originatingId: string | undefined;
   let late: { readonly acknowledge: () => void; readonly refuse: (error: AppError) => void } | undefined;
   try {
-    const incoming = decodeEnvelope(bytes, rememberKeys());
+    const incoming = decodeEnvelope(bytes);
     const { stanzaId } = incoming;
     const type = "message" in incoming ? incoming.message.type : undefined;
     peer.isClient = true;

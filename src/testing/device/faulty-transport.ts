@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "../../client/room/transport.ts";
-import { decodeEnvelope, encodeEnvelope } from "../../protocol/codec/codec.ts";
+import { encodeEnvelope } from "../../protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../protocol/codec/decode-envelope.ts";
 
 /** What becomes of a call's result on its way to the worker. */
 export type Fate =

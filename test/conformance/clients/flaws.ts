@@ -1,7 +1,7 @@
 import type { RoomPeer, Transport, TransportListener } from "../../../src/client/index.ts";
 import { pack } from "../../../src/conformance/wire/pack.ts";
 import { messageTypeOf, MESSAGES, type MessageType } from "../../../src/protocol/messages/messages.ts";
-import { unpackPacket } from "../../../src/protocol/codec/unpack.ts";
+import { unpackPacket } from "../../../src/protocol/codec/decode-envelope.ts";
 
 interface Envelope {
   readonly stanzaId: number;

@@ -2,7 +2,7 @@ import { type Room, RoomEvent } from "@livekit/rtc-node";
 import { inject } from "vitest";
 import type { GiveAccess } from "../../../src/conformance/worker/kit-client.ts";
 import { pack } from "../../../src/conformance/wire/pack.ts";
-import { unpackPacket } from "../../../src/protocol/codec/unpack.ts";
+import { unpackPacket } from "../../../src/protocol/codec/decode-envelope.ts";
 import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
 import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";

@@ -1,10 +1,8 @@
 import { decode, encode, ExtensionCodec } from "@msgpack/msgpack";
 import { expect, test } from "vitest";
 import { AppError } from "../../../src/errors/app-error.ts";
-import { decodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { decodeEnvelope, unpackPacket } from "../../../src/protocol/codec/decode-envelope.ts";
 import { packMap } from "../../../src/protocol/codec/pack.ts";
-import { rememberKeys } from "../../../src/protocol/codec/remember-keys.ts";
-import { unpackPacket } from "../../../src/protocol/codec/unpack.ts";
 import { toBytes } from "../golden.ts";
 
 /** `{a: …}` around the bytes of one value. */
@@ -101,7 +99,7 @@ test("rows whose keys have one hash are read as what they are, and each key coun
   const row = { Aa: 1, BB: 2, AaBB: 3, BBAa: 4, AaAa: 5, BBBB: 6 };
   const rows = Array.from({ length: 1_000 }, () => row);
 
-  expect(unpackPacket(encode({ rows }), rememberKeys())).toEqual({ rows });
+  expect(unpackPacket(encode({ rows }))).toEqual({ rows });
 });
 
 test("a map with 15 keys of 4 KB is refused by its first key", () => {
@@ -148,6 +146,21 @@ test.each([
   const packet = inMap(`da${(3 + repeated * 2).toString(16).padStart(4, "0")} efbbbf ${"61ff".repeat(repeated)}`);
 
   expect(unpackPacket(packet)).toEqual({ a: `\uFEFF${"a\uFFFD".repeat(repeated)}` });
+});
+
+test("bytes are no text, however their length is written and whatever stands before them", () => {
+  const lengths = [0, 1, 5, 31, 32, 161, 217, 255, 256, 55_813, 65_535, 65_536];
+  const hexOf = (tag: string, length: number, digits: number) =>
+    `${tag}${length.toString(16).padStart(digits, "0")}${"d9".repeat(length)}`;
+  const packets = lengths.flatMap((length) => [
+    ...(length < 256 ? [hexOf("c4", length, 2)] : []),
+    ...(length < 65_536 ? [hexOf("c5", length, 4)] : []),
+    hexOf("c6", length, 8),
+  ]);
+  const texts = packets.map((hex) => hex.replace(/^c4/, "d9").replace(/^c5/, "da").replace(/^c6/, "db"));
+
+  expect(packets.filter((hex) => !(unpackPacket(inMap(hex))["a"] instanceof Uint8Array))).toEqual([]);
+  expect(texts.filter((hex) => typeof unpackPacket(inMap(hex))["a"] !== "string")).toEqual([]);
 });
 
 test("a key that means something in JavaScript is a property of the map's own", () => {

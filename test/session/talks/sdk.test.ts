@@ -9,7 +9,7 @@ import {
   ToolError,
   type Transport,
 } from "../../../src/client/index.ts";
-import { decodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../../src/protocol/codec/decode-envelope.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { heldTool, joinRoom, openRoom, openSdk, stored, toolOf, until } from "../../client/open-sdk.ts";
 import { TestAgent } from "../../support/agent.ts";

@@ -1,5 +1,6 @@
 import type { RoomPeer, Transport, TransportListener } from "../../../src/client/room/transport.ts";
-import { decodeEnvelope, encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../../src/protocol/codec/decode-envelope.ts";
 import type { Message, MessageBody } from "../../../src/protocol/messages/messages.ts";
 
 type Type = Message["type"];
@@ -90,8 +91,8 @@ export class MemoryRoom {
     return id;
   }
 
-  sayBytes(bytes: Uint8Array, from: RoomPeer = AGENT): void {
-    this.#deliver(bytes, from);
+  sayBytes(bytes: Uint8Array, options: { from?: RoomPeer | undefined } = {}): void {
+    this.#deliver(bytes, "from" in options ? options.from : AGENT);
   }
 
   #deliver(bytes: Uint8Array, from: RoomPeer | undefined): void {

@@ -1,5 +1,6 @@
 import { Room, RoomEvent } from "@livekit/rtc-node";
-import { decodeEnvelope, encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { decodeEnvelope } from "../../../src/protocol/codec/decode-envelope.ts";
 
 /**
  * A client process to be killed: joins, announces the tool `scan` and never answers. It says when the tool is known, and

@@ -1,0 +1,72 @@
+import { MESSAGE_LIMITS } from "../limits.ts";
+import { headOf, PacketCursor } from "./packet-cursor.ts";
+import { malformed, tooDeep, tooLarge, tooLong, tooMany } from "./refusals.ts";
+
+/**
+ * Walks over a packet from any sender before anything is made of it: each length against the bytes that are there, the
+ * limits, what keys are. Nothing is decoded, and nothing is allocated but the stack of 32 levels.
+ *
+ * @throws {AppError} `malformed` or `too_large`
+ */
+export function checkPacket(bytes: Uint8Array): void {
+  if (bytes.length > MESSAGE_LIMITS.envelopeBytes) throw tooLong();
+  if (headOf(bytes[0] ?? 0).kind !== "map") throw malformed("The packet is not a map");
+  const check = new Check(bytes);
+  check.value(0);
+  if (!check.isAtEnd) throw malformed("The packet has bytes after its map");
+}
+
+class Check {
+  readonly #cursor: PacketCursor;
+  #values = 1;
+
+  constructor(bytes: Uint8Array) {
+    this.#cursor = new PacketCursor(bytes);
+  }
+
+  get isAtEnd(): boolean {
+    return this.#cursor.position === this.#cursor.bytes.length;
+  }
+
+  /** `depth` is the number of containers around the value. */
+  value(depth: number): void {
+    const cursor = this.#cursor;
+    switch (cursor.next()) {
+      case "scalar":
+      case "bin":
+        return void cursor.skip(cursor.length);
+      case "ext":
+        return void cursor.skip(1 + cursor.length);
+      case "str":
+        return this.#text(MESSAGE_LIMITS.stringBytes, "string");
+      case "array":
+        for (let left = this.#open(depth, 1); left > 0; left--) this.value(depth + 1);
+        return;
+      case "map":
+        for (let left = this.#open(depth, 2); left > 0; left--) {
+          if (cursor.next() !== "str") throw malformed("A key is not a string");
+          this.#text(MESSAGE_LIMITS.keyBytes, "key");
+          this.value(depth + 1);
+        }
+        return;
+      case "invalid":
+        throw malformed("The byte 0xc1 is not MessagePack");
+    }
+  }
+
+  #text(limit: number, what: string): void {
+    const { length } = this.#cursor;
+    this.#cursor.skip(length);
+    if (length > limit) throw tooLarge(`A ${what} is over ${limit} bytes`);
+  }
+
+  /** Checks a container against the limits, and returns its number of items or entries. */
+  #open(depth: number, valuesPerEntry: 1 | 2): number {
+    const { length } = this.#cursor;
+    this.#cursor.checkItems(length * valuesPerEntry);
+    this.#values += length;
+    if (this.#values > MESSAGE_LIMITS.values) throw tooMany();
+    if (depth === MESSAGE_LIMITS.depth) throw tooDeep();
+    return length;
+  }
+}
