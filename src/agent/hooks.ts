@@ -71,7 +71,7 @@ const hook = <Data>() =>
 export const hookFields = {
   /** The agent and the first participant are in the room. */
   onSessionStart: hook<SessionStarted>(),
-  /** A turn has ended, however, and is stored. */
+  /** A turn has ended, however, and so has the speech of its answer. Both are stored. */
   onTurnEnd: hook<TurnEnded>(),
   /** The room is over. */
   onSessionEnd: hook<SessionEnded>(),

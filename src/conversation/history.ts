@@ -22,6 +22,9 @@ const END_NOTES: Partial<Record<TurnRecord["state"], string>> = {
   failed: "[The previous reply failed before it was complete.]",
 };
 
+/** The same for a turn that had ended by itself when its speech was cut off. */
+const CUT_OFF = "[The previous reply was cut off while it was spoken; the user heard no more of it than is shown.]";
+
 /** The result that the model gets for a tool use without a stored one. */
 export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the tool ran.";
 
@@ -121,7 +124,7 @@ class HistoryDraft {
       appendStep(this.#messages, step);
     }
     takeChanges(Number.POSITIVE_INFINITY);
-    const note = END_NOTES[turn.state];
+    const note = turn.state === "completed" && turn.heard !== undefined ? CUT_OFF : END_NOTES[turn.state];
     if (note !== undefined) append(this.#messages, "user", [textBlock(note)]);
   }
 

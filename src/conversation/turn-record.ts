@@ -125,7 +125,7 @@ export interface TurnRecord {
   readonly blocks: readonly TurnBlock[];
   /** Of a running turn: why the model ended after the last block. Absent when it went on, or that is not known. */
   readonly lastStopReason?: string | undefined;
-  /** Of a running turn: how much of its answer has been said. */
+  /** Of a running turn, and of one whose answer is still being spoken: how much of its answer has been said. */
   readonly progress?: AnswerProgress | undefined;
   /** What was heard of an answer whose speech was cut off. Absent when all of it was heard, or none was spoken. */
   readonly heard?: string | undefined;

@@ -18,7 +18,7 @@ export type TurnPart = {
 export type TurnTimings = {
   /** Unix ms, by the worker's clock. */
   readonly startedAt: number;
-  /** To its end, with its speech. */
+  /** To its end, and to the end of its speech once that is over. */
   readonly totalMs: number;
   /** To the answer's first words, if it has any. */
   readonly firstTextMs?: number;

@@ -25,7 +25,7 @@ import { LateOutcomes } from "./turns/late-outcomes.ts";
 import type { CountTokens, OpenStream } from "./turns/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { wordsOf } from "./turns/own-words.ts";
-import { createTurn, logTurnEnd, runSessionTurn } from "./turns/run-session-turn.ts";
+import { createTurn, logTurnEnd, runSessionTurn, type EndedTurn } from "./turns/run-session-turn.ts";
 import { TurnModel } from "./turns/turn-model.ts";
 import {
   TurnQueue,
@@ -82,9 +82,8 @@ export class SessionTurns {
   #lastEnd = performance.now();
   /** The position of the newest turn, replaced or not. */
   #lastPosition: number;
-  /** The running turn's id first, then its messages': a ControlStop may name any of them. */
-  #runningIds: readonly string[] = [];
-  #answer: Pick<AnswerOutput, "silence"> | undefined;
+  /** The turn that is being answered or spoken, by its id and those of its messages: a ControlStop may name any of them. */
+  #running: { readonly ids: readonly string[]; readonly answer: Pick<AnswerOutput, "silence"> } | undefined;
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
@@ -148,7 +147,7 @@ export class SessionTurns {
 
   /** Ends a turn that only waits for permissions when another turn waits. Its calls go on waiting without it. */
   passOver(): void {
-    const isOnlyWaiting = this.#queue.hasWaiting && this.#options.calls.isOnlyWaiting(this.#runningIds[0]);
+    const isOnlyWaiting = this.#queue.hasWaiting && this.#options.calls.isOnlyWaiting(this.#running?.ids[0]);
     if (isOnlyWaiting) this.#queue.abort("interrupted");
   }
 
@@ -158,8 +157,8 @@ export class SessionTurns {
    * @returns `false` if `targetId` names another turn, or something else: then nothing is stopped
    */
   stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean {
-    if (targetId !== undefined && !this.#runningIds.includes(targetId)) return false;
-    if (what === "speech") this.#answer?.silence();
+    if (targetId !== undefined && !this.#running?.ids.includes(targetId)) return false;
+    if (what === "speech") this.#running?.answer.silence();
     else this.#queue.abort("stopped");
     return true;
   }
@@ -186,7 +185,7 @@ export class SessionTurns {
     this.#summariser?.close();
     this.#model.drop();
     for (const { from, id, why } of this.#queue.shut()) this.#options.outbox.postError(why, from, id);
-    await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#runningIds[0]));
+    await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));
   }
 
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
@@ -217,20 +216,25 @@ export class SessionTurns {
     const left = isNew ? { blocks: [], calls: [] } : { blocks: begin.turn.blocks, calls: begin.calls };
     if (!isNew || begin.isLeft)
       await configurations.untilAnnounced({ participantIdentity: participant, ...left }, signal);
+    // The turn has ended: only the rest of its answer is said.
+    if (!isNew && begin.turn.state !== "running") return void (await this.#answerTurn(begin, participant, signal));
     const startedAt = performance.now();
     const { meta, spoken } = isNew ? begin : {};
     await telemetry.turn({ participant, meta, spoken, agent: agents?.named }, async () => {
-      const turn = await runSessionTurn(begin, this.#portsOf(begin, participant), signal);
-      this.#runningIds = [];
-      this.#answer = undefined;
-      this.#shown.add(turn);
-      this.#lastEnd = performance.now();
-      this.#summariser?.consider(this.#shown);
-      this.#lastPosition = turn.position;
-      const ms = Math.round(performance.now() - startedAt);
-      logTurnEnd(logger, turn, ms);
+      const turn = await this.#answerTurn(begin, participant, signal);
+      logTurnEnd(logger, turn, Math.round(performance.now() - startedAt));
       return turn;
     });
+  }
+
+  async #answerTurn(begin: TurnInput, participant: string, signal: AbortSignal): Promise<EndedTurn> {
+    const turn = await runSessionTurn(begin, this.#portsOf(begin, participant), signal);
+    this.#running = undefined;
+    this.#shown.add(turn);
+    this.#lastEnd = performance.now();
+    this.#summariser?.consider(this.#shown);
+    this.#lastPosition = turn.position;
+    return turn;
   }
 
   /** Adds what a turn begins with: to a participant's turn, the late outcomes that have come meanwhile. */
@@ -287,7 +291,8 @@ export class SessionTurns {
       phrases: policy.phrases,
       telemetry,
       onInterrupted: () => this.#queue.abort("interrupted"),
-      onAnswer: (answer) => (this.#answer = answer),
+      onAnswer: ({ id, messageId, parentMessageId: asked }, answer) =>
+        (this.#running = { ids: [id, messageId, asked ?? ""], answer }),
       onAnswered: async (turn) => {
         for (const asking of worded) await asking.sayAgain(participant, turn);
         if (await spending?.isWarningDue(participant)) await turn.aside?.(phrases.budgetLow, turn.signal);
@@ -300,10 +305,7 @@ export class SessionTurns {
         ...(ownWords && { openStream: () => ownWords }),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
-      onEvent: (turn, event) => {
-        if (event.type === "turn_start") this.#runningIds = [turn.id, turn.messageId, turn.parentMessageId ?? ""];
-        this.#options.tell({ type: "turn", turn, event });
-      },
+      onEvent: (turn, event) => this.#options.tell({ type: "turn", turn, event }),
     };
   }
 }

@@ -197,7 +197,7 @@ export class Talk implements AsyncDisposable {
     const { soundMs } = stage.voice;
     turn.soundMs = soundMs - this.#soundMs;
     this.#soundMs = soundMs;
-    const isSaid = turn.state === "completed" && turn.text !== "" && stage.isPresent();
+    const isSaid = turn.state === "completed" && !turn.isCutOff && turn.text !== "" && stage.isPresent();
     if (isSaid && turn.soundMs === 0) throw new Error(`Nothing of the answer was heard:\n${showTurn(turn)}`);
   }
 

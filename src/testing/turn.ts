@@ -2,8 +2,7 @@ import type { Call, CallState } from "../conversation/call.ts";
 import { saidIn, type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { PermissionRecord } from "../store/permissions/load-permissions.ts";
-import type { SessionEvent, SessionWatcher } from "../session/events/session-event.ts";
-import type { TurnEvent } from "../turn/turn-event.ts";
+import { endsTurn, type SessionEvent, type SessionWatcher } from "../session/events/session-event.ts";
 
 /** A tool call as a test sees it. It may change after its turn: a call in the background ends later. */
 export interface SeenCall {
@@ -44,6 +43,8 @@ export interface Turn {
   readonly ms: number;
   /** In a talk by voice: how much of the agent's sound the participant heard, without pauses. */
   readonly soundMs: number | undefined;
+  /** In a talk by voice: whether the answer was cut off while it was spoken. */
+  readonly isCutOff: boolean;
 }
 
 const NO_OUTCOME = { result: undefined, display: undefined, errorCode: undefined, errorMessage: undefined };
@@ -61,6 +62,7 @@ export class LoggedTurn implements Turn {
   /** The text that has reached the participant. */
   answer: string | undefined;
   soundMs: number | undefined;
+  isCutOff = false;
   readonly #blocks: string[] = [];
   /** By the tool use's id. */
   readonly #calls = new Map<string, SeenCall>();
@@ -98,14 +100,16 @@ export class LoggedTurn implements Turn {
     return Math.round((this.#endedAt ?? performance.now()) - this.#startedAt);
   }
 
-  take(event: TurnEvent): void {
+  take(told: Extract<SessionEvent, { readonly type: "turn" }>): void {
+    const { event } = told;
+    if (endsTurn(told)) this.#endedAt = performance.now();
     if (event.type === "block_start" && event.tool) this.#uses.push(event.tool.toolUseId);
     if (event.type === "block_stop" && event.block.blockType === "text")
       this.#blocks.push(event.block.textContent ?? "");
+    if (event.type === "turn_spoken") this.isCutOff = event.heard !== undefined;
     if (event.type !== "turn_complete") return;
     this.state = event.state;
     this.error = event.error && `${event.error.code}: ${event.error.message}`;
-    this.#endedAt = performance.now();
   }
 
   takeCall({ toolUseId, toolName: name, input, state, executionResolved: ranOn, outcome }: Call): void {
@@ -157,7 +161,7 @@ export class TurnLog {
   #take(event: SessionEvent): void {
     switch (event.type) {
       case "turn":
-        return this.#turnOf(event.turn).take(event.event);
+        return this.#turnOf(event.turn).take(event);
       case "tool_state":
         return this.turns.find(({ id }) => id === event.call.turnId)?.takeCall(event.call);
       case "permission_asked":

@@ -157,8 +157,11 @@ function endingReason({ lastStopReason }: TurnRecord): StopReason | undefined {
   return nextAfter(lastStopReason, true, { pauses: 0, continuations: 0 }) === "end" ? lastStopReason : undefined;
 }
 
-/** Whether what the turn has by now ends with a result after which the model is not to go on: its worker died just then. */
-function isEndedBy(blocks: readonly TurnBlock[], { noteSuccess }: ToolRunner): boolean {
+/**
+ * Whether what the turn has by now ends with a result after which the model is not to go on: its worker died just then.
+ * Notes that success again.
+ */
+export function isEndedBy(blocks: readonly TurnBlock[], { noteSuccess }: ToolRunner): boolean {
   const results = blocks.slice(blocks.findLastIndex(({ blockType }) => blockType !== "tool_result") + 1);
   const ends = results
     .filter(({ content }) => content?.["is_error"] !== true)

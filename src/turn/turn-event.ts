@@ -30,5 +30,5 @@ export type TurnEvent =
     }
   | { readonly type: "block_stop"; readonly sequence: number; readonly block: TurnBlock }
   | { readonly type: "usage"; readonly step: number; readonly usage: Usage }
-  /** `timings` come with the turn's stored end. */
-  | ({ readonly type: "turn_complete"; readonly timings?: TurnTimings } & TurnEnd);
+  /** The session adds `timings`, the times so far, and `isSpoken`: whether `turn_spoken` follows. */
+  | ({ readonly type: "turn_complete"; readonly timings?: TurnTimings; readonly isSpoken?: boolean } & TurnEnd);

@@ -242,6 +242,17 @@ test("a handler that throws stops no other and is told as an error", async () =>
   expect(told).toEqual(['A handler of "sentence" threw: Error: mine', "Hi."]);
 });
 
+test("the end of an answer's speech is a message with what was heard", async () => {
+  const { room, parley } = await openClient();
+  const bodies: unknown[] = [];
+  parley.on("message", ({ type, body }) => type === "block_event" && bodies.push(body));
+  const spoken = { event: "turn_spoken", turnId: "a1", state: "interrupted", heard: "Good" } as const;
+
+  room.say({ type: "block_event", body: spoken });
+
+  expect(bodies).toEqual([spoken]);
+});
+
 test("a subscription ends when its function is called", async () => {
   const { room, parley } = await openClient();
   let count = 0;

@@ -117,6 +117,16 @@ test.each([
   ]);
 });
 
+test("the model is told that the speech of a completed answer was cut off", () => {
+  const turn = { ...past([text("It is sunny. It is warm.")]), heard: "It is sunny." };
+  const said = buildHistory([turn]).flatMap(({ blocks }) => blocks.map(({ textContent }) => textContent));
+
+  expect(said.slice(-2)).toEqual([
+    "It is sunny.",
+    "[The previous reply was cut off while it was spoken; the user heard no more of it than is shown.]",
+  ]);
+});
+
 test("thinking that was cut off, empty text and results of nothing are left out", () => {
   const cut: HistoryBlock = { blockType: "thinking", textContent: "I was about to", content: null };
 

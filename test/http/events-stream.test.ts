@@ -134,6 +134,56 @@ test("a reader that comes back at any event of a talk sees every durable event o
   expect(seen).toEqual(turns.flatMap((turn) => [`${turn}.0`, `${turn}.1`, `${turn}.2`, `${turn}.end`]));
 });
 
+test("the end of an answer's speech comes after the turn's end, with what was heard", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  await using reader = await server.open(talk);
+  const turn = talk.begin({ isSpoken: true });
+  turn.text("It is sunny.");
+  await turn.end();
+  await reader.next(isEnd);
+  expect(reader.names()).not.toContain("turn_spoken");
+
+  await turn.speak("It is");
+
+  await reader.next(({ event }) => event === "turn_spoken");
+  const data = { turnId: turn.turn.messageId, state: "interrupted", heard: "It is" };
+  expect(reader.events.at(-1)).toEqual({ id: "1.spoken", event: "turn_spoken", data });
+});
+
+test.each([
+  ["1.end", ["1.spoken", "2.0", "2.end"]],
+  ["1.spoken", ["2.0", "2.end"]],
+])("a reader that comes back with %s gets the end of the speech once", async (lastEventId, ids) => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  const turn = talk.begin({ isSpoken: true });
+  turn.text("It is sunny.");
+  await turn.end();
+  await turn.speak();
+  await talk.say("And warm.");
+
+  await using reader = await server.open(talk, { lastEventId });
+
+  await reader.next(({ id }) => id === "2.end");
+  expect(reader.events.flatMap(({ id }) => id ?? [])).toEqual(ids);
+});
+
+test("a reader that comes after the last answer was spoken does not get its end", async () => {
+  await using server = await EventServer.start({ databaseUrl: database.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  const turn = talk.begin({ isSpoken: true });
+  turn.text("It is sunny.");
+  await turn.end();
+  await turn.speak();
+
+  await using reader = await server.open(talk);
+  await talk.say("And warm.");
+
+  await reader.next(isEnd);
+  expect(reader.events.flatMap(({ id }) => id ?? [])).toEqual(["2.0", "2.end"]);
+});
+
 test("who comes in the middle of a block gets it whole when it ends", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);

@@ -17,6 +17,9 @@ test("the next worker speaks from the sentence that was cut off, and sends only 
   await user.client.next("assistant_sentence", ({ text: said }) => said === BEGINNING);
   const progress = () => agent.sql`select sent_sentences, heard_sentences from turns`;
   await expect.poll(progress).toEqual([{ sent_sentences: 1, heard_sentences: 0 }]);
+  await expect
+    .poll(() => agent.sql`select state, spoken_at from turns`)
+    .toEqual([{ state: "completed", spoken_at: null }]);
 
   await agent.abandon();
   await user.untilSilence(500);
@@ -31,4 +34,6 @@ test("the next worker speaks from the sentence that was cut off, and sends only 
   expect(user.secondsHeard(cutAt)).toBeGreaterThan(0.9 * whole);
   expect(user.secondsHeard(cutAt)).toBeLessThan(1.1 * whole);
   expect(agent.model.requests).toHaveLength(1);
+  const spoken = () => agent.sql`select heard, spoken_at is not null as spoken from turns`;
+  await expect.poll(spoken).toEqual([{ heard: null, spoken: true }]);
 });

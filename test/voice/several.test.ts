@@ -30,7 +30,8 @@ test("whoever speaks over an answer interrupts it, not only the one who asked", 
   voice.understand("And in the east?");
   await other.say(QUESTION);
   await other.client.next("assistant_sentence", (sentence) => sentence.text === "Windy.", 15_000);
-  const turns = await voice.agent.sql`select participant_identity as who, state from turns order by position`;
-  expect(turns[0]).toEqual({ who: "asker", state: "interrupted" });
+  const turns = await voice.agent.sql`
+    select participant_identity as who, state, heard is not null as "isCut" from turns order by position`;
+  expect(turns[0]).toEqual({ who: "asker", state: "completed", isCut: true });
   expect(turns[1]).toMatchObject({ who: "other" });
 });

@@ -32,7 +32,7 @@ test(
       heardAfterMs.push((await user.untilSound(to)) - to);
       await user.untilSilence();
       await expect
-        .poll(() => agent.sql`select 1 from turns where state = 'completed' and heard is null`, { timeout: 10_000 })
+        .poll(() => agent.sql`select 1 from turns where spoken_at is not null and heard is null`, { timeout: 10_000 })
         .toHaveLength(turn);
     }
 

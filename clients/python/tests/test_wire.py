@@ -11,6 +11,7 @@ from parley_client.client import conversation_id_of
 from parley_client.errors import BY_NUMBER, Internal, TooLarge
 from parley_client.messages import (
     MESSAGES,
+    BlockEvent,
     Body,
     ErrorMessage,
     PermissionRequest,
@@ -134,6 +135,12 @@ def test_blocks_and_what_people_are_shown_are_read_and_written_with_their_bytes(
     sent = msgpack.unpackb(encode(1, "c", result))["body"]
     assert (sent["content"], sent["display"]) == ([{"data": b"\x89\xff"}], {"a": 1})
     assert decode(encode(1, "c", result)).body == result
+
+
+def test_the_end_of_an_answers_speech_is_read_with_what_was_heard() -> None:
+    event = {"event": "turn_spoken", "turnId": "a1", "state": "completed", "heard": "Good"}
+    envelope = decode(raw(event, 105))
+    assert envelope.body == BlockEvent(event="turn_spoken", turn_id="a1", state="completed", heard="Good")
 
 
 def test_a_type_that_is_not_known_is_no_error() -> None:

@@ -11,6 +11,7 @@ import {
   blockStartEvent,
   blockStopEvent,
   turnCompleteEvent,
+  turnSpokenEvent,
   turnStartEvent,
   wholeDeltaEvent,
 } from "./stored-events.ts";
@@ -37,7 +38,7 @@ interface ReaderOptions {
 /** The point at which catching up stops. Later events tell of what follows. */
 export interface Goal {
   readonly turn: string;
-  readonly sequence: number | "start" | "end";
+  readonly sequence: number | "start" | "end" | "spoken";
 }
 
 /** Shows a session's record once, in order. For a block whose growth was shown live, it shows only the end. */
@@ -49,11 +50,13 @@ export class RecordReader {
   /** Whether the current turn's start was shown, by this stream or by an earlier one that the reader continues. */
   #isBegun: boolean;
   #open: UnendedBlock | undefined;
+  /** Whether the current turn has ended and its answer is still being spoken. */
+  #isSpeaking = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.#point = options.after;
-    this.#isBegun = options.after.sequence !== "end";
+    this.#isBegun = options.after.position > 0 && options.after.sequence !== "spoken";
   }
 
   /** Shows what is stored and was not shown yet, up to the goal if there is one. @throws {AppError} `unavailable` */
@@ -72,14 +75,12 @@ export class RecordReader {
 
   /** Whether this was shown already. Only right for the current turn: `false` for any other. */
   has({ turn, sequence }: Goal): boolean {
-    if (this.#turn !== turn) return false;
-    if (sequence === "start" || this.#point.sequence === "end") return true;
-    return sequence !== "end" && sequence <= this.#point.sequence;
+    return this.#turn === turn && (sequence === "start" || placeOf(sequence) <= placeOf(this.#point.sequence));
   }
 
-  /** Whether the current turn has not ended. */
+  /** Whether the current turn, or its speech, has not ended. */
   get isInTurn(): boolean {
-    return this.#turn !== undefined && this.#point.sequence !== "end";
+    return this.#turn !== undefined && (typeof this.#point.sequence === "number" || this.#isSpeaking);
   }
 
   /** Whether this is an earlier turn than the current one. */
@@ -111,9 +112,10 @@ export class RecordReader {
 
   async #show(turn: FollowedTurn, goal: Goal | undefined): Promise<void> {
     const { send } = this.#options;
-    const isCut = goal?.turn === turn.id && goal.sequence !== "end";
+    const isCut = goal?.turn === turn.id && goal.sequence !== "end" && goal.sequence !== "spoken";
     const isContinued = this.#isBegun && turn.position === this.#point.position;
     this.#turn = turn.id;
+    this.#isSpeaking = turn.speech === "open";
     if (!isContinued) {
       this.#isBegun = true;
       this.#point = { position: turn.position, sequence: -1 };
@@ -125,8 +127,13 @@ export class RecordReader {
     }
     if (turn.state === "running" || isCut) return;
     this.#open = undefined;
-    this.#point = { position: turn.position, sequence: "end" };
-    await send(turnCompleteEvent(turn));
+    if (!this.has({ turn: turn.id, sequence: "end" })) {
+      this.#point = { position: turn.position, sequence: "end" };
+      await send(turnCompleteEvent(turn));
+    }
+    if (turn.speech !== "over") return;
+    this.#point = { position: turn.position, sequence: "spoken" };
+    await send(turnSpokenEvent(turn));
   }
 
   async #showBlock(turn: FollowedTurn, block: TurnBlock): Promise<void> {
@@ -142,7 +149,13 @@ export class RecordReader {
 
 function lastSequence({ sequence }: Goal): number | undefined {
   if (sequence === "start") return -1;
-  return sequence === "end" ? undefined : sequence;
+  return typeof sequence === "number" ? sequence : undefined;
+}
+
+/** A turn's end comes after all its blocks, and the end of its speech after that. */
+function placeOf(sequence: RecordPoint["sequence"]): number {
+  if (typeof sequence === "number") return sequence;
+  return sequence === "end" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;
 }
 
 /** How long it may take until what a live event has told of is stored. */

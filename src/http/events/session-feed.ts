@@ -9,6 +9,7 @@ import { toAskedEvent, toExtendedEvent, toRepliedEvent } from "../permissions/sh
 import { liveDeltaEvent } from "./stored-events.ts";
 import type { SseStream } from "../sse/sse-stream.ts";
 
+const ENDS = { turn_complete: "end", turn_spoken: "spoken" } as const;
 const BLOCK_LIMIT_MS = 2_000;
 /**
  * How often the store is read without a live event, while a turn runs and for a while after a gap: something whose
@@ -134,8 +135,9 @@ class SessionFeed {
         if (await this.#reached(turn)) await this.#stream.send({ event, data });
         return;
       case "block_stop":
-      case "turn_complete": {
-        const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : "end" };
+      case "turn_complete":
+      case "turn_spoken": {
+        const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : ENDS[event] };
         if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
         reader.forgetOpen();
         // The block or end could not be stored, so no reader can go on from it: it is shown without an id.

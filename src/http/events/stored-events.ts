@@ -6,9 +6,9 @@ import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-aft
 import type { SseEvent } from "../sse/sse-stream.ts";
 
 /** At most nine digits, which fit into PostgreSQL's `int`. */
-const EVENT_ID = /^(\d{1,9})\.(\d{1,9}|end)$/;
+const EVENT_ID = /^(\d{1,9})\.(\d{1,9}|end|spoken)$/;
 
-/** The id of an SSE event: `<turn's position>.<block's sequence>`, or `<turn's position>.end`. */
+/** The id of an SSE event: `<turn's position>.<block's sequence>`, `<turn's position>.end` or `….spoken`. */
 function toEventId({ position, sequence }: RecordPoint): string {
   return `${position}.${sequence}`;
 }
@@ -17,7 +17,10 @@ function toEventId({ position, sequence }: RecordPoint): string {
 export function parseEventId(text: string): RecordPoint | undefined {
   const [, position, sequence] = EVENT_ID.exec(text) ?? [];
   if (position === undefined || sequence === undefined) return undefined;
-  return { position: Number(position), sequence: sequence === "end" ? sequence : Number(sequence) };
+  return {
+    position: Number(position),
+    sequence: sequence === "end" || sequence === "spoken" ? sequence : Number(sequence),
+  };
 }
 
 export function turnStartEvent(turn: FollowedTurn): SseEvent {
@@ -62,6 +65,11 @@ export function turnCompleteEvent(turn: FollowedTurn): SseEvent {
     ...(errorMessage !== null && { errorMessage }),
   };
   return { event: "turn_complete", id: toEventId({ position, sequence: "end" }), data };
+}
+
+export function turnSpokenEvent({ messageId: turnId, position, spokenState: state, heard }: FollowedTurn): SseEvent {
+  const data = { turnId, state, ...(heard !== null && { heard }) };
+  return { event: "turn_spoken", id: toEventId({ position, sequence: "spoken" }), data };
 }
 
 function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject | undefined {

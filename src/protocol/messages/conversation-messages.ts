@@ -61,11 +61,11 @@ export const assistantSentenceSchema = v.object({
   isFinal: v.boolean(),
 });
 
-/** One flat shape for the four events. docs/protocol.md says which event has which fields. */
+/** One flat shape for the five events. docs/protocol.md says which event has which fields. */
 export const blockEventSchema = v.object({
-  event: choice("block_start", "block_delta", "block_stop", "turn_complete"),
+  event: choice("block_start", "block_delta", "block_stop", "turn_complete", "turn_spoken"),
   turnId: id,
-  /** The block's place in its turn, from 0; absent on `turn_complete`. */
+  /** The block's place in its turn, from 0; absent on `turn_complete` and `turn_spoken`. */
   sequence: v.exactOptional(count),
   type: v.exactOptional(text),
   /** The same as `type`, by its name in version 0.1. */
@@ -79,5 +79,7 @@ export const blockEventSchema = v.object({
   content: v.exactOptional(jsonMap),
   state: v.exactOptional(choice("completed", "interrupted", "failed", "cancelled")),
   stopReason: v.exactOptional(text),
+  /** On `turn_spoken`: what was heard of an answer whose speech was cut off. */
+  heard: v.exactOptional(text),
   timings: v.exactOptional(jsonMap),
 });

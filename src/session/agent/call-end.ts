@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { SessionEvent } from "../events/session-event.ts";
+import { endsTurn, type SessionEvent } from "../events/session-event.ts";
 
 /** What LiveKit's API can do with a call. Each method rejects when LiveKit refuses. */
 export interface CallLine {
@@ -47,23 +47,24 @@ export class CallEnd {
     return this.#isEnded;
   }
 
-  /** Ends the call once the running turn of this participant has completed. */
+  /** Ends the call once the running turn of this participant has completed and its whole answer was said. */
   afterTurn(ending: Ending): void {
     this.#ending = ending;
   }
 
   watch(event: SessionEvent): void {
     if (event.type !== "turn") return;
-    const { participantIdentity, input } = event.turn;
+    const { participantIdentity: participant, input } = event.turn;
     if (event.event.type === "turn_start") {
-      this.noteSaid(participantIdentity);
-      const isLast = input.some((part) => part.type === "note" && part.endsCall);
-      this.#ending = isLast ? { participant: participantIdentity, isForAll: true } : undefined;
+      this.noteSaid(participant);
+      this.#ending = undefined;
     }
-    if (event.event.type !== "turn_complete" || this.#ending?.participant !== participantIdentity) return;
-    const ending = this.#ending;
+    if (!endsTurn(event)) return;
+    const isLast = input.some((part) => part.type === "note" && part.endsCall);
+    const ending = isLast ? { participant, isForAll: true } : this.#ending;
+    if (ending?.participant !== participant) return;
     this.#ending = undefined;
-    if (event.event.state !== "completed") return;
+    if (!("state" in event.event) || event.event.state !== "completed") return;
     const timer = setTimeout(() => this.now(ending.isForAll ? undefined : ending.participant), LAST_WORDS_MS);
     this.#leaving = { ...ending, timer };
   }

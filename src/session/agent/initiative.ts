@@ -1,6 +1,6 @@
 import type { IdleStep } from "../../agent/agent-fields.ts";
 import type { Peers } from "../peers/peers.ts";
-import type { SessionEvent } from "../events/session-event.ts";
+import { endsTurn, type SessionEvent } from "../events/session-event.ts";
 import type { CallEnd } from "./call-end.ts";
 import type { TalkArchive } from "../record/talk-archive.ts";
 import type { VoicePort } from "../room/voice-port.ts";
@@ -70,7 +70,7 @@ export class Initiative {
   watch(event: SessionEvent): void {
     this.#options.callEnd?.watch(event);
     const isDone =
-      (event.type === "turn" && event.event.type === "turn_complete") ||
+      (event.type === "turn" && endsTurn(event)) ||
       (event.type === "tool_state" && event.call.outcome !== undefined) ||
       event.type === "permission_replied";
     if (isDone) this.#idle.noteWork();

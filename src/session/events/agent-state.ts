@@ -1,6 +1,6 @@
 import type { Call } from "../../conversation/call.ts";
 import { AGENT_STATE_ATTRIBUTE, LIVEKIT_STATE_ATTRIBUTE } from "../../protocol/attributes.ts";
-import type { SessionWatcher } from "./session-event.ts";
+import { endsTurn, type SessionWatcher } from "./session-event.ts";
 
 /** A state that lasts less than this is not published. */
 const SETTLE_MS = 40;
@@ -37,7 +37,7 @@ export class AgentState {
 
   readonly watch: SessionWatcher = (event) => {
     if (event.type === "turn" && event.event.type === "turn_start") this.#isTurnRunning = true;
-    if (event.type === "turn" && event.event.type === "turn_complete") this.#isTurnRunning = false;
+    if (event.type === "turn" && endsTurn(event)) this.#isTurnRunning = false;
     if (event.type === "tool_state") this.#noteCall(event.call);
     this.#update();
   };

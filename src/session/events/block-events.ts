@@ -10,7 +10,7 @@ import type { Peers } from "../peers/peers.ts";
 import type { Recorder } from "../record/recorder.ts";
 import { behindRecord } from "./behind-record.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import type { SessionWatcher } from "./session-event.ts";
+import type { SessionWatcher, TurnSpoken } from "./session-event.ts";
 
 type BlockEvent = MessageBody<"block_event">;
 
@@ -57,8 +57,8 @@ function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOption
   }
 }
 
-/** A turn event as BlockEvent, if it is about a block or the turn's end. `turnId` is the StartAnswer's id. */
-function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): BlockEvent | undefined {
+/** A turn event as BlockEvent, if it is about a block, the turn's end or that of its speech. `turnId` is the StartAnswer's id. */
+function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent | TurnSpoken): BlockEvent | undefined {
   switch (event.type) {
     case "block_start": {
       const { sequence, blockType } = event;
@@ -78,6 +78,10 @@ function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent): Bloc
         ...(event.stopReason !== undefined && { stopReason: event.stopReason }),
         ...(event.timings && { timings: event.timings }),
       };
+    case "turn_spoken": {
+      const { type, state, heard, timings } = event;
+      return { event: type, turnId, state, ...(heard !== undefined && { heard }), ...(timings && { timings }) };
+    }
     case "turn_start":
     case "usage":
       return undefined;

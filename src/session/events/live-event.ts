@@ -4,7 +4,7 @@ import { type JsonObject, isRecord } from "../../lib/json.ts";
 import { MAX_PAYLOAD_BYTES } from "../../store/events.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import { cleanDelta } from "./block-events.ts";
-import type { SessionEvent } from "./session-event.ts";
+import type { SessionEvent, TurnSpoken } from "./session-event.ts";
 
 const LIVE_EVENTS = [
   "turn_start",
@@ -17,6 +17,7 @@ const LIVE_EVENTS = [
   "permission.replied",
   "usage",
   "turn_complete",
+  "turn_spoken",
   /** Some events were not sent: followers must read the store. */
   "gap",
 ] as const;
@@ -74,7 +75,7 @@ function parseJson(json: string): unknown {
   }
 }
 
-function toLiveEvent(turn: TurnRecord, event: TurnEvent): LiveEvent | undefined {
+function toLiveEvent(turn: TurnRecord, event: TurnEvent | TurnSpoken): LiveEvent | undefined {
   const turnId = turn.messageId;
   const live = (data: JsonObject): LiveEvent => ({ event: event.type, turn: turn.id, data: { turnId, ...data } });
   switch (event.type) {
@@ -92,6 +93,10 @@ function toLiveEvent(turn: TurnRecord, event: TurnEvent): LiveEvent | undefined 
         usage: { ...usage },
         ...(error && { errorCode: error.code, errorMessage: short(error.message) }),
       });
+    }
+    case "turn_spoken": {
+      const { state, heard } = event;
+      return live({ state, ...(heard !== undefined && { heard: short(heard) }) });
     }
     case "block_start": {
       const { sequence, blockType, tool } = event;

@@ -2,11 +2,23 @@ import type { Logger } from "pino";
 import type { Call } from "../../conversation/call.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import type { TurnEvent } from "../../turn/turn-event.ts";
+import type { TurnTimings } from "../../conversation/turn-timings.ts";
+import type { TurnEnd, TurnEvent } from "../../turn/turn-event.ts";
+
+/** The speech of a turn's answer has ended, and that is stored. Comes after `turn_complete`, and only for spoken answers. */
+export interface TurnSpoken {
+  readonly type: "turn_spoken";
+  /** How the turn ended together with its speech: a completed answer may be cut off while it is spoken. */
+  readonly state: TurnEnd["state"];
+  /** What was heard of an answer whose speech was cut off. Absent when all of it was heard. */
+  readonly heard: string | undefined;
+  /** The turn's times, with its speech. Absent when an earlier worker ended the turn. */
+  readonly timings?: TurnTimings;
+}
 
 /** An event of a session. All watchers are told, in order. */
 export type SessionEvent =
-  | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent }
+  | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent | TurnSpoken }
   /** A call was opened, has changed or has ended. */
   | { readonly type: "tool_state"; readonly call: Call }
   /** This state of the call has been stored. */
@@ -20,6 +32,11 @@ export type SessionEvent =
 
 /** Must not throw, and must not make the session wait. */
 export type SessionWatcher = (event: SessionEvent) => void;
+
+/** Whether the turn is over with this event, and so is the speech of its answer. */
+export function endsTurn({ event }: Extract<SessionEvent, { readonly type: "turn" }>): boolean {
+  return event.type === "turn_spoken" || (event.type === "turn_complete" && event.isSpoken !== true);
+}
 
 /** Tells all watchers of an event. A watcher that throws is logged. */
 export function tellWatchers(

@@ -13,7 +13,9 @@ import { insertSummary } from "../../store/turns/summaries.ts";
 import { insertWaitingMessage, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import {
   type NewTurnRow,
+  type SpeechEndRow,
   type TurnEndRow,
+  finishSpeech,
   finishTurn,
   insertTurn,
   storeContext,
@@ -190,6 +192,12 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     await this.durable();
     this.#write(end.turnId, async () => void (await finishTurn(this.#writer, end)));
     await this.durable();
+  }
+
+  /** Resolves when the end of the answer's speech is stored, after the turn's end. @throws {AppError} as `durable` */
+  async finishSpeech(end: SpeechEndRow): Promise<void> {
+    this.#write(end.turnId, () => finishSpeech(this.#writer, end));
+    await this.durable(end.turnId);
   }
 
   /**

@@ -1,13 +1,14 @@
 import { endedCall, type Call, type Failure } from "../../conversation/call.ts";
-import { danglingUses, toolResultBlock, toolUseId, type TurnBlock } from "../../conversation/block.ts";
+import { danglingUses, textsOf, toolResultBlock, toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { OUTCOME_UNKNOWN } from "../../conversation/history.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
-import { finishTurn } from "../../store/turns/write-turns.ts";
+import { finishSpeech, finishTurn, type SpeechEnd } from "../../store/turns/write-turns.ts";
 import { loadCallsOfTurn, saveCall } from "../../store/calls.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { toModelAnswer, type ModelAnswer } from "../../tool/outcome.ts";
 import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
+import { sentencesOf } from "../answer/speaker.ts";
 
 /** The outcome of a call that its worker left and that is not taken up again. */
 export function outcomeOfLeft({ state }: Call): Failure {
@@ -18,14 +19,16 @@ const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OU
 const UNSTARTED = { state: "error", errorCode: "not_run", errorMessage: NOT_STARTED } as const;
 
 /**
- * Ends a turn whose worker stopped in the middle of it. Every tool use without a result gets one: that of its call if
- * the call had ended, else one that says what is known. Stored blocks stay as they are.
+ * Ends a turn whose worker stopped in the middle of it, or only the speech of its answer if the turn has ended. Every tool
+ * use without a result gets one: that of its call if the call had ended, else one that says what is known. Stored blocks
+ * stay as they are.
  */
-export async function repairTurn(
-  session: SessionWriter,
-  turn: TurnRecord,
-  resultMaxBytes: number,
-): Promise<TurnRecord> {
+export async function repairTurn(session: SessionWriter, turn: TurnRecord, resultMaxBytes: number): Promise<void> {
+  const speech = endOfSpeech(turn);
+  if (turn.state !== "running") {
+    if (speech) await finishSpeech(session, { turnId: turn.id, ...speech });
+    return;
+  }
   const calls = await loadCallsOfTurn(session.sql, { turnId: turn.id });
   let sequence = (turn.blocks.at(-1)?.sequence ?? -1) + 1;
   const added: TurnBlock[] = [];
@@ -39,8 +42,18 @@ export async function repairTurn(
   for (const block of added) writer.add({ turnId: turn.id, block });
   await writer.flush();
   const errorMessage = "The worker stopped during the turn";
-  await finishTurn(session, { turnId: turn.id, state: "failed", errorCode: "unavailable", errorMessage });
-  return { ...turn, state: "failed", blocks: [...turn.blocks, ...added] };
+  await finishTurn(session, { turnId: turn.id, state: "failed", errorCode: "unavailable", errorMessage, speech });
+}
+
+/** How far the speech of a turn's answer had come, in whole sentences; `undefined` when the answer was not spoken. */
+function endOfSpeech({ blocks, progress, state }: TurnRecord): SpeechEnd | undefined {
+  if (progress?.heard === undefined) return undefined;
+  const sentences = sentencesOf(textsOf(blocks), undefined);
+  const isWhole = progress.heard >= sentences.length;
+  return {
+    state: isWhole && state === "completed" ? state : "failed",
+    heard: isWhole ? undefined : sentences.slice(0, progress.heard).join(" "),
+  };
 }
 
 /** A call is stored as running before it is handed to a runner. A call that is not was never started. */

@@ -11,7 +11,7 @@ import {
 } from "../../store/calls.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 import { loadLastPosition, loadMessageIds } from "../../store/turns/find-turns.ts";
-import { loadRunningTurns } from "../../store/turns/load-turns.ts";
+import { loadRunningTurns, loadUnspokenTurn } from "../../store/turns/load-turns.ts";
 import { loadWaitingMessages, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { isReceipt } from "../../tool/outcome.ts";
 import type { Window } from "../../turn/shown-talk.ts";
@@ -47,7 +47,8 @@ interface RestoreOptions {
 
 /**
  * Loads what a session goes on from, whose size does not grow with the talk: the turns that the model is shown, and
- * what is open. If the last turn was left running, it may be taken up again; any other running turn is ended.
+ * what is open. If the last turn was left running, or its answer was not spoken to the end, it may be taken up again. Any
+ * other turn that was left is ended.
  */
 export async function restore(writer: SessionWriter, { archive, resultMaxBytes }: RestoreOptions): Promise<Restored> {
   const { sql, lease } = writer;
@@ -56,9 +57,11 @@ export async function restore(writer: SessionWriter, { archive, resultMaxBytes }
     loadLastPosition(sql, lease),
     loadMessageIds(sql, { sessionId: lease.sessionId, limit: KNOWN_MESSAGES }),
   ]);
-  const last = running.at(-1);
+  const unspoken = await loadUnspokenTurn(sql, { ...lease, position: newest });
+  const open = unspoken ? [...running, unspoken] : running;
+  const last = open.at(-1);
   const isResumable = last?.position === newest && Date.now() - last.createdAt < RESUMABLE_MS;
-  for (const turn of isResumable ? running.slice(0, -1) : running) await repairTurn(writer, turn, resultMaxBytes);
+  for (const turn of isResumable ? open.slice(0, -1) : open) await repairTurn(writer, turn, resultMaxBytes);
   const unfinished = isResumable ? { turn: last, calls: await loadCallsOfTurn(sql, { turnId: last.id }) } : undefined;
   const window = await archive.windowBefore(unfinished?.turn.position, unfinished?.turn.context);
   const { promised, goingOn } = await settleCalls(writer, unfinished);

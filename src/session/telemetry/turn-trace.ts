@@ -19,6 +19,7 @@ import { toFinishReason } from "../../telemetry/representation/to-chat-messages.
 import { toolLabel } from "../../telemetry/labels.ts";
 import { usageAttributes } from "../../telemetry/usage.ts";
 import type { TurnEnd, TurnEvent } from "../../turn/turn-event.ts";
+import type { TurnSpoken } from "../events/session-event.ts";
 import type { CallOptions } from "./call-trace.ts";
 
 export interface ToolNames {
@@ -53,7 +54,7 @@ interface End {
   readonly errorCode: ErrorCode | undefined;
 }
 
-/** The `invoke_agent` span of one turn, from its begin to its last stored block. */
+/** The `invoke_agent` span of one turn, from its begin to its stored end, or that of its speech. */
 export class TurnTrace {
   readonly context: Context;
   readonly ownTools: ToolNames;
@@ -116,7 +117,7 @@ export class TurnTrace {
     return this.#id;
   }
 
-  watch(turn: TurnRecord, event: TurnEvent): void {
+  watch(turn: TurnRecord, event: TurnEvent | TurnSpoken): void {
     if (event.type === "turn_start") {
       this.#id = turn.id;
       this.#span.setAttributes({ [PARLEY.turnId]: turn.id, [PARLEY.turnBegunBy]: whatBegan(turn) });

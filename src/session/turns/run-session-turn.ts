@@ -7,13 +7,15 @@ import type { ShownContext, TurnRecord } from "../../conversation/turn-record.ts
 import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
-import { runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
+import { isEndedBy, runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
 import type { ShownTalk } from "../../turn/shown-talk.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
 import { postWhole } from "../answer/catch-up.ts";
 import type { Outbox } from "../wire/outbox.ts";
+import type { TurnSpoken } from "../events/session-event.ts";
 import { type PhraseTable, spokenEnd, phrasesFor } from "../answer/phrases.ts";
+import type { SpeechEnd, SpeechEndRow, TurnEndRow } from "../../store/turns/write-turns.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { NewTurn, TurnInput } from "./turn-queue.ts";
@@ -26,8 +28,8 @@ export interface SessionTurnPorts {
   readonly voice: VoicePort | undefined;
   /** Called when the participant speaks over the answer: the turn must be aborted. */
   readonly onInterrupted: () => void;
-  /** Hands the answer out: ControlStop may silence it. */
-  readonly onAnswer: (answer: Pick<AnswerOutput, "silence">) => void;
+  /** Hands the turn's answer out: ControlStop may stop the turn, or silence the answer. */
+  readonly onAnswer: (turn: TurnRecord, answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
   /** What the model is shown of earlier turns, without turns that this one replaces. */
   readonly shown: ShownTalk;
@@ -44,7 +46,7 @@ export interface SessionTurnPorts {
   /** Called when the answer is complete: open questions to this participant are said after it. Never rejects. */
   readonly onAnswered: (turn: CallTurn) => Promise<void>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record" | "onShown">;
-  readonly onEvent: (turn: TurnRecord, event: TurnEvent) => void;
+  readonly onEvent: (turn: TurnRecord, event: TurnEvent | TurnSpoken) => void;
 }
 
 /** A turn for the history, and its error for the log. */
@@ -55,9 +57,10 @@ export interface EndedTurn extends TurnRecord {
 }
 
 /**
- * Runs one turn for a participant: sends StartAnswer, the sentences, and an ErrorMessage if it failed, and stores it. A
- * turn that is taken up again is answered under the same id, from its last stored block on. Never rejects. Resolves
- * when the turn is stored.
+ * Runs one turn for a participant: sends StartAnswer, the sentences, and an ErrorMessage if it failed, and stores it. The
+ * turn ends when its answer is stored, and the answer's speech ends later. A turn that is taken up again is answered
+ * under the same id, from its last stored block on; if it has ended, only the rest of its answer is said. Never rejects.
+ * Resolves when the turn and the end of its speech are stored.
  */
 export async function runSessionTurn(
   begin: TurnInput,
@@ -79,6 +82,8 @@ export async function runSessionTurn(
     onProgress: (progress) => recorder.keepProgress(turnId, progress),
   });
   const { isSpoken } = answer;
+  // An answer whose rest is only shown has speech that ends, too.
+  const hasSpeech = isSpoken || turn.progress?.sent !== undefined;
   if (!("turn" in begin)) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation, isSpoken });
   const answerType = isSpoken ? "text+voice" : "text";
   const meta = ports.telemetry.traceOfTurn();
@@ -92,7 +97,7 @@ export async function runSessionTurn(
     announce();
     answer.sayRest();
   }
-  ports.onAnswer(answer);
+  ports.onAnswer(turn, answer);
   const onAbort = () => answer.stop();
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
@@ -114,6 +119,29 @@ export async function runSessionTurn(
     onShown: (context: ShownContext) => recorder.keepContext(turnId, context),
   };
   const blocks: TurnBlock[] = [...turn.blocks];
+  const sayLastWords = async (state: SpeechEnd["state"]): Promise<SpeechEnd> => {
+    if (state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
+    const { heard } = await answer.end();
+    signal.removeEventListener("abort", onAbort);
+    // The earlier worker may have died after it stored sentences, and before it sent them.
+    if (said.length > 0) postWhole({ messageId, parentMessageId: previousId, texts: textsOf(blocks) }, outbox);
+    if (heard === undefined) return { state, heard };
+    // The model had already ended when the speech of its last words was cut off.
+    const isCutLater = state === "completed" && signal.aborted;
+    return { state: isCutLater ? endAfterAbort(signal).state : state, heard: `${answer.heardBefore} ${heard}`.trim() };
+  };
+  const tellSpoken = (end: Omit<TurnSpoken, "type">) => ports.onEvent(turn, { type: "turn_spoken", ...end });
+  // A failure has been logged. Whoever waits for the end of the speech is told of it all the same.
+  const storeSpoken = (end: Omit<SpeechEndRow, "turnId" | "lastStanza">) =>
+    recorder.finishSpeech({ turnId, ...end, lastStanza: outbox.lastStanza }).catch(() => {});
+  if (turn.state !== "running") {
+    // The tool that ended the turn may end the call once these words have been heard.
+    if (turn.state === "completed") isEndedBy(turn.blocks, dependencies.tools);
+    const spoken = await sayLastWords(turn.state);
+    await storeSpoken(spoken);
+    tellSpoken(spoken);
+    return { ...turn, heard: spoken.heard, errorCode: undefined, error: undefined };
+  }
   for await (const event of runTurn({ shown, turn }, dependencies, signal)) {
     if (event.type !== "turn_start") announce();
     if (event.type === "block_stop") blocks.push(event.block);
@@ -127,30 +155,32 @@ export async function runSessionTurn(
       ports.onEvent(turn, event);
       continue;
     }
-    if (event.state === "completed") await ports.onAnswered({ ...callTurn, aside: asideBehind });
-    const { heard: spoken } = await answer.end();
-    // The earlier worker may have died after it stored sentences, and before it sent them.
-    if (said.length > 0) postWhole({ messageId, parentMessageId: previousId, texts: textsOf(blocks) }, outbox);
-    signal.removeEventListener("abort", onAbort);
-    const heard = spoken === undefined ? undefined : [answer.heardBefore, spoken].join("");
-    // The answer was cut off while its last words were spoken, when the model had already ended.
-    const wasCut = heard !== undefined && event.state === "completed";
-    const ended = wasCut ? { ...event, ...endAfterAbort(signal) } : event;
-    const { context } = shown;
+    const speaking = sayLastWords(event.state);
+    // Speech goes on after the turn's end. An answer that is only shown, or was cut off, has been said by then.
+    const isBehind = isSpoken && !signal.aborted;
+    const early = isBehind ? undefined : await speaking;
     const timings = ports.telemetry.timesOfTurn();
     const finished = {
-      event: ended,
+      event,
       model: dependencies.model,
       timings,
-      lastStanza: outbox.lastStanza,
-      heard,
-      context,
+      ...(!isBehind && { lastStanza: outbox.lastStanza }),
+      ...(hasSpeech && early && { speech: early }),
+      context: shown.context,
     };
     const lost = await finish(turnId, finished, recorder);
     if (lost && !failure) outbox.postError(lost, participant, turn.parentMessageId ?? undefined);
     // Words are sent before they are stored, but the turn's end only when it is stored.
-    const told = lost ? { ...ended, state: "failed" as const, error: failure ?? lost } : { ...ended, timings };
-    ports.onEvent(turn, told);
+    const told = lost ? { ...event, state: "failed" as const, error: failure ?? lost } : { ...event, timings };
+    ports.onEvent(turn, { ...told, isSpoken: hasSpeech });
+    const { state, heard } = await speaking;
+    const spoken = {
+      state: lost ? told.state : state,
+      heard,
+      timings: isBehind ? ports.telemetry.timesOfTurn() : timings,
+    };
+    if (isBehind) await storeSpoken(spoken);
+    if (hasSpeech) tellSpoken(spoken);
     return { ...turn, state: told.state, blocks, heard, errorCode: told.error?.code, error: told.error };
   }
   throw new TypeError("A turn ended without turn_complete");
@@ -195,8 +225,8 @@ interface Finish {
   readonly event: Extract<TurnEvent, { type: "turn_complete" }>;
   readonly model: string;
   readonly timings: TurnTimings;
-  readonly lastStanza: number;
-  readonly heard: string | undefined;
+  readonly lastStanza?: number;
+  readonly speech?: TurnEndRow["speech"];
   readonly context: ShownContext;
 }
 

@@ -29,7 +29,7 @@ export interface NewTurn {
   readonly isLeft?: boolean;
 }
 
-/** A turn that an earlier worker left running, with its stored calls. */
+/** A turn that an earlier worker left running, or whose answer it was still speaking; with the turn's stored calls. */
 export interface UnfinishedTurn {
   readonly turn: TurnRecord;
   readonly calls: readonly Call[];
@@ -64,7 +64,7 @@ export class TurnQueue {
   #isHeld = false;
 
   /**
-   * @param run never rejects; resolves when the turn is stored as ended
+   * @param run never rejects; resolves when the turn, and the end of its speech, are stored
    * @param onIdle called when a turn has ended and none waits
    */
   constructor(run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>, onIdle: () => void) {

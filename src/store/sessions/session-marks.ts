@@ -41,7 +41,7 @@ export const loadSessionMarks: LoadMarks = async (sql, { sessionIds }) => {
         group by 1
       )
       select followed.id, concat_ws(
-        '/', last.position, last.state,
+        '/', last.position, last.state, last.spoken_at is not null,
         coalesce((select max(sequence) from turn_blocks where turn_id = last.id), -1),
         (select coalesce(sum(revision), 0) from tool_calls where turn_id = last.id),
         coalesce(open_calls.mark, ''),
@@ -49,7 +49,7 @@ export const loadSessionMarks: LoadMarks = async (sql, { sessionIds }) => {
       ) as mark
       from followed
       left join lateral (
-        select id, position, state from turns where session_id = followed.id order by position desc limit 1
+        select id, position, state, spoken_at from turns where session_id = followed.id order by position desc limit 1
       ) as last on true
       left join open_calls on open_calls.session_id = followed.id
     `),

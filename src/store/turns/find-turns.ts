@@ -1,7 +1,9 @@
 import { OUTCOME_TOOL, type TurnBlock } from "../../conversation/block.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
+import { isUnspoken } from "./load-turns.ts";
 
 /** A turn without its blocks. */
 export type FoundTurn = Pick<
@@ -72,6 +74,17 @@ export async function loadLastPosition(sql: Sql, { sessionId }: { readonly sessi
   return row?.position ?? 0;
 }
 
+/** The tokens of a turn that has ended; `undefined` when they are not stored. */
+export async function loadUsage(
+  sql: Sql,
+  { sessionId, position }: { readonly sessionId: string; readonly position: number },
+): Promise<JsonObject | undefined> {
+  const [row] = await runQuery(sql<{ usage: JsonObject | null }[]>`
+    select usage from turns where session_id = ${sessionId} and position = ${position}
+  `);
+  return row?.usage ?? undefined;
+}
+
 /** The ids of the session's newest user messages that turns began with, oldest first. */
 export async function loadMessageIds(
   sql: Sql,
@@ -135,7 +148,7 @@ export async function loadAnswers(
       where turn_id = turns.id and block_type = 'text' and text_content is not null
     ) as texts
     from turns
-    where session_id = ${sessionId} and superseded_by is null and state <> 'running'
+    where session_id = ${sessionId} and superseded_by is null and state <> 'running' and not ${isUnspoken(sql)}
       and position > coalesce((${stanzas} <= ${after} order by last_stanza desc limit 1), 0)
       and position < coalesce((${stanzas} > ${until} order by last_stanza limit 1), ${2 ** 31 - 1})
     order by position desc limit ${limit}

@@ -3,11 +3,15 @@ import type { TurnState } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
+import { isUnspoken } from "./load-turns.ts";
 
-/** A place in a session's record: after a block of the turn at `position`, or after that turn's end. */
+/**
+ * A place in a session's record: after a block of the turn at `position`, after that turn's end, or after the end of its
+ * speech.
+ */
 export interface RecordPoint {
   readonly position: number;
-  readonly sequence: number | "end";
+  readonly sequence: number | "end" | "spoken";
 }
 
 /** A turn for readers that follow the record. */
@@ -23,6 +27,11 @@ export interface FollowedTurn {
   readonly errorMessage: string | null;
   readonly model: string | null;
   readonly usage: JsonObject | null;
+  readonly speech: "none" | "open" | "over";
+  /** How it ended together with its speech, once that is over. */
+  readonly spokenState: TurnState | null;
+  /** What was heard of an answer whose speech was cut off. */
+  readonly heard: string | null;
   /** The blocks after the point. */
   readonly blocks: readonly FollowedBlock[];
 }
@@ -42,19 +51,23 @@ interface AfterPoint {
   readonly limit: number;
 }
 
-/** The next turns after a point, at most `limit`, in the order in which they began, with those that were replaced. */
+/**
+ * The next turns after a point, at most `limit`, in the order in which they began, with those that were replaced. After a
+ * turn's end the first one is that turn without its blocks, because its speech may end later.
+ */
 export async function loadTurnsAfter(
   sql: Sql,
   { sessionId, after, until, limit }: AfterPoint,
 ): Promise<FollowedTurn[]> {
   const { position, sequence } = after;
-  const first = sequence === "end" ? position + 1 : position;
-  const seen = sequence === "end" ? -1 : sequence;
+  const first = sequence === "spoken" ? position + 1 : position;
+  const seen = typeof sequence === "number" ? sequence : MAX_SEQUENCE;
   return await runQuery(sql<FollowedTurn[]>`
     select
       id, position, participant_identity as "participantIdentity", parent_message_id as "parentMessageId",
       message_id as "messageId", state, stop_reason as "stopReason", error_code as "errorCode",
-      error_message as "errorMessage", model, usage,
+      error_message as "errorMessage", model, usage, heard, spoken_state as "spokenState",
+      case when spoken_at is not null then 'over' when ${isUnspoken(sql)} then 'open' else 'none' end as speech,
       (
         select coalesce(
           json_agg(
@@ -89,21 +102,22 @@ export async function hasRecordPoint(
   const rows = await runQuery(sql`
     select from turns
     where session_id = ${sessionId} and position = ${position} and ${
-      sequence === "end"
-        ? sql`state <> 'running'`
-        : sql`exists (select from turn_blocks where turn_id = turns.id and sequence = ${sequence})`
+      typeof sequence === "number"
+        ? sql`exists (select from turn_blocks where turn_id = turns.id and sequence = ${sequence})`
+        : sql`${sequence === "end" ? sql`state <> 'running'` : sql`spoken_at is not null`}`
     }
   `);
   return rows.length > 0;
 }
 
-/** The end of the last turn that has ended. */
+/** The end of the last turn that has ended, or that of its speech if that has ended, too. */
 export async function findLastEnd(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<RecordPoint> {
-  const [row] = await runQuery(sql<{ position: number }[]>`
-    select coalesce(max(position), 0) as position from turns
+  const [row] = await runQuery(sql<{ position: number; isSpoken: boolean }[]>`
+    select position, spoken_at is not null as "isSpoken" from turns
     where session_id = ${sessionId} and state <> 'running'
+    order by position desc limit 1
   `);
-  return { position: row?.position ?? 0, sequence: "end" };
+  return { position: row?.position ?? 0, sequence: row?.isSpoken === true ? "spoken" : "end" };
 }
 
 /** A turn's position, from 1; `undefined` while the turn is not stored. */

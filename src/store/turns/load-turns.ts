@@ -51,6 +51,27 @@ export async function loadRunningTurns(sql: Sql, { sessionId }: { readonly sessi
   return turns.toReversed();
 }
 
+/**
+ * The turn at this position if it has ended, but the speech of its answer has not; `undefined` for any other turn, and for
+ * one that was cut off.
+ */
+export async function loadUnspokenTurn(
+  sql: Sql,
+  { sessionId, position }: { readonly sessionId: string; readonly position: number },
+): Promise<StoredTurn | undefined> {
+  const isWanted = sql`position = ${position} and state in ('completed', 'failed') and ${isUnspoken(sql)}`;
+  const [turn] = await selectTurns(sql, { sessionId, isWanted, limit: 1 });
+  return turn;
+}
+
+/**
+ * For a turn that has ended: whether its answer is still being spoken, or its worker died while it was. A worker of an
+ * older version stores `last_stanza` when the speech has ended, too, but no `spoken_at`.
+ */
+export function isUnspoken(sql: Sql): postgres.Fragment {
+  return sql`(sent_sentences is not null and spoken_at is null and last_stanza is null)`;
+}
+
 /** What the model was shown in the newest turn before a position, with that turn itself. */
 export interface StoredWindow {
   readonly turns: readonly StoredTurn[];
@@ -147,7 +168,7 @@ async function selectTurns(
   const rows = await runQuery(sql<TurnRow[]>`
     select
       id, position, participant_identity, parent_message_id, message_id, input, state, created_at, heard, context,
-      case state when 'running' then jsonb_strip_nulls(jsonb_build_object(
+      case when state = 'running' or ${isUnspoken(sql)} then jsonb_strip_nulls(jsonb_build_object(
         'asides', asides, 'sent', sent_sentences, 'heard', heard_sentences
       )) end as progress,
       case state when 'running' then (

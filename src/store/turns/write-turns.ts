@@ -81,6 +81,13 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   throw new AppError("internal", `The turn got no position in ${ATTEMPTS} attempts`);
 }
 
+export interface SpeechEnd {
+  /** How the turn ended together with its speech: a completed answer may be cut off while it is spoken. */
+  readonly state: Exclude<TurnState, "running">;
+  /** What was heard of an answer whose speech was cut off. */
+  readonly heard: string | undefined;
+}
+
 export interface TurnEndRow {
   readonly turnId: string;
   readonly state: Exclude<TurnState, "running">;
@@ -91,7 +98,8 @@ export interface TurnEndRow {
   readonly usage?: JsonObject | undefined;
   readonly timings?: TurnTimings | undefined;
   readonly lastStanza?: number | undefined;
-  readonly heard?: string | undefined;
+  /** How the answer's speech ended, if it ended before the turn. */
+  readonly speech?: SpeechEnd | undefined;
   readonly context?: ShownContext | undefined;
 }
 
@@ -108,7 +116,9 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
       usage = ${jsonParameter(sql, end.usage)},
       timings = ${jsonParameter(sql, end.timings)},
       last_stanza = ${end.lastStanza ?? null},
-      heard = ${end.heard ?? null},
+      heard = ${end.speech?.heard ?? null},
+      spoken_at = case when ${end.speech !== undefined} then now() end,
+      spoken_state = ${end.speech?.state ?? null},
       context = coalesce(${jsonParameter(sql, end.context as JsonObject | undefined)}, context),
       finished_at = now()
     from fence
@@ -117,6 +127,30 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
   `;
   const changed = await writeFenced(writer, statement);
   return changed.length > 0;
+}
+
+export interface SpeechEndRow extends SpeechEnd {
+  readonly turnId: string;
+  /** @defaultValue those that were stored with the turn's end */
+  readonly timings?: TurnTimings | undefined;
+  readonly lastStanza?: number;
+}
+
+/** Stores that the speech of a turn's answer has ended. A turn that is still running does not change. */
+export async function finishSpeech(writer: SessionWriter, end: SpeechEndRow): Promise<void> {
+  const { sql } = writer;
+  const statement = sql`
+    update turns
+    set heard = ${end.heard ?? null},
+      spoken_at = now(),
+      spoken_state = ${end.state},
+      timings = coalesce(${jsonParameter(sql, end.timings)}, timings),
+      last_stanza = ${end.lastStanza ?? null}
+    from fence
+    where id = ${end.turnId} and state <> 'running'
+    returning id
+  `;
+  await writeFenced(writer, statement);
 }
 
 /** Stores what the model is shown in a turn that goes on. */

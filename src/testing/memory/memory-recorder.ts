@@ -7,7 +7,7 @@ import type { Recorder } from "../../session/record/recorder.ts";
 import type { TalkArchive } from "../../session/record/talk-archive.ts";
 import type { GivenMedia } from "../../store/media.ts";
 import type { WaitingMessage } from "../../store/turns/waiting-messages.ts";
-import type { NewTurnRow, TurnEndRow } from "../../store/turns/write-turns.ts";
+import type { NewTurnRow, SpeechEndRow, TurnEndRow } from "../../store/turns/write-turns.ts";
 
 export interface MemoryTurn {
   readonly turn: TurnRecord;
@@ -79,9 +79,15 @@ export class MemoryRecorder implements RecorderCalls {
     };
   }
 
-  finishTurn({ turnId, state, lastStanza, heard, context }: TurnEndRow): Promise<void> {
+  finishTurn({ turnId, state, lastStanza, speech, context }: TurnEndRow): Promise<void> {
     const turn = this.turns.get(turnId);
-    if (turn) Object.assign(turn, { state, lastStanza, heard, context });
+    if (turn) Object.assign(turn, { state, lastStanza, heard: speech?.heard, context });
+    return Promise.resolve();
+  }
+
+  finishSpeech({ turnId, heard, lastStanza }: SpeechEndRow): Promise<void> {
+    const turn = this.turns.get(turnId);
+    if (turn) Object.assign(turn, { heard, lastStanza });
     return Promise.resolve();
   }
 

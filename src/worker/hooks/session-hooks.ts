@@ -1,9 +1,11 @@
 import type { HookContext, TokenUsage } from "../../agent/hooks.ts";
 import { spokenTurns } from "../../http/transcript/write-transcript.ts";
 import type { SessionAgents } from "../../session/agent/session-agents.ts";
-import type { SessionWatcher } from "../../session/events/session-event.ts";
+import { endsTurn, type SessionWatcher } from "../../session/events/session-event.ts";
 import type { OpenedSession } from "../../session/open-session.ts";
 import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { loadUsage } from "../../store/turns/find-turns.ts";
 import { callHook } from "./call-hook.ts";
 import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
 
@@ -33,9 +35,7 @@ export class SessionHooks {
   }
 
   readonly watch: SessionWatcher = (event) => {
-    if (event.type !== "turn" || event.event.type !== "turn_complete") return;
-    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = event.event.usage;
-    this.#keep(this.#endTurn(event.turn.position, { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }));
+    if (event.type === "turn" && endsTurn(event)) this.#keep(this.#endTurn(event.turn.position));
   };
 
   /** The session has ended in this worker. Its end is told after all its turns. */
@@ -72,7 +72,7 @@ export class SessionHooks {
     }
   }
 
-  async #endTurn(position: number, usage: TokenUsage): Promise<void> {
+  async #endTurn(position: number): Promise<void> {
     const { opening, agents, hooksOf, room, sql } = this.#options;
     const { name: agent } = agents.current;
     const hook = hooksOf(agent).onTurnEnd;
@@ -80,6 +80,7 @@ export class SessionHooks {
     const load = async () => {
       const { sessionId } = await opening;
       const [turn] = await Array.fromAsync(spokenTurns(sql, { sessionId, after: position - 1, last: position }));
+      const usage = toTokenUsage(await loadUsage(sql, { sessionId, position }));
       // The session's start is told before its turns.
       await this.#begun;
       return turn && { ...this.#told(sessionId, agent), turn, usage };
@@ -114,4 +115,15 @@ export class SessionHooks {
     const kept = task.catch(() => {}).finally(() => this.#running.delete(kept));
     this.#running.add(kept);
   }
+}
+
+/** A turn that could not be stored has none. */
+function toTokenUsage(stored: JsonObject = {}): TokenUsage {
+  const of = (name: keyof TokenUsage) => Number(stored[name] ?? 0);
+  return {
+    inputTokens: of("inputTokens"),
+    outputTokens: of("outputTokens"),
+    cacheReadTokens: of("cacheReadTokens"),
+    cacheWriteTokens: of("cacheWriteTokens"),
+  };
 }

@@ -47,6 +47,34 @@ test("an answer grows with its deltas and ends with its turn", async () => {
   expect(states()).toEqual(["sent", "completed"]);
 });
 
+test.each(["completed", "interrupted", "cancelled"] as const)(
+  "a spoken answer is open until its speech has ended as %s",
+  async (state) => {
+    const room = await openTalk(<Talk />);
+    const begin = { type: "start_answer", body: { id: "a1", previousId: "m1", answerType: "text+voice" } } as const;
+    await say(room, begin, openText, delta("Good day."), block({ event: "turn_complete", state: "completed" }));
+    expect(states()).toEqual(["open"]);
+
+    await say(room, block({ event: "turn_spoken", state }));
+
+    expect(states()).toEqual([state]);
+  },
+);
+
+test("a spoken answer of an older worker, which ends its turn with its speech, ends with its last sentence", async () => {
+  const room = await openTalk(<Talk />);
+  const begin = { type: "start_answer", body: { id: "a1", previousId: "m1", answerType: "text+voice" } } as const;
+  const last = {
+    type: "assistant_sentence",
+    body: { previousId: "a1", sequence: 1, text: "", isFinal: true },
+  } as const;
+
+  await say(room, begin, openText, delta("Good day."), last);
+  await say(room, block({ event: "turn_complete", state: "interrupted" }));
+
+  expect(states()).toEqual(["interrupted"]);
+});
+
 test("a thousand deltas render the open message again, and nothing else", async () => {
   const rendered = new Map<string, number>();
   const room = await openTalk(<Talk onRender={(id) => rendered.set(id, (rendered.get(id) ?? 0) + 1)} />);

@@ -117,7 +117,7 @@ test("the Markdown form quotes all words, so that nobody can speak in another's 
     {
       turn: { input: [{ type: "text", text: "Hello\n**`bob`**\n\n> <b>I am Bob</b>" }] },
       blocks: [textBlock(0, "Hello, Ann."), use(1, "toolu_b", "say"), result(2, "toolu_b", "`done`")],
-      end: { state: "interrupted", heard: "Hello" },
+      end: { state: "interrupted", speech: { state: "interrupted", heard: "Hello" } },
     },
   ]);
 

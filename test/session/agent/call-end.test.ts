@@ -24,8 +24,18 @@ function begun(participantIdentity: string): SessionEvent {
   return { type: "turn", turn: turnOf(participantIdentity), event: { type: "turn_start", model: "m" } };
 }
 
-function ended(participantIdentity: string, state: Exclude<TurnState, "running">): SessionEvent {
-  const event = { type: "turn_complete", state, stopReason: "end_turn", usage: NO_USAGE, error: undefined } as const;
+function ended(
+  participantIdentity: string,
+  state: Exclude<TurnState, "running">,
+  { isSpoken = false } = {},
+): SessionEvent {
+  const how = { state, stopReason: "end_turn", usage: NO_USAGE, error: undefined, isSpoken } as const;
+  return { type: "turn", turn: turnOf(participantIdentity), event: { type: "turn_complete", ...how } };
+}
+
+function spoken(participantIdentity: string, heard?: string): SessionEvent {
+  const state = heard === undefined ? "completed" : "interrupted";
+  const event = { type: "turn_spoken", state, heard } as const;
   return { type: "turn", turn: turnOf(participantIdentity), event };
 }
 
@@ -90,4 +100,39 @@ test("words over the last words keep the call", () => {
   vi.advanceTimersByTime(60_000);
 
   expect(hungUp).toEqual([]);
+});
+
+test("a call whose last words are spoken ends after their sound, not after the turn", () => {
+  const { hungUp, end } = calling();
+  end.afterTurn({ participant: "ana", isForAll: false });
+
+  end.watch(ended("ana", "completed", { isSpoken: true }));
+  vi.advanceTimersByTime(60_000);
+  const before = [...hungUp];
+  end.watch(spoken("ana"));
+  vi.advanceTimersByTime(1_000);
+
+  expect([before, hungUp]).toEqual([[], ["ana"]]);
+});
+
+test("words over the sound of the last words keep the call", () => {
+  const { hungUp, end } = calling();
+  end.afterTurn({ participant: "ana", isForAll: true });
+  end.watch(ended("ana", "completed", { isSpoken: true }));
+
+  end.watch(spoken("ana", "Good"));
+  vi.advanceTimersByTime(60_000);
+
+  expect(hungUp).toEqual([]);
+});
+
+test("a worker that only says the rest of the last words ends the call, too", () => {
+  const { hungUp, end } = calling();
+  const input = [{ type: "note", note: "Nobody is there.", say: "Goodbye.", endsCall: true }] as const;
+  const event = { type: "turn_spoken", state: "completed", heard: undefined } as const;
+
+  end.watch({ type: "turn", turn: { ...turnOf("ana"), input }, event });
+  vi.advanceTimersByTime(1_000);
+
+  expect(hungUp).toEqual([undefined]);
 });

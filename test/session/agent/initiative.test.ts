@@ -78,7 +78,7 @@ test("last words that cannot be said do not leave the next turn to end the call"
   await vi.advanceTimersByTimeAsync(1_500);
 
   const event = { type: "turn_complete", state: "completed" };
-  callEnd.watch({ type: "turn", turn: { participantIdentity: "ana" }, event } as never);
+  callEnd.watch({ type: "turn", turn: { participantIdentity: "ana", input: [] }, event } as never);
   await vi.advanceTimersByTimeAsync(60_000);
 
   expect(hungUp).toEqual([]);
@@ -92,6 +92,20 @@ test("who speaks when a step is due is not spoken over, and the step's time begi
 
   await vi.advanceTimersByTimeAsync(5_000);
   quiet.resolve();
+  await vi.advanceTimersByTimeAsync(900);
+  const soon = [...said];
+  await vi.advanceTimersByTimeAsync(200);
+
+  expect([soon, said]).toEqual([[], ["Are you there?"]]);
+});
+
+test("a silence begins when the agent's last word was heard, not when its turn has ended", async () => {
+  const { initiative, said } = quietRoom({ desk: [{ afterMs: 1_000, say: "Are you there?" }] });
+  initiative.noteSaid("ana");
+  const turn = { participantIdentity: "ana", input: [] };
+
+  await vi.advanceTimersByTimeAsync(900);
+  initiative.watch({ type: "turn", turn, event: { type: "turn_spoken", state: "completed" } } as never);
   await vi.advanceTimersByTimeAsync(900);
   const soon = [...said];
   await vi.advanceTimersByTimeAsync(200);

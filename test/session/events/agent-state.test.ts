@@ -12,7 +12,8 @@ function state() {
   const agent = new AgentState((attributes) => {
     said.push(`${attributes["lk.agent.state"]} ${attributes["parley.agent.state"]}`);
   });
-  const turn = (type: string) => agent.watch({ type: "turn", event: { type } } as unknown as SessionEvent);
+  const turn = (type: string, more: object = {}) =>
+    agent.watch({ type: "turn", event: { type, ...more } } as unknown as SessionEvent);
   const call = (id: string, outcome?: object) =>
     agent.watch({ type: "tool_state", call: { id, outcome } } as unknown as SessionEvent);
   return { agent, said, turn, call };
@@ -62,6 +63,20 @@ test("a call that outlives its turn is not what the agent is busy with", () => {
   turn("turn_complete");
   pass();
   expect(said.at(-1)).toBe("listening listening");
+});
+
+test("between two pieces of sound the agent does not listen, even if the turn has ended", () => {
+  const { agent, said, turn } = shownState();
+  turn("turn_start");
+  agent.setSpeaking(true);
+  pass();
+  turn("turn_complete", { isSpoken: true });
+  agent.setSpeaking(false);
+  pass();
+  const between = said.at(-1);
+  turn("turn_spoken");
+  pass();
+  expect([between, said.at(-1)]).toEqual(["thinking thinking", "listening listening"]);
 });
 
 test("what is over at once is not said", () => {

@@ -88,4 +88,76 @@ test("sentences that the worker had stored and not sent are sent by the next one
   const sentences = user.all("assistant_sentence").map(({ sequence, text: sentence }) => `${sequence} ${sentence}`);
   expect(sentences).toEqual(["3 It comes at noon.", "4 Enjoy it.", "5 "]);
   expect(agent.model.requests).toEqual([]);
+  const spoken = () => agent.sql`select state, heard, spoken_at is not null as spoken from turns`;
+  await expect.poll(spoken).toEqual([{ state: "completed", heard: null, spoken: true }]);
 });
+
+test("the next worker says the rest of an ended turn's answer, and neither runs nor ends that turn again", async () => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  await leaveTurn(agent, "end_turn", "It is ordered. It comes at noon. Enjoy it.");
+  await agent.sql`update turns set state = 'completed', asides = 1, sent_sentences = 2, heard_sentences = 1`;
+
+  await agent.join();
+  await user.configure({ features: ["blocks"] });
+
+  await user.next("block_event", ({ event }) => event === "turn_spoken");
+  const sentences = user.all("assistant_sentence").map(({ sequence, text: sentence }) => `${sequence} ${sentence}`);
+  expect(sentences).toEqual(["3 It comes at noon.", "4 Enjoy it.", "5 "]);
+  expect(user.all("block_event").map(({ event }) => event)).toEqual(["turn_spoken"]);
+  expect(await agent.sql`select state, heard, spoken_at is not null as spoken from turns`).toMatchObject([
+    { state: "completed", heard: null, spoken: true },
+  ]);
+  expect(agent.model.requests).toEqual([]);
+});
+
+test.each([
+  ["was interrupted", "interrupted", true],
+  ["was spoken to its end", "completed", false],
+])("an ended turn whose answer %s is not said again", async (_, state, isUnspoken) => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  await leaveTurn(agent, "end_turn", "It is ordered. Enjoy it.");
+  await agent.sql`
+    update turns set state = ${state}, sent_sentences = 1, heard_sentences = 1,
+      spoken_at = case when ${isUnspoken}::boolean then null else now() end`;
+  agent.model.script([reply([text("Yes?")])]);
+
+  await agent.join();
+  await user.configure({});
+
+  expect(await user.answerTo(await user.say("Hello?"))).toBe("Yes?");
+  expect(
+    user
+      .all("assistant_sentence")
+      .map(({ text: sentence }) => sentence)
+      .filter(Boolean),
+  ).toEqual(["Yes?"]);
+});
+
+test.each([
+  ["running", "failed"],
+  ["completed", "completed"],
+])(
+  "of an answer that was left %s long ago, the model is shown what was heard, and nothing is said",
+  async (left, state) => {
+    await using agent = await TestAgent.start();
+    const user = await agent.client("user");
+    await leaveTurn(agent, "end_turn", "It is ordered. It comes at noon. Enjoy it.");
+    await agent.sql`
+    update turns set state = ${left}, sent_sentences = 2, heard_sentences = 1, created_at = now() - interval '1 hour'`;
+    agent.model.script([reply([text("Yes?")])]);
+
+    await agent.join();
+    await user.configure({});
+
+    expect(await user.answerTo(await user.say("Hello?"))).toBe("Yes?");
+    expect(user.all("start_answer")).toHaveLength(1);
+    expect(await agent.sql`select state, heard, spoken_at is not null as spoken from turns where id = 'left'`).toEqual([
+      { state, heard: "It is ordered.", spoken: true },
+    ]);
+    const shown = JSON.stringify(agent.model.requests.at(-1)?.body["messages"]);
+    expect(shown).toContain("It is ordered.");
+    expect(shown).not.toContain("noon");
+  },
+);

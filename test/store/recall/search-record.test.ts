@@ -4,7 +4,7 @@ import { saveCall } from "../../../src/store/calls.ts";
 import { searchRecord, type RecordSearch } from "../../../src/store/recall/search-record.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
-import { finishTurn, insertTurn, type NewTurnRow } from "../../../src/store/turns/write-turns.ts";
+import { finishSpeech, finishTurn, insertTurn, type NewTurnRow } from "../../../src/store/turns/write-turns.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newTurn, storedSession, textBlock } from "../store-fixtures.ts";
@@ -49,7 +49,11 @@ async function tell(writer: SessionWriter, { by = "ann", said, answer, tool, hea
     writer,
     blocks.map((block) => ({ turnId: turn.id, block })),
   );
-  await finishTurn(writer, { turnId: turn.id, state: "completed", heard });
+  await finishTurn(writer, {
+    turnId: turn.id,
+    state: "completed",
+    ...(heard !== undefined && { speech: { state: "interrupted", heard } }),
+  });
   return { ...turn, toolUseId };
 }
 
@@ -107,6 +111,17 @@ test("of an answer that was cut off, only what was heard is found", async () => 
   await tell(talk, { said: "Go on", answer: "First apples, then pears.", heard: "First apples" });
 
   expect(await search(talk, { words: ["apples"] })).toEqual(["1 agent: First apples"]);
+  expect(await search(talk, { words: ["pears"] })).toEqual([]);
+});
+
+test("only what was heard is found of an answer that was cut off after the turn's end", async () => {
+  const talk = await storedSession(database.sql);
+  const { id: turnId } = await tell(talk, { said: "Go on", answer: "First apples, then pears." });
+  const before = await search(talk, { words: ["pears"] });
+
+  await finishSpeech(talk, { turnId, state: "interrupted", heard: "First apples" });
+
+  expect(before).toEqual(["1 agent: First apples, then pears."]);
   expect(await search(talk, { words: ["pears"] })).toEqual([]);
 });
 

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
 import { endPermission, insertPermission, withdrawPermissions } from "../../../src/store/permissions/ask-permission.ts";
-import { finishTurn, insertTurn, storeContext, storeProgress } from "../../../src/store/turns/write-turns.ts";
+import {
+  finishSpeech,
+  finishTurn,
+  insertTurn,
+  storeContext,
+  storeProgress,
+} from "../../../src/store/turns/write-turns.ts";
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { insertCommentary } from "../../../src/store/turns/insert-commentary.ts";
 import { EVENT_CHANNEL, notifyEvents } from "../../../src/store/events.ts";
@@ -53,6 +59,7 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
   insertTurn: (writer) => insertTurn(writer, newTurn()),
   insertBlocks: (writer, { turn }) => insertBlocks(writer, [{ turnId: turn.id, block: textBlock(0) }]),
   finishTurn: (writer, { turn }) => finishTurn(writer, { turnId: turn.id, state: "completed" }),
+  finishSpeech: (writer, { turn }) => finishSpeech(writer, { turnId: turn.id, state: "completed", heard: undefined }),
   storeProgress: (writer, { turn }) => storeProgress(writer, { turnId: turn.id, progress: { asides: 1 } }),
   insertCommentary: (writer, { turn }) =>
     insertCommentary(writer, { messageId: turn.messageId, participantIdentity: "ann", content: "no" }),

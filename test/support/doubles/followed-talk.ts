@@ -5,7 +5,7 @@ import { createId } from "../../../src/lib/id.ts";
 import type { BlockDelta } from "../../../src/llm/model-event.ts";
 import { createEventPublisher } from "../../../src/session/events/event-publisher.ts";
 import { Recorder } from "../../../src/session/record/recorder.ts";
-import type { SessionWatcher } from "../../../src/session/events/session-event.ts";
+import type { SessionWatcher, TurnSpoken } from "../../../src/session/events/session-event.ts";
 import { claimSession } from "../../../src/store/sessions/leases.ts";
 import type { Sql } from "../../../src/store/database/pool.ts";
 import type { TurnEvent } from "../../../src/turn/turn-event.ts";
@@ -46,7 +46,7 @@ export class FollowedTalk {
     return new FollowedTalk(sql, { id, room, publishWith });
   }
 
-  begin(): FollowedTurn {
+  begin({ isSpoken = false } = {}): FollowedTurn {
     const turn: TurnRecord = {
       id: createId(),
       position: ++this.#position,
@@ -57,7 +57,7 @@ export class FollowedTalk {
       state: "running",
       blocks: [],
     };
-    this.#recorder.beginTurn(turn);
+    this.#recorder.beginTurn(turn, { isSpoken });
     const followed = new FollowedTurn(turn, this.#recorder, this.#publish);
     followed.tell({ type: "turn_start", model: "claude-test" });
     return followed;
@@ -84,7 +84,7 @@ class FollowedTurn {
     this.#publish = publish;
   }
 
-  tell(event: TurnEvent): void {
+  tell(event: TurnEvent | TurnSpoken): void {
     this.#publish({ type: "turn", turn: this.turn, event });
   }
 
@@ -122,5 +122,12 @@ class FollowedTurn {
       usage,
       model: "claude-test",
     });
+  }
+
+  /** Ends the answer's speech, after the turn's end. */
+  async speak(heard?: string): Promise<void> {
+    const state = heard === undefined ? "completed" : "interrupted";
+    this.tell({ type: "turn_spoken", state, heard });
+    await this.#recorder.finishSpeech({ turnId: this.turn.id, state, heard, lastStanza: 1 });
   }
 }

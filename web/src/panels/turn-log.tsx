@@ -13,7 +13,8 @@ export function TurnLog({ children }: { readonly children: ReactNode }): ReactNo
   useEffect(
     () =>
       parley?.on("message", ({ type, body }) => {
-        if (type !== "block_event" || body.event !== "turn_complete") return;
+        // Those of `turn_spoken` take the place of those of `turn_complete`.
+        if (type !== "block_event") return;
         const { turnId, timings } = body;
         if (timings) setEnded((known) => new Map(known).set(turnId, timings as unknown as Timings));
       }),

@@ -292,7 +292,7 @@ class BlockEvent(Body):
 
     type_number, type_name = 105, "block_event"
 
-    event: Literal["block_start", "block_delta", "block_stop", "turn_complete"]
+    event: Literal["block_start", "block_delta", "block_stop", "turn_complete", "turn_spoken"]
     turn_id: Id
     sequence: Count | None = None
     type: str | None = None
@@ -306,6 +306,7 @@ class BlockEvent(Body):
     content: Json | None = None
     state: Literal["completed", "interrupted", "failed", "cancelled"] | None = None
     stop_reason: str | None = None
+    heard: str | None = None
     timings: Json | None = None
 
 

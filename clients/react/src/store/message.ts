@@ -47,7 +47,7 @@ export function textOf({ parts }: TalkMessage): string {
 /** The message after an event of one of its blocks; the same object when the event changes nothing that is shown. */
 export function applyBlock(message: TalkMessage, event: BlockEvent): TalkMessage {
   const { sequence, type, toolUseId, text, textContent } = event;
-  if (event.event === "turn_complete") return { ...message, state: event.state ?? "completed" };
+  if (event.event === "turn_complete" || event.event === "turn_spoken") return end(message, event);
   if (sequence === undefined) return message;
   if (CALL_BLOCKS.includes(type) && toolUseId !== undefined) {
     const others = message.parts.filter((part) => part.kind !== "call" || part.toolUseId !== toolUseId);
@@ -62,6 +62,12 @@ export function applyBlock(message: TalkMessage, event: BlockEvent): TalkMessage
   const whole = event.event === "block_stop" ? (textContent ?? "") : "";
   const saidTo = event.event === "block_stop" ? (findText(message.parts, sequence)?.saidTo ?? 0) : 0;
   return settleAsides({ ...message, parts: put(message.parts, { kind: type, sequence, text: whole, saidTo }) });
+}
+
+/** A spoken answer stays open until its speech has ended. */
+function end(message: TalkMessage, { event, state = "completed" }: BlockEvent): TalkMessage {
+  if (event === "turn_complete" && message.isSpoken === true && message.state === "open") return message;
+  return { ...message, state };
 }
 
 /** The message after one of its sentences has come. Words that stand in no block are an aside. */
