@@ -31,15 +31,22 @@ const STORAGE = join(CACHE, "storage");
 /** For containers and images: they are written and deleted many thousand files at a time. */
 const STORAGE_BYTES = 8e9;
 
+/** Where podman and its DNS server keep what holds as long as their processes run. */
+const RUN_FOLDERS = ["/run/containers", "/run/libpod", "/run/parley-compose"];
+
 /**
- * A command in a mount namespace in which podman can run: crun refuses a machine that has both versions of cgroups. What
- * podman stores is in memory, if there is enough, and is gone with the namespace.
+ * A command in namespaces in which podman can run: crun refuses a machine that has both versions of cgroups. What podman
+ * stores is in memory, if there is enough. When the command or this process ends, also by a signal, the containers and
+ * all that they keep are gone with the namespaces, so that nothing is in the way of the next run.
  */
 export function withPodman(command: readonly string[]): readonly [string, ...string[]] {
   const inMemory =
     freemem() > 1.5 * STORAGE_BYTES ? `mount -t tmpfs -o size=${STORAGE_BYTES} tmpfs "${STORAGE}"; ` : "";
-  const script = `umount /sys/fs/cgroup/unified 2>/dev/null; ${inMemory}exec "$@"`;
-  return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", ...command];
+  const ownFolders = RUN_FOLDERS.map((folder) => `mkdir -p ${folder}; mount -t tmpfs tmpfs ${folder}; `).join("");
+  const script = `umount /sys/fs/cgroup/unified 2>/dev/null; ${inMemory}${ownFolders}"$@"; exit $?`;
+  const namespaces = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"];
+  // The shell stays, as the namespace's first process, and collects those whose parents have ended.
+  return ["setpriv", "--pdeathsig", "KILL", "unshare", ...namespaces, "sh", "-c", script, "sh", ...command];
 }
 
 /** A command in a network namespace of its own, which has nothing but a loopback: all ports are free there. */
