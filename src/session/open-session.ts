@@ -1,9 +1,5 @@
 import { hostname } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
-import { AppError } from "../errors/app-error.ts";
-import { createId } from "../lib/id.ts";
 import { keepLanguage, keepSessionAgent, loadLanguages, loadSessionAgent } from "../store/sessions/sessions.ts";
-import { claimSession } from "../store/sessions/leases.ts";
 import type { Begun } from "../store/sessions/session-rooms.ts";
 import type { Sql } from "../store/database/pool.ts";
 import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
@@ -19,6 +15,7 @@ import { Outbox, StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
 import { createTalkArchive } from "./record/talk-archive.ts";
 import { restore } from "./restore/restore.ts";
+import { claimRoomSession, type RoomSession } from "./restore/claim-room-session.ts";
 import { leasedLink } from "./record/leased-link.ts";
 import type { RoomOver } from "./room/room-input.ts";
 import type { RoomLink } from "./room/room-link.ts";
@@ -29,11 +26,8 @@ import { BUDGET_NAMES } from "./spending/budget.ts";
 import { Spending } from "./spending/spending.ts";
 import { Session } from "./session.ts";
 import type { SessionOptions } from "./session-options.ts";
-import { SessionLease } from "./record/session-lease.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 
-const LEASE_MS = 12_000;
-const CLAIM_RETRY_MS = 250;
 /** An average for text, used for turns of older versions, which did not store their tokens. */
 const BYTES_A_TOKEN = 3;
 
@@ -61,6 +55,11 @@ export interface OpenSessionOptions extends Pick<
    * and end of the session are not stored
    */
   readonly roomSid?: string | undefined;
+  /**
+   * Whether the room continues the session of an earlier room of the same name. If not, that session is ended, and this
+   * room gets a new one. Needs `roomSid`. @defaultValue true
+   */
+  readonly continues?: boolean | undefined;
   /** Whether a webhook tells the operator's server of the session's end. @defaultValue false */
   readonly tellsOfEnd?: boolean | undefined;
   /** @defaultValue the telemetry that this process has registered */
@@ -114,16 +113,16 @@ export interface OpenedSession {
  * @throws {AppError} `unavailable` when the database is away or another worker keeps the session
  */
 export async function openSession(options: OpenSessionOptions): Promise<OpenedSession> {
-  const { lease, sentBefore } = await claim(options);
+  const claimed = await claimRoomSession({ ...options, resultMaxBytes: options.policy.toolResultMaxBytes });
   try {
-    return await start(options, lease, sentBefore);
+    return await start(options, claimed);
   } catch (error) {
-    await lease.release().catch(() => {});
+    await claimed.lease.release().catch(() => {});
     throw error;
   }
 }
 
-async function start(options: OpenSessionOptions, lease: SessionLease, sentBefore: number): Promise<OpenedSession> {
+async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: RoomSession): Promise<OpenedSession> {
   const { conversationId, logger, agents } = options;
   const { writer } = lease;
   const { sessionId } = writer.lease;
@@ -253,25 +252,10 @@ async function start(options: OpenSessionOptions, lease: SessionLease, sentBefor
     await lease.abandon();
     await closing;
   };
-  const begin = async (agent: string) => (await sessionRoom?.begin(agent)) ?? { isNew: false, ended: [] };
+  const begin = async (agent: string) => {
+    const begun = await sessionRoom?.begin(agent);
+    return { isNew: begun?.isNew ?? false, ended: [...ended, ...(begun?.ended ?? [])] };
+  };
   const untilOwned = () => lease.untilOwned();
   return { session, sessionId, pastTurns: lastPosition, begin, untilOwned, setCutOff, abandon, close: closeOnce };
-}
-
-async function claim(options: OpenSessionOptions): Promise<{ lease: SessionLease; sentBefore: number }> {
-  const { sql, conversationId, room, owner, link, logger, leaseMs = LEASE_MS } = options;
-  const giveUpAt = performance.now() + leaseMs + leaseMs / 3;
-  for (;;) {
-    const claimedAt = performance.now();
-    if (claimedAt >= giveUpAt) throw new AppError("lost_lease", "Another agent serves this session");
-    const request = { sessionId: createId(), conversationId, room, participantIdentity: null, owner, leaseMs };
-    const record = await claimSession(sql, request);
-    if (record) {
-      const isAlone = () => link.otherAgents.length === 0;
-      const lease = new SessionLease(sql, record, { leaseMs, claimedAt, isAlone, logger });
-      if (record.takenFrom !== null) await options.silence(record.takenFrom);
-      return { lease, sentBefore: record.workerStanzaReserved };
-    }
-    await sleep(CLAIM_RETRY_MS);
-  }
 }

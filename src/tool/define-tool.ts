@@ -23,7 +23,7 @@ export interface ToolContext<Settings = unknown> {
    * room, such as an order. Where there is no LiveKit, as in a test in memory, the room's name.
    */
   readonly roomSid: string;
-  /** The id of the session. A later room of the same name goes on with the same session. */
+  /** The id of the session. A later room of the same name goes on with it, unless `continueConversation` is false. */
   readonly sessionId: string;
   /** The values of `permission.pattern` for which permission was given; absent when an earlier worker got it. */
   readonly permitted?: readonly string[];

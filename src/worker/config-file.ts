@@ -114,6 +114,8 @@ const fields = z.strictObject({
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),
+  /** Whether a room goes on with the conversation of an earlier room of the same name (docs/agents.md). */
+  continueConversation: z.boolean().default(true),
   /** Whether participants may ask for things to be remembered for later talks (docs/memory.md). */
   memory: z.boolean().default(false),
   /** Turns older than this are deleted; without it, nothing is (docs/memory.md). */

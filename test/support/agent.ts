@@ -40,6 +40,8 @@ export interface AgentOptions {
   readonly policy?: Partial<SessionPolicy>;
   /** Whether what participants ask for is remembered. @defaultValue false */
   readonly memory?: boolean;
+  /** Whether a later room of the name goes on with the conversation. @defaultValue true */
+  readonly continueConversation?: boolean;
   /** Anthropic's context editing. @defaultValue none */
   readonly edits?: ConfigFileValues["context"]["edits"];
   readonly modelIdleTimeoutMs?: number;
@@ -201,6 +203,7 @@ export class TestAgent implements AsyncDisposable {
         voice: this.#options.speech?.settings ?? voiceSchema.parse({}),
         ...policy,
         memory: this.#options.memory ?? false,
+        continueConversation: this.#options.continueConversation ?? true,
       }),
       speech: this.#options.speech?.engines,
       logger: this.#options.logger ?? pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),

@@ -71,6 +71,18 @@ export async function restore(writer: SessionWriter, { archive, resultMaxBytes }
   return { window, lastPosition, messageIds, unfinished, waiting, promised, forms };
 }
 
+/** Ends the open turns and calls of a session that is not continued. Messages that still wait for their turn are dropped. */
+export async function endOpen(
+  writer: SessionWriter,
+  { resultMaxBytes }: Pick<RestoreOptions, "resultMaxBytes">,
+): Promise<void> {
+  const { sql, lease } = writer;
+  for (const turn of await loadRunningTurns(sql, lease)) await repairTurn(writer, turn, resultMaxBytes);
+  for (const unsettled of await loadUnsettledCalls(sql, lease))
+    if (!unsettled.call.outcome) await endLeft(writer, unsettled);
+  await loadWaitingMessages(writer, { withinMs: 0 });
+}
+
 interface Settled {
   /** The calls whose outcome the model was promised. */
   readonly promised: readonly Call[];
@@ -96,10 +108,16 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
     const { call } = unsettled;
     if (goingOn.includes(asksFor(call) ?? call.id)) continue;
     if (call.outcome) known.push(call.id);
-    else await saveCall(writer, endedCall(call, toldOutcome(unsettled) ?? outcomeOfLeft(call)));
+    else await endLeft(writer, unsettled);
   }
   await markTold(writer, { callIds: known });
   return { promised, goingOn };
+}
+
+/** Ends a call with what the model was told of it. */
+async function endLeft(writer: SessionWriter, unsettled: UnsettledCall): Promise<void> {
+  const { call } = unsettled;
+  await saveCall(writer, endedCall(call, toldOutcome(unsettled) ?? outcomeOfLeft(call)));
 }
 
 function isPromise(result: UnsettledCall["resultInTurn"]): boolean {

@@ -48,7 +48,8 @@ export async function loadEndedRoom(sql: Sql, { sessionId, roomSid }: SessionRoo
       group by model order by model
     )
     select
-      conversation_id as "conversationId", coalesce(room, conversation_id) as room,
+      coalesce(former_conversation_id, conversation_id) as "conversationId",
+      coalesce(room, former_conversation_id, conversation_id) as room,
       coalesce(case when agent_room = room_sid then sessions.agent end, ended.agent) as agent,
       started_at as "startedAt", ended_at as "endedAt", end_reason as reason,
       after_position as "afterPosition", last_position as "lastPosition",

@@ -9,6 +9,10 @@ export interface SessionClaim {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
+  /** LiveKit's id of the room, which a later room of the same name does not have. @defaultValue unknown */
+  readonly roomSid?: string | undefined;
+  /** Whether a later LiveKit room of the same name continues the session. @defaultValue true */
+  readonly continues?: boolean;
   /** The participant that opens the session, if that is known. A stored session keeps the one that it has. */
   readonly participantIdentity: string | null;
   /** The worker that claims. */
@@ -19,6 +23,8 @@ export interface SessionClaim {
 interface ClaimedSession extends SessionRecord {
   /** The worker whose lease had run out. It may only have stood still. */
   readonly takenFrom: string | null;
+  /** Whether it belongs to an earlier LiveKit room of the same name, so that this room begins a new one (`beginAnew`). */
+  readonly isOfEarlierRoom: boolean;
 }
 
 /**
@@ -30,19 +36,33 @@ interface ClaimedSession extends SessionRecord {
  *   was said in the other
  */
 export async function claimSession(sql: Sql, claim: SessionClaim): Promise<ClaimedSession | undefined> {
-  const { sessionId, conversationId, room, participantIdentity, owner, leaseMs } = claim;
-  const claimed = await runQuery(sql<(SessionRow & { taken_from: string | null })[]>`
+  const {
+    sessionId,
+    conversationId,
+    room,
+    roomSid = null,
+    participantIdentity,
+    owner,
+    leaseMs,
+    continues = true,
+  } = claim;
+  const claimed = await runQuery(sql<(SessionRow & { taken_from: string | null; is_of_earlier_room: boolean })[]>`
     with before as materialized (
       select lease_owner from sessions where conversation_id = ${conversationId} and lease_owner <> ${owner}
     ),
     claimed as (
-      insert into sessions (id, conversation_id, room, participant_identity, lease_owner, lease_expires_at, epoch)
+      insert into sessions (
+        id, conversation_id, room, claimed_room, participant_identity, lease_owner, lease_expires_at, epoch
+      )
       values (
-        ${sessionId}, ${conversationId}, ${room}, ${participantIdentity}, ${owner},
+        ${sessionId}, ${conversationId}, ${room}, ${roomSid}, ${participantIdentity}, ${owner},
         now() + ${leaseMs} * interval '1 millisecond', 1
       )
       on conflict (conversation_id) do update set
         room = excluded.room,
+        claimed_room = case
+          when ${continues} then coalesce(excluded.claimed_room, sessions.claimed_room) else sessions.claimed_room
+        end,
         lease_owner = excluded.lease_owner,
         lease_expires_at = excluded.lease_expires_at,
         epoch = sessions.epoch + 1,
@@ -58,10 +78,16 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
     come as (
       update session_rooms set agent_came = true from claimed where session_id = claimed.id and ended_at is null
     )
-    select *, (select lease_owner from before) as taken_from from claimed
+    select
+      *,
+      (select lease_owner from before) as taken_from,
+      ${roomSid}::text is not null and claimed_room is distinct from ${roomSid} and not exists (
+        select from session_rooms where session_id = claimed.id and room_sid = ${roomSid}
+      ) as is_of_earlier_room
+    from claimed
   `);
   const [row] = claimed;
-  if (row) return { ...toSessionRecord(row), takenFrom: row.taken_from };
+  if (row) return { ...toSessionRecord(row), takenFrom: row.taken_from, isOfEarlierRoom: row.is_of_earlier_room };
   const others = await runQuery(sql`
     select from sessions where conversation_id = ${conversationId} and room <> ${room}
   `);

@@ -33,7 +33,7 @@ export async function listTalks(sql: Sql, { identity, limit }: ListRequest): Pro
       order by max(created_at) desc
       limit ${limit}
     )
-    select sessions.id, conversation_id as "conversationId", room, own.turns, first_at as "firstAt", last_at as "lastAt",
+    select sessions.id, coalesce(former_conversation_id, conversation_id) as "conversationId", room, own.turns, first_at as "firstAt", last_at as "lastAt",
       (select input from turns where turns.session_id = own.session_id and position = own.first) as "firstInput"
     from own
     join sessions on sessions.id = own.session_id

@@ -148,12 +148,16 @@ function isAbandoned(sql: Sql) {
   `;
 }
 
-function lastPosition(sql: Sql) {
+/** For an update of `session_rooms`: the position of the session's last turn. */
+export function lastPosition(sql: Sql) {
   return sql`(select coalesce(max(position), 0) from turns where turns.session_id = session_rooms.session_id)`;
 }
 
-/** The webhook's id is made from the room's, so that there is only one for each room. */
-function tellOfEnded(sql: Sql, isTold: boolean) {
+/**
+ * For `with ended as (… returning session_id, room_sid)`. The webhook's id is made from the room's, so that there is only
+ * one for each room.
+ */
+export function tellOfEnded(sql: Sql, isTold: boolean) {
   return sql`
     insert into webhooks (id, session_id, room_sid)
     select 'ended_' || room_sid, session_id, room_sid from ended where ${isTold}::boolean

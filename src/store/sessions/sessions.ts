@@ -21,6 +21,8 @@ export interface SessionRecord {
 export interface SessionRow {
   id: string;
   conversation_id: string;
+  /** Set when a later room of the same name has begun a new session under the id. */
+  former_conversation_id: string | null;
   room: string | null;
   participant_identity: string | null;
   lease_owner: string | null;
@@ -34,7 +36,7 @@ export interface SessionRow {
 export function toSessionRecord(row: SessionRow): SessionRecord {
   return {
     id: row.id,
-    conversationId: row.conversation_id,
+    conversationId: row.former_conversation_id ?? row.conversation_id,
     room: row.room,
     participantIdentity: row.participant_identity,
     leaseOwner: row.lease_owner,

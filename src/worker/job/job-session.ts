@@ -140,6 +140,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     conversationId,
     room: job.name,
     roomSid: job.sid,
+    continues: services.config.continueConversation,
     tellsOfEnd: services.tellsOfEnd,
     owner: job.jobId,
     policy: toPolicy(services.config),

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { createId } from "../../../src/lib/id.ts";
+import { beginAnew } from "../../../src/store/sessions/begin-anew.ts";
+import { beginRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { claimSession, releaseLease, renewLease } from "../../../src/store/sessions/leases.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { reserveStanzas } from "../../../src/store/sessions/stanzas.ts";
@@ -23,6 +26,7 @@ test("a new conversation gets a session", async () => {
     workerStanzaReserved: 0,
     createdAt: expect.any(Number),
     takenFrom: null,
+    isOfEarlierRoom: false,
   });
 });
 
@@ -114,4 +118,54 @@ test("reserved stanza numbers are never given twice", async () => {
 
 test("an unknown conversation has no session", async () => {
   expect(await loadSession(database.sql, { conversationId: "none" })).toBeUndefined();
+});
+
+test("a claim that does not continue finds a session of an earlier room of the name, and gives its id to a new one", async () => {
+  const claim = sessionClaim({ roomSid: "RM_1", continues: false });
+  await claimSession(database.sql, claim);
+  const { conversationId, sessionId } = claim;
+  await reserveStanzas(writerOf(database.sql, sessionId), { count: 100 });
+  const later = { conversationId, roomSid: "RM_2", continues: false };
+
+  const earlier = await claimSession(database.sql, sessionClaim(later));
+  const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, isTold: false };
+  const begun = await beginAnew(writerOf(database.sql, sessionId, 2), anew);
+
+  expect(earlier).toMatchObject({ id: sessionId, isOfEarlierRoom: true });
+  // A client that stays while the rooms change has seen these numbers.
+  expect(begun?.session).toMatchObject({ id: anew.sessionId, conversationId, epoch: 1, workerStanzaReserved: 100 });
+  expect(await loadSession(database.sql, { conversationId })).toMatchObject({ id: anew.sessionId });
+  expect(await claimSession(database.sql, sessionClaim(later))).toMatchObject({
+    id: anew.sessionId,
+    isOfEarlierRoom: false,
+  });
+});
+
+test("of two workers that claim a session anew, the one that was overtaken begins nothing", async () => {
+  const claim = sessionClaim({ roomSid: "RM_1" });
+  await claimSession(database.sql, claim);
+  const { sessionId, conversationId } = claim;
+  await claimSession(database.sql, sessionClaim({ conversationId, roomSid: "RM_2", continues: false }));
+
+  const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, isTold: false };
+  expect(await beginAnew(writerOf(database.sql, sessionId, 1), anew)).toBeUndefined();
+
+  expect(await loadSession(database.sql, { conversationId })).toMatchObject({ id: sessionId, epoch: 2 });
+});
+
+test("a room whose session began before its id was stored goes on with it", async () => {
+  const claim = sessionClaim();
+  await claimSession(database.sql, claim);
+  const { sessionId, conversationId } = claim;
+  await beginRoom(writerOf(database.sql, sessionId), {
+    roomSid: "RM_1",
+    agent: "default",
+    afterPosition: 0,
+    isTold: false,
+  });
+  const claimIn = (roomSid: string) =>
+    claimSession(database.sql, sessionClaim({ conversationId, roomSid, continues: false }));
+
+  expect(await claimIn("RM_1")).toMatchObject({ id: sessionId, isOfEarlierRoom: false });
+  expect(await claimIn("RM_2")).toMatchObject({ id: sessionId, isOfEarlierRoom: true });
 });

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { AppError } from "../../errors/app-error.ts";
+import { createId } from "../../lib/id.ts";
+import type { Sql } from "../../store/database/pool.ts";
+import { beginAnew } from "../../store/sessions/begin-anew.ts";
+import { claimSession, releaseLease } from "../../store/sessions/leases.ts";
+import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
+import type { SessionRecord } from "../../store/sessions/sessions.ts";
+import { SessionLease } from "../record/session-lease.ts";
+import type { RoomLink } from "../room/room-link.ts";
+import { endOpen } from "./restore.ts";
+
+const LEASE_MS = 12_000;
+const CLAIM_RETRY_MS = 250;
+
+/** As in `OpenSessionOptions`. */
+interface ClaimOptions {
+  readonly sql: Sql;
+  readonly conversationId: string;
+  readonly room: string;
+  readonly roomSid?: string | undefined;
+  readonly continues?: boolean | undefined;
+  readonly tellsOfEnd?: boolean | undefined;
+  readonly owner: string;
+  readonly leaseMs?: number;
+  readonly link: Pick<RoomLink, "otherAgents">;
+  readonly silence: (owner: string) => Promise<void>;
+  readonly logger: Pick<Logger, "info" | "warn" | "error">;
+  /** Limit of a result that the model is shown. */
+  readonly resultMaxBytes: number;
+}
+
+export interface RoomSession {
+  readonly lease: SessionLease;
+  /** The highest stanza number that an earlier worker may have used, positive. */
+  readonly sentBefore: number;
+  /** Earlier rooms of the same name that no worker has seen end. They are stored as ended now. */
+  readonly ended: readonly SessionRoom[];
+}
+
+/**
+ * Claims the session of a room, or begins one. Waits for a dead worker's lease to run out.
+ *
+ * @throws {AppError} `unavailable` when the database is away, `lost_lease` when another worker keeps the session,
+ *   `not_allowed` when the conversation is another room's
+ */
+export async function claimRoomSession(options: ClaimOptions): Promise<RoomSession> {
+  const { sql, conversationId, room, roomSid, owner, leaseMs = LEASE_MS, continues = true } = options;
+  const giveUpAt = performance.now() + leaseMs + leaseMs / 3;
+  while (performance.now() < giveUpAt) {
+    const claimedAt = performance.now();
+    const request = { sessionId: createId(), conversationId, room, roomSid, owner, leaseMs, continues };
+    const record = await claimSession(sql, { ...request, participantIdentity: null });
+    if (record) {
+      const goesOn = roomSid === undefined || !record.isOfEarlierRoom;
+      const session = goesOn ? toRoomSession(options, record, claimedAt) : await leaveBehind(options, record, roomSid);
+      if (session && record.takenFrom !== null) await options.silence(record.takenFrom);
+      if (session) return session;
+    }
+    await sleep(CLAIM_RETRY_MS);
+  }
+  throw new AppError("lost_lease", "Another agent serves this session");
+}
+
+function toRoomSession(
+  { sql, link, logger, leaseMs = LEASE_MS }: ClaimOptions,
+  record: SessionRecord,
+  claimedAt: number,
+): RoomSession {
+  const isAlone = () => link.otherAgents.length === 0;
+  const lease = new SessionLease(sql, record, { leaseMs, claimedAt, isAlone, logger });
+  return { lease, sentBefore: record.workerStanzaReserved, ended: [] };
+}
+
+/** Ends an earlier room's session and begins a new one. Returns undefined when another worker was faster. */
+async function leaveBehind(
+  options: ClaimOptions,
+  earlier: SessionRecord,
+  roomSid: string,
+): Promise<RoomSession | undefined> {
+  const { sql, owner, leaseMs = LEASE_MS, tellsOfEnd: isTold = false, resultMaxBytes, logger } = options;
+  const writer = { sql, lease: { sessionId: earlier.id, epoch: earlier.epoch } };
+  try {
+    await endOpen(writer, { resultMaxBytes });
+  } catch (error) {
+    await releaseLease(writer).catch(() => {});
+    throw error;
+  }
+  const claimedAt = performance.now();
+  const anew = await beginAnew(writer, { sessionId: createId(), roomSid, owner, leaseMs, isTold });
+  if (!anew) return undefined;
+  logger.info({ earlierSession: earlier.id }, "new session for a later room of the same name");
+  return { ...toRoomSession(options, anew.session, claimedAt), ended: anew.ended };
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Hooks } from "../../../src/agent/hooks.ts";
+import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { defineTool } from "../../../src/tool/define-tool.ts";
+import { TestAgent, type AgentOptions } from "../../support/agent.ts";
+
+const start = (options: AgentOptions = {}) =>
+  TestAgent.start({ hasHooks: true, continueConversation: false, ...options });
+
+const sessions = (agent: TestAgent) =>
+  agent.sql<{ id: string; conversation_id: string; former_conversation_id: string | null; turns: number }[]>`
+    select id, conversation_id, former_conversation_id,
+      (select count(*)::int from turns where session_id = sessions.id) as turns
+    from sessions order by created_at
+  `;
+
+/** What the model was shown in its last request. */
+const shown = (agent: TestAgent) => JSON.stringify(agent.model.requests.at(-1)?.body);
+
+async function ask(agent: TestAgent, identity: string, words: string) {
+  const user = await agent.client(identity);
+  agent.model.script([reply([text("Noted.")])]);
+  await user.answerTo(await user.say(words));
+  return user;
+}
+
+test("with continueConversation: false a later room of the name begins a session of its own", async () => {
+  await using agent = await start();
+  await ask(agent, "ana", "My order is two teas");
+  await agent.deleteRoom();
+
+  await agent.join();
+  await ask(agent, "bob", "What did I order?");
+
+  expect(shown(agent)).not.toContain("two teas");
+  const [earlier, later] = await sessions(agent);
+  expect(earlier).toMatchObject({ conversation_id: earlier?.id, former_conversation_id: agent.roomName, turns: 1 });
+  expect(later).toMatchObject({ conversation_id: agent.roomName, former_conversation_id: null, turns: 1 });
+});
+
+test("with continueConversation: false the next worker of the same room goes on with its session", async () => {
+  await using agent = await start();
+  const user = await ask(agent, "ana", "My order is two teas");
+
+  await agent.leave();
+  await agent.join();
+  await user.configure({});
+  agent.model.script([reply([text("Two teas.")])]);
+  await user.answerTo(await user.say("What did I order?"));
+
+  expect(shown(agent)).toContain("two teas");
+  expect(await sessions(agent)).toMatchObject([{ conversation_id: agent.roomName, turns: 2 }]);
+});
+
+test("without the setting a later room goes on with the conversation", async () => {
+  await using agent = await start({ continueConversation: true });
+  await ask(agent, "ana", "My order is two teas");
+  await agent.deleteRoom();
+
+  await agent.join();
+  await ask(agent, "bob", "What was ordered?");
+
+  expect(shown(agent)).toContain("two teas");
+  expect(await sessions(agent)).toMatchObject([{ turns: 2 }]);
+});
+
+test("what the earlier room left open is ended, and its end is told once", async () => {
+  const ended: unknown[] = [];
+  const hooks: Hooks = {
+    onSessionEnd: ({ sessionId, conversationId, turns }) => {
+      ended.push({ sessionId, conversationId, states: turns.map(({ state }) => state) });
+    },
+  };
+  const started = Promise.withResolvers<void>();
+  const wait = defineTool({
+    description: "Waits.",
+    input: { type: "object" },
+    run: async (_input, { signal }) => {
+      started.resolve();
+      return sleep(60_000, {}, { signal });
+    },
+  });
+  await using agent = await start({ agent: hooks, tools: { wait }, tellsOfEnd: true });
+  const user = await agent.client("ana");
+  agent.model.script([reply([toolUse("wait")])]);
+  await user.say("Wait");
+  await started.promise;
+  // As after a crash: nobody stores the end of the turn, the call or the room.
+  await agent.abandon();
+  await agent.deleteRoom();
+
+  await agent.join();
+  await ask(agent, "bob", "Hello");
+
+  const [earlier] = await sessions(agent);
+  await expect
+    .poll(() => ended)
+    .toEqual([{ sessionId: earlier?.id, conversationId: agent.roomName, states: ["failed"] }]);
+  expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "outcome_unknown" }]);
+  expect(await agent.sql`select session_id from webhooks`).toEqual([{ session_id: earlier?.id }]);
+});
