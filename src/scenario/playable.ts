@@ -1,15 +1,36 @@
 import { MEMORY_TOOL, OUTCOME_TOOL, type TurnBlock } from "../conversation/block.ts";
 import type { InputPart, TurnRecord } from "../conversation/turn-record.ts";
+import { arrivalOf } from "../session/agent/greetings.ts";
+
+/** The participant of a test. */
+export const TEST_IDENTITY = "tester";
 
 /** Why a stored turn cannot be played again in a test; `undefined` when it can. */
 export function whyNot(turn: TurnRecord): string | undefined {
   if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
-  if (turn.parentMessageId === null) return "it began by itself";
+  const isFirstGreeting = turn.position === 1 && isGreeting(turn);
+  if (turn.parentMessageId === null && !isFirstGreeting) return "it began by itself";
   if (turn.input.some(({ type }) => type === "attachment")) return "files were attached to it";
-  if (turn.input.some(isOfSeveral)) return "several participants had part in the talk";
+  if (!isFirstGreeting && turn.input.some(isOfSeveral)) return "several participants had part in the talk";
   if (turn.heard !== undefined) return "its speech was cut off";
   if (turn.blocks.some(isOfWorker)) return "the worker told the model something at its beginning";
   return undefined;
+}
+
+/** Whether the agent greeted its participant with this turn. The agent of a test does so, too. */
+function isGreeting({ input: [part, ...rest], participantIdentity }: TurnRecord): boolean {
+  return part?.type === "note" && rest.length === 0 && part.note.startsWith(arrivalOf(participantIdentity));
+}
+
+/** A turn as it is in a test, whose participant has another name: the note of a greeting names it to the model. */
+export function asPlayed(turn: TurnRecord): TurnRecord {
+  const { participantIdentity: identity } = turn;
+  const input = turn.input.map((part) =>
+    part.type === "note"
+      ? { ...part, note: part.note.replace(arrivalOf(identity), () => arrivalOf(TEST_IDENTITY)) }
+      : part,
+  );
+  return isGreeting(turn) ? { ...turn, input } : turn;
 }
 
 /** Whether a part names participants to the model: a test has only one, with another name. */
@@ -38,11 +59,16 @@ export interface ModelCall {
 export const LONGEST_SILENCE_MS = 20_000;
 
 /**
- * The blocks of each model call, in order. Tool results separate the calls, and are left out.
+ * The blocks of each of a turn's model calls, in order. Tool results separate the calls, and are left out. Fixed words, as
+ * of a greeting, are no call.
  *
  * @param times when each block was stored, in milliseconds since the turn began: the model had just written it
  */
-export function modelCalls(blocks: readonly TurnBlock[], times: readonly number[]): readonly ModelCall[] {
+export function modelCalls(
+  { input, blocks }: Pick<TurnRecord, "input" | "blocks">,
+  times: readonly number[],
+): readonly ModelCall[] {
+  if (input.some((part) => part.type === "note" && part.say !== undefined)) return [];
   const calls: ModelCall[] = [];
   for (const [index, block] of blocks.entries()) {
     if (block.blockType === "tool_result") continue;

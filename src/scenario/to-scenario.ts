@@ -44,9 +44,13 @@ export function toScenario({ name, config, cassette, turns, calls, times, ownToo
     ...(device.length > 0 && { device: Object.fromEntries(device) }),
     turns: turns.map((turn) => {
       const own = calls.filter(({ position }) => position === turn.position);
-      const replies = modelCalls(turn.blocks, times.get(turn.position) ?? []);
+      const replies = modelCalls(turn, times.get(turn.position) ?? []);
       const { user, ...rest } = toTurn({ turn, calls: own, replies }, ownTools);
-      return { user, ...(cassette === undefined && { model: replies.map(toReply) }), ...rest };
+      return {
+        ...(user !== undefined && { user }),
+        ...(cassette === undefined && replies.length > 0 && { model: replies.map(toReply) }),
+        ...rest,
+      };
     }),
   };
   return redactAll(scenario, redact) as object;
@@ -79,7 +83,8 @@ interface StoredTurn {
 }
 
 interface ScenarioTurn {
-  readonly user: string;
+  /** Absent for a greeting. */
+  readonly user?: string;
   readonly [field: string]: unknown;
 }
 
@@ -104,7 +109,7 @@ function toTurn({ turn, calls, replies }: StoredTurn, ownTools: Recorded["ownToo
     ...(errorCode !== null && { error: errorCode }),
   }));
   return {
-    user: saidIn(turn.input),
+    ...(turn.parentMessageId !== null && { user: saidIn(turn.input) }),
     ...(isLong && { timeout_ms: 120_000 + tookMs }),
     ...(answers.length > 0 && { permission: Object.fromEntries(answers) as object }),
     expect: [

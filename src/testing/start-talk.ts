@@ -1,6 +1,7 @@
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
 import { loadRtcNode } from "../livekit/load-rtc-node.ts";
+import { TEST_IDENTITY } from "../scenario/playable.ts";
 import { type AgentOptions, loadAgent } from "./load-agent.ts";
 import type { TestModel } from "./model/test-model.ts";
 import type { RoomServers } from "./stage/room-servers.ts";
@@ -36,7 +37,7 @@ export interface TalkOptions extends AgentOptions {
  */
 export async function startTalk(options: TalkOptions): Promise<Talk> {
   await using cleanup = new Cleanup();
-  const { model, identity = "tester", language } = options;
+  const { model, identity = TEST_IDENTITY, language } = options;
   const agent = await loadAgent(options);
   const opened = await model.open();
   cleanup.defer(() => opened.close());

@@ -5,7 +5,7 @@ const block = (blockType: string, sequence: number) => ({ sequence, blockType, t
 const blocks = ["text", "tool_use", "tool_result", "text"].map(block);
 
 test("a call has the time from its beginning to each of its blocks, without that of the tools", () => {
-  const calls = modelCalls(blocks, [300, 350, 2_000, 2_400]);
+  const calls = modelCalls({ input: [], blocks }, [300, 350, 2_000, 2_400]);
 
   expect(calls.map(({ start, writtenMs }) => ({ start, writtenMs }))).toEqual([
     { start: 0, writtenMs: [300, 350] },
@@ -14,11 +14,11 @@ test("a call has the time from its beginning to each of its blocks, without that
 });
 
 test("no wait for a block is so long that an agent would give up the model", () => {
-  const calls = modelCalls(blocks, [60_000, 61_000, 62_000, 122_000]);
+  const calls = modelCalls({ input: [], blocks }, [60_000, 61_000, 62_000, 122_000]);
 
   expect(calls.map(({ writtenMs }) => writtenMs)).toEqual([[20_000, 21_000], [20_000]]);
 });
 
 test("blocks whose times are not known come at once", () => {
-  expect(modelCalls(blocks, []).map(({ writtenMs }) => writtenMs)).toEqual([[0, 0], [0]]);
+  expect(modelCalls({ input: [], blocks }, []).map(({ writtenMs }) => writtenMs)).toEqual([[0, 0], [0]]);
 });

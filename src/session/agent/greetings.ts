@@ -15,6 +15,11 @@ export interface GreetingsOptions {
 /** How long a greeting waits for the client's language. An ordinary LiveKit client never tells one. */
 const CLIENT_TELLS_WITHIN_MS = 1_000;
 
+/** How the note of a greeting begins, which the model is shown in the place of a message. */
+export function arrivalOf(identity: string): string {
+  return `${JSON.stringify(identity)} has joined, and has said nothing yet.`;
+}
+
 /** Greets each participant once in a conversation, unless it speaks first. */
 export class Greetings {
   readonly #options: GreetingsOptions;
@@ -67,7 +72,7 @@ export class Greetings {
       if (await hasTurns(identity)) return;
       const { greeting } = agents.current;
       if (greeting === undefined || isStale()) return;
-      const who = `${JSON.stringify(identity)} has joined, and has said nothing yet.`;
+      const who = arrivalOf(identity);
       const input =
         typeof greeting === "string"
           ? ({ type: "note", note: `${who} You speak first.`, say: greeting } as const)

@@ -3,7 +3,7 @@ import { basename, dirname, relative, resolve } from "node:path";
 import { stringify } from "yaml";
 import { AppError } from "../../errors/app-error.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import { whyNot } from "../../scenario/playable.ts";
+import { asPlayed, whyNot } from "../../scenario/playable.ts";
 import { createRedact } from "../../scenario/redact.ts";
 import { toScenario } from "../../scenario/to-scenario.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
@@ -55,7 +55,7 @@ async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "dat
     loadAgent({ config }),
   ]);
   const end = all.findIndex((turn) => whyNot(turn) !== undefined);
-  const turns = end < 0 ? all : all.slice(0, end);
+  const turns = (end < 0 ? all : all.slice(0, end)).map(asPlayed);
   const why = all[end] && `turn ${end + 1} is left out: ${whyNot(all[end])}`;
   if (turns.length === 0) throw new AppError("invalid_state", why ?? `The session of the room ${room} has no turns`);
   const redact = createRedact();

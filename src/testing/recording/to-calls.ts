@@ -19,7 +19,7 @@ interface RecordedTurn {
  * stored, which is when the model had written it.
  */
 export function toCalls({ turn, before, times }: RecordedTurn, redact: Redact): RecordedCall[] {
-  return modelCalls(turn.blocks, times).map(({ blocks, start, writtenMs }, index) => {
+  return modelCalls(turn, times).map(({ blocks, start, writtenMs }, index) => {
     const sofar: TurnRecord = { ...turn, state: "running", blocks: turn.blocks.slice(0, start) };
     const request = { messages: normalise(toMessages(buildHistory([...before, sofar])), redact) };
     const [message] = toMessages([{ role: "assistant", blocks }]);

@@ -1,7 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { expect, inject, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { createId } from "../../../src/lib/id.ts";
 import { answer, type Behaviours, late, never, throws, twice } from "../../../src/testing/device/behaviour.ts";
 import { readCassette } from "../../../src/testing/cassette/cassette-file.ts";
 import { scripted, type ScriptedReply } from "../../../src/testing/model/scripted.ts";
@@ -90,6 +91,57 @@ test("a stored talk becomes a test that passes", async () => {
       { user: "Another!", permission: { book: "reject" } },
     ],
   });
+});
+
+/** Has a talk with an agent that greets, in a room; the participant has another name than that of a test. */
+async function recordGreeted(greeting: string | { ask: string }, replies: readonly string[]) {
+  const greeted = join(folder.path, `${createId()}.config.ts`);
+  const values = { instructions: "Be brief.", greeting, toolsFolder: resolve("test/fixtures/testing/tools") };
+  await writeFile(greeted, `export default ${JSON.stringify(values)};`);
+  const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
+  await using talk = await startTalk({
+    config: greeted,
+    identity: "ana",
+    model: scripted(replies),
+    room: { livekit, databaseUrl: database.url },
+  });
+  await talk.nextTurn();
+  await talk.say("A table, please");
+  await talk.close();
+  const [session] = await database.sql<{ id: string; room: string }[]>`
+    select id, room from sessions order by created_at desc limit 1
+  `;
+  const { id: sessionId = "", room = "" } = session ?? {};
+  const file = join(folder.path, `${room}.talk.yaml`);
+  const recorded = await recordSession({ databaseUrl: database.url, room, config: greeted, file });
+  const written = await writeScenario(database.sql, { sessionId, room, tools: new Map() });
+  // The page's test says nothing of a config: it is saved beside the agent's.
+  const yaml = "yaml" in written ? stringify({ ...(parse(written.yaml) as object), config: basename(greeted) }) : "";
+  return { recorded, file, yaml };
+}
+
+test("a talk that the agent began with a greeting of fixed words becomes a test that passes", async () => {
+  const { recorded, file, yaml } = await recordGreeted("Hello, what can I do?", ["For how many?"]);
+
+  expect(recorded).toMatchObject({ turns: 2, endsBecause: undefined });
+  expect(await failureOf(file)).toBeUndefined();
+  expect(parse(await readFile(file, "utf8"))).toMatchObject({
+    turns: [
+      { expect: [{ say: "Hello, what can I do?" }] },
+      { user: "A table, please", expect: [{ say: "For how many?" }] },
+    ],
+  });
+  await writeFile(file, yaml);
+  expect(await failureOf(file)).toBeUndefined();
+});
+
+test("a greeting that the model wrote is played again from the cassette and from the YAML", async () => {
+  const { recorded, file, yaml } = await recordGreeted({ ask: "Say hello." }, ["Hello!", "For how many?"]);
+
+  expect(recorded).toMatchObject({ turns: 2, endsBecause: undefined });
+  expect(await failureOf(file)).toBeUndefined();
+  await writeFile(file, yaml);
+  expect(await failureOf(file)).toBeUndefined();
 });
 
 test("a device that was silent is silent again, and one of another tool has its time", async () => {
