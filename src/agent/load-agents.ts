@@ -1,8 +1,9 @@
-import { glob } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
 import { describeIssue } from "../lib/checks/describe-issue.ts";
+import { describeImportError } from "../lib/modules/import-error.ts";
+import { findModules } from "../lib/modules/find-modules.ts";
 import type { LoadedBefore } from "../lib/loaded-before.ts";
 import { agentSchema, type AgentSettings } from "./agent-fields.ts";
 import { isAgent } from "./define-agent.ts";
@@ -14,7 +15,7 @@ const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
  * Loads the agents of `folder` and the folders in it, in sorted order: `billing.ts` is `billing`; files that begin with
- * `_` are left out. A folder that is not there has no agents.
+ * `_`, and declarations (`.d.ts`), are left out. A folder that is not there has no agents.
  *
  * @param before the agents so far, when they are loaded again. Of a file that cannot be loaded `before.onBad` is told,
  *   and its agent stays as it was
@@ -24,14 +25,17 @@ export async function loadAgents(
   folder: string,
   before?: LoadedBefore<AgentSettings>,
 ): Promise<ReadonlyMap<string, AgentSettings>> {
-  const files = (await Array.fromAsync(glob("**/[!_]*.ts", { cwd: folder }))).toSorted();
+  const files = await findModules(folder);
   const agents = new Map<string, AgentSettings>();
+  const pathOf = new Map<string, string>();
   for (const file of files) {
     const path = join(folder, file);
     const name = basename(file, ".ts");
     const known = before?.get(name);
     try {
-      if (agents.has(name)) throw bad(path, `the agent's name "${name}" is already taken`);
+      const first = pathOf.get(name);
+      if (first !== undefined) throw bad(path, `the agent's name "${name}" is already taken by ${first}`);
+      pathOf.set(name, path);
       agents.set(name, known && before?.isUnchanged(path) ? known : await loadAgent(path, name));
     } catch (error) {
       if (!before) throw error;
@@ -49,7 +53,7 @@ async function loadAgent(path: string, name: string): Promise<AgentSettings> {
   try {
     module = (await import(pathToFileURL(path).href)) as { default?: unknown };
   } catch (error) {
-    throw bad(path, error instanceof Error ? error.message : String(error), error);
+    throw bad(path, describeImportError(error), error);
   }
   if (!isAgent(module.default)) throw bad(path, "the default export is no agent (use defineAgent)");
   const { ...definition } = module.default;

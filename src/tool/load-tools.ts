@@ -1,7 +1,9 @@
-import { glob, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
+import { describeImportError } from "../lib/modules/import-error.ts";
+import { findModules } from "../lib/modules/find-modules.ts";
 import type { LoadedBefore } from "../lib/loaded-before.ts";
 import { TOOL_NAME } from "../protocol/limits.ts";
 import { isTool, type Tool } from "./define-tool.ts";
@@ -11,9 +13,9 @@ import { toServerTool, type ServerTool } from "./server-tool.ts";
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * Loads the tools of `folder`, in sorted order: `web/web-search.ts` becomes `web_search`; files that begin with `_` are
- * left out. `settings` are `toolSettings` of the config: by tool name, or by the name that tools share. Tools that need
- * settings and have none are off and left out.
+ * Loads the tools of `folder`, in sorted order: `web/web-search.ts` becomes `web_search`; files that begin with `_`, and
+ * declarations (`.d.ts`), are left out. `settings` are `toolSettings` of the config: by tool name, or by the name that
+ * tools share. Tools that need settings and have none are off and left out.
  *
  * @param before the tools so far, when they are loaded again. Of a file that cannot be loaded `before.onBad` is told,
  *   and its tool stays as it was
@@ -25,19 +27,22 @@ export async function loadTools(
   before?: LoadedBefore<ServerTool>,
 ): Promise<ReadonlyMap<string, ServerTool>> {
   if (!(await isFolder(folder))) throw new AppError("invalid_config", `toolsFolder: there is no folder ${folder}`);
-  const files = (await Array.fromAsync(glob("**/[!_]*.ts", { cwd: folder }))).toSorted();
+  const files = await findModules(folder);
   const tools = new Map<string, ServerTool | undefined>();
+  const pathOf = new Map<string, string>();
   const known = new Set<string>();
   for (const file of files) {
     const path = join(folder, file);
     const name = basename(file, ".ts").replaceAll("-", "_");
+    const first = pathOf.get(name);
+    if (first === undefined) pathOf.set(name, path);
     if (before?.isUnchanged(path) && !tools.has(name)) {
       tools.set(name, before.get(name));
       continue;
     }
     try {
       if (!TOOL_NAME.test(name)) throw bad(path, `the tool name "${name}" does not match ${TOOL_NAME.source}`);
-      if (tools.has(name)) throw bad(path, `the tool name "${name}" is already taken`);
+      if (first !== undefined) throw bad(path, `the tool name "${name}" is already taken by ${first}`);
       const tool = await importTool(path);
       known.add(tool.sharedSettings ?? name);
       tools.set(name, toLoaded(path, name, { tool, settings }));
@@ -93,7 +98,7 @@ async function importTool(path: string): Promise<Tool> {
   try {
     module = (await import(pathToFileURL(path).href)) as { default?: unknown };
   } catch (error) {
-    throw bad(path, error instanceof Error ? error.message : String(error), error);
+    throw bad(path, describeImportError(error), error);
   }
   if (!isTool(module.default)) throw bad(path, "the default export is not a tool (use defineTool)");
   return module.default;

@@ -119,7 +119,7 @@ test("agents are found in folders of the folder, and no name may come twice", as
   expect([...(await loadAgents(folder)).keys()]).toEqual(["outbound"]);
 
   await write("outbound.ts", agent('instructions: "x"'));
-  await expect(loadAgents(folder)).rejects.toThrow(`the agent's name "outbound" is already taken`);
+  await expect(loadAgents(folder)).rejects.toThrow(`the agent's name "outbound" is already taken by ${folder}`);
 });
 
 test("an agent that hands over to one that there is not stops the start", async () => {

@@ -74,7 +74,7 @@ test("two files of one name stop the start, also where only the dash differs", a
   await write({ "a/look-up.ts": tool(), "b/look_up.ts": tool() });
 
   await expect(loadTools(folder)).rejects.toThrow(
-    `${join(folder, "b/look_up.ts")}: the tool name "look_up" is already taken`,
+    `${join(folder, "b/look_up.ts")}: the tool name "look_up" is already taken by ${join(folder, "a/look-up.ts")}`,
   );
 });
 
@@ -123,4 +123,10 @@ test("tools that share settings are off without them", async () => {
   expect([...(await loadTools(folder, { workspace: { root: "/" } })).keys()]).toEqual(["a", "b", "c"]);
   await expect(loadTools(folder, { workspace: { rot: "/" } })).rejects.toThrow(/toolSettings\.workspace\.root: /);
   await expect(loadTools(folder, { a: { root: "/" } })).rejects.toThrow('toolSettings.a: there is no tool "a"');
+});
+
+test("a type declaration beside the tools is no tool", async () => {
+  await write({ "dice.ts": tool(), "shop.d.ts": "export interface Shop { readonly name: string }" });
+
+  expect([...(await loadTools(folder)).keys()]).toEqual(["dice"]);
 });

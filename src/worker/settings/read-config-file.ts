@@ -2,6 +2,7 @@ import { access } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../../errors/app-error.ts";
 import { describeIssue } from "../../lib/checks/describe-issue.ts";
+import { describeImportError } from "../../lib/modules/import-error.ts";
 import { type ConfigFileValues, configFileSchema } from "../config-file.ts";
 
 /**
@@ -15,7 +16,7 @@ export async function readConfigFile(path: string, setting = "PARLEY_CONFIG"): P
     });
   });
   const module = await import(pathToFileURL(path).href).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describeImportError(error);
     throw new AppError("invalid_config", `${path}: cannot be loaded: ${reason}`, { cause: error });
   });
   return checkConfig((module as { default?: unknown }).default, path);

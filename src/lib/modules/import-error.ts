@@ -1,0 +1,31 @@
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Parley's own sources. A line in them tells an author nothing. */
+const OWN_FILES = join(import.meta.dirname, "../../");
+/** The first line of a SyntaxError's stack: the file, as a path or a URL, and the line number. */
+const HEAD = /^(?<file>(?:file:\/\/|\/|[A-Za-z]:\\).*?)(?:\?[^:]*)?:(?<line>\d+)$/u;
+/** A frame of a stack: `at file:///tools/dice.ts:4:22`, or `at roll (file:///tools/dice.ts?v=2:4:22)`. */
+const FRAME =
+  /^\s+at (?:async )?(?:.*\()?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^?)]*?)(?:\?[^:)]*)?:(?<line>\d+):\d+\)?$/u;
+
+/**
+ * Returns why a module could not be loaded, with the file and the line of the author's code that failed, which may be in a
+ * module that it imports. Frames in packages, in Node and in Parley are skipped.
+ */
+export function describeImportError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // Node's message already names the file with the import.
+  if ("code" in error && error.code === "ERR_MODULE_NOT_FOUND") return error.message;
+  const [head = "", ...lines] = (error.stack ?? "").split("\n");
+  const place = toPlace(HEAD.exec(head)) ?? lines.map((line) => toPlace(FRAME.exec(line))).find(Boolean);
+  return place === undefined ? error.message : `${error.message} (at ${place})`;
+}
+
+function toPlace(match: RegExpExecArray | null): string | undefined {
+  const { file = "", line } = match?.groups ?? {};
+  const path = file.startsWith("file:") ? fileURLToPath(file) : file;
+  if (path === "" || path.startsWith(OWN_FILES) || path.includes("node_modules")) return undefined;
+  const near = relative(process.cwd(), path);
+  return `${near.startsWith("..") ? path : near}:${line}`;
+}
