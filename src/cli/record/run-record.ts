@@ -1,4 +1,5 @@
 import { recordSession } from "../../testing/recording/record-session.ts";
+import { databaseAddress, namedDatabase } from "../database-address.ts";
 import { toDatabaseError } from "../database-error.ts";
 import { readFlags, UsageError } from "../../worker/settings/command-line.ts";
 
@@ -13,7 +14,7 @@ Makes a test of a stored session, for npm run parley -- test, and its cassette.
 
 What looks like a key, an e-mail address or a number of a person is removed. Names are not: read both files.
 
-Environment: DATABASE_URL.`;
+Environment: DATABASE_URL, DATABASE_DIRECT_URL, PGPASSWORD.`;
 
 const FLAGS = {
   room: { type: "string" },
@@ -39,9 +40,9 @@ export function parseRecordOptions(
   if (room === undefined || room === "") throw new UsageError("--room: expected a room's name");
   const file = out ?? `${room.replaceAll(/[^\w.-]/gu, "_")}.talk.yaml`;
   if (!/\.talk\.ya?ml$/u.test(file)) throw new UsageError("--out: expected a name that ends in .talk.yaml");
-  const databaseUrl = environment["DATABASE_URL"];
-  if (!databaseUrl) throw new UsageError("DATABASE_URL: expected the address of the database with the session");
-  return { room, config, file, databaseUrl };
+  const setting = namedDatabase(environment);
+  if (!setting) throw new UsageError("DATABASE_URL: expected the address of the database with the session");
+  return { room, config, file, databaseUrl: databaseAddress(setting, environment) };
 }
 
 /** @returns what it has written, for people. @throws {TalkError} */

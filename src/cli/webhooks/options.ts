@@ -1,4 +1,4 @@
-import { withPassword } from "../../worker/settings/database-url.ts";
+import { databaseAddress, namedDatabase } from "../database-address.ts";
 import { readFlags, UsageError } from "../../worker/settings/command-line.ts";
 
 export const WEBHOOKS_USAGE = `Usage: npm run parley -- webhooks [options]
@@ -33,11 +33,7 @@ export function parseWebhooksOptions(
   const { retry, "retry-dead": isAllDead, database, help } = readFlags(args, FLAGS);
   if (help) return undefined;
   if (retry && isAllDead) throw new UsageError("--retry-dead: cannot be given beside --retry");
-  const { DATABASE_DIRECT_URL: direct, DATABASE_URL: pooled, PGPASSWORD: password } = environment;
-  const url = database ?? (direct || pooled);
-  if (!url) throw new UsageError("--database: expected the address of the worker's PostgreSQL, or DATABASE_URL");
-  if (!/^postgres(?:ql)?:$/u.test(URL.parse(url)?.protocol ?? ""))
-    throw new UsageError("--database: expected a URL as postgres://user@127.0.0.1:5432/parley");
-  const databaseUrl = withPassword(url, { name: "--database", password: password || undefined });
-  return { databaseUrl, retry: isAllDead ? "dead" : retry };
+  const setting = database === undefined ? namedDatabase(environment) : { name: "--database", url: database };
+  if (!setting) throw new UsageError("--database: expected the address of the worker's PostgreSQL, or DATABASE_URL");
+  return { databaseUrl: databaseAddress(setting, environment), retry: isAllDead ? "dead" : retry };
 }

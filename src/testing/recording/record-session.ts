@@ -6,6 +6,7 @@ import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { asPlayed, whyNot } from "../../scenario/playable.ts";
 import { createRedact } from "../../scenario/redact.ts";
 import { toScenario } from "../../scenario/to-scenario.ts";
+import { withoutPreparing } from "../../store/database/database-ways.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { loadSession } from "../../store/sessions/sessions.ts";
 import { loadBlockTimes, loadRecordedCalls } from "../../store/turns/load-recorded-calls.ts";
@@ -36,7 +37,7 @@ export interface RecordedTest {
  * @throws {AppError} `conversation_not_found`; `invalid_state` when its first turn cannot be played again
  */
 export async function recordSession({ databaseUrl, ...options }: RecordOptions): Promise<RecordedTest> {
-  const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley record" });
+  const sql = connect(withoutPreparing(databaseUrl), { maxConnections: 1, applicationName: "parley record" });
   try {
     return await record(sql, options);
   } finally {

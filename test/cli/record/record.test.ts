@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { parseRecordOptions } from "../../../src/cli/record/run-record.ts";
 import { FollowedTalk } from "../../support/doubles/followed-talk.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
@@ -52,4 +53,26 @@ test("a database that is not there is one clear sentence, without the password",
 
   const place = "postgres://parley@127.0.0.1:1/parley";
   expect([status, stderr]).toEqual([1, `parley record: The database is unavailable (ECONNREFUSED): ${place}\n`]);
+});
+
+test("an address that is no address is one clear sentence that names the variable, without the address", async () => {
+  await using folder = await tempFolder();
+
+  const { status, stderr } = await parleyWith("kitchen:secret", folder.path, "record", "--room", "kitchen");
+
+  expect(status).toBe(2);
+  expect(stderr).toContain("parley record: DATABASE_URL: expected a URL as postgres://user@127.0.0.1:5432/parley\n");
+  expect(stderr).not.toContain("secret");
+});
+
+test("the direct address comes before a pooler's, and PGPASSWORD is its password", () => {
+  const environment = {
+    DATABASE_URL: "postgres://parley@10.0.0.2:6432/parley",
+    DATABASE_DIRECT_URL: "postgres://parley@10.0.0.1:5432/parley",
+    PGPASSWORD: "a/b%",
+  };
+
+  const options = parseRecordOptions(["--room", "kitchen"], environment);
+
+  expect(options?.databaseUrl).toBe("postgres://parley:a%2Fb%25@10.0.0.1:5432/parley");
 });
