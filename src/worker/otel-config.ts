@@ -16,6 +16,8 @@ export interface OtelConfig {
   /** `OTEL_SDK_DISABLED`: nothing is recorded, /metrics is empty. */
   readonly isDisabled: boolean;
   readonly exports: { readonly traces: boolean; readonly metrics: boolean; readonly logs: boolean };
+  /** Milliseconds between two exports of metrics. */
+  readonly metricsEveryMs: number;
   readonly sampler: { readonly name: SamplerName; readonly ratio: number };
   readonly convention: Convention;
   readonly capture: CaptureMode;

@@ -119,6 +119,12 @@ export const VARIABLES = {
     expected: "a number of milliseconds",
     fallback: "10000",
   },
+  OTEL_METRIC_EXPORT_INTERVAL: {
+    // What a timer of Node can wait: with more it would fire without a pause.
+    parse: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(2_147_483_647)),
+    expected: "a whole number of milliseconds from 1 to 2147483647",
+    fallback: "60000",
+  },
   OTEL_EXPORTER_OTLP_COMPRESSION: { parse: z.enum(["gzip", "none"]), expected: "gzip or none", fallback: "none" },
   OTEL_SERVICE_NAME: { parse: text, expected: "a name", fallback: "parley" },
   OTEL_RESOURCE_ATTRIBUTES: { parse: text, expected: "name=value, separated by commas" },

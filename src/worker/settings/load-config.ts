@@ -99,6 +99,7 @@ export function readOtelConfig(variables: Environment): OtelConfig {
       metrics: isOn(variables.OTEL_METRICS_EXPORTER, variables.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT),
       logs: isOn(variables.OTEL_LOGS_EXPORTER, variables.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT),
     },
+    metricsEveryMs: variables.OTEL_METRIC_EXPORT_INTERVAL,
     sampler: { name: variables.OTEL_TRACES_SAMPLER, ratio: variables.OTEL_TRACES_SAMPLER_ARG },
     convention: optIns.includes(LATEST) ? "latest" : "1.41",
     capture: variables.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT,

@@ -53,7 +53,7 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
     processors: exports.logs ? [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })] : [],
   });
   const readers = [
-    ...(exports.metrics ? [new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() })] : []),
+    ...(exports.metrics ? [exportReader(otel.metricsEveryMs)] : []),
     ...(hubUrl !== undefined && !isDisabled ? [pushReader(hubUrl)] : []),
   ];
   const meterProvider = new MeterProvider({ resource, readers });
@@ -84,6 +84,10 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
 function spanExporter({ capture }: OtelConfig) {
   const exporter = new OTLPTraceExporter();
   return capturesSpans({ capture }) ? exporter : withoutForeignContent(exporter);
+}
+
+function exportReader(exportIntervalMillis: number): PeriodicExportingMetricReader {
+  return new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter(), exportIntervalMillis });
 }
 
 function pushReader(url: string): PeriodicExportingMetricReader {
