@@ -44,7 +44,19 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   if (!tools) checkAgents(agents, { config: values, prefixes, toolNames: all });
   if (name !== DEFAULT_AGENT && !agents.has(name))
     throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
-  return { name, config: values, tools: all, agents };
+  const deadlines = new Map<string, number>();
+  const timed = new Map([...all].map(([tool, own]) => [tool, withDeadline(own, () => deadlines.get(tool))]));
+  return { name, config: values, tools: timed, deadlines, agents };
+}
+
+/** The tool, with the deadline that the test's device sets later on; else with its own. */
+function withDeadline(tool: ServerTool, ofDevice: () => number | undefined): ServerTool {
+  return {
+    ...tool,
+    get timeoutMs() {
+      return ofDevice() ?? tool.timeoutMs;
+    },
+  };
 }
 
 /** A stand-in for a tool that no file of the agent defines, such as one of an MCP server. */
@@ -55,10 +67,11 @@ function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined 
     : toServerTool(name, defineTool({ description, input, run: () => {} }), undefined);
 }
 
-/** The agent's own tool with its schema, permission and times, but with a test's behaviour in the place of `run`. */
+/** The agent's own tool with its schema and permission, but with a test's behaviour in place of `run`, and its deadline. */
 function mockTool(tool: ServerTool, behaviours: Behaviours): ServerTool {
   const next = inTurn(behaviours);
-  return { ...tool, run: (input, { signal }) => behave(next(), input as JsonObject, signal) };
+  const timeoutMs = toList(behaviours).find((each) => each.timeoutMs !== undefined)?.timeoutMs ?? tool.timeoutMs;
+  return { ...tool, timeoutMs, run: (input, { signal }) => behave(next(), input as JsonObject, signal) };
 }
 
 async function behave(behaviour: Behaviour, input: JsonObject, signal: AbortSignal): Promise<unknown> {

@@ -60,6 +60,7 @@ export class Talk implements AsyncDisposable {
     this.#device = new Device({
       parley: () => this.#parley,
       ownTools: agent.tools,
+      deadlines: agent.deadlines,
       leave: () => stage.leave(),
       comeBack: async () => this.#parley.rejoin(wrap(await stage.comeBack())),
     });

@@ -83,6 +83,31 @@ test("a tool of the device's alone has the time that the device announces", asyn
   expect(await talk.say("Light!")).toHaveCalled("lamp", {}, { errorMessage: /timeout of 50ms/ });
 });
 
+test("a test shortens the deadline that the agent gives to a tool, on the device and on the server", async () => {
+  const long = { description: "Takes long.", input: z.object({}), timeoutMs: 30_000 };
+  const tools = {
+    scan: defineTool({ ...long, execution: "client" }),
+    count: defineTool({ ...long, run: () => ({ count: 2 }) }),
+  };
+  const model = scripted([{ use: { scan: {} } }, "No scan.", { use: { count: {} } }, "No count."]);
+  const mocks = { count: never({ timeoutMs: 60 }) };
+  await using talk = await startTalk({ config: { instructions: "Be brief." }, tools, model, mocks });
+  talk.device({ tools: { scan: never({ timeoutMs: 50 }) } });
+
+  expect(await talk.say("Scan!")).toHaveCalled("scan", {}, { errorMessage: /timeout of 50ms/ });
+  expect(await talk.say("Count!")).toHaveCalled("count", {}, { errorMessage: /timeout of 60ms/ });
+});
+
+test("a device's tool that replaces one with a deadline of its own has the agent's deadline again", async () => {
+  const scan = defineTool({ description: "Scans.", input: z.object({}), timeoutMs: 30_000, execution: "client" });
+  const model = scripted([{ use: { scan: {} } }, "Scanned."]);
+  await using talk = await startTalk({ config: { instructions: "Be brief." }, tools: { scan }, model });
+  talk.device({ tools: { scan: never({ timeoutMs: 50 }) } });
+  talk.device({ tools: { scan: late(200, { page: 1 }) } });
+
+  expect(await talk.say("Scan!")).toHaveCalled("scan", {}, { result: { page: 1 } });
+});
+
 test("a tool that the agent does not know is announced by the device", async () => {
   const model = scripted([{ use: { lamp: { on: true } } }, "It shines."]);
   await using talk = await startTalk({ ...tableAgent, model });

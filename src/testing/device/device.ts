@@ -10,6 +10,8 @@ interface DevicePorts {
   readonly parley: () => Parley;
   /** The agent's own tools. A device's tool of the same name takes from them the fields that the test does not give. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
+  /** Receives the deadlines that the test sets for them, because the agent keeps the time of tools that it declares. */
+  readonly deadlines: Map<string, number>;
   readonly leave: () => Promise<void>;
   readonly comeBack: () => Promise<void>;
 }
@@ -37,6 +39,8 @@ export class Device {
   #toTool(name: string, behaviours: Behaviours): ClientTool {
     const own = this.#ports.ownTools.get(name);
     const ofTest = Object.assign({}, ...toList(behaviours).toReversed()) as Behaviour;
+    if (ofTest.timeoutMs === undefined) this.#ports.deadlines.delete(name);
+    else this.#ports.deadlines.set(name, ofTest.timeoutMs);
     const timeoutMs = ofTest.timeoutMs ?? own?.timeoutMs;
     const execution = ofTest.execution ?? (own?.execution === "either" ? "either" : undefined);
     const next = inTurn(behaviours);

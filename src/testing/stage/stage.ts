@@ -11,6 +11,8 @@ export interface AgentParts {
   readonly name: string;
   readonly config: ConfigFileValues;
   readonly tools: ReadonlyMap<string, ServerTool>;
+  /** Deadlines that the test's device sets for these tools, in milliseconds, by name. They replace the tools' own. */
+  readonly deadlines: Map<string, number>;
   /** The other agents, by name, without the config's own one. */
   readonly agents: ReadonlyMap<string, AgentSettings>;
 }
