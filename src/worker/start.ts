@@ -50,7 +50,7 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   readonly agent?: string;
 }
 
-/** The ready line. It holds no key, and no password except that of a PostgreSQL that we started. */
+/** The ready line. It holds no key and no password. */
 export interface Ready {
   readonly livekitUrl: string;
   readonly httpUrl: string;
@@ -159,7 +159,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    databaseUrl: config.databaseUrl === undefined ? databaseUrl : withoutPassword(config.databaseUrl),
+    databaseUrl: withoutPassword(config.databaseUrl ?? databaseUrl),
     model: endpoints.model.name,
   };
 }

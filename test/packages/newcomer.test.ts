@@ -111,7 +111,8 @@ test("a tool that is written while it runs is there for the next talk", async ()
 test("a test is made of a talk, and passes; a talk is printed, and a participant erased", async () => {
   const running = await newcomer.start("start");
   const { env } = newcomer;
-  newcomer.env = { ...env, DATABASE_URL: running.ready["databaseUrl"] };
+  const password = await readFile(join(newcomer.agent, ".data/postgres-password"), "utf8");
+  newcomer.env = { ...env, DATABASE_URL: running.ready["databaseUrl"], PGPASSWORD: password.trim() };
   await newcomer.parley("talk", "--room", "study", "--identity", "ana", "--say", 'use roll_dice {"sides": 20}');
 
   const recorded = await newcomer.parley("record", "--room", "study");

@@ -40,14 +40,12 @@ test("a clone below a closed folder starts, and has its data at the next start",
   const before = await modes();
 
   const first = runMainOf(clone, env);
-  const { databaseUrl = "" } = await first.ready;
-  await run(databaseUrl, "create table kept as select 42 as answer");
+  await run(await first.databaseUrl, "create table kept as select 42 as answer");
   first.kill("SIGTERM");
   await first.ended;
   const second = runMainOf(clone, env);
-  const again = await second.ready;
 
-  expect(await run(again["databaseUrl"] ?? "", "select answer from kept")).toEqual([{ answer: 42 }]);
+  expect(await run(await second.databaseUrl, "select answer from kept")).toEqual([{ answer: 42 }]);
   expect(await modes()).toEqual(before);
   second.kill("SIGTERM");
   await second.ended;

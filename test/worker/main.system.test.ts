@@ -106,6 +106,7 @@ test("it starts everything, says so in one line, and Ctrl-C leaves no process", 
     model: "scripted",
   });
   expect(Object.keys(ready)).toEqual(["event", "livekitUrl", "httpUrl", "grpcUrl", "databaseUrl", "model"]);
+  expect(new URL(ready["databaseUrl"] ?? "").password).toBe("");
   expect([health.status, readiness.status]).toEqual([200, 200]);
   expect(await readiness.json()).toEqual({ status: "ready", livekit: "ok", database: "ok", migrations: "ok" });
   expect(code).toBe(0);
@@ -128,17 +129,16 @@ test("with GRPC_PORT it speaks gRPC there, and says so", async () => {
 
 test("after kill -9 the next start ends what was left behind, and has the data", async () => {
   const first = start();
-  const { databaseUrl = "" } = await first.ready;
-  await runQuery(databaseUrl, "create table kept as select 42 as answer");
+  await runQuery(await first.databaseUrl, "create table kept as select 42 as answer");
   first.kill("SIGKILL");
   await first.exited;
   const orphans = processesIn(dataDir).length;
 
   const second = start();
-  const again = await second.ready;
+  await second.ready;
 
   expect(orphans).toBeGreaterThan(0);
-  expect(await runQuery(again["databaseUrl"] ?? "", "select answer from kept")).toEqual([{ answer: 42 }]);
+  expect(await runQuery(await second.databaseUrl, "select answer from kept")).toEqual([{ answer: 42 }]);
   expect(processesIn(dataDir).filter((command) => command.includes("livekit-server"))).toHaveLength(1);
 });
 

@@ -9,13 +9,13 @@ import { freePortVariables, jobProcesses, runMain } from "./support/run-main.ts"
 test("npm run load fills a worker with talks, which a few processes and connections serve, and reports how long all took", async () => {
   await using folder = await tempFolder();
   const main = runMain({ ...(await freePortVariables()), PARLEY_DATA_DIR: folder.path, TTS: "none" });
-  const { httpUrl = "", databaseUrl = "" } = await main.ready;
+  const { httpUrl = "" } = await main.ready;
   const flags = ["--url", httpUrl, "--rooms", "8", "--turns", "4", "--tools", "client,server", "--json"];
 
   const load = spawn(process.execPath, ["src/cli/load.ts", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const [output, [code]] = await Promise.all([text(load.stdout), once(load, "exit")]);
   const processes = jobProcesses(main.pid);
-  const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "test" });
+  const sql = connect(await main.databaseUrl, { maxConnections: 1, applicationName: "test" });
   const connections = await sql`select from pg_stat_activity where application_name like 'parley%'`;
   await sql.end();
   main.kill("SIGTERM");

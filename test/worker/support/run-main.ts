@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { withoutPassword } from "../../../src/worker/settings/database-url.ts";
+import { withoutPassword, withPassword } from "../../../src/worker/settings/database-url.ts";
 import { findFreePorts } from "../../support/servers/free-ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -14,6 +15,8 @@ export interface RunningMain {
   readonly pid: number;
   /** The ready line; rejects when the process ends without one. */
   readonly ready: Promise<Readonly<Record<string, string>>>;
+  /** The address of the PostgreSQL that it has started, with the password. */
+  readonly databaseUrl: Promise<string>;
   /** The process has gone. */
   readonly exited: Promise<unknown>;
   /** It has gone, and so has whoever else could write to its output: job processes outlive a kill -9 for 15 s. */
@@ -76,7 +79,20 @@ export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly 
   const ended = outputs.then(([stdout, stderr, [code]]) => ({ code: code as number | null, stdout, stderr }));
   void ended.then(({ stderr }) => ready.reject(new Error(`It ended before it was ready:\n${stderr}`)));
   ready.promise.catch(() => {});
-  return { pid: Number(child.pid), ready: ready.promise, exited, ended, kill: (signal) => child.kill(signal) };
+  const databaseUrl = ready.promise.then(async (line) => {
+    const dataDir = resolve(clone, env["PARLEY_DATA_DIR"] ?? ".data");
+    const password = await readFile(join(dataDir, "postgres-password"), "utf8");
+    return withPassword(line["databaseUrl"] ?? "", { name: "databaseUrl", password: password.trim() });
+  });
+  databaseUrl.catch(() => {});
+  return {
+    databaseUrl,
+    pid: Number(child.pid),
+    ready: ready.promise,
+    exited,
+    ended,
+    kill: (signal) => child.kill(signal),
+  };
 }
 
 /** Command lines of running processes that mention a folder. */
