@@ -1,3 +1,5 @@
+// Our types name AsyncDisposable, which the `lib` of a page may lack.
+/// <reference lib="esnext.disposable" preserve="true" />
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject } from "../lib/json.ts";

@@ -47,7 +47,8 @@ async function consumerFolder(): Promise<string> {
   await writeFile(join(folder, "consumer.ts"), CONSUMER);
   const compilerOptions = {
     target: "es2024",
-    lib: ["es2024", "esnext.disposable", "dom"],
+    // The client's types bring AsyncDisposable themselves.
+    lib: ["es2024", "dom"],
     module: "nodenext",
     types: [],
     strict: true,

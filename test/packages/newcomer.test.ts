@@ -140,7 +140,7 @@ test("the page of @parley/react's README compiles and is drawn, with the package
     import { Page } from "./dist/page.js";
     process.stdout.write(renderToStaticMarkup(createElement(Page)));
   `;
-  const lib = ["es2024", "dom", "dom.iterable", "esnext.disposable"];
+  const lib = ["es2024", "dom", "dom.iterable"];
   const compilerOptions = { module: "nodenext", lib, jsx: "react-jsx", strict: true, outDir: "dist", types: [] };
   const { agent } = newcomer;
   newcomer.agent = join(newcomer.place, "page");
