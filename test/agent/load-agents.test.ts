@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
 import { loadAgents } from "../../src/agent/load-agents.ts";
-import { checkAgents, patternsWithoutTool } from "../../src/worker/settings/check-agents.ts";
+import { checkAgents, patternsWithoutMcpTool, patternsWithoutTool } from "../../src/worker/settings/check-agents.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -110,6 +110,31 @@ test("rules and globs that fit no tool are named; wide ones, other agents' rules
     'parley.config.ts: permission.rules.1: no tool declares a permission of type "bassh". Did you mean "bash"?',
     `${join(folder, "billing.ts")}: tools.3: the server has no tool "crmfind_*".`,
     `${join(folder, "billing.ts")}: permission.rules.2: the server has no tool "refund".`,
+  ]);
+});
+
+test("once an MCP server has listed its tools, names, globs and rules that none of them fits are named", async () => {
+  const rule = (type: string, pattern: string) => ({ type, pattern, action: "deny" as const });
+  const rules = [rule("tool", "crm_drop"), rule("tool", "crm_find*"), rule("bash", "crm_x"), rule("tool", "refund")];
+  await write(
+    "billing.ts",
+    agent('instructions: "x", tools: ["crm_fnd", "crm_find", "crm_z*", "crm*", "crm_eu_find"]'),
+  );
+
+  const lines = patternsWithoutMcpTool(await loadAgents(folder), {
+    config: { agentsFolder: folder, permission: { rules } },
+    tools: new Map([
+      ["refund", {}],
+      ["crm_find", {}],
+    ]),
+    prefix: "crm_",
+    prefixes: ["crm_", "crm_eu_"],
+  });
+
+  expect(lines).toEqual([
+    'parley.config.ts: permission.rules.0: the MCP server has no tool "crm_drop".',
+    `${join(folder, "billing.ts")}: tools.0: the MCP server has no tool "crm_fnd". Did you mean "crm_find"?`,
+    `${join(folder, "billing.ts")}: tools.2: the MCP server has no tool "crm_z*".`,
   ]);
 });
 

@@ -9,6 +9,8 @@ interface McpServersOptions {
   /** The tools of the `tools/` folder, which no server's tool replaces. */
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
+  /** Called with the prefix of a server's tools each time that it has listed them and they are in the map. */
+  readonly onListed?: (prefix: string) => void;
   /** How long a connection must last so that it counts as a success. @defaultValue 10000 */
   readonly stableMs?: number;
 }
@@ -25,7 +27,7 @@ export interface McpServers extends LiveTools {
  * Begins to connect to all servers and returns at once; their tools appear in the map as they come. When tools of two
  * servers have one name, the server that the config names first wins. Close it to end all connections.
  */
-export function connectMcpServers({ servers, own: first, logger, stableMs }: McpServersOptions): McpServers {
+export function connectMcpServers({ servers, own: first, logger, onListed, stableMs }: McpServersOptions): McpServers {
   let own = first;
   const tools = new Map(own);
   const warned = new Set<string>();
@@ -49,11 +51,19 @@ export function connectMcpServers({ servers, own: first, logger, stableMs }: Mcp
     }
     return [...tools.keys()].join() !== before;
   };
-  const onChanged = () => {
+  const onChanged = (name: string) => {
     if (merge()) tellListeners();
+    if (connections.some((server) => server.name === name && !server.isAway)) onListed?.(toolPrefix(name));
   };
   const connections = Object.entries(servers).map(
-    ([name, config]) => new McpServer({ name, config, logger, onChanged, ...(stableMs !== undefined && { stableMs }) }),
+    ([name, config]) =>
+      new McpServer({
+        name,
+        config,
+        logger,
+        onChanged: () => onChanged(name),
+        ...(stableMs !== undefined && { stableMs }),
+      }),
   );
   const replaceOwn = (now: McpServersOptions["own"]) => {
     own = now;

@@ -15,6 +15,7 @@ import { loadSpeech, type Speech } from "../../voice/providers/speech-choice.ts"
 import type { Config } from "../config.ts";
 import { openDefinitions, RELOADS } from "../definitions/definitions.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
+import { patternsWithoutMcpTool } from "../settings/check-agents.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { type Logger, createLogger } from "../logger.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
@@ -82,7 +83,16 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     onError: (error) => logger.warn({ error }, "permission answers are not heard"),
   });
   const speech = await loadSpeech(config.speech, env);
-  const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger });
+  const warned = new Set<string>();
+  const warnOfMissing = (prefix: string) => {
+    const known = { config, tools: mcp.tools, prefix, prefixes: mcp.prefixes };
+    for (const problem of patternsWithoutMcpTool(definitions.agents, known)) {
+      if (warned.has(problem)) continue;
+      warned.add(problem);
+      logger.warn({ problem }, "name, glob or permission rule fits no tool of the MCP server");
+    }
+  };
+  const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger, onListed: warnOfMissing });
   const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
   // Nothing is logged here: the main process logs what was loaded, and what could not be.
   definitions.onReloaded(() => {

@@ -69,25 +69,69 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
     mayFit(pattern, { names, prefixes })
       ? undefined
       : `the server has no tool "${pattern}".${didYouMean(pattern, [...names, ...prefixes])}`;
-  const misfitOfRule = ({ type, pattern }: PermissionRule) => {
+  const misfitOfRule = ({ type, pattern }: Pick<PermissionRule, "type" | "pattern">) => {
     if (!types.some((each) => matchPattern(type, each)))
       return `no tool declares a permission of type "${type}".${didYouMean(type, types)}`;
     return type === TOOL_TYPE ? misfit(pattern) : undefined;
   };
-  const ruled: [string, Ruled][] = [[DEFAULT_AGENT, config], ...agents];
-  return ruled.flatMap(([agent, { tools: globs = [], permission }]) => {
-    const problems = [
-      ...globs.filter(isGlob).map((glob) => misfit(glob)),
-      ...(permission?.rules ?? []).map(misfitOfRule),
-    ];
-    const places = [
-      ...globs.flatMap((glob, index) => (isGlob(glob) ? `tools.${index}` : [])),
-      ...(permission?.rules ?? []).map((_, index) => `permission.rules.${index}`),
-    ];
-    return problems.flatMap((problem, index) =>
-      problem === undefined ? [] : `${fileOf(agent, config)}: ${places[index]}: ${problem}`,
-    );
+  return namedPatterns(agents, config).flatMap(({ place, pattern, type }) => {
+    // A name that is no glob stops the start instead.
+    const problem =
+      type !== undefined ? misfitOfRule({ type, pattern }) : isGlob(pattern) ? misfit(pattern) : undefined;
+    return problem === undefined ? [] : `${place}: ${problem}`;
   });
+}
+
+/**
+ * Returns a line for each name or glob in an agent's `tools`, and for each permission rule, that is meant for a tool of one
+ * MCP server and fits none. Call it once the server has listed its tools.
+ *
+ * @param known.prefix the server's prefix; `prefixes` are those of all servers
+ */
+export function patternsWithoutMcpTool(
+  agents: Agents,
+  { config, tools, prefix, prefixes }: KnownTools & { readonly prefix: string },
+): string[] {
+  const names = [...tools.keys()];
+  return namedPatterns(agents, config).flatMap(({ place, pattern, type }) => {
+    const head = headOf(pattern);
+    // Of two servers `crm` and `crm_eu`, a name that begins with `crm_eu_` is meant for the second.
+    const [longest] = prefixes
+      .filter((each) => head.startsWith(each))
+      .toSorted((one, other) => other.length - one.length);
+    const isOfServer = longest === prefix && (type === undefined || type === TOOL_TYPE);
+    if (!isOfServer || names.some((name) => matchPattern(pattern, name))) return [];
+    const ofServer = names.filter((name) => name.startsWith(prefix));
+    return `${place}: the MCP server has no tool "${pattern}".${didYouMean(pattern, ofServer)}`;
+  });
+}
+
+interface NamedPattern {
+  /** The file and the field. */
+  readonly place: string;
+  readonly pattern: string;
+  /** Of a permission rule; absent in `tools`. */
+  readonly type?: string;
+}
+
+function namedPatterns(agents: Agents, config: KnownTools["config"]): NamedPattern[] {
+  const ruled: [string, Ruled][] = [[DEFAULT_AGENT, config], ...agents];
+  return ruled.flatMap(([agent, { tools = [], permission }]) => {
+    const file = fileOf(agent, config);
+    return [
+      ...tools.map((pattern, index) => ({ place: `${file}: tools.${index}`, pattern })),
+      ...(permission?.rules ?? []).map(({ type, pattern }, index) => ({
+        place: `${file}: permission.rules.${index}`,
+        pattern,
+        type,
+      })),
+    ];
+  });
+}
+
+/** What a glob begins with, up to its first special character. */
+function headOf(pattern: string): string {
+  return pattern.split(/[*?\\]/u)[0] ?? "";
 }
 
 function isGlob(name: string): boolean {
@@ -103,7 +147,7 @@ function mayFit(
   pattern: string,
   { names, prefixes }: { readonly names: readonly string[]; readonly prefixes: readonly string[] },
 ): boolean {
-  const [head = ""] = pattern.split(/[*?\\]/u);
+  const head = headOf(pattern);
   return (
     head === "" ||
     names.some((name) => matchPattern(pattern, name)) ||

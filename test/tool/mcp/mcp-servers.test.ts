@@ -61,6 +61,15 @@ test("a tool of a server that is away is known, but not offered", async () => {
   expect(bench.servers.tools.has("shop_echo")).toBe(true);
 });
 
+test("a server that has listed its tools is reported by its prefix; one that cannot be reached is not", async () => {
+  await using server = await HttpToolServer.start([tool("echo")]);
+  await using bench = new McpBench({ shop: { url: server.url }, missing: { command: "/no/such/command" } });
+  await bench.until("shop_echo");
+  await vi.waitFor(() => expect(bench.warnings()).toHaveLength(1), { timeout: 5_000 });
+
+  expect(bench.listed).toEqual(["shop_"]);
+});
+
 test("names are made fit, and clashes and names that are too long are refused with a warning", async () => {
   const long = "x".repeat(60);
   await using server = await HttpToolServer.start([tool("get/the weather"), tool("get.the.weather"), tool(long)]);

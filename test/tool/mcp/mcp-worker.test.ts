@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
@@ -27,4 +27,29 @@ test("a worker's rooms find the servers connected, one that hangs delays nothing
   const started = (await notes()).flatMap((line) => /^start (\d+) - -$/.exec(line)?.[1] ?? []);
   expect(started.length).toBeGreaterThan(0);
   await vi.waitFor(() => expect(started.filter((pid) => processStart(Number(pid)) !== undefined)).toEqual([]));
+}, 60_000);
+
+test("a deny rule that misspells a tool of an MCP server is named in the worker's log", async () => {
+  await using parts = await WorkerParts.start();
+  const { model, folder } = parts;
+  const config = join(folder, "parley.config.ts");
+  await writeFile(
+    config,
+    `import base from ${JSON.stringify(resolve("test/fixtures/mcp/parley.config.ts"))};
+    const rules = [{ type: "tool", pattern: "shop_eco", action: "deny" }];
+    export default { ...base, permission: { rules } };`,
+  );
+  const main = await parts.run({ env: { PARLEY_CONFIG: config, MCP_NOTES: join(folder, "notes") } });
+  const user = await parts.join(`room-${createId()}`, "user");
+  await user.until(() => user.all("configuration").length > 0, "the worker's configuration");
+  model.script([reply([toolUse("shop_echo", { text: "hi" })]), reply([text("Done.")])]);
+  await user.answerTo(await user.say("Go"));
+
+  main.kill("SIGTERM");
+  const { stderr } = await main.ended;
+
+  expect(stderr).toContain("name, glob or permission rule fits no tool of the MCP server");
+  expect(stderr).toContain(
+    String.raw`permission.rules.0: the MCP server has no tool \"shop_eco\". Did you mean \"shop_echo\"?`,
+  );
 }, 60_000);

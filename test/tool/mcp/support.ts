@@ -13,12 +13,20 @@ export class McpBench implements AsyncDisposable {
   readonly servers: McpServers;
   readonly ports: MemoryPorts;
   readonly logged: Record<string, unknown>[] = [];
+  /** The prefix of a server's tools, for each time that it has listed them. */
+  readonly listed: string[] = [];
 
   constructor(config: Parameters<typeof mcpServersSchema.parse>[0], own: Record<string, ServerTool> = {}) {
     const write = (line: string) => void this.logged.push(JSON.parse(line) as Record<string, unknown>);
     const logger = pino({ level: "trace", base: null, timestamp: false }, { write });
     const servers: Record<string, McpServerConfig> = mcpServersSchema.parse(config);
-    this.servers = connectMcpServers({ servers, own: new Map(Object.entries(own)), logger, stableMs: 0 });
+    this.servers = connectMcpServers({
+      servers,
+      own: new Map(Object.entries(own)),
+      logger,
+      onListed: (prefix) => void this.listed.push(prefix),
+      stableMs: 0,
+    });
     this.ports = Object.assign(new MemoryPorts(), { serverTools: this.servers.tools });
   }
 
