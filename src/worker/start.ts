@@ -19,7 +19,7 @@ import type { Config } from "./config.ts";
 import { type Definitions, openDefinitions, RELOADS, type ToDev } from "./definitions/definitions.ts";
 import { withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
-import { missingSettings } from "./settings/missing-settings.ts";
+import { missingPrices, missingSettings } from "./settings/missing-settings.ts";
 import { publicSecretsWarning } from "./settings/public-secrets.ts";
 import { startRetention } from "./retention.ts";
 import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
@@ -175,6 +175,11 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
     const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
     const { agents, tools } = definitions;
     checkAgents(agents, { config, prefixes, toolNames: tools });
+    const unpriced = missingPrices(
+      config,
+      [...agents.values()].map(({ model }) => model?.name),
+    );
+    if (unpriced.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${unpriced.join("\n")}`);
     for (const problem of patternsWithoutTool(agents, { config, prefixes, tools })) {
       logger.warn({ problem }, "glob or permission rule fits no tool of the server");
     }
@@ -187,7 +192,7 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
     try {
       check();
     } catch (error) {
-      logger.error({ why: String(error) }, "an agent names what there is not any more");
+      logger.error({ why: String(error) }, "agents do not fit the tools or the config");
     }
   });
   return definitions;

@@ -8,7 +8,7 @@ import { checkEnvFile } from "../../worker/settings/check-env-file.ts";
 import { checkAgents, patternsWithoutTool } from "../../worker/settings/check-agents.ts";
 import { checkPorts } from "../../worker/settings/check-ports.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
-import { missingSettings } from "../../worker/settings/missing-settings.ts";
+import { missingPrices, missingSettings } from "../../worker/settings/missing-settings.ts";
 import { checkMcpServers } from "./check-mcp.ts";
 import { checkServices } from "./check-services.ts";
 import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
@@ -49,6 +49,8 @@ async function checkDefinitions(config: Config): Promise<Finding[]> {
     const agents = await loadAgents(config.agentsFolder);
     const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
     checkAgents(agents, { config, prefixes, toolNames: tools });
+    const models = [...agents.values()].map(({ model }) => model?.name);
+    found.push(...missingPrices(config, models).map((line) => missing(line, "set it")));
     if (agents.size > 0) found.push(ok(`further agents: ${[...agents.keys()].join(", ")}`));
     const unused = patternsWithoutTool(agents, { config, prefixes, tools });
     return [...found, ...unused.map((problem) => note(problem, "correct it, unless clients announce that tool"))];

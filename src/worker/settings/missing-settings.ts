@@ -20,16 +20,27 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
     config.webhook !== undefined &&
       config.webhook.secret === undefined &&
       "WEBHOOK_SECRET: signs what is sent to WEBHOOK_URL; echo whsec_$(openssl rand -base64 32) makes one",
-    needsPrice(config) && `prices: the price of "${config.model.name}" in the config file, because budget names money`,
+    ...missingPrices(config, [config.model.name, config.context.summaryModel]),
     !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
   ];
   return missing.filter((line) => line !== false);
 }
 
-/** Whether a budget of money lacks the price of the config's model, whichever answers now: it would never be used up. */
-function needsPrice({ budget, prices, model }: Config): boolean {
-  const namesMoney = Object.values(budget).some(({ money }) => money !== undefined);
-  return namesMoney && !Object.hasOwn(prices, model.name);
+/**
+ * Returns a line for each of these models that has no price although a budget names money: its calls would count as free.
+ * Prices are required also while the scripted model answers.
+ *
+ * @param models their names; undefined where none is set
+ */
+export function missingPrices(
+  { budget, prices }: Pick<Config, "budget" | "prices">,
+  models: readonly (string | undefined)[],
+): string[] {
+  if (!Object.values(budget).some(({ money }) => money !== undefined)) return [];
+  const lacking = models.filter((model) => model !== undefined && !Object.hasOwn(prices, model));
+  return [...new Set(lacking)].map(
+    (model) => `prices: the price of "${model}" in the config file, because budget names money`,
+  );
 }
 
 /** Whether a model is configured. Without one the scripted model is used, or the start fails. */

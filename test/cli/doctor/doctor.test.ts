@@ -151,6 +151,22 @@ test("an agent that cannot be used is named", async () => {
   expect(code).toBe(1);
 });
 
+test("an agent's model without a price is missing when the budget names money", async () => {
+  const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
+  await writeAgent({ budget: { session: { money: 1 } }, prices: { "claude-sonnet-5-5": price } });
+  await mkdir(join(agent.path, "agents"));
+  const define = join(import.meta.dirname, "../../../src/agent/define-agent.ts");
+  await writeFile(
+    join(agent.path, "agents/billing.ts"),
+    `import { defineAgent } from "${define}";
+    export default defineAgent({ instructions: "Bill.", model: { name: "claude-opus-4-8" } });`,
+  );
+
+  const { stdout } = await doctor({ TTS: "none" });
+
+  expect(stdout).toMatch(/^MISSING {2}prices: the price of "claude-opus-4-8" in the config file/m);
+});
+
 test("a tool that cannot be used and a provider that is not there are named", async () => {
   await writeAgent();
   await writeFile(join(agent.path, "tools/broken.ts"), "export default 1;\n");

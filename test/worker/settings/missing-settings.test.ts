@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";
-import { missingSettings } from "../../../src/worker/settings/missing-settings.ts";
+import { missingPrices, missingSettings } from "../../../src/worker/settings/missing-settings.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 test("an address for webhooks needs the secret that signs them", async () => {
@@ -15,4 +15,34 @@ test("an address for webhooks needs the secret that signs them", async () => {
   expect(await missing({ WEBHOOK_URL })).toEqual([
     "WEBHOOK_SECRET: signs what is sent to WEBHOOK_URL; echo whsec_$(openssl rand -base64 32) makes one",
   ]);
+});
+
+test("with a budget of money the model of the notes needs a price, too", async () => {
+  await using folder = await tempFolder();
+  const price = "{ input: 1, output: 1, cacheRead: 1, cacheWrite: 1 }";
+  const missing = async (context: string, priced: string) => {
+    const source = `export default { instructions: "x", budget: { session: { money: 1 } }, ${context}
+      prices: { "claude-sonnet-5-5": ${price}, ${priced} } };`;
+    const PARLEY_CONFIG = `${priced.length}-${context.length}.config.ts`;
+    await writeFile(join(folder.path, PARLEY_CONFIG), source);
+    return missingSettings(await loadConfig({ PARLEY_CONFIG }, folder.path), false);
+  };
+  const notes = 'context: { summaryModel: "claude-haiku-4-5" },';
+
+  expect(await missing(notes, "")).toEqual([
+    'prices: the price of "claude-haiku-4-5" in the config file, because budget names money',
+  ]);
+  expect(await missing(notes, `"claude-haiku-4-5": ${price}`)).toEqual([]);
+  expect(await missing("", "")).toEqual([]);
+});
+
+test("with a budget of money an agent's own model needs a price; without one, none does", () => {
+  const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
+  const models = ["claude-opus-4-8", "claude-opus-4-8", undefined, "claude-haiku-4-5"];
+  const prices = { "claude-haiku-4-5": price };
+
+  expect(missingPrices({ budget: { identityPerDay: { money: 1 } }, prices }, models)).toEqual([
+    'prices: the price of "claude-opus-4-8" in the config file, because budget names money',
+  ]);
+  expect(missingPrices({ budget: { session: { tokens: 1 } }, prices }, models)).toEqual([]);
 });
