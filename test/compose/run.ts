@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endWithRun } from "../support/processes/end-with-run.ts";
 import {
   AGENT,
   CACHE,
@@ -27,6 +28,7 @@ const VITEST = [process.execPath, join(ROOT, "node_modules/vitest/vitest.mjs"), 
 const COMPOSE_TESTS = [...VITEST, "--config", "test/compose/vitest.config.ts", ...process.argv.slice(2)];
 const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n`);
 
+endWithRun();
 process.exitCode = process.env[INSIDE] === undefined ? await main() : await mainInside();
 
 async function main(): Promise<number> {

@@ -46,11 +46,11 @@ export function processCommand(pid: number): string {
   return contentOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }
 
-/** Ids of this process's child processes, zombies included. */
-export function listChildren(): number[] {
-  if (!IS_LINUX) return outputOf("pgrep", "-P", String(process.pid)).split("\n").filter(Boolean).map(Number);
+/** Ids of a process's child processes, zombies included. @param parent this process, by default */
+export function listChildren(parent = process.pid): number[] {
+  if (!IS_LINUX) return outputOf("pgrep", "-P", String(parent)).split("\n").filter(Boolean).map(Number);
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.map(Number).filter((pid) => Number(statOf(pid)[1]) === process.pid);
+  return pids.map(Number).filter((pid) => Number(statOf(pid)[1]) === parent);
 }
 
 /** The fields of /proc/<pid>/stat from the state on. The name before them, in parentheses, may hold blanks. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { ensurePage } from "../../../scripts/ensure-page.ts";
 import { connect } from "../../../src/store/database/pool.ts";
+import { endWithRun } from "../processes/end-with-run.ts";
 import { databaseFolder } from "./database-folder.ts";
 import { findFreePorts } from "./free-ports.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
@@ -29,6 +30,7 @@ const RUNS = join(databaseFolder(), `parley-test-runs-${userInfo().uid}`);
  * newer. The returned function ends both.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  endWithRun();
   // For every livekit-server of the run: by Go's own measure a fifth of its CPU goes into collecting garbage.
   process.env["GOGC"] ??= "400";
   await clearKilledRuns();

@@ -1,0 +1,47 @@
+import { listChildren, processStart } from "../../../src/worker/process/running-processes.ts";
+import { watchParent } from "../../../src/worker/process/watch-parent.ts";
+
+/** Containers need some seconds to be removed. */
+const GRACE_MS = 15_000;
+const LOOK_EVERY_MS = 50;
+
+/**
+ * Ends all processes below this one, the first of a run of tests, when it exits. That includes a signal, at which Vitest tears
+ * nothing down, and the end of the npm that started it: a supervisor's SIGTERM to npm does not reach us.
+ */
+export function endWithRun(): void {
+  watchParent(() => process.exit(143));
+  // Not `once`: a second signal would end this process before it has ended the others.
+  process.on("SIGHUP", () => process.exit(129));
+  process.on("SIGINT", () => process.exit(130));
+  process.on("SIGTERM", () => process.exit(143));
+  process.once("exit", endDescendants);
+}
+
+/** Blocks, because nothing can be awaited at the exit. */
+function endDescendants(): void {
+  const pids = listDescendants(process.pid);
+  const running = () => pids.filter((pid) => processStart(pid) !== undefined);
+  signal(pids, "SIGTERM");
+  const killAt = performance.now() + GRACE_MS;
+  while (running().length > 0 && performance.now() < killAt) sleepFor(LOOK_EVERY_MS);
+  signal(running(), "SIGKILL");
+}
+
+function listDescendants(parent: number): readonly number[] {
+  return listChildren(parent).flatMap((pid) => [pid, ...listDescendants(pid)]);
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+function sleepFor(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
