@@ -33,6 +33,7 @@ export class Succession {
   readonly #options: SuccessionOptions;
   readonly #replacing = new Set<string>();
   #untilOwned: (() => Promise<void>) | undefined;
+  #isShowing = false;
 
   constructor(options: SuccessionOptions) {
     this.#options = options;
@@ -77,13 +78,29 @@ export class Succession {
 
   #replaceGone(): void {
     if (!this.#untilOwned) return;
-    const { room, showState } = this.#options;
     const gone = this.#others.filter(
       ({ identity, attributes }) => isGone(attributes) && !this.#replacing.has(identity),
     );
     if (gone.length > 0) void this.#replace(gone.map(({ identity }) => identity));
-    // Another worker has taken this one for dead.
-    if (isGone(room.localParticipant?.attributes ?? {})) void this.#untilOwned().then(showState, () => {});
+    void this.#showAgain();
+  }
+
+  /** Another worker may take this one for dead. It shows its state until LiveKit has it: a change may be lost, or come late. */
+  async #showAgain(): Promise<void> {
+    const { room, showState } = this.#options;
+    if (this.#isShowing) return;
+    this.#isShowing = true;
+    try {
+      while (this.#untilOwned && isGone(room.localParticipant?.attributes ?? {})) {
+        await this.#untilOwned();
+        showState();
+        await sleep(AGAIN_AFTER_MS);
+      }
+    } catch {
+      // Another agent has the session.
+    } finally {
+      this.#isShowing = false;
+    }
   }
 
   async #replace(identities: readonly string[]): Promise<void> {

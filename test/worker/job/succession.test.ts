@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { AppError } from "../../../src/errors/app-error.ts";
 import { createId } from "../../../src/lib/id.ts";
-import { GONE_ATTRIBUTES, JOINING_ATTRIBUTES } from "../../../src/protocol/attributes.ts";
+import { AGENT_STATE_ATTRIBUTE, GONE_ATTRIBUTES, JOINING_ATTRIBUTES } from "../../../src/protocol/attributes.ts";
 import { createFormerAgents } from "../../../src/worker/job/room-api.ts";
 import { Succession } from "../../../src/worker/job/succession.ts";
 import { LiveKitClients } from "../../support/clients/livekit-clients.ts";
@@ -96,10 +96,13 @@ test("an agent that serves the room replaces those that have gone since, and no 
 });
 
 test("an agent that was taken for dead while it has the session shows its state again", async () => {
-  const { rooms, name, join, succeed, attributesOf } = await openRoom();
+  const { user, rooms, name, join, succeed, attributesOf } = await openRoom();
+  const states: (string | undefined)[] = [];
   await succeed(await join("agent-new")).begin(owned);
+  await expect.poll(() => attributesOf("agent-new"), { timeout: 5_000 }).toEqual(LISTENING);
+  user.room.on("participantAttributesChanged", (changed) => states.push(changed[AGENT_STATE_ATTRIBUTE]));
 
   await rooms.updateParticipant(name, "agent-new", { attributes: GONE_ATTRIBUTES });
 
-  await expect.poll(() => attributesOf("agent-new"), { timeout: 5_000 }).toEqual(LISTENING);
+  await expect.poll(() => states, { timeout: 5_000 }).toEqual(["gone", "listening"]);
 });
