@@ -40,7 +40,7 @@ test("a first agent without a key says in one line which variables it needs", as
   await using project = await Project.create({ folder: AGENT });
   await project.compose("up", "--build", "--detach");
 
-  // Not by `up --wait`: between two starts of the worker it may see one that has no health yet, and take it for healthy.
+  // Not by `up --wait`: a worker that has just been restarted has no health yet, and may count as healthy.
   const log = () => project.compose("logs", "--no-log-prefix", "--tail", "50", "worker");
   await expect.poll(log, { timeout: 30_000, interval: 500 }).toContain("ANTHROPIC_API_KEY");
 

@@ -131,7 +131,7 @@ test.each(["LiveKit", "PostgreSQL"])(
     proxy.isRefusing = true;
     proxy.cut();
     await talk.user.until(() => configurations(talk.user) > 2, "another worker", 30_000);
-    // An agent that comes back sooner may join anew, which is LiveKit's own doing: it has left then, before it was replaced.
+    // LiveKit lets an agent that reconnects sooner join anew. Clients then see it leave before it was replaced.
     await expect.poll(() => isReplaced(talk), { timeout: 10_000 }).toBe(true);
     proxy.isRefusing = false;
     await untilSucceeded(parts, talk);

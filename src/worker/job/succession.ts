@@ -85,7 +85,10 @@ export class Succession {
     void this.#showAgain();
   }
 
-  /** Another worker may take this one for dead. It shows its state until LiveKit has it: a change may be lost, or come late. */
+  /**
+   * If another worker has taken this agent for dead, shows the agent's state again until LiveKit has it. A change may be
+   * lost, or come late.
+   */
   async #showAgain(): Promise<void> {
     const { room, showState } = this.#options;
     if (this.#isShowing) return;

@@ -31,13 +31,13 @@ const STORAGE = join(CACHE, "storage");
 /** For containers and images: they are written and deleted many thousand files at a time. */
 const STORAGE_BYTES = 8e9;
 
-/** Where podman and its DNS server keep what holds as long as their processes run. */
+/** State of podman and its DNS server that is only valid while their processes run. */
 const RUN_FOLDERS = ["/run/containers", "/run/libpod", "/run/parley-compose"];
 
 /**
  * A command in namespaces in which podman can run: crun refuses a machine that has both versions of cgroups. What podman
  * stores is in memory, if there is enough. When the command or this process ends, also by a signal, the containers and
- * all that they keep are gone with the namespaces, so that nothing is in the way of the next run.
+ * their state are gone with the namespaces, so nothing is left that could disturb the next run.
  */
 export function withPodman(command: readonly string[]): readonly [string, ...string[]] {
   const inMemory =

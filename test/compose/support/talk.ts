@@ -43,7 +43,7 @@ export class Talk implements AsyncDisposable {
   /**
    * Asks, and resolves to the answer and how long it took.
    *
-   * @throws {Error} with the last events, when the answer is empty: its turn failed
+   * @throws {Error} with the events since it asked, when the answer is empty because the turn failed
    */
   async ask(text: string, timeoutMs = 60_000): Promise<{ readonly text: string; readonly ms: number }> {
     const from = performance.now();
