@@ -90,6 +90,9 @@ test("WORKER_MEMORY and WORKER_CPUS limit a worker", async () => {
 
 test("a port that is taken is named, and the next start works", async () => {
   await create();
+  // Beforehand: with podman each start makes PostgreSQL's container anew, and one that is stopped while it creates the
+  // database leaves half of it.
+  await project.compose("up", "--detach", "--wait", "postgres");
   const other = createServer().listen(7880, "127.0.0.1");
   await once(other, "listening");
 

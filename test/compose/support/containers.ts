@@ -49,9 +49,15 @@ export function withPodman(command: readonly string[]): readonly [string, ...str
   return ["setpriv", "--pdeathsig", "KILL", "unshare", ...namespaces, "sh", "-c", script, "sh", ...command];
 }
 
-/** A command in a network namespace of its own, which has nothing but a loopback: all ports are free there. */
+/**
+ * A command in a network namespace of its own, which has nothing but a loopback: all ports are free there.
+ *
+ * podman's bridges have the lowest hardware address of their containers. So a container that comes or goes may change it,
+ * and the others would send to the old one for up to a minute: `arp_notify` tells them.
+ */
 export function inOwnNetwork(command: readonly string[]): readonly [string, ...string[]] {
-  return ["unshare", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh", ...command];
+  const script = 'ip link set lo up; echo 1 >/proc/sys/net/ipv4/conf/all/arp_notify; exec "$@"';
+  return ["unshare", "--net", "sh", "-c", script, "sh", ...command];
 }
 
 /** Whether a Docker engine runs here. */
