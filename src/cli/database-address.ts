@@ -1,3 +1,4 @@
+import { toAddress } from "../store/database/address.ts";
 import { withPassword } from "../worker/settings/database-url.ts";
 import { UsageError } from "../worker/settings/command-line.ts";
 
@@ -16,10 +17,10 @@ export function databaseAddress(
   { name, url }: DatabaseSetting,
   { PGPASSWORD: password }: Readonly<Record<string, string | undefined>>,
 ): string {
+  const address = toAddress(url);
   // The address is not shown: it may hold a password.
-  if (!/^postgres(?:ql)?:$/u.test(URL.parse(url)?.protocol ?? ""))
-    throw new UsageError(`${name}: expected a URL as postgres://user@127.0.0.1:5432/parley`);
-  return withPassword(url, { name, password: password || undefined });
+  if (address === undefined) throw new UsageError(`${name}: expected a URL as postgres://user@127.0.0.1:5432/parley`);
+  return withPassword(address, { name, password: password || undefined });
 }
 
 /**

@@ -109,3 +109,20 @@ function isLargePart(part: InputPart): boolean {
   if (part.type !== "attachment") return false;
   return mediaOf(part.block) !== undefined || byteLength(contentText([part.block])) > SHORT_RESULT_BYTES;
 }
+
+/** Of a long message that got no answer, so many characters are shown from then on. */
+const SHOWN_OF_UNANSWERED = 2_000;
+
+/**
+ * A turn that has ended, without the rest of a long message that the model was never shown: it was refused as too long, and
+ * would take the place of all that was said before it.
+ */
+export function withoutUnanswered(turn: TurnRecord): TurnRecord {
+  const isLong = (part: InputPart) => part.type === "text" && part.text.length > SHOWN_OF_UNANSWERED;
+  if (turn.state !== "failed" || turn.blocks.length > 0 || !turn.input.some(isLong)) return turn;
+  const input = turn.input.map((part) => {
+    if (part.type !== "text" || !isLong(part)) return part;
+    return { ...part, text: `${part.text.slice(0, SHOWN_OF_UNANSWERED)} [The rest of this message is not shown.]` };
+  });
+  return { ...turn, input };
+}

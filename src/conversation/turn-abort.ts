@@ -4,8 +4,11 @@ const CLOSED = "The worker stopped before the reply was complete: send it again 
 
 /** Why a turn was aborted, as the reason of its signal. */
 export class TurnAbort extends Error {
-  /** interrupted: the participant went on · stopped: ControlStop · closed: the session ends */
-  readonly kind: "interrupted" | "stopped" | "closed";
+  /**
+   * interrupted: the participant went on · passed_over: its device takes long, and another participant waits · stopped:
+   * ControlStop · closed: the session ends
+   */
+  readonly kind: "interrupted" | "passed_over" | "stopped" | "closed";
 
   constructor(kind: TurnAbort["kind"]) {
     super(`The turn was ${kind}`);
@@ -14,7 +17,7 @@ export class TurnAbort extends Error {
   }
 }
 
-/** Whether the participant ended the turn: by ControlStop, or by going on with something else. */
+/** Whether participants ended the turn: by ControlStop, or by going on with something else. */
 export function isUserAbort(signal: AbortSignal): signal is AbortSignal & { readonly reason: TurnAbort } {
   return signal.aborted && signal.reason instanceof TurnAbort && signal.reason.kind !== "closed";
 }
@@ -25,5 +28,5 @@ export function endAfterAbort(signal: AbortSignal): {
   readonly error: AppError | undefined;
 } {
   if (!isUserAbort(signal)) return { state: "failed", error: new AppError("unavailable", CLOSED) };
-  return { state: signal.reason.kind === "interrupted" ? "interrupted" : "cancelled", error: undefined };
+  return { state: signal.reason.kind === "stopped" ? "cancelled" : "interrupted", error: undefined };
 }

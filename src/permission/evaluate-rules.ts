@@ -1,4 +1,5 @@
-import { isMentioned, matchPattern, matchWidely } from "./match-pattern.ts";
+import { type Reading, UNKNOWN } from "../lib/glob.ts";
+import { hasDetour, isMentioned, matchPattern, matchWidely, matchWords } from "./match-pattern.ts";
 import type { Action, Deed, PermissionRule, Wish } from "./rule.ts";
 import { COMMAND_TYPE, toCanonicalPattern, toWidePatterns } from "./to-deeds.ts";
 
@@ -13,7 +14,7 @@ export function evaluateRules(
   rules: readonly PermissionRule[],
   otherwise: Action = "ask",
 ): Action {
-  const actions = deeds.map((deed) => decideOne(deed, rules) ?? otherwise);
+  const actions = deeds.map((deed) => decideOne(deed, rules) ?? (deed.isOnlyRestricted === true ? "allow" : otherwise));
   return STRICTEST_FIRST.find((action) => actions.includes(action)) ?? otherwise;
 }
 
@@ -40,9 +41,10 @@ function decideOne(deed: Deed, rules: readonly PermissionRule[]): Action | undef
 
 type Fit = "surely" | "possibly" | undefined;
 
-/** An allow matches narrowly: the deed's own name, and only what is known of it. */
-function fitsByWord({ type, value }: Deed, { pattern }: PermissionRule): Fit {
-  if (type === COMMAND_TYPE) return matchPattern(pattern, value, "surely") ? "surely" : undefined;
+/** An allow matches narrowly: the deed's own name, word by word, and only what is known of it. */
+function fitsByWord({ type, value, words, isExpanded }: Deed, { pattern }: PermissionRule): Fit {
+  if (isExpanded && !isBlanket(pattern)) return undefined;
+  if (type === COMMAND_TYPE) return matchWords(pattern, words ?? [value]) ? "surely" : undefined;
   if (hasDetour(value) && !isBlanket(pattern)) return undefined;
   return matchPattern(toCanonicalPattern(type, pattern), value) ? "surely" : undefined;
 }
@@ -53,19 +55,19 @@ function fitsWidely(deed: Deed, rule: PermissionRule): Fit {
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);
   const patterns = toWidePatterns(type, rule.pattern).map(spelled);
   const names = [value, ...aliases].map(spelled);
-  if (type !== COMMAND_TYPE)
-    return names.some((name) => patterns.some((pattern) => matchPattern(pattern, name))) ? "surely" : undefined;
+  if (type !== COMMAND_TYPE) {
+    const fits = (texts: readonly string[], reading: Reading) =>
+      texts.some((text) => patterns.some((pattern) => matchPattern(pattern, text, reading)));
+    // Of the file of a redirection a part may not be known.
+    if (fits(names, value.includes(UNKNOWN) ? "surely" : "known")) return "surely";
+    return fits([...names, ...maybes.map(spelled)], "possibly") ? "possibly" : undefined;
+  }
   const [pattern = ""] = patterns;
   if (names.some((name) => matchWidely(pattern, name, "surely"))) return "surely";
   const isPossible = [...names, ...maybes.map(spelled)].some((name) => matchWidely(pattern, name, "possibly"));
   // A program that is given a script removes its quotes.
   const texts = [value, ...mentions].flatMap((text) => [text, text.replaceAll(/["'\\]/gu, "")]).map(spelled);
   return isPossible || texts.some((text) => isMentioned(pattern, text)) ? "possibly" : undefined;
-}
-
-/** `..` leads out of the folder that a pattern names, so its stars do not match such a path. */
-function hasDetour(value: string): boolean {
-  return /(?:^|\/)\.\.(?:\/|$)/u.test(value);
 }
 
 function isBlanket(pattern: string): boolean {

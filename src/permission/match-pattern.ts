@@ -33,6 +33,42 @@ export function matchPattern(pattern: string, text: string, reading: Reading = "
   return fits(patternOf(pattern, "narrow"), text, reading);
 }
 
+/**
+ * Whether the pattern of a rule that allows matches a command, word by word. A star that is a word of its own stands for one
+ * or more words, or for none at the end. A star in a word stands for a part of that word, but not for the beginning of an
+ * option or of an assignment, and not for a way out of a folder.
+ */
+export function matchWords(pattern: string, words: readonly string[]): boolean {
+  const parts = pattern.match(/(?:\\[^]|[^\s\\])+/gu) ?? [];
+  // Which numbers of words the parts so far can match.
+  let reached = new Set([0]);
+  for (const [index, part] of parts.entries()) {
+    const next = new Set<number>();
+    if (/^\*+$/u.test(part)) {
+      const least = Math.min(...reached) + (index === parts.length - 1 ? 0 : 1);
+      for (let count = least; count <= words.length; count++) next.add(count);
+    } else
+      for (const count of reached) {
+        const word = words[count];
+        if (word !== undefined && matchWord(part, word)) next.add(count + 1);
+      }
+    if (next.size === 0) return false;
+    reached = next;
+  }
+  return reached.has(words.length);
+}
+
+function matchWord(pattern: string, word: string): boolean {
+  const isLiteral = !/(?<!\\)[*?]/u.test(pattern);
+  if (!isLiteral && (hasDetour(word) || (/^[*?]/u.test(pattern) && /^(?:-|\w+=)/u.test(word)))) return false;
+  return matchPattern(pattern, word, "surely");
+}
+
+/** `..` leads out of the folder that a pattern names, so its stars do not match such a path. */
+export function hasDetour(path: string): boolean {
+  return /(?:^|\/)\.\.(?:\/|$)/u.test(path);
+}
+
 /** The same for a rule that denies or asks about commands: there, every star matches any text. */
 export function matchWidely(pattern: string, text: string, reading: Reading): boolean {
   return fits(patternOf(pattern, "wide"), text, reading);

@@ -21,6 +21,12 @@ export interface Deed {
   readonly type: string;
   /** Its canonical name. A command's holds UNKNOWN where its words are not known before it runs. */
   readonly value: string;
+  /** Of a command: its words, one by one. An allow is compared with these. */
+  readonly words?: readonly string[];
+  /** Whether values of variables, outputs of commands or sums are put into its line. Then only `*` allows it. */
+  readonly isExpanded?: boolean;
+  /** Whether rules can only restrict it: what none of them names may be done. */
+  readonly isOnlyRestricted?: boolean;
   /** Other names. A deny or an ask matches them too; an allow does not. */
   readonly aliases?: readonly string[];
   /** What it may come to. A deny or an ask that matches one of these leads to a question. */

@@ -1,9 +1,14 @@
+import { UNKNOWN } from "../lib/glob.ts";
 import { plainPath } from "../lib/plain-path.ts";
 import { commandDeeds } from "./shell/command-deeds.ts";
 import type { Deed, Wish } from "./rule.ts";
 
+/** The type whose values are globs of files, from the workspace's root. */
+const GLOB_TYPE = "glob";
 /** The types whose values are paths. One path has several spellings (`a/b`, `./a//b`). */
-const PATH_TYPES: ReadonlySet<string> = new Set(["read", "edit"]);
+const PATH_TYPES: ReadonlySet<string> = new Set(["read", "edit", GLOB_TYPE]);
+/** What of a glob stands for other names. More than is true only means more questions. */
+const WILD = /\{.*\}|[*?[\\][^/]*/gsu;
 
 /** The type whose values are lines for a shell. */
 export const COMMAND_TYPE = "bash";
@@ -15,7 +20,14 @@ const ANY_CASE = process.platform === "darwin" || process.platform === "win32";
 export function toDeeds({ type, values, ignoresCase = false }: Wish): Deed[] {
   if (type === COMMAND_TYPE)
     return values.flatMap(commandDeeds).map((deed) => ({ type, ignoresCase: ignoresCase || ANY_CASE, ...deed }));
+  if (type === GLOB_TYPE) return values.map((value) => ({ ...toGlobDeed(value), ignoresCase }));
   return values.map((value) => ({ type, value: PATH_TYPES.has(type) ? plainPath(value) : value, ignoresCase }));
+}
+
+/** What a glob finds has other names than the glob itself. */
+function toGlobDeed(pattern: string): Deed {
+  const value = plainPath(pattern.replace(/^\/+/u, ""));
+  return { type: GLOB_TYPE, value, maybes: [value.replaceAll(WILD, UNKNOWN)] };
 }
 
 /** A rule's pattern in the spelling of canonical values. A path that ends with a slash means all that is below it. */

@@ -1,7 +1,7 @@
 import type { StateDetail } from "../conversation/call.ts";
 import type { PermissionPolicy } from "./permission/permission-desk.ts";
 import type { Budget, Prices } from "./spending/budget.ts";
-import type { ContextLimits } from "../turn/shown-talk.ts";
+import type { ContextLimits } from "../turn/next-call.ts";
 import type { PhraseTable } from "./answer/phrases.ts";
 
 /** A session's settings, from the config. */

@@ -25,15 +25,11 @@ import { LateOutcomes } from "./turns/late-outcomes.ts";
 import type { CountTokens, OpenStream } from "./turns/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { wordsOf } from "./turns/own-words.ts";
+import { PassingOver } from "./turns/passing-over.ts";
 import { createTurn, logTurnEnd, runSessionTurn, type EndedTurn } from "./turns/run-session-turn.ts";
 import { TurnModel } from "./turns/turn-model.ts";
-import {
-  TurnQueue,
-  type NewTurn,
-  type TurnInput,
-  type UnfinishedTurn,
-  type VariationRequest,
-} from "./turns/turn-queue.ts";
+import { TurnQueue } from "./turns/turn-queue.ts";
+import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { Speakers } from "./turns/speakers.ts";
 import { toVariationTurn } from "./turns/variation.ts";
 
@@ -80,6 +76,7 @@ export class SessionTurns {
   readonly #model: TurnModel;
   /** When the last turn ended, by `performance.now()`. */
   #lastEnd = performance.now();
+  readonly #passing: PassingOver;
   /** The position of the newest turn, replaced or not. */
   #lastPosition: number;
   /** The turn that is being answered or spoken, by its id and those of its messages: a ControlStop may name any of them. */
@@ -93,6 +90,7 @@ export class SessionTurns {
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });
     this.#lastPosition = restored.lastPosition;
+    this.#passing = new PassingOver({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
     this.#lateOutcomes = new LateOutcomes({
       isPause: () => !this.#queue.isRunning && !peers.isEmpty,
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
@@ -145,10 +143,9 @@ export class SessionTurns {
     this.#queue.add(unfinished);
   }
 
-  /** Ends a turn that only waits for permissions when another turn waits. Its calls go on waiting without it. */
+  /** Call it whenever the running turn may have begun to hold up others. */
   passOver(): void {
-    const isOnlyWaiting = this.#queue.hasWaiting && this.#options.calls.isOnlyWaiting(this.#running?.ids[0]);
-    if (isOnlyWaiting) this.#queue.abort("interrupted");
+    this.#passing.check();
   }
 
   /**
@@ -183,6 +180,7 @@ export class SessionTurns {
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
     this.#summariser?.close();
+    this.#passing.close();
     this.#model.drop();
     for (const { from, id, why } of this.#queue.shut()) this.#options.outbox.postError(why, from, id);
     await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));

@@ -164,10 +164,10 @@ export class Session {
         if (input.isFinal) void this.#turns.speculate(input.from.identity, input.transcript.text);
         return this.#messages.showTranscript(input.from.identity, input.transcript);
       case "utterance": {
-        const { id, text: content } = input.transcript;
+        const { id, text: content, spoken, isMixed } = input.transcript;
         return this.#messages.hear(
           this.#peers.join(input.from).peer,
-          { id, content, via: "voice", spoken: input.transcript.spoken },
+          { id, content, via: "voice", spoken, ...(isMixed && { isMixed }) },
           input.transcript,
         );
       }
@@ -266,9 +266,8 @@ export class Session {
   }
 
   #tell(event: SessionEvent): void {
-    // After these events the turn may wait for nothing but permissions.
-    const mayBeWaiting = event.type === "permission_asked" || (event.type === "tool_state" && event.call.outcome);
-    if (mayBeWaiting) this.#turns.passOver();
+    // After these events the turn may wait for nothing but permissions, or but its own participant's device.
+    if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.passOver();
     tellWatchers(this.#watchers, event, this.#logger);
   }
 }

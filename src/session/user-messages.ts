@@ -84,7 +84,7 @@ export class UserMessages {
     const { identity } = from;
     this.#options.onSaid(identity);
     const isAnswer = () => this.#options.worded.some((asking) => asking.takeUtterance(from, content, via));
-    if (attachments.length === 0 && isAnswer()) {
+    if (attachments.length === 0 && said.isMixed !== true && isAnswer()) {
       this.#taken.add(id);
       this.#options.onQuestionAnswered();
       return undefined;

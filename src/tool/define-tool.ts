@@ -105,6 +105,11 @@ interface ToolOptions<Input, Settings> {
    * the tool is off, and offered to nobody.
    */
   readonly sharedSettings?: string;
+  /**
+   * Whose device may run a `client` or `either` tool: that of the participant whose turn it is, or, with `room`, also that of
+   * another participant who announced the name for the room, and who then gives the result. @defaultValue "own"
+   */
+  readonly scope?: "own" | "room";
   /** @defaultValue 30000; at most 600000 */
   readonly timeoutMs?: number;
   /**
@@ -186,6 +191,7 @@ const TOOL_FIELDS = fieldsOf<ToolOptions<never, never> & { readonly execution?: 
   settings: true,
   needsSettings: true,
   sharedSettings: true,
+  scope: true,
   timeoutMs: true,
   isolate: true,
   readOnly: true,

@@ -34,10 +34,16 @@ export function compileInputSchema(schema: z.ZodType | JsonObject): InputSchema 
 /**
  * Compiles the schema of a participant or an MCP server. It is never made into code, and neither it nor a value can
  * make the check expensive. The model is shown `shown`.
+ *
+ * @param options.isLenient whether a keyword that cannot be read is not checked, instead of refusing the schema
  */
-export function compileForeignSchema(schema: JsonObject, shown: JsonObject = schema): InputSchema {
+export function compileForeignSchema(
+  schema: JsonObject,
+  shown: JsonObject = schema,
+  { isLenient = false }: { readonly isLenient?: boolean } = {},
+): InputSchema {
   requireObjectRoot(schema);
-  const check = compileJsonSchema(schema, { isForeign: true });
+  const check = compileJsonSchema(schema, { isForeign: true, isLenient });
   return {
     jsonSchema: shown,
     parse(input) {

@@ -1,7 +1,7 @@
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 
 /** The Messages API refuses a whole request for one property name that does not match. */
-const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+export const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 /** Keywords that the API refuses at the root of a schema. */
 export const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf"] as const;
 const MAX_TEXT_LENGTH = 1_000;

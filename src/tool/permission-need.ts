@@ -37,7 +37,7 @@ export type Permit =
 export const TOOL_TYPE = "tool";
 const MAX_VALUES = 50;
 const MAX_VALUE_LENGTH = 10_000;
-/** In UTF-16 units; a longer title is cut. */
+/** In UTF-16 units; a longer title is cut, and ends with `…`. */
 export const MAX_TITLE_LENGTH = 500;
 
 /** @throws {TypeError} names the function of the tool's permission that failed for this input */
@@ -104,7 +104,8 @@ function toValues(touched: unknown): string[] {
 
 function toTitle(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") throw new TypeError("expected a text");
-  return cleanText(value.trim().slice(0, MAX_TITLE_LENGTH));
+  const text = cleanText(value.trim());
+  return text.length < MAX_TITLE_LENGTH ? text : `${text.slice(0, MAX_TITLE_LENGTH - 1)}…`;
 }
 
 function toMetadata(value: unknown): JsonObject {

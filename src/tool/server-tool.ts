@@ -13,6 +13,11 @@ export interface ServerTool {
   readonly description: string;
   readonly input: InputSchema;
   readonly execution: Execution;
+  /**
+   * Whose device may run it: that of the participant whose turn it is, or of anybody who announced it for the room.
+   * @defaultValue "own"
+   */
+  readonly scope?: "own" | "room";
   readonly timeoutMs: number | undefined;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
@@ -44,6 +49,7 @@ export interface ServerTool {
 
 /** Checked when tools are loaded, because nobody may have type-checked their files. */
 const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
+const SCOPES = ["own", "room"] as const;
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
 const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
 export const STATE_DETAILS = ["full", "name", "off"] as const satisfies readonly StateDetail[];
@@ -56,6 +62,8 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     throw new TypeError(`timeoutMs: expected an integer from 1 to ${TOOL_TIMES.maxTimeoutMs}, got ${timeoutMs}`);
   }
   if (!EXECUTIONS.includes(execution)) throw new TypeError(`execution: expected one of ${EXECUTIONS.join(", ")}`);
+  if (tool.scope !== undefined && !SCOPES.includes(tool.scope))
+    throw new TypeError(`scope: expected one of ${SCOPES.join(", ")}`);
   if (tool.onInterrupt !== undefined && !ON_INTERRUPT.includes(tool.onInterrupt))
     throw new TypeError(`onInterrupt: expected one of ${ON_INTERRUPT.join(", ")}`);
   if (tool.onDuplicate !== undefined && !ON_DUPLICATE.includes(tool.onDuplicate))
@@ -79,6 +87,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
     description,
     input: compileInputSchema(tool.input),
     execution,
+    ...(tool.scope !== undefined && { scope: tool.scope }),
     timeoutMs,
     readOnly,
     idempotent: tool.idempotent ?? readOnly,

@@ -23,16 +23,33 @@ export interface ToolHost {
   readonly tools: ReadonlyMap<string, AnnouncedTool> | undefined;
 }
 
+/** A host as the turns of one participant see it. */
+export interface TurnHost extends ToolHost {
+  /** Whether it is the participant whose turn it is. */
+  readonly isOwn: boolean;
+}
+
 /**
  * The hosts that calls of this participant's turns may go to: first the participant itself, with all that it announced,
  * then the others, with what they announced for the room. A host whose list is unknown is asked in its own turns only.
  */
-export function hostsFor(participant: string, hosts: readonly ToolHost[]): ToolHost[] {
-  const others = hosts.filter(({ identity }) => identity !== participant);
+export function hostsFor(participant: string, hosts: readonly ToolHost[]): TurnHost[] {
+  const isOwn = ({ identity }: ToolHost) => identity === participant;
+  const own = hosts.filter(isOwn).map(({ identity, claims, tools }) => ({ identity, claims, tools, isOwn: true }));
+  const others = hosts.filter((host) => !isOwn(host));
   const shared = others.map(({ identity, claims, tools = new Map<string, AnnouncedTool>() }) => {
-    return { identity, claims, tools: new Map([...tools].filter(([, { scope }]) => scope === "room")) };
+    const forRoom = new Map([...tools].filter(([, { scope }]) => scope === "room"));
+    return { identity, claims, tools: forRoom, isOwn: false };
   });
-  return [...hosts.filter(({ identity }) => identity === participant), ...shared];
+  return [...own, ...shared];
+}
+
+/**
+ * The hosts that may run a tool. What the worker declares by a name, no other participant may serve by announcing that name:
+ * the model and the turn's participant take it for the worker's. A tool of the scope `room` is meant for all devices.
+ */
+function hostsOf({ scope }: Pick<FoundTool, "scope">, hosts: readonly TurnHost[]): readonly TurnHost[] {
+  return scope === "room" ? hosts : hosts.filter(({ isOwn }) => isOwn);
 }
 
 /** A tool as the model is shown it. */
@@ -68,13 +85,13 @@ type ServerTools = ReadonlyMap<string, ServerTool>;
  */
 export function offeredTools(
   serverTools: ServerTools,
-  hosts: readonly ToolHost[],
+  hosts: readonly TurnHost[],
   { isCut }: { readonly isCut: boolean },
 ): OfferedTool[] {
   const offered = new Map<string, OfferedTool>();
   for (const tool of serverTools.values()) {
     if (tool.isAway?.() || (tool.isForCutTalks && !isCut)) continue;
-    if (tool.execution === "client" && !hosts.some((host) => host.tools?.has(tool.name) ?? true)) continue;
+    if (tool.execution === "client" && routeCall(tool, hosts).to === "nobody") continue;
     const { name, description, input } = tool;
     const mayGo = tool.execution === "client" || tool.isAway !== undefined;
     offered.set(name, { name, description, inputSchema: input.jsonSchema, ...(mayGo && { mayGo }) });
@@ -95,19 +112,20 @@ export function offeredTools(
 }
 
 /** The server tool of this name, else the announced tool of the first host that has one: the turn's own comes first. */
-export function findTool(name: string, serverTools: ServerTools, hosts: readonly ToolHost[]): FoundTool | undefined {
+export function findTool(name: string, serverTools: ServerTools, hosts: readonly TurnHost[]): FoundTool | undefined {
   const own = serverTools.get(name);
   if (own) return own;
   const announced = hosts.find((host) => host.tools?.has(name))?.tools?.get(name);
   if (!announced) return undefined;
   const { readOnly } = announced;
   const onInterrupt = readOnly ? "cancel" : "finish";
-  return { ...announced, idempotent: readOnly, onInterrupt, pacing: DEFAULT_PACING };
+  // Any of the hosts may run it: `hostsFor` has left out what others announced for themselves alone.
+  return { ...announced, scope: "room", idempotent: readOnly, onInterrupt, pacing: DEFAULT_PACING };
 }
 
-/** `hosts` as `hostsFor` gives them: the participant whose turn it is comes first. */
-export function routeCall(tool: FoundTool, hosts: readonly ToolHost[]): Route {
+export function routeCall(tool: FoundTool, all: readonly TurnHost[]): Route {
   if (tool.execution === "server") return { to: "server" };
+  const hosts = hostsOf(tool, all);
   const able = hosts.find((host) => host.tools?.has(tool.name));
   if (able) return { to: "client", identity: able.identity };
   const unknown = hosts.find((host) => host.tools === undefined);

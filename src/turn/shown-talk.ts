@@ -1,6 +1,13 @@
 import { isCompaction } from "../conversation/block.ts";
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
-import { beginOfLastResults, endOf, largePlaces, placeOfMedia, shortenTurn } from "../conversation/shorten.ts";
+import {
+  beginOfLastResults,
+  endOf,
+  largePlaces,
+  placeOfMedia,
+  shortenTurn,
+  withoutUnanswered,
+} from "../conversation/shorten.ts";
 import {
   byteLength,
   isBefore,
@@ -13,21 +20,12 @@ import {
 } from "../conversation/shown-context.ts";
 import { prefaceOf, type Notes, type Summary } from "../conversation/summary.ts";
 import { KnownTools } from "../conversation/tool-changes.ts";
-import type { BlockPlace, ShownContext, ToldTool, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
+import type { BlockPlace, ShownContext, ToolChange, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { leaveOut, NO_PORTS, type LeaveOutPorts } from "./leave-out.ts";
-import { TokenGauge, type Others } from "./token-gauge.ts";
-
-/** How much of a talk the model may be shown. */
-export interface ContextLimits {
-  /** Tokens of past turns. When there are more, older ones are left out before the next turn. */
-  readonly budgetTokens: number;
-  /** Tokens of a whole request, with instructions, tools and the running turn: never more. */
-  readonly hardTokens: number;
-  /** Whether the model is told in the talk which tools come and go. @defaultValue false */
-  readonly inlineTools?: boolean;
-}
+import { fitsAlone, type ContextLimits, type NextCall } from "./next-call.ts";
+import { TokenGauge } from "./token-gauge.ts";
 
 /** Turns that have ended, one after another, and what the model was shown with the last of them. */
 export interface Window {
@@ -45,19 +43,6 @@ interface Moment {
   readonly isWriting?: boolean;
   /** So much time has passed that the prompt cache is lost anyway. */
   readonly isCold?: boolean;
-}
-
-/** A model call that is about to be made. */
-export interface NextCall {
-  /** The running turn by now. */
-  readonly turn: TurnRecord;
-  readonly isPaused: boolean;
-  /** The tools that may be called now and may go. Told in the talk with `inlineTools`. */
-  readonly passingTools?: readonly ToldTool[];
-  /** What goes with the history, which may depend on whether that is the whole talk. */
-  readonly others: (talk: { readonly isCut: boolean }) => Others;
-  /** Asks the API how many tokens a request with this history has; `undefined` when it does not tell. */
-  readonly count: (history: readonly HistoryMessage[]) => Promise<number | undefined>;
 }
 
 /** Of the budget, how much is kept where something is left out: so it happens seldom, and the prompt cache lasts. */
@@ -97,7 +82,7 @@ export class ShownTalk {
     this.#from = context?.from ?? turns[0]?.position ?? 1;
     this.#shortened = context?.shortened ?? START;
     this.#thinkingFrom = context?.thinking ?? START;
-    this.#turns = turns.map((turn) => this.#shorten(turn));
+    this.#turns = turns.map((turn) => this.#shorten(withoutUnanswered(turn)));
   }
 
   /** The turns that have ended and are shown, oldest first. */
@@ -152,7 +137,7 @@ export class ShownTalk {
 
   /** Takes a turn that has ended. */
   add(turn: TurnRecord): void {
-    this.#turns = [...this.#turns, this.#shorten({ ...turn, context: this.context })];
+    this.#turns = [...this.#turns, this.#shorten({ ...withoutUnanswered(turn), context: this.context })];
     [this.#told, this.#hasChanged] = [[], false];
     // The API shows the model nothing of what stands before it.
     if (turn.blocks.some(isCompaction)) this.#leaveOut(this.#turns.length - 1);
@@ -199,6 +184,7 @@ export class ShownTalk {
     const { hardTokens, inlineTools: tellsTools = false } = this.#limits;
     const mediaFrom = placeOfMedia([...this.#turns, this.#shorten(turn)]);
     if (mediaFrom) this.#shortenBefore(mediaFrom, turn);
+    let isAloneShort = false;
     for (;;) {
       if (tellsTools && !isPaused) this.#tell(next);
       const shown = this.#shorten({ ...turn, context: this.context });
@@ -210,7 +196,10 @@ export class ShownTalk {
       const tokens = await count(history);
       if (tokens !== undefined) this.#gauge.count(tokens);
       if (tokens !== undefined && tokens <= hardTokens) return history;
-      if (!this.#reduce(turn)) throw new AppError("too_large", "The message is too long for the model");
+      // Before anything is left out: what is refused must not take the talk before it along.
+      isAloneShort ||= this.#turns.length === 0 || (await fitsAlone(next, beside, this.#limits));
+      if (!isAloneShort || !this.#reduce(turn))
+        throw new AppError("too_large", "The message is too long for the model");
     }
   }
 

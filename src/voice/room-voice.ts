@@ -71,7 +71,7 @@ export class RoomVoice implements VoicePort {
     this.#audio = synthesizer && new AgentAudio({ room, onListener: onNeeded });
     this.#microphones =
       ears &&
-      new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isUserSpeaking });
+      new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isHearing });
     this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecogniser(ears, this.#misheard) : ears;
     const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
@@ -144,6 +144,11 @@ export class RoomVoice implements VoicePort {
     return this.#session?.session.userState === "speaking";
   }
 
+  /** Whether a participant speaks, or words of what it has said are still due: then they are its words, and nobody else's. */
+  get #isHearing(): boolean {
+    return this.#isUserSpeaking || !this.#quiet.isReached || this.#misheard.isAsked;
+  }
+
   /** A participant may ask something before it has subscribed to the track; this waits for the subscription. */
   async #playerToCome(audio: AgentAudio, ready: Promise<void> | undefined): Promise<Player | undefined> {
     if (!(await audio.untilListener())) return undefined;
@@ -153,6 +158,7 @@ export class RoomVoice implements VoicePort {
   }
 
   #listenTo(identity: string | undefined): void {
+    this.#speech.changeSpeaker(this.#isHearing);
     this.#speaker = identity;
     if (identity === undefined) this.#session?.io.unsetParticipant();
     else if (this.#session) this.#session.io.setParticipant(identity);
@@ -188,6 +194,7 @@ export class RoomVoice implements VoicePort {
       this.#speech.take(transcript, { isFinal, language: language ?? undefined });
     });
     session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
+      if (newState === "speaking") this.#speech.begin();
       for (const each of [this.#quiet, this.#misheard, this.#spoken])
         if (newState === "speaking") each.noteSpeech();
         else each.noteSilence();

@@ -15,7 +15,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitApiSecret: string | undefined;
   /** LiveKit's address for participants, when it differs from the worker's. */
   readonly livekitPublicUrl: string | undefined;
-  /** Where docker-compose.yml publishes ports. See `publicSecretsWarning`. */
+  /** Where docker-compose.yml publishes ports. See `checkSecrets`. */
   readonly publishAddress: string;
   /** The worker gets only rooms that are dispatched to this name. Undefined: LiveKit gives it every room. */
   readonly livekitAgentName: string | undefined;

@@ -17,10 +17,11 @@ import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
 import { type Definitions, openDefinitions, RELOADS, type ToDev } from "./definitions/definitions.ts";
+import { unknownParameters } from "../store/database/address.ts";
 import { withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
 import { missingPrices, missingSettings } from "./settings/missing-settings.ts";
-import { publicSecretsWarning } from "./settings/public-secrets.ts";
+import { checkSecrets } from "./settings/public-secrets.ts";
 import { startRetention } from "./retention.ts";
 import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
@@ -74,7 +75,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     ...missingPlugins(config.speech).map(({ name, use }) => `the package ${name} ${use}: npm install ${name}`),
   ];
   if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
-  const warning = publicSecretsWarning(config);
+  const warning = checkSecrets(config);
   if (warning !== undefined) logger.warn(warning);
   const definitions = await openOwnDefinitions(options);
   const { tools: serverTools } = definitions;
@@ -206,6 +207,9 @@ function reportDatabase(
   const { databaseVersion, isDatabaseNewer, databaseUrl, listenUrl } = database;
   logger.debug({ databaseVersion }, "database is migrated");
   if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
+  const unknown = unknownParameters(databaseUrl);
+  if (unknown.length > 0)
+    logger.warn({ parameters: unknown }, "parameters of DATABASE_URL are not known, and are left out");
   if (databaseUrl !== addresses.databaseUrl)
     logger.info("prepared statements are not used: the database's pooler does not keep them");
   if (listenUrl !== undefined) return;

@@ -1,15 +1,16 @@
 import { afterAll, expect, test } from "vitest";
 import { runCommand } from "../support/processes/run-in-our-environment.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { DEVELOPMENT_SECRET, fetchToken, isPodman, Project } from "./support/project.ts";
+import { fetchToken, isPodman, Project } from "./support/project.ts";
 import { Talk } from "./support/talk.ts";
 
 /** Addresses for examples (RFC 5737): this machine's, and the other's. */
 const [HERE, THERE] = ["192.0.2.10", "192.0.2.20"] as const;
+const SECRET = "a-secret-of-this-test-0123456789abcdef";
 const OTHER = ["ip", "netns", "exec", "parley-other"] as const;
 
 const project = forFile(async () => {
-  const created = await Project.create({ env: `NODE_IP=${HERE}\n` });
+  const created = await Project.create({ env: `NODE_IP=${HERE}\nLIVEKIT_API_SECRET=${SECRET}\n` });
   if (isPodman) await addOtherMachine();
   if (isPodman) await created.compose("up", "--detach", "--wait");
   return created;
@@ -45,7 +46,7 @@ async function sh(command: string): Promise<void> {
 
 /** Over there: a token comes to it in whatever way. */
 async function askFromThere(room: string): Promise<string> {
-  const { token, livekitUrl } = await fetchToken(room, "bob");
+  const { token, livekitUrl } = await fetchToken(room, "bob", SECRET);
   const [command, ...args] = OTHER;
   const script = new URL("support/ask.ts", import.meta.url).pathname;
   const env = { ...process.env, TOKEN: token, LIVEKIT_URL: livekitUrl, NODE_ENV: "production" };
@@ -68,7 +69,7 @@ test.runIf(isPodman)(
 );
 
 test.runIf(isPodman)("with NODE_IP a participant on this machine talks as well", async () => {
-  await using talk = await Talk.open({ room: "here", secret: DEVELOPMENT_SECRET });
+  await using talk = await Talk.open({ room: "here", secret: SECRET });
 
   expect((await talk.ask("what is 21 * 2?")).text).toContain("21 * 2 is 42.");
   expect(await project.containers("livekit")).toHaveLength(1);

@@ -31,9 +31,12 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
   const known = new Set([...textOf(".env.example").matchAll(/^#? ?([A-Z][A-Z\d_]+)=/gm)].map(([, name]) => name));
   const named = [...textOf(page).matchAll(/\b(?:PARLEY|ANTHROPIC|LIVEKIT|POSTGRES|HTTP|WORKER|LOG)_[A-Z][A-Z_]*\b/g)];
   const set = [...textOf(page).matchAll(/(?<![\w$])([A-Z][A-Z\d_]{3,})=/g)].flatMap(([, name]) => name ?? []);
-  // Those that no worker reads: Node's own, the tests', and what the conformance kit gives to clients.
+  // Those that no code of a worker reads: Node's and the shell's own, the tests', and what the conformance kit gives to clients.
   const foreign = [
     "NODE_ENV",
+    "NODE_USE_ENV_PROXY",
+    "HTTP_PROXY",
+    "SHELL",
     "PROPERTY_RUNS",
     "PROPERTY_SEED",
     "PARLEY_RECORD",

@@ -1,5 +1,6 @@
+import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EventServer, roomToken } from "../support/servers/event-server.ts";
+import { EventServer, livekit, roomToken } from "../support/servers/event-server.ts";
 import { FollowedTalk } from "../support/doubles/followed-talk.ts";
 import { tempDatabase, type TempDatabase } from "../support/servers/temp-database.ts";
 
@@ -19,6 +20,15 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await database.drop();
 });
+
+/** A token with claims that no SDK writes. */
+function signed(claims: object): string {
+  const { apiKey, apiSecret } = livekit;
+  const now = Math.floor(Date.now() / 1_000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const text = `${part({ alg: "HS256" })}.${part({ iss: apiKey, nbf: now, exp: now + 60, ...claims })}`;
+  return `${text}.${createHmac("sha256", apiSecret).update(text).digest("base64url")}`;
+}
 
 const statusAndError = async (response: Response) => [
   response.status,
@@ -62,6 +72,24 @@ test.each([
     async () => ({ authorization: `Bearer ${await roomToken(talk.room, { roomJoin: false })}` }),
     403,
     "The token does not let its bearer join a room",
+  ],
+  [
+    "a token that may not subscribe",
+    async () => ({ authorization: `Bearer ${await roomToken(talk.room, { canSubscribe: false })}` }),
+    403,
+    "The token does not let its bearer subscribe to what others say",
+  ],
+  [
+    "a token whose identity is an object",
+    async () => ({ authorization: `Bearer ${signed({ sub: { a: 1 }, video: { roomJoin: true, room: talk.room } })}` }),
+    403,
+    "The token names a participant or a room that cannot be",
+  ],
+  [
+    "a token whose room is a list",
+    async () => ({ authorization: `Bearer ${signed({ sub: "ann", video: { roomJoin: true, room: [talk.room] } })}` }),
+    403,
+    "The token names a participant or a room that cannot be",
   ],
 ])("%s is refused", async (...[, headers, status, error]) => {
   for (const path of ["/session", `/session/${talk.id}/events`]) {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { evaluateRules, isGranted } from "../../src/permission/evaluate-rules.ts";
 import type { Action, PermissionRule } from "../../src/permission/rule.ts";
+import { toDeeds } from "../../src/permission/to-deeds.ts";
 
 const rule = (pattern: string, action: Action, type = "write"): PermissionRule => ({ type, pattern, action });
 const deed = (value: string, type = "write") => ({ type, value });
@@ -75,3 +76,34 @@ test("nothing is allowed unless each thing is allowed alone", () => {
     }),
   );
 });
+
+const secretFiles: PermissionRule[] = [
+  { type: "glob", pattern: "**", action: "allow" },
+  { type: "glob", pattern: "secrets/**", action: "deny" },
+];
+
+test.each(["secrets/**", "./secrets/**", "/secrets/a", "a/../secrets/*"])(
+  "a glob rule that denies a folder denies %s",
+  (pattern) => {
+    expect(evaluateRules(toDeeds({ type: "glob", values: [pattern] }), secretFiles)).toBe("deny");
+  },
+);
+
+test.each(["s*/**", "[s]ecrets/*", "**", "?ecrets/a", "{a,secrets}/*", "{a/b,secrets/c}", String.raw`\secrets/a`])(
+  "a glob that may find what a rule denies is asked about: %s",
+  (pattern) => {
+    expect(evaluateRules(toDeeds({ type: "glob", values: [pattern] }), secretFiles)).toBe("ask");
+  },
+);
+
+test.each(["src/**", "README*", "docs/{a,b}/*"])(
+  "a glob that cannot find what a rule denies is allowed: %s",
+  (pattern) => {
+    const shallow: PermissionRule[] = [
+      { type: "glob", pattern: "**", action: "allow" },
+      { type: "glob", pattern: "secrets/keys/**", action: "deny" },
+    ];
+
+    expect(evaluateRules(toDeeds({ type: "glob", values: [pattern] }), shallow)).toBe("allow");
+  },
+);

@@ -8,7 +8,7 @@ import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/to
 import type { CallPorts, CallTurn, ToolUse } from "../../src/tool/calls/call-ports.ts";
 import { fillInForm, type FormPorts } from "../../src/tool/calls/fill-in-form.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
-import { hostsFor, type AnnouncedTool, type ToolHost } from "../../src/tool/tool-routing.ts";
+import { hostsFor, type AnnouncedTool, type TurnHost } from "../../src/tool/tool-routing.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
 import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
 import { CallRunner } from "../../src/tool/calls/call-runner.ts";
@@ -76,7 +76,7 @@ export class MemoryPorts implements CallPorts {
     this.resultMaxBytes = options.resultMaxBytes ?? 100_000;
   }
 
-  readonly hosts = (participant: string): readonly ToolHost[] => {
+  readonly hosts = (participant: string): readonly TurnHost[] => {
     const hosts = Object.entries(this.#options.hosts ?? {});
     const toHost = ([identity, tools]: (typeof hosts)[number]) => {
       const { claims = true } = this.#options;

@@ -4,7 +4,8 @@ import { textBlock, type HistoryMessage } from "../../src/conversation/history.t
 import { asText } from "../../src/lib/json.ts";
 import type { TurnRecord } from "../../src/conversation/turn-record.ts";
 import { backgroundReceipt, RECEIPTS } from "../../src/tool/outcome.ts";
-import { type NextCall, ShownTalk } from "../../src/turn/shown-talk.ts";
+import type { NextCall } from "../../src/turn/next-call.ts";
+import { ShownTalk } from "../../src/turn/shown-talk.ts";
 import { placed, turn } from "../conversation/arbitrary-turns.ts";
 
 const LIMITS = { budgetTokens: 2_000, hardTokens: 10_000 };
@@ -124,6 +125,24 @@ test("a message that is too long by itself is refused before it is sent", async 
   const long = turn(2, "running", { input: [{ type: "text", text: "x".repeat(40_000) }] });
 
   await expect(shown.fit(next(long, { count: async () => 20_000 }))).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("a message that is too long is refused alone: nothing of the talk before it is left out, also in the next turns", async () => {
+  const shown = await talked([1, 2, 3].map((position) => said(position)));
+  const count = async (history: readonly HistoryMessage[]) => Math.ceil(sizeOf(history) / 3);
+  const pasted = { input: [{ type: "text" as const, text: "log ".repeat(20_000) }] };
+
+  await expect(shown.fit(next(turn(4, "running", pasted), { count }))).rejects.toMatchObject({ code: "too_large" });
+  shown.add(turn(4, "failed", pasted));
+  shown.makeRoom();
+  const history = await shown.fit(next(running(5), { count }));
+
+  expect([shown.context.from, shown.turns.length]).toEqual([1, 4]);
+  expect(
+    textsOf(history)
+      .map(String)
+      .find((text) => text.startsWith("log ")),
+  ).toMatch(/^(?:log )+ ?\[The rest of this message is not shown\.\]$/);
 });
 
 test("other tools than those that were counted count with all their bytes", async () => {

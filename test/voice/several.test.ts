@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { stt } from "@livekit/agents";
 import { beforeAll, expect, test } from "vitest";
 import { reply, text } from "../../src/testing/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
@@ -5,7 +7,30 @@ import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 const ANSWER = "The sun is out in the north. It rains in the south. And there is fog in the west.";
 const QUESTION = "Hold on, I would like to know what the weather is going to be like tomorrow in the east.";
 
-beforeAll(() => warmUp(QUESTION));
+const COUGH = "Hm.";
+
+beforeAll(() => warmUp(QUESTION, COUGH));
+
+/** A recogniser of whole utterances that takes its time. The first has words, later ones have none. */
+class LateRecogniser extends stt.STT {
+  readonly label = "late";
+  #asked = 0;
+
+  constructor() {
+    super({ streaming: false, interimResults: false });
+  }
+
+  protected override async _recognize(): Promise<stt.SpeechEvent> {
+    const text = this.#asked++ === 0 ? "Delete all of it." : "";
+    await sleep(1_500);
+    const alternative = { text, language: "en", startTime: 0, endTime: 0, confidence: 1 } as stt.SpeechData;
+    return { type: stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives: [alternative] };
+  }
+
+  override stream(): never {
+    throw new Error("It has no streams");
+  }
+}
 
 test("who only reads is answered whole after the last one that listened has left", async () => {
   await using voice = await VoiceAgent.start();
@@ -34,4 +59,19 @@ test("whoever speaks over an answer interrupts it, not only the one who asked", 
     select participant_identity as who, state, heard is not null as "isCut" from turns order by position`;
   expect(turns[0]).toEqual({ who: "asker", state: "completed", isCut: true });
   expect(turns[1]).toMatchObject({ who: "other" });
+});
+
+test("words are those of whoever was heard saying them, however late they are understood", async () => {
+  await using voice = await VoiceAgent.start({ stt: new LateRecogniser() });
+  const eve = await voice.speaker("eve");
+  const ann = await voice.speaker("ann");
+  voice.agent.model.script(() => reply([text("Done.")]));
+
+  await eve.say(QUESTION);
+  await sleep(700);
+  await ann.say(COUGH);
+  await eve.client.next("assistant_sentence", (sentence) => sentence.text === "Done.", 15_000);
+
+  const turns = await voice.agent.sql`select participant_identity as who from turns`;
+  expect(turns).toEqual([{ who: "eve" }]);
 });

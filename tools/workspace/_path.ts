@@ -47,8 +47,17 @@ export function filePermission(type: "read" | "edit", verb: string) {
 
 /** All names of a path: its own, and each that a link on the way leads to. The last one is the file's real name. */
 export function pathNames(root: string, path: string): string[] {
+  return namesFrom(root, resolve(root, insidePath(path)));
+}
+
+/** The other names of a path that may be absolute and may lead out of the workspace. */
+export function linkNames(root: string, path: string): string[] {
+  return namesFrom(root, resolve(root, path)).filter((name) => name !== path);
+}
+
+function namesFrom(root: string, path: string): string[] {
   const names = new Set<string>();
-  let target: string | undefined = resolve(root, insidePath(path));
+  let target: string | undefined = path;
   for (let hop = 0; hop < MAX_HOPS && target !== undefined; hop++) {
     names.add(relative(root, target) || ".");
     target = followFirstLink(target);

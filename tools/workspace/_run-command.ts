@@ -1,4 +1,7 @@
 import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { killGroup, KillWithUs } from "../../src/tool/kill-with-us.ts";
 import { CommandOutput } from "./_output.ts";
@@ -16,6 +19,8 @@ export interface Command {
   /** Program and arguments. */
   readonly argv: readonly string[];
   readonly cwd: string;
+  /** Besides what is inherited. */
+  readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
 }
@@ -30,18 +35,35 @@ export interface CommandResult {
 }
 
 /**
+ * Runs a command with a home of its own, which is empty: what a program finds in its home is configuration, and no tool
+ * that writes files may write it.
+ */
+export async function runCommand(command: Command): Promise<CommandResult> {
+  command.signal.throwIfAborted();
+  if (command.env["HOME"] !== undefined) return runInGroup(command);
+  const home = await mkdtemp(join(tmpdir(), "parley-home-"));
+  try {
+    return await runInGroup({ ...command, env: { ...command.env, HOME: home } });
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+/**
  * Runs a command in a process group of its own and ends the whole group: by SIGTERM and then SIGKILL when the signal
  * aborts or the output is too long, by SIGKILL when the command has ended or this process ends in any way. Rejects with
  * the signal's reason.
  */
-export async function runCommand({ argv, cwd, signal, onLine }: Command): Promise<CommandResult> {
+async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<CommandResult> {
   signal.throwIfAborted();
   const [program = "", ...args] = argv;
-  const env = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  const inherited = Object.fromEntries(
+    INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
   const killWithUs = new KillWithUs();
   const child = spawn(program, args, {
     cwd,
-    env: { ...env, HOME: cwd, TERM: "dumb" },
+    env: { ...inherited, TERM: "dumb", ...env },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -9,6 +9,11 @@ export const workspaceSettings = z
     root: z.string().min(1).transform(toFolder),
     /** The program that runs a command, which is added as its last argument. A sandbox can be put here. */
     shell: z.array(z.string().min(1)).min(1).default(["bash", "--noprofile", "--norc", "-c"]),
+    /**
+     * Environment variables of a command, besides `PATH`, the language and the time zone. Without `HOME`, that is an empty
+     * folder of the command's own.
+     */
+    env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).default({}),
   })
   .optional();
 

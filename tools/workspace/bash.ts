@@ -1,5 +1,7 @@
 import { defineTool } from "parley";
 import { z } from "zod";
+import { shellRedirects } from "../../src/permission/shell/command-deeds.ts";
+import { linkNames } from "./_path.ts";
 import { runCommand } from "./_run-command.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 
@@ -18,7 +20,7 @@ export default defineTool({
   sharedSettings: WORKSPACE,
   permission: {
     type: "bash",
-    pattern: ({ command }) => command.trim() || command,
+    pattern: ({ command }, settings) => [command.trim() || command, ...linkedRedirects(rootOf(settings), command)],
     title: ({ command }) => `Run ${command}`,
   },
   // A command cannot be judged by ear.
@@ -27,6 +29,13 @@ export default defineTool({
   run: async ({ command }, { settings, signal, log }) => {
     const root = rootOf(settings);
     const argv = [...(settings?.shell ?? []), command];
-    return await runCommand({ argv, cwd: root, signal, onLine: log });
+    return await runCommand({ argv, cwd: root, env: settings?.env ?? {}, signal, onLine: log });
   },
 });
+
+/** Redirections to files that have other names: each link on the way, and a path from the file system's root. */
+function linkedRedirects(root: string, command: string): string[] {
+  return shellRedirects(command).flatMap(({ sign, path }) =>
+    linkNames(root, path).map((name) => `${sign} '${name.replaceAll("'", String.raw`'\''`)}'`),
+  );
+}

@@ -23,7 +23,7 @@ async function checkOne(name: string, config: McpServerConfig): Promise<Finding>
       onStderr: (text) => (said = `${said}${text}`.slice(-MAX_STDERR_LENGTH)),
     });
     try {
-      const tools = await listTools(connection.client, timeoutMs);
+      const tools = await listTools(connection.client, { ...config, timeoutMs });
       return ok(`MCP server ${name}: ${tools.length} tools`);
     } finally {
       await connection.close();

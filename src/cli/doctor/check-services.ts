@@ -1,3 +1,4 @@
+import { unknownParameters } from "../../store/database/address.ts";
 import { findPackage } from "../../tool/find-package.ts";
 import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Config } from "../../worker/config.ts";
@@ -46,6 +47,9 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
     );
   }
   const problem = await failureOf("database", { livekit: NO_LIVEKIT, databaseUrl });
+  const unknown = unknownParameters(databaseUrl).join(", ");
+  if (problem === undefined && unknown !== "")
+    return note("PostgreSQL: DATABASE_URL answers", `its parameters ${unknown} are not known here, and are left out`);
   if (problem === undefined) return ok("PostgreSQL: DATABASE_URL answers");
   return missing(`PostgreSQL: DATABASE_URL does not answer: ${problem}`, "start it, or correct its address");
 }
@@ -61,7 +65,11 @@ async function checkModel(config: Config): Promise<Finding> {
 async function askAboutModel(config: Config): Promise<Finding> {
   const { name } = config.model;
   const url = (config.anthropicBaseUrl ?? ANTHROPIC).replace(/\/$/u, "");
-  const headers = { "x-api-key": config.anthropicApiKey ?? "", "anthropic-version": "2023-06-01" };
+  const headers = {
+    "x-api-key": config.anthropicApiKey ?? "",
+    "anthropic-version": "2023-06-01",
+    "content-type": "application/json",
+  };
   const signal = AbortSignal.timeout(MODEL_WITHIN_MS);
   try {
     const { ok: isKnown, status } = await fetch(`${url}/v1/models/${encodeURIComponent(name)}`, { headers, signal });
@@ -70,6 +78,13 @@ async function askAboutModel(config: Config): Promise<Finding> {
       return missing(`model: ${url} refuses the key (${status})`, "set ANTHROPIC_API_KEY to one that is valid");
     if (status === 404 && url === ANTHROPIC)
       return missing(`model: there is no ${name}`, "name another one: model in the config file, or ANTHROPIC_MODEL");
+    // Without a body nothing is asked and nothing is paid: whoever has the API refuses it with another status.
+    const { status: ofMessages } = await fetch(`${url}/v1/messages`, { method: "POST", headers, body: "{}", signal });
+    if (ofMessages === 404)
+      return missing(
+        `model: there is no ${url}/v1/messages (404)`,
+        "correct ANTHROPIC_BASE_URL: /v1/messages is added to it",
+      );
     return ok(`model: ${name} (${url} does not tell whether it has it)`);
   } catch (error) {
     return missing(`model: ${url} does not answer: ${messageOf(error)}`, "go online, or correct ANTHROPIC_BASE_URL");

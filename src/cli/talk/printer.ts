@@ -34,6 +34,7 @@ export function toLine(event: TalkEvent): string | undefined {
     case "transcription":
       return event.final ? `you said: ${clean(event.text)}` : undefined;
     case "permission_request":
+      // Whole: a yes must not allow what was not shown.
       return `  ? ${clean(event.title)}${argumentsOf(event.input)}: [y]es, [a]lways or [n]o`;
     case "permission_closed":
       return `  ? ${clean(event.title)}: ${event.state}`;
@@ -70,15 +71,14 @@ function outcome({ success, result, errorCode, errorMessage }: ToolResultEvent):
 }
 
 function argumentsOf(input: unknown): string {
-  return input === undefined ? "" : ` ${shorten(JSON.stringify(input))}`;
+  return input === undefined ? "" : ` ${clean(JSON.stringify(input))}`;
 }
 
 function shorten(text: string): string {
   return clean(text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
 }
 
-/** Replaces control characters, which could drive the terminal; line breaks and tabs stay. */
+/** Replaces control characters, which could drive the terminal or reverse the order of others; line breaks and tabs stay. */
 function clean(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, "\u{FFFD}");
+  return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { TokenVerifier } from "livekit-server-sdk";
 import type { IncomingHttpHeaders } from "node:http";
 import { isCleanText } from "../../lib/clean-json.ts";
+import { isRecord } from "../../lib/json.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import type { Sql } from "../../store/database/pool.ts";
 import { loadSession, type SessionRecord } from "../../store/sessions/sessions.ts";
@@ -11,6 +12,8 @@ import { HttpError } from "../http-error.ts";
 export interface RoomAccess {
   readonly room: string;
   readonly identity: string;
+  /** Whether its bearer may hear and read others in the room. */
+  readonly maySubscribe: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
@@ -67,15 +70,21 @@ export async function checkRoomToken(
     const isExpired = error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED";
     throw unauthorized(isExpired ? EXPIRED : "The token is not valid here");
   });
-  const { sub: identity, video, exp = 0 } = claims;
-  if (identity === undefined || identity === "" || video?.roomJoin !== true || !video.room)
+  // What is signed is not typed: a claim may be anything that JSON can hold.
+  const {
+    sub: identity,
+    exp,
+    video,
+  } = claims as { readonly sub?: unknown; readonly exp?: unknown; readonly video?: unknown };
+  const { roomJoin, room, canSubscribe } = isRecord(video) ? video : {};
+  if (roomJoin !== true || identity === undefined || identity === "" || room === undefined || room === "")
     throw new HttpError(403, "The token does not let its bearer join a room");
-  if (!isCleanText(identity) || !isCleanText(video.room))
+  if (typeof identity !== "string" || typeof room !== "string" || !isCleanText(identity) || !isCleanText(room))
     throw new HttpError(403, "The token names a participant or a room that cannot be");
-  const expiresAt = exp * 1_000;
+  const expiresAt = typeof exp === "number" ? exp * 1_000 : 0;
   // The verifier allows ten seconds more, but a stream that is opened then would be ended at once.
   if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
-  return { room: video.room, identity, expiresAt };
+  return { room, identity, maySubscribe: canSubscribe !== false, expiresAt };
 }
 
 function unauthorized(message: string): HttpError {
@@ -93,13 +102,19 @@ export function hasId(session: SessionRecord, id: string): boolean {
   return id === session.id || id === session.conversationId;
 }
 
+/** @throws {HttpError} 403 for a token whose bearer may not hear and read others */
+export function requireSubscriber({ maySubscribe }: RoomAccess): void {
+  if (!maySubscribe) throw new HttpError(403, "The token does not let its bearer subscribe to what others say");
+}
+
 /**
- * The session of the token's room. If the caller names a session, it must be this one: sessions of other rooms are
+ * For all that shows what was said: the session of the token's room. If the caller names a session, it must be this one: sessions of other rooms are
  * answered as if they did not exist.
  *
- * @throws {HttpError} 404
+ * @throws {HttpError} 403, 404
  */
 export async function requireRoomSession(sql: Sql, access: RoomAccess, id?: string): Promise<SessionRecord> {
+  requireSubscriber(access);
   const session = await findRoomSession(sql, access);
   if (session && (id === undefined || hasId(session, id))) return session;
   throw new HttpError(404, "There is no such session in the token's room");

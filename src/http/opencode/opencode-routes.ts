@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findRoomSession } from "../access/room-access.ts";
+import { findRoomSession, requireSubscriber } from "../access/room-access.ts";
 import type { RoomRoutes } from "../http-app.ts";
 import { createErrorHandler, type HttpError } from "../http-error.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
@@ -40,6 +40,7 @@ export const opencodeRoutes: RoomRoutes = (app, { sql, source, streams, edits })
 
   app.get("/event", { exposeHeadRoute: false }, async (request, response) => {
     const { access } = request;
+    requireSubscriber(access);
     const begin = async () => (stream: SseStream) => feedOpencode({ source, stream, access });
     return streams.answer(request, response, { begin, heartbeat });
   });

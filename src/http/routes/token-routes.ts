@@ -41,7 +41,8 @@ const name = z
   .min(1, "expected a text that is not empty")
   .max(128, "expected at most 128 characters")
   // eslint-disable-next-line no-control-regex
-  .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters");
+  .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters")
+  .refine((text) => text.isWellFormed(), "expected no half of a surrogate pair");
 const tokenBody = z.strictObject({
   room: name,
   // A participant that joins with the same identity replaces the first, and none may replace an agent.

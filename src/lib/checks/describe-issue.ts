@@ -16,17 +16,21 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z
   let value: unknown = root;
   for (const key of issue.path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
   const reason = issue.message.replace(/^[A-Z][a-z ]*: /, "").replace(/, received .*$/, "");
-  const isPrivate = PRIVATE.includes(path[0] ?? "");
+  const isPrivate = PRIVATE.includes(path[0] ?? "") || path.some((name) => NAMED_LIKE_A_KEY.test(name));
   return `${path.join(".") || "default export"}: ${reason}, got ${preview(value, isPrivate)}`;
 }
 
 /** Fields whose values hold keys and passwords: no text of theirs is shown. */
 const PRIVATE = ["mcpServers", "toolSettings"];
+const NAMED_LIKE_A_KEY = /key|token(?!s)|secret|password|credential|auth|header|cookie|env$|url$/iu;
 
+/** Of what holds other values nothing is shown: any of them may be a key. */
 function preview(value: unknown, isPrivate: boolean): string {
+  if (typeof value === "function") return "a function";
+  if (Array.isArray(value)) return value.length === 0 ? "[]" : `a list of ${value.length}`;
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0 ? "{}" : "an object";
   if (isPrivate && typeof value === "string") return `a text of ${value.length} characters`;
-  if (isPrivate && typeof value === "object" && value !== null && Object.keys(value).length > 0) return "an object";
-  const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? "nothing");
+  const text = JSON.stringify(value) ?? "nothing";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 

@@ -19,7 +19,8 @@ export interface Compiler {
 /** Makes the check of one keyword; `schema` is the schema that contains the keyword. */
 export type Keyword = (operand: never, schema: Schema, compiler: Compiler) => Check;
 
-export const ok: Check = () => undefined;
+/** Costs a step: whoever calls it may do so for each item of a value. */
+export const ok: Check = (_value, steps) => steps.spend() as undefined;
 export const wrong = (message: string): Problem => ({ path: [], message });
 export const at = (key: string, problem: Problem | undefined): Problem | undefined =>
   problem && { ...problem, path: [key, ...problem.path] };
@@ -57,18 +58,29 @@ export function unchecked(compiler: Compiler): Check {
 
 /** A check of 100,000 steps takes a few milliseconds. */
 const MAX_STEPS = 100_000;
+/** The net below the steps, in case that one costs more than it should. It is looked at every so many steps. */
+const MAX_MS = 10;
+const LOOK_EVERY_STEPS = 5_000;
 /** How deep schemas may be nested, references included: each level takes a part of the stack. */
 const MAX_DEPTH = 256;
 
 /** The budget of one check: without it, a schema's author decides how often and how deep each value is looked at. */
 export class Steps {
   #left = MAX_STEPS;
+  #lookAt = MAX_STEPS - LOOK_EVERY_STEPS;
   #depth = 0;
+  readonly #endsAt = performance.now() + MAX_MS;
 
-  /** @throws {TooManyStepsError} */
+  /**
+   * Pays for so many turns of a loop, also for one whose length the value or the schema decides.
+   *
+   * @throws {TooManyStepsError}
+   */
   spend(count = 1): void {
     this.#left -= count;
-    if (this.#left < 0) throw new TooManyStepsError();
+    if (this.#left >= Math.max(this.#lookAt, 0)) return;
+    this.#lookAt = this.#left - LOOK_EVERY_STEPS;
+    if (this.#left < 0 || performance.now() > this.#endsAt) throw new TooManyStepsError();
   }
 
   /** @throws {TooManyStepsError} */

@@ -55,14 +55,18 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
       return length >= Number(minContains) && (compiler.isPartial || length <= Number(maxContains));
     }, "has not as many of the items that it must hold");
   },
-  required: (keys: unknown) => {
-    expect(isTextList(keys), "required to be a list of names");
+  required: (names: unknown, { properties }, { isForeign }) => {
+    expect(isTextList(names), "required to be a list of names");
+    // zod lists what has a default as required, and whoever made the schema takes a value without it.
+    const hasDefault = (key: string) => {
+      const property = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+      return isRecord(property) && Object.hasOwn(property, "default");
+    };
+    const keys = (names as readonly string[]).filter((key) => !isForeign || !hasDefault(key));
     return (value, steps) => {
       if (!isRecord(value)) return undefined;
-      steps.spend((keys as readonly string[]).length);
-      return first(keys as readonly string[], (key) =>
-        Object.hasOwn(value, key) ? undefined : at(key, wrong("is required")),
-      );
+      steps.spend(keys.length);
+      return first(keys, (key) => (Object.hasOwn(value, key) ? undefined : at(key, wrong("is required"))));
     };
   },
   dependentRequired: (needs: unknown) => {

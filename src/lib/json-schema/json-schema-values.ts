@@ -44,7 +44,7 @@ const sizeOf = (value: unknown, steps: Steps) => (isRecord(value) ? keysOf(value
 /** Keywords about a value by itself. */
 export const VALUE_KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: (type: unknown) => {
-    const types = [type].flat();
+    const types = [...new Set([type].flat())];
     const odd = types.find((name) => typeof name !== "string" || !Object.hasOwn(TYPES, name));
     if (odd !== undefined) throw new TypeError(`its type ${JSON.stringify(odd)} is none of JSON Schema`);
     return check((value) => types.some((name) => TYPES[String(name)]?.(value)), `expected ${types.join(" or ")}`);
@@ -102,11 +102,16 @@ function cut(text: string): string {
 function isEqual(one: unknown, other: unknown, steps: Steps): boolean {
   steps.spend();
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
-  const pairs = Object.entries(one);
-  steps.spend(pairs.length);
+  if (Array.isArray(one) || Array.isArray(other))
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, index) => isEqual(item, other[index], steps))
+    );
+  const keys = keysOf(one, steps);
   return (
-    Array.isArray(one) === Array.isArray(other) &&
-    pairs.length === Object.keys(other).length &&
-    pairs.every(([key, value]) => Object.hasOwn(other, key) && isEqual(value, Reflect.get(other, key), steps))
+    keys.length === keysOf(other, steps).length &&
+    keys.every((key) => Object.hasOwn(other, key) && isEqual(Reflect.get(one, key), Reflect.get(other, key), steps))
   );
 }

@@ -18,9 +18,14 @@ import { isRecord } from "../json.ts";
 
 const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...PART_KEYWORDS };
 
+/** What `false` allows. */
+const nothing: Check = (value, steps) => ok(value, steps) ?? wrong("is not allowed");
+
 interface CompileOptions {
   /** The schema is somebody else's: no pattern is run, and a reference to nowhere is ignored. @defaultValue false */
   readonly isForeign?: boolean;
+  /** What cannot be read as a schema or a keyword of it is not checked. @defaultValue false */
+  readonly isLenient?: boolean;
 }
 
 /**
@@ -31,13 +36,16 @@ interface CompileOptions {
  */
 export function compileJsonSchema(
   root: Schema,
-  { isForeign = false }: CompileOptions = {},
+  { isForeign = false, isLenient = false }: CompileOptions = {},
 ): (value: unknown) => Problem | undefined {
   const compiled = new Map<unknown, Check>();
   const referred = new Set<unknown>();
   const compile = (schema: unknown): Check => {
-    if (!isSchema(schema)) throw new TypeError("its schema is invalid: expected a map, true or false");
-    if (!isRecord(schema)) return schema === false ? () => wrong("is not allowed") : ok;
+    if (!isSchema(schema)) {
+      if (isLenient) return unchecked(compiler);
+      throw new TypeError("its schema is invalid: expected a map, true or false");
+    }
+    if (!isRecord(schema)) return schema === false ? nothing : ok;
     const known = compiled.get(schema);
     if (known) return known;
     let checks: readonly Check[] = [];
@@ -51,7 +59,13 @@ export function compileJsonSchema(
     compiled.set(schema, all);
     checks = Object.entries(schema).flatMap(([name, operand]) => {
       if (name === "$ref") return [refer(operand)];
-      return Object.hasOwn(KEYWORDS, name) ? (KEYWORDS[name]?.(operand as never, schema, compiler) ?? []) : [];
+      if (!Object.hasOwn(KEYWORDS, name)) return [];
+      try {
+        return KEYWORDS[name]?.(operand as never, schema, compiler) ?? [];
+      } catch (error) {
+        if (!isLenient) throw error;
+        return [unchecked(compiler)];
+      }
     });
     return all;
   };

@@ -1,7 +1,7 @@
 import { UNKNOWN } from "../../lib/glob.ts";
 import type { Deed } from "../rule.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
-import { readLine, type ShellCommand } from "./read-line.ts";
+import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
 
 /** What find puts file names in place of, and the usual mark of xargs. */
 const MARK = "{}";
@@ -18,7 +18,11 @@ const MAX_LENGTH = 60_000;
 /** What separates commands in a line that could not be parsed. */
 const JOINTS = /[;&|<>()`\n\r{}]+/u;
 
-type ShellDeed = Omit<Deed, "type">;
+/** `read` and `edit` are what a redirection does with a file. */
+export type ShellDeed = Omit<Deed, "type"> & { readonly type?: "read" | "edit" };
+
+/** Programs that change the folder from which paths are meant. */
+const MOVES: ReadonlySet<string> = new Set(["cd", "pushd", "popd"]);
 
 /**
  * What a shell line would do: one deed for each command in it, also for one that is joined, nested, in a script for a
@@ -29,7 +33,20 @@ export function commandDeeds(line: string): ShellDeed[] {
   const deeds = new Deeds();
   deeds.addLine(line, 0);
   // An empty line or a comment has no deeds.
-  return deeds.all.length > 0 ? deeds.all : [{ value: line.trim() || line }];
+  return deeds.all.length > 0 ? deeds.all : [{ value: line.trim() || line, words: [line.trim()] }];
+}
+
+/** The files of all redirections in a line whose names are known, also in scripts in it. */
+export function shellRedirects(line: string): ShellRedirect[] {
+  return commandDeeds(line).flatMap(({ words: [sign, path] = [] }) =>
+    (sign === "<" || sign === ">") && path !== undefined && !path.includes(UNKNOWN) ? [{ sign, path }] : [],
+  );
+}
+
+interface OfLine {
+  /** Given to programs of the line; one of them may run what they name. */
+  readonly texts?: readonly string[];
+  readonly isExpanded?: boolean;
 }
 
 class Deeds {
@@ -42,15 +59,26 @@ class Deeds {
 
   addLine(line: string, depth: number): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
-    const { commands, redirects, texts, isClear } = readLine(line);
-    for (const value of redirects) this.#add({ value });
-    for (const [index, command] of commands.entries()) this.#addCommand(command, depth, index === 0 ? texts : []);
+    const { commands, redirects, texts, isClear, isExpanded } = readLine(line);
+    const isMoved = commands.some(({ words }) => words.some((word) => MOVES.has(word)));
+    for (const { sign, path } of redirects)
+      this.#addRedirect(sign, isMoved && !path.startsWith("/") ? `${UNKNOWN}/${path}` : path, isExpanded);
+    for (const [index, command] of commands.entries())
+      this.#addCommand(command, depth, { texts: index === 0 ? texts : [], isExpanded });
     // A deny rule can still match the pieces of a line that was not understood.
     if (!isClear) this.#addAnything(line.split(JOINTS).map((part) => part.trim()));
   }
 
-  /** @param texts given to programs of its line; one of them may run what they name */
-  #addCommand({ assignments, words }: ShellCommand, depth: number, texts: readonly string[] = []): void {
+  #addRedirect(sign: "<" | ">", path: string, isExpanded: boolean): void {
+    this.#add({ value: `${sign} ${path}`, words: [sign, path], isExpanded });
+    this.#add({ type: sign === "<" ? "read" : "edit", value: path, isOnlyRestricted: true });
+  }
+
+  #addCommand(
+    { assignments, words }: ShellCommand,
+    depth: number,
+    { texts = [], isExpanded = false }: OfLine = {},
+  ): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
     const [program = "", ...args] = words;
     const name = fileName(program);
@@ -59,8 +87,11 @@ class Deeds {
     const shown = /\s/u.test(program) ? UNKNOWN : program;
     // Which of xargs' words is its program is not certain, but it is none that xargs puts something into.
     const started = unwrapped(name, filled).filter((command) => !command.startsWith(UNKNOWN));
+    const all = [...assignments, ...(words.length > 0 ? [shown, ...args] : [])];
     this.#add({
-      value: [...assignments, shown, ...args].filter(Boolean).join(" "),
+      value: all.filter(Boolean).join(" "),
+      words: all,
+      isExpanded,
       aliases: [words.join(" "), [name, ...args].join(" "), ...unwrapped(name, args)],
       maybes: [...withoutOptions(name, args), ...started],
       mentions: texts,
@@ -68,19 +99,20 @@ class Deeds {
     const inner = innerCommand(name, filled);
     if (inner.isUnclear) this.#addAnything();
     for (const script of inner.scripts) this.addLine(script, depth + 1);
-    for (const inWords of inner.commands ?? []) this.#addCommand({ assignments: [], words: inWords }, depth + 1);
+    for (const inWords of inner.commands ?? [])
+      this.#addCommand({ assignments: [], words: inWords }, depth + 1, { isExpanded });
   }
 
   #addAnything(aliases: readonly string[] = []): void {
     const last = this.all.at(-1);
-    if (aliases.length > 0 || last?.value !== UNKNOWN) this.#add({ value: UNKNOWN, aliases });
+    if (aliases.length > 0 || last?.value !== UNKNOWN) this.#add({ value: UNKNOWN, words: [UNKNOWN], aliases });
   }
 
-  #add({ value, aliases = [], maybes = [], mentions = [] }: ShellDeed): void {
+  #add({ value, aliases = [], maybes = [], mentions = [], ...rest }: ShellDeed): void {
     const names = new Set([value, ...aliases].filter(Boolean));
     names.delete(value);
     const others = new Set(maybes);
-    this.all.push({ value, aliases: [...names], maybes: [...others], mentions });
+    this.all.push({ ...rest, value, aliases: [...names], maybes: [...others], mentions });
     for (const name of [value, ...names, ...others, ...mentions]) this.#length += name.length;
   }
 }

@@ -1,5 +1,6 @@
 import { UNKNOWN } from "../../lib/glob.ts";
 import { plainPath } from "../../lib/plain-path.ts";
+import { evaluatesNames } from "./plain-nodes.ts";
 
 /** What a command itself starts, as far as its arguments tell. */
 interface Inner {
@@ -23,7 +24,7 @@ const WRAPPERS: ReadonlySet<string> = new Set(
 const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
 /** Commands that change what a word means from then on, or run later what they read. */
 const OBSCURE: ReadonlySet<string> = new Set(
-  "alias hash enable bind complete mapfile readarray at batch crontab parallel".split(" "),
+  "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel".split(" "),
 );
 /** Not a script file: an option, or a path to an open stream, whose content is unknown. */
 const NO_FILE = /^(?:[-+]|(?:\/|(?:\.\.\/)+)(?:dev|proc)\/)/u;
@@ -50,7 +51,7 @@ function ofProgram(name: string, args: readonly string[]): Inner {
   if (name === "eval") return ofScript(args.join(" "));
   if (name === "trap") return ofScript(args.find((arg) => arg !== "--") ?? "");
   if (name === "source" || name === ".") return { scripts: [], isUnclear: isNoFile(args[0]) };
-  if (OBSCURE.has(name)) return { scripts: [], isUnclear: true };
+  if (OBSCURE.has(name) || evaluatesNames(name, args)) return { scripts: [], isUnclear: true };
   const first = args.findIndex(isProgram);
   if (name === "watch") return ofScript(args.slice(Math.max(first, 0)).join(" "));
   // The command follows the host. Without one, ssh runs what is typed.

@@ -1,13 +1,11 @@
 import { forEachChild, parse, type Command, type Redirect, type SyntaxNode } from "unbash";
+import { plainPath } from "../../lib/plain-path.ts";
+import { UNKNOWN } from "../../lib/glob.ts";
+import { isExpanding, isPlain } from "./plain-nodes.ts";
 import { argumentText, wordText } from "./words-of.ts";
 
 /** How deep expansions may be nested. Each level is parsed again, so each costs as much time as the first. */
 const MAX_NESTING = 8;
-/** An expansion that the shell takes as plain text. Something else may expand it later, as arithmetic does. */
-const HIDDEN_EXPANSION = /\$\(|`/u;
-
-/** Words side by side, or quotes: these are commands in brackets, not a sum. */
-const NO_ARITHMETIC = /[\w"'\\]\s+[\w$"'\\]|["'\\;]/u;
 
 /** One program with its arguments, as the shell would start it. */
 export interface ShellCommand {
@@ -16,30 +14,40 @@ export interface ShellCommand {
   readonly words: readonly string[];
 }
 
+/** `> file` or `< file`. */
+export interface ShellRedirect {
+  readonly sign: "<" | ">";
+  /** In the one spelling of paths, unless a part of it is UNKNOWN. */
+  readonly path: string;
+}
+
 export interface ShellLine {
   readonly commands: readonly ShellCommand[];
-  /** `> file` and `< file`. */
-  readonly redirects: readonly string[];
+  readonly redirects: readonly ShellRedirect[];
   /** What `<<` and `<<<` give to programs, each after its sign. */
   readonly texts: readonly string[];
   /** Whether all of it was understood. */
   readonly isClear: boolean;
+  /** Whether the shell puts values of variables, outputs of commands or sums into it. */
+  readonly isExpanded: boolean;
 }
 
 /** All commands of a line, wherever they stand in it. */
 export function readLine(line: string): ShellLine {
   const commands: ShellCommand[] = [];
-  const redirects: string[] = [];
+  const redirects: ShellRedirect[] = [];
   const texts: string[] = [];
   let isClear = true;
+  let isExpanded = false;
   const visit = (node: SyntaxNode, nesting: number) => {
-    if (node.type === "Script" && node.errors?.length) isClear = false;
-    if (isObscure(node)) isClear = false;
+    if (!isPlain(node)) isClear = false;
+    const isInside = isExpanding(node);
+    if (isInside) isExpanded = true;
     if (node.type === "Command") commands.push(toCommand(node));
     if (node.type === "Redirect") redirects.push(...toRedirect(node));
     if (node.type === "HereDoc") texts.push(`<< ${node.body.text}`);
     if (node.type === "HereString" && node.target) texts.push(`<<< ${wordText(node.target)}`);
-    const inside = isExpansion(node) ? nesting + 1 : nesting;
+    const inside = isInside ? nesting + 1 : nesting;
     if (inside <= MAX_NESTING) forEachChild(node, (child) => visit(child, inside));
     else isClear = false;
   };
@@ -53,6 +61,7 @@ export function readLine(line: string): ShellLine {
     redirects,
     texts,
     isClear,
+    isExpanded,
   };
 }
 
@@ -64,38 +73,11 @@ function toCommand({ name, prefix, args }: Command): ShellCommand {
 }
 
 /** Empty for a redirect that touches no file: to another stream, or to `/dev/null`. */
-function toRedirect({ operator, target }: Redirect): string[] {
+function toRedirect({ operator, target }: Redirect): ShellRedirect[] {
   const text = target ? wordText(target) : "";
   if (text === "/dev/null" || (operator.endsWith("&") && /^(?:\d+|-)$/u.test(text))) return [];
-  return [`${operator.startsWith("<") && operator !== "<>" ? "<" : ">"} ${text}`];
-}
-
-function isExpansion({ type }: SyntaxNode): boolean {
-  return /Expansion|ProcessSubstitution/u.test(type);
-}
-
-/** Whether a node gives a name another meaning, or will run as something else than it looks like. */
-function isObscure(node: SyntaxNode): boolean {
-  switch (node.type) {
-    case "Function":
-    case "Coproc":
-    // Shells other than bash read `((…))` as commands in two pairs of brackets.
-    case "ArithmeticCommand":
-    case "ArithmeticFor":
-      return true;
-    case "CommandExpansion":
-    case "ProcessSubstitution":
-    case "ArithmeticCommandExpansion":
-      return node.script === undefined;
-    case "ArithmeticExpansion":
-      return NO_ARITHMETIC.test(node.text);
-    case "ParameterExpansion":
-      return node.prefix === "!" || node.operation?.type === "Transform" || node.operation?.type === "Unknown";
-    case "SingleQuoted":
-    case "AnsiCQuoted":
-    case "Literal":
-      return HIDDEN_EXPANSION.test(node.value);
-    default:
-      return false;
-  }
+  const path = text.startsWith("~") ? UNKNOWN + text.replace(/^~[^/]*/u, "") : text;
+  // What is not known may hold a `..`, which would lead elsewhere than to the folder before it.
+  const place = path.includes(UNKNOWN) ? path : plainPath(path);
+  return [{ sign: operator.startsWith("<") && operator !== "<>" ? "<" : ">", path: place }];
 }

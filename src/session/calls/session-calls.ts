@@ -23,6 +23,7 @@ import type { Recorder } from "../record/recorder.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
+import { isBlocking, isOnlyWaiting, patienceLeft } from "./open-calls.ts";
 import { SessionForms } from "./session-forms.ts";
 import { untilMayStart } from "./until-may-start.ts";
 import type { VoicePort } from "../room/voice-port.ts";
@@ -196,23 +197,23 @@ export class SessionCalls {
 
   /** Whether a turn has open calls, and all of them wait for a permission. */
   isOnlyWaiting(turnId: string | undefined): boolean {
-    const open = this.#ledger.openCalls().filter(({ current }) => current.turnId === turnId);
-    return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
+    return isOnlyWaiting(this.#openCallsOf(turnId));
   }
 
   /** The same, and no call has been started yet, so that the next worker can go on waiting for the permissions. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
-    const hasBegun = this.#ledger
-      .openCalls()
-      .some(({ current }) => current.state === "running" && current.turnId === turnId);
-    return !hasBegun && this.isOnlyWaiting(turnId);
+    const open = this.#openCallsOf(turnId);
+    return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");
+  }
+
+  /** How long the turn may still hold up the turns of others, in ms. `undefined`: for as long as its calls take. */
+  patienceLeft(turnId: string): number | undefined {
+    return patienceLeft(this.#openCallsOf(turnId));
   }
 
   /** Whether a tool runs that speech must not interrupt. */
   get isBlocking(): boolean {
-    return this.#ledger.openCalls().some(({ isWaiting, current: { state, onInterrupt, isBackground } }) => {
-      return state === "running" && onInterrupt === "block" && !isBackground && !isWaiting;
-    });
+    return this.#ledger.openCalls().some(isBlocking);
   }
 
   /** Whether a tool runs, here or on a device. */
@@ -264,6 +265,10 @@ export class SessionCalls {
     const { onResult } = this.#pacingOf(call);
     const isCancelled = call.state === "cancelled" && onResult === "speak";
     this.#options.onLateOutcome({ call, answer, onResult: isCancelled ? "wait" : onResult });
+  }
+
+  #openCallsOf(turnId: string | undefined): readonly OpenCall[] {
+    return this.#ledger.openCalls().filter(({ current }) => current.turnId === turnId);
   }
 
   #pacingOf({ toolName }: Call): Pacing {

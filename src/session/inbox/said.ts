@@ -12,6 +12,8 @@ export interface Said {
   readonly via?: "voice" | "text";
   /** When it was spoken, if that is known. */
   readonly spoken?: SpokenTimes | undefined;
+  /** Words of another participant may be among them: they answer no question. */
+  readonly isMixed?: boolean;
 }
 
 /** How many taken messages a session remembers by itself. */

@@ -3,6 +3,7 @@ import { TOOL_TIMES } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { ToolAnnouncement } from "../../protocol/messages/tool-announcement.ts";
 import type { AnnouncedTool } from "../../tool/tool-routing.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
 import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
 import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
@@ -27,16 +28,18 @@ export interface Announcement {
   readonly errors: readonly AppError[];
 }
 
-/** The owner, and the prefixes of MCP servers, which names of announced tools must not have. */
 interface Announcer {
   readonly identity: string;
+  /** Prefixes of MCP servers, which names of announced tools must not have. */
   readonly reserved: readonly string[];
+  /** The worker's own tools. Only those of the scope `room` may be announced for the room. */
+  readonly serverTools: ReadonlyMap<string, Pick<ServerTool, "scope">>;
 }
 
 /** Compiles an announced list. A bad tool is left out; its error names it and says why. */
 export function compileAnnouncement(
   { tools = [], invalidTools = [] }: MessageBody<"configuration">,
-  { identity, reserved }: Announcer,
+  { identity, reserved, serverTools }: Announcer,
 ): Announcement {
   const errors = invalidTools.map(({ index, name, reason }) => malformed(name ?? `tools[${index}]`, reason));
   const compiled = new Map<string, AnnouncedTool>();
@@ -47,6 +50,10 @@ export function compileAnnouncement(
       errors.push(malformed(tool.name, "its name is the worker's own"));
     else if (reserved.some((prefix) => tool.name.startsWith(prefix)))
       errors.push(malformed(tool.name, "its name begins like those of a server's tools"));
+    else if (tool.scope === "room" && serverTools.has(tool.name) && serverTools.get(tool.name)?.scope !== "room")
+      errors.push(
+        malformed(tool.name, "the worker has a tool of this name, which runs in its own participant's turns only"),
+      );
     else {
       try {
         const schema = JSON.stringify(tool.inputSchema);

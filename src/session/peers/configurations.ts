@@ -115,7 +115,11 @@ export class Configurations {
   }
 
   #readTools({ identity }: Peer, body: MessageBody<"configuration">): Announcement["tools"] {
-    const { tools, errors } = compileAnnouncement(body, { identity, reserved: this.#liveTools.prefixes });
+    const { tools, errors } = compileAnnouncement(body, {
+      identity,
+      reserved: this.#liveTools.prefixes,
+      serverTools: this.#serverTools,
+    });
     for (const error of errors) this.#outbox.postError(error, identity);
     return tools;
   }

@@ -1,5 +1,5 @@
 import type { Feature } from "../../protocol/messages/messages.ts";
-import { hostsFor, type ToolHost } from "../../tool/tool-routing.ts";
+import { hostsFor, type TurnHost } from "../../tool/tool-routing.ts";
 import { Peer } from "./peer.ts";
 import type { RoomParticipant } from "../room/room-input.ts";
 
@@ -65,7 +65,7 @@ export class Peers {
   }
 
   /** The peers that may run tools in this participant's turns. */
-  hosts(participant: string): ToolHost[] {
+  hosts(participant: string): TurnHost[] {
     return hostsFor(participant, this.clients());
   }
 

@@ -225,10 +225,11 @@ export class PermissionDesk {
 
   async #request(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
     const { store, logger, tell, untilStored } = this.#options;
-    const { id: callId, toolName, hasStoredPermission } = call.current;
+    const { id: callId, toolName, participant, hasStoredPermission } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !hasStoredPermission) {
-      const grants = await store.grants(approver);
+      // What somebody has allowed for good holds in its own turns: others ask anew for its device.
+      const grants = approver === participant ? await store.grants(approver) : [];
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);
       if (isGranted(need, granted)) return { isAllowed: true, approver };

@@ -32,6 +32,8 @@ export interface Transcript {
   readonly language: string | undefined;
   /** Of a whole utterance, where the voice has measured it. */
   readonly spoken?: SpokenTimes | undefined;
+  /** Whether words of another participant may be among them: then they answer no question. @defaultValue false */
+  readonly isMixed?: boolean;
 }
 
 /** When something was said, in Unix ms. */

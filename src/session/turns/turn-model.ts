@@ -1,6 +1,7 @@
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import type { StepRequest } from "../../turn/run-step.ts";
-import type { ContextLimits, ShownTalk } from "../../turn/shown-talk.ts";
+import type { ContextLimits } from "../../turn/next-call.ts";
+import type { ShownTalk } from "../../turn/shown-talk.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import {
   othersOf,

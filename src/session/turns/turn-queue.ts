@@ -51,10 +51,11 @@ interface Refused {
   readonly why: AppError;
 }
 
-/** How many turns may wait. */
-const MAX_WAITING = 20;
+/** How many turns may wait: of one participant, and of all. */
+const MAX_WAITING_EACH = 20;
+const MAX_WAITING = 200;
 
-/** Runs a session's turns one after another, in the order in which they were added. */
+/** Runs a session's turns one after another. Participants take turns; those of one participant run in the order of `add`. */
 export class TurnQueue {
   readonly #run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>;
   readonly #onIdle: () => void;
@@ -62,6 +63,8 @@ export class TurnQueue {
   #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
   #isClosed = false;
   #isHeld = false;
+  /** Whose turn ran last. */
+  #last: string | undefined;
 
   /**
    * @param run never rejects; resolves when the turn, and the end of its speech, are stored
@@ -81,6 +84,11 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
+  /** Whether a turn of another participant than the running one's waits. */
+  get isOtherWaiting(): boolean {
+    return this.#waiting.some((input) => participantOf(input) !== this.#last);
+  }
+
   /** Whether no turn runs, and none is about to. */
   get isIdle(): boolean {
     return !this.isRunning && (this.#isHeld || !this.hasWaiting);
@@ -96,10 +104,12 @@ export class TurnQueue {
     this.#isHeld = true;
   }
 
-  /** @throws {AppError} `queue_overflow` when `MAX_WAITING` wait, `unavailable` when the queue is shut */
+  /** @throws {AppError} `queue_overflow` when too many wait, `unavailable` when the queue is shut */
   add(input: TurnInput | VariationRequest): void {
     if (this.#isClosed) throw stopping();
-    if (this.#waiting.length >= MAX_WAITING) {
+    const participant = participantOf(input);
+    const ofSame = this.#waiting.filter((waiting) => participantOf(waiting) === participant);
+    if (ofSame.length >= MAX_WAITING_EACH || this.#waiting.length >= MAX_WAITING) {
       throw new AppError("queue_overflow", "Too many messages wait for an answer");
     }
     this.#waiting.push(input);
@@ -107,7 +117,7 @@ export class TurnQueue {
   }
 
   /** Ends the running turn early. The next one begins then. */
-  abort(kind: "interrupted" | "stopped"): void {
+  abort(kind: "interrupted" | "passed_over" | "stopped"): void {
     this.#current?.controller.abort(new TurnAbort(kind));
   }
 
@@ -141,8 +151,11 @@ export class TurnQueue {
 
   #next(): void {
     if (this.#current || this.#isClosed || this.#isHeld) return;
-    const input = this.#waiting.shift();
+    // The one of another participant that has waited longest, so that nobody's many messages hold up the others.
+    const other = this.#waiting.findIndex((waiting) => participantOf(waiting) !== this.#last);
+    const [input] = this.#waiting.splice(Math.max(other, 0), 1);
     if (!input) return;
+    this.#last = participantOf(input);
     const controller = new AbortController();
     const done = this.#run(input, controller.signal).finally(() => {
       this.#current = undefined;
@@ -151,6 +164,10 @@ export class TurnQueue {
     });
     this.#current = { controller, done };
   }
+}
+
+function participantOf(input: TurnInput | VariationRequest): string {
+  return "turn" in input ? input.turn.participantIdentity : input.participant;
 }
 
 function stopping(): AppError {

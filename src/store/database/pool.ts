@@ -1,5 +1,6 @@
 import type postgres from "postgres";
 import type { JsonValue } from "../../lib/json.ts";
+import { readAddress } from "./address.ts";
 import { driver } from "./driver.ts";
 import { openSocket } from "./open-socket.ts";
 
@@ -11,7 +12,7 @@ export interface PoolOptions {
   readonly maxConnections?: number;
   /** Shown in `pg_stat_activity`. @defaultValue "parley" */
   readonly applicationName?: string;
-  /** @defaultValue 5000 */
+  /** @defaultValue the address's `connect_timeout`, else 5000 */
   readonly connectTimeoutMs?: number;
   /** A connection that gets no answer for this long is closed; 0 waits for ever. @defaultValue 15000 */
   readonly answerTimeoutMs?: number;
@@ -25,22 +26,26 @@ const TIMESTAMP = {
 };
 
 /**
- * Makes a pool. The first query opens a connection; the caller of `connect` calls `end`. The URL may have postgres.js's
- * own settings (`?sslmode=require`; `?prepare=false`, see `findDatabaseWays`).
+ * Makes a pool. The first query opens a connection; the caller of `connect` calls `end`. The address may have parameters
+ * (`?sslmode=require`; `?prepare=false`, see `findDatabaseWays`).
+ *
+ * @throws {AppError} `invalid_config` when a certificate that the address names cannot be read
  */
 export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
+  const address = readAddress(databaseUrl);
   const {
     maxConnections = 2,
     applicationName = "parley",
-    connectTimeoutMs = 5_000,
+    connectTimeoutMs = address.connectTimeoutMs ?? 5_000,
     answerTimeoutMs = 15_000,
   } = options;
   const settings = {
+    ...address.options,
     max: maxConnections,
     // Off, because `openSocket` has its own: the driver's timer could outlive its socket, and its error end the
     // process.
     connect_timeout: 0,
-    connection: { application_name: applicationName },
+    connection: { application_name: applicationName, ...address.settings },
     types: { timestamp: TIMESTAMP },
     fetch_types: false,
     onnotice: () => {},
@@ -49,7 +54,7 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
     socket: (target: { host: string[]; port: number[]; path?: string | false }) =>
       openSocket(target, { connectTimeoutMs, answerTimeoutMs }),
   };
-  return driver(databaseUrl, settings);
+  return driver(address.url, settings);
 }
 
 /** A jsonb parameter; SQL's null (not JSON's) for `undefined` and `null`. */

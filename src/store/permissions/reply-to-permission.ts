@@ -65,7 +65,8 @@ export async function replyToPermission(
       select gen_random_uuid()::text, participant_identity, tool_name, type, granted_pattern
       from decided,
         jsonb_array_elements_text(coalesce(${jsonParameter(sql, edited?.patterns)}, pattern)) as granted_pattern
-      where is_always
+      -- In another participant's turn a yes is for that one call: a grant would let everybody use this one's device.
+      where is_always and not jsonb_exists(metadata, 'participant')
       on conflict do nothing
     )
     select ${permissionColumns(sql)}, pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isTold"

@@ -1,6 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { deleteMemories } from "../memory/memories.ts";
+import { eraseSpending } from "../spending/spending.ts";
 import { withoutNotes } from "../turns/summaries.ts";
 
 interface Identity {
@@ -22,7 +23,7 @@ export interface Erased {
   /** Webhooks, delivered or not, about sessions in which the person had a turn. */
   readonly webhooks: number;
   readonly memories: number;
-  /** Sums of the cost of model calls for the person. */
+  /** Sums of the cost of model calls for the person. Today's sum stays, without the name, until the day is over. */
   readonly spending: number;
 }
 
@@ -95,8 +96,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   const notes = await remove(sql`delete from commentaries where participant_identity = ${identity}`);
   const waitingMessages = await remove(sql`delete from waiting_messages where participant_identity = ${identity}`);
   const memories = await deleteMemories(sql, { identity });
-  const spending = await remove(sql`delete from spending where scope = 'identity' and key = ${identity}`);
-  await remove(sql`delete from budget_warnings where scope = 'identity' and key = ${identity}`);
+  const spending = await eraseSpending(sql, { identity });
   await remove(sql`update sessions set participant_identity = null where participant_identity = ${identity}`);
   await remove(sql`
     update sessions set languages = languages - ${identity}::text where jsonb_exists(languages, ${identity})

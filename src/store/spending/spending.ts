@@ -55,6 +55,40 @@ export async function addSpending(sql: Sql, spending: NewSpending): Promise<void
   `);
 }
 
+/** Under this, today's sum of somebody stays whose data was removed. Tomorrow it has another one. */
+function erasedKey(sql: Sql, { identity }: { readonly identity: string }) {
+  return sql`'erased ' || encode(sha256(convert_to(${identity} || ' ' || ${sql.unsafe(TODAY)}, 'UTF8')), 'hex')`;
+}
+
+/**
+ * Removes what was spent for an identity. Today's sum stays, without the name: who removes its own data would get today's
+ * budget back, as often as it likes.
+ *
+ * @returns how many rows were removed
+ */
+export async function eraseSpending(sql: Sql, { identity }: { readonly identity: string }): Promise<number> {
+  const [row] = await runQuery(sql<{ count: number }[]>`
+    with gone as (delete from spending where scope = 'identity' and key = ${identity} returning *),
+    kept as (
+      insert into spending
+      select
+        'identity', ${erasedKey(sql, { identity })}, day, '', '', sum(calls), sum(input_tokens), sum(output_tokens),
+        sum(cache_read_tokens), sum(cache_write_tokens), sum(money)
+      from gone where day = ${sql.unsafe(TODAY)} group by day
+      on conflict (scope, key, day, model, purpose) do update set
+        calls = spending.calls + excluded.calls,
+        input_tokens = spending.input_tokens + excluded.input_tokens,
+        output_tokens = spending.output_tokens + excluded.output_tokens,
+        cache_read_tokens = spending.cache_read_tokens + excluded.cache_read_tokens,
+        cache_write_tokens = spending.cache_write_tokens + excluded.cache_write_tokens,
+        money = spending.money + excluded.money
+    )
+    select count(*)::int as count from gone
+  `);
+  await runQuery(sql`delete from budget_warnings where scope = 'identity' and key = ${identity}`);
+  return row?.count ?? 0;
+}
+
 /** The sum of all kinds of tokens, and money. */
 export interface Spent {
   readonly tokens: number;
@@ -75,7 +109,7 @@ export async function loadSpent(
         sum(cache_read_tokens) as cache_read_tokens, sum(cache_write_tokens) as cache_write_tokens
       from spending
       where (scope = 'session' and key = ${sessionId})
-        or (scope = 'identity' and key = ${identity} and day = ${sql.unsafe(TODAY)})
+        or (scope = 'identity' and key in (${identity}, ${erasedKey(sql, { identity })}) and day = ${sql.unsafe(TODAY)})
         or (scope = 'worker' and key = ${worker} and day = ${sql.unsafe(TODAY)})
       group by scope
     ) as sums

@@ -3,7 +3,7 @@ import type { Media } from "../../conversation/content.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { CallLedger, OpenCall } from "./call-ledger.ts";
 import type { Elicitation, Elicited } from "../define-tool.ts";
-import type { ToolHost } from "../tool-routing.ts";
+import type { TurnHost } from "../tool-routing.ts";
 import type { ModelAnswer } from "../outcome.ts";
 import type { AskedNeed, PermissionNeed, Permit } from "../permission-need.ts";
 import type { ServerTool } from "../server-tool.ts";
@@ -52,7 +52,7 @@ export interface CallPorts {
   readonly ledger: CallLedger;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   /** The hosts that calls of this participant's turns may go to (`hostsFor`). */
-  readonly hosts: (participant: string) => readonly ToolHost[];
+  readonly hosts: (participant: string) => readonly TurnHost[];
   readonly room: string;
   readonly roomSid: string;
   readonly sessionId: string;

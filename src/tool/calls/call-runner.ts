@@ -255,8 +255,11 @@ function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promi
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
     const mayGoOn = call.mayHaveRun && state === "running";
-    const isKept = call.isWaiting || (mayGoOn && (onInterrupt !== "cancel" || isBackground));
-    if (kind !== "interrupted" || !isKept) return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
+    // Passed over: the participant waits for the outcome as before, only without its turn.
+    const isWanted = kind === "passed_over" || onInterrupt !== "cancel" || isBackground;
+    const isKept = call.isWaiting || (mayGoOn && isWanted);
+    if (kind === "stopped" || kind === "closed" || !isKept)
+      return cancelCall(call, kind === "closed" ? "closed" : "interrupted", ports);
     if (!isBackground) ports.ledger.update(id, { isBackground: true });
     const waiting = state === "running" ? RECEIPTS.asking : RECEIPTS.toStart;
     detached.resolve(call.isWaiting ? waiting : RECEIPTS.running);

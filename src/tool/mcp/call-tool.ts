@@ -14,12 +14,16 @@ const MAX_LINE_LENGTH = 500;
 /** Further blocks are only counted: a message of 10 MB may have millions, and each costs time. */
 const MAX_BLOCKS = 1_000;
 
-/** Looser than the SDK's schema, so that content of an unknown kind costs that block only. */
+/** Looser than the SDK's schema: what cannot be read costs that part only. `toolResult` is of the protocol's first version. */
 const resultSchema = z.looseObject({
-  content: z.array(z.unknown()).default([]),
-  structuredContent: z.record(z.string(), z.unknown()).nullish(),
-  isError: z.boolean().nullish(),
+  content: z.array(z.unknown()).catch([]),
+  structuredContent: z.unknown().optional(),
+  toolResult: z.unknown().optional(),
+  isError: z.boolean().nullish().catch(undefined),
 });
+/** A text of this length that is base64 is a file. The model cannot read it, and it would fill what the model is shown. */
+const MAX_BASE64_LENGTH = 1_000;
+const BASE64 = /^(?:data:[^,]{0,200},)?[A-Za-z0-9+/_-]+={0,2}$/u;
 
 interface McpCall {
   /** The server's name in the config. */
@@ -70,11 +74,7 @@ function toProgress(context: Pick<ToolContext, "log" | "progress">): (progress: 
 /** The tool's own report that it has failed. */
 class ToolError extends Error {}
 
-interface ToolAnswer {
-  readonly content: readonly unknown[];
-  readonly structuredContent?: Record<string, unknown> | null | undefined;
-  readonly isError?: boolean | null | undefined;
-}
+type ToolAnswer = z.output<typeof resultSchema>;
 
 /**
  * The value as one of our own tools would return it: the structured content if there is any, else the texts. Pictures
@@ -82,7 +82,8 @@ interface ToolAnswer {
  *
  * @throws {ToolError} for a result that is marked as an error
  */
-function toToolValue({ content: all, structuredContent, isError }: ToolAnswer): unknown {
+function toToolValue({ content: all, structuredContent: given, toolResult: old, isError }: ToolAnswer): unknown {
+  const structuredContent = toStructured(given ?? (all.length === 0 ? old : undefined), all);
   const content = all.slice(0, MAX_BLOCKS);
   const more = all.length > MAX_BLOCKS ? [`[${all.length - MAX_BLOCKS} more blocks]`] : [];
   const text = [...content.map(blockText), ...more].join("\n");
@@ -98,13 +99,42 @@ function toToolValue({ content: all, structuredContent, isError }: ToolAnswer): 
   return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
 }
 
-/** A sound picture as one, any other block in words. */
+/** The structured content without what the blocks show, and without files: these are named. */
+function toStructured(given: unknown, content: readonly unknown[]): Record<string, unknown> | undefined {
+  if (given === undefined || given === null) return undefined;
+  const shown = JSON.stringify(content);
+  const isShown = (value: unknown) => content.length > 0 && JSON.stringify(value) === shown;
+  if (!isRecord(given)) return { value: withoutFiles(given) };
+  const entries = Object.entries(given).filter(([, value]) => !isShown(value));
+  return entries.length === 0 && content.length > 0
+    ? undefined
+    : (withoutFiles(Object.fromEntries(entries)) as Record<string, unknown>);
+}
+
+function withoutFiles(value: unknown): unknown {
+  if (typeof value === "string")
+    return value.length > MAX_BASE64_LENGTH && BASE64.test(value)
+      ? named("file", `${value.length} characters of base64`)
+      : value;
+  if (Array.isArray(value)) return value.map(withoutFiles);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFiles(inner)]));
+}
+
+/** A sound picture as one, also that of an embedded resource; any other block in words. */
 function toResultBlock(block: unknown): ResultBlock {
-  const data = isRecord(block) && block["type"] === "image" ? block["data"] : undefined;
+  const data = pictureOf(block)?.replace(/^data:[^,]{0,200};base64,/u, "");
   const type = typeof data === "string" ? mediaTypeOf(Buffer.from(data, "base64")) : undefined;
   if (typeof data !== "string" || !type || !("kind" in type) || type.kind !== "image")
     return { type: "text", text: blockText(block) };
   return { type: "image", source: { data } };
+}
+
+function pictureOf(block: unknown): string | undefined {
+  if (!isRecord(block)) return undefined;
+  const { type, data, resource } = block;
+  const bytes = type === "resource" && isRecord(resource) ? resource["blob"] : data;
+  return (type === "image" || type === "resource") && typeof bytes === "string" ? bytes : undefined;
 }
 
 function isSaying(block: ResultBlock): boolean {
@@ -119,7 +149,11 @@ function blockText(block: unknown): string {
     const name = named("resource", resource["uri"], resource["mimeType"]);
     return typeof resource["text"] === "string" ? `${name}\n${resource["text"]}` : name;
   }
-  if (type === "resource_link") return named("resource", uri, mimeType);
+  if (type === "resource_link") {
+    const { title, name, description } = block;
+    const words = [title ?? name, description].filter((each) => typeof each === "string" && each !== "");
+    return [named("resource", uri, mimeType), ...words].join("\n");
+  }
   const bytes = typeof data === "string" ? `${Buffer.byteLength(data, "base64")} bytes` : undefined;
   return named(typeof type === "string" ? type : "unreadable", mimeType, bytes);
 }

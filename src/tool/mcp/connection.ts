@@ -136,7 +136,9 @@ export class Connection {
     try {
       await this.client.ping({ timeout: PING_TIMEOUT_MS });
     } catch (error) {
-      const isAlive = error instanceof McpError && (!isTimeout(error) || this.#calls.size > 0);
+      const isBusy = error instanceof McpError && isTimeout(error) && this.#calls.size > 0;
+      // A server that knows no ping has answered. Any other error may be that of a session which it has forgotten.
+      const isAlive = isBusy || (error instanceof McpError && error.code === Number(ErrorCode.MethodNotFound));
       if (!isAlive) await this.client.close();
     } finally {
       this.#isChecking = false;
@@ -199,6 +201,8 @@ export function callErrorText(server: string, error: unknown): string {
   if (error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
     return `MCP server "${server}" was lost during the call; its outcome is unknown`;
   if (error instanceof McpError) return error.message.replace(/^(?:MCP error -?\d+: )+/u, "") || "The tool failed";
+  if (error instanceof StreamableHTTPError && error.code === 404)
+    return `MCP server "${server}" has lost its session (HTTP 404), and is connected again`;
   const isWire = error instanceof StreamableHTTPError || error instanceof TypeError;
   if (isWire) return `MCP server "${server}" could not be reached (${reasonOf(error)})`;
   return `MCP server "${server}" gave an answer that cannot be read`;

@@ -5,6 +5,8 @@ import { TOOL_TIMES } from "../../protocol/limits.ts";
 const common = {
   /** For a call, and for the server's start up to its list of tools. */
   timeoutMs: z.number().int().positive().max(TOOL_TIMES.maxTimeoutMs).default(TOOL_TIMES.defaultTimeoutMs),
+  /** Which of the server's tools to take, by their own names; `*` stands for any text. @defaultValue all */
+  tools: z.array(z.string().min(1)).min(1).default(["*"]),
 };
 
 const stdioSchema = z.strictObject({

@@ -144,9 +144,9 @@ export class McpServer {
   }
 
   async #list(connection: Connection): Promise<void> {
-    const { timeoutMs } = this.#options.config;
-    const listed = await listTools(connection.client, timeoutMs);
-    if (listed.length > MAX_TOOLS) this.#warnOnce("more", `only ${MAX_TOOLS} tools are taken`);
+    const listed = await listTools(connection.client, this.#options.config);
+    if (listed.length > MAX_TOOLS)
+      this.#warnOnce("more", `only ${MAX_TOOLS} tools are taken: name those that are needed in its "tools"`);
     const made = new Map<string, ServerTool>();
     const tools = new Map<string, ServerTool>();
     let length = 0;

@@ -1,12 +1,11 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
-import { readJson } from "../../lib/clean-json.ts";
-import type { JsonObject } from "../../lib/json.ts";
+import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
 import { type ToolContext, defineTool } from "../define-tool.ts";
-import { type InputSchema, compileForeignSchema } from "../input-schema.ts";
-import { NOT_AT_ROOT, toModelSchema } from "../model-schema.ts";
 import { type ServerTool, toServerTool } from "../server-tool.ts";
+import type { McpServerConfig } from "./mcp-config.ts";
+import { compileMcpSchema } from "./mcp-schema.ts";
 
 const MAX_DESCRIPTION_LENGTH = 4_000;
 
@@ -15,7 +14,7 @@ const listedSchema = z.looseObject({
   name: z.string().min(1),
   title: z.string().optional(),
   description: z.string().optional(),
-  inputSchema: z.looseObject({ type: z.literal("object") }),
+  inputSchema: z.unknown(),
   annotations: z.looseObject({ readOnlyHint: z.unknown(), idempotentHint: z.unknown() }).partial().optional(),
   execution: z.looseObject({ taskSupport: z.unknown() }).partial().optional(),
 });
@@ -61,28 +60,11 @@ function mcpToolName(server: string, tool: string): string {
 
 /** A listed tool's own name, cut for the log. */
 export function listedName(listed: unknown): string {
-  const parsed = z.looseObject({ name: z.string() }).safeParse(listed);
-  return parsed.success ? parsed.data.name.slice(0, 100) : "(without a name)";
+  return wholeName(listed).slice(0, 100) || "(without a name)";
 }
 
-const MAX_SCHEMA_LENGTH = 32_768;
-
-/**
- * Compiles a server's schema. The model sees nearly all of it; we check only keywords that are cheap to check, and
- * leave patterns and references out of the schema to the server. What the API refuses at the root is checked and not
- * shown, for the operator cannot change a server's schema.
- *
- * @throws {TypeError} says why the schema cannot be used
- */
-export function compileMcpSchema(schema: unknown): InputSchema {
-  const read = readJson(schema, "its schema");
-  if ("fault" in read) throw new TypeError(read.fault);
-  const clean = read.value as JsonObject;
-  const { length } = JSON.stringify(clean);
-  if (length > MAX_SCHEMA_LENGTH) throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
-  const atRoot = new Set<string>(NOT_AT_ROOT);
-  const shown = Object.fromEntries(Object.entries(clean).filter(([key]) => !atRoot.has(key)));
-  return compileForeignSchema(clean, toModelSchema(shown));
+function wholeName(listed: unknown): string {
+  return isRecord(listed) && typeof listed["name"] === "string" ? listed["name"] : "";
 }
 
 export const MAX_TOOLS = 128;
@@ -90,15 +72,25 @@ const MAX_PAGES = 32;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
-/** All entries of a server's list, unchecked, so that one bad tool does not cost the others. */
-export async function listTools(client: Client, timeoutMs: number): Promise<readonly unknown[]> {
+/**
+ * The entries of a server's list whose names one of the patterns matches, unchecked, so that one bad tool does not cost the
+ * others.
+ */
+export async function listTools(
+  client: Client,
+  { timeoutMs, tools: patterns }: Pick<McpServerConfig, "timeoutMs" | "tools">,
+): Promise<readonly unknown[]> {
   if (!client.getServerCapabilities()?.tools) return [];
+  const toRegExp = (pattern: string) =>
+    new RegExp(`^${pattern.replaceAll(/[\\^$.|?+()[\]{}]/gu, String.raw`\$&`).replaceAll("*", ".*")}$`, "su");
+  const wanted = patterns.map(toRegExp);
+  const isWanted = (listed: unknown) => wanted.some((pattern) => pattern.test(wholeName(listed)));
   const tools: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && tools.length <= MAX_TOOLS; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const answer = await client.request({ method: "tools/list", params }, pageSchema, { timeout: timeoutMs });
-    tools.push(...answer.tools.slice(0, MAX_TOOLS + 1));
+    tools.push(...answer.tools.filter(isWanted).slice(0, MAX_TOOLS + 1));
     cursor = answer.nextCursor;
     if (cursor === undefined) break;
   }

@@ -21,6 +21,11 @@ export class Misheard implements RecognitionListener {
     this.#onMisheard = onMisheard;
   }
 
+  /** Whether the recogniser has been asked and has not answered yet. */
+  get isAsked(): boolean {
+    return this.#requests > 0;
+  }
+
   noteSpeech(): void {
     this.#beganAt ??= performance.now();
   }

@@ -22,12 +22,25 @@ export class UserSpeech {
   readonly #options: UserSpeechOptions;
   #id: string | undefined;
   #from: RoomParticipant | undefined;
+  /** Whether another participant was listened to before the words had come. */
+  #isMixed = false;
   #language: string | undefined;
   #finals = "";
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: UserSpeechOptions) {
     this.#options = options;
+  }
+
+  /** A sound begins: whatever words come of it are those of the participant that is listened to now. */
+  begin(): void {
+    if (this.#id === undefined) this.#from = this.#options.speaker();
+  }
+
+  /** Another participant is listened to from now on. @param areWordsDue of what was said before */
+  changeSpeaker(areWordsDue: boolean): void {
+    if (areWordsDue || this.#id !== undefined) this.#isMixed = true;
+    else this.#from = undefined;
   }
 
   /** Takes a piece of an utterance. A final piece does not change any more, but others may follow it. */
@@ -50,9 +63,11 @@ export class UserSpeech {
   complete(text: string): void {
     clearTimeout(this.#timer);
     const from = this.#from ?? this.#options.speaker();
-    const transcript = { ...this.#transcript(text), spoken: this.#options.spoken() };
+    const spoken = this.#options.spoken();
+    const transcript = { ...this.#transcript(text), spoken, ...(this.#isMixed && { isMixed: true }) };
     this.#id = undefined;
     this.#from = undefined;
+    this.#isMixed = false;
     this.#language = undefined;
     this.#finals = "";
     if (from && text.trim() !== "") this.#options.take({ type: "utterance", from, transcript });
@@ -95,6 +110,10 @@ export class Quiet {
   /** Resolves when nothing is being said. */
   get reached(): Promise<void> {
     return this.#quiet.promise;
+  }
+
+  get isReached(): boolean {
+    return this.#isQuiet;
   }
 
   noteSpeech(): void {

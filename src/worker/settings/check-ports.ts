@@ -2,7 +2,19 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Config } from "../config.ts";
 import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
 
-/** @throws {AppError} `invalid_config` naming every port that is taken, and its variable */
+/** Where browsers, or this process itself by `fetch`, connect to. */
+const HTTP_VARIABLES: ReadonlySet<string> = new Set(["HTTP_PORT", "WORKER_PORT", "LIVEKIT_PORT"]);
+
+/** Whether a port belongs to another protocol by the Fetch standard ("bad port"). `fetch` says so before it connects. */
+async function isBlocked(port: number): Promise<boolean> {
+  if (port === 0) return false;
+  return fetch(`http://127.0.0.1:${port}/`, { method: "HEAD", signal: AbortSignal.timeout(500) }).then(
+    () => false,
+    ({ cause }: Error) => cause instanceof Error && cause.message === "bad port",
+  );
+}
+
+/** @throws {AppError} `invalid_config` naming every port that is taken, or that no client can use, and its variable */
 export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise<void> {
   const { httpHost, livekitPort, postgresPort } = config;
   const tcp: [string, number, string][] = [
@@ -23,6 +35,8 @@ export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise
     if (isTwice) taken.push(`${variable}: expected a port of its own, got ${port} like another variable`);
     else if ((await probeTcpPort(port, host)) === undefined) {
       taken.push(`${variable}: expected a free port, got ${port}, which is in use on ${host}`);
+    } else if (HTTP_VARIABLES.has(variable) && (await isBlocked(port))) {
+      taken.push(`${variable}: expected another port than ${port}, which browsers and fetch refuse to connect to`);
     }
   }
   if (startsLivekit && !(await isUdpPortFree(livekitPort + 1))) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
+import { toAddress } from "../../store/database/address.ts";
 import { SPEECH_KEYS, STT_NAMES, TTS_NAMES, type SpeechKey } from "../../voice/providers/provider-list.ts";
 import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
 import { LOG_FORMATS, LOG_LEVELS } from "../config.ts";
@@ -32,7 +33,12 @@ const otlpEndpoint = {
 } as const;
 
 const databaseAddress = {
-  parse: url("postgres:", "postgresql:"),
+  parse: z.string().transform((value, context) => {
+    const address = toAddress(value);
+    if (address !== undefined) return address;
+    context.addIssue({ code: "custom" });
+    return z.NEVER;
+  }),
   expected: "a postgres:// or postgresql:// address",
   isSecret: true,
 } as const;
@@ -43,7 +49,14 @@ const otelExporter = { parse: z.enum(["otlp", "none"]), expected: "otlp or none"
 /** The environment variables that configure Parley. An empty value counts as absent. */
 export const VARIABLES = {
   ANTHROPIC_API_KEY: key,
-  ANTHROPIC_BASE_URL: { parse: url("http:", "https:"), expected: "an http:// or https:// address", isSecret: true },
+  ANTHROPIC_BASE_URL: {
+    parse: url("http:", "https:")
+      .refine((value) => new URL(value).search === "" && new URL(value).hash === "")
+      // The paths of the API are added, and are often copied with the address.
+      .transform((value) => value.replace(/\/(?:v1(?:\/messages)?\/?)?$/u, "")),
+    expected: "an http:// or https:// address without a query",
+    isSecret: true,
+  },
   ANTHROPIC_MODEL: { parse: text, expected: "a model id" },
   LIVEKIT_URL: {
     parse: url("ws:", "wss:", "http:", "https:"),

@@ -84,7 +84,25 @@ test("leave for another's tool is asked of its owner, who is told who asks; nobo
   await laptop.answerTo(messageId);
 
   expect(laptop.all("permission_request")).toEqual([]);
-  expect(await agent.sql`select participant_identity as of from permission_grants`).toEqual([{ of: "phone" }]);
+});
+
+test("what an owner always allows in another's turn holds for that call, and nobody else's", async () => {
+  await using agent = await TestAgent.start({ policy });
+  const phone = await agent.client("phone", { ...FEATURES, tools: [shared("print")] });
+  const laptop = await agent.client("laptop", { ...FEATURES, tools: [] });
+  const eve = await agent.client("eve", { ...FEATURES, tools: [] });
+  agent.model.script([reply([toolUse("print")]), reply([text("Done.")]), reply([toolUse("print")])]);
+  const messageId = await laptop.say("Print");
+  const first = await phone.next("permission_request");
+
+  await phone.send({ type: "permission_response", body: { permissionId: first.id, response: "always" } });
+  const { id } = await phone.next("tool_use_request");
+  await phone.answer(id, { success: true });
+  await laptop.answerTo(messageId);
+  await eve.say("Print");
+
+  await phone.next("permission_request", ({ metadataJson }) => metadataJson.includes('"participant":"eve"'));
+  expect(await agent.sql`select from permission_grants`).toHaveLength(0);
 });
 
 test("an owner without dialogs is asked in words by name, and nobody else's yes counts", async () => {
@@ -157,3 +175,54 @@ test.each(["while its turn waits", "after its turn"])(
     expect(laptop.all("tool_use_request")).toEqual([]);
   },
 );
+
+test("a slow device holds up its own participant's turn, and the others' for some seconds; its outcome follows", async () => {
+  await using agent = await TestAgent.start();
+  const eve = await agent.client("eve", { tools: [announced("scan", { timeoutMs: 60_000 })] });
+  const ann = await agent.client("ann", { tools: [] });
+  agent.model.script([reply([toolUse("scan")]), reply([text("Hello Ann.")]), reply([text("The scan is done.")])]);
+  await eve.say("Scan");
+  const { id } = await eve.next("tool_use_request", ({ execution }) => execution === "client");
+
+  const asked = performance.now();
+  expect(await ann.answerTo(await ann.say("Hello"))).toBe("Hello Ann.");
+  expect(performance.now() - asked).toBeLessThan(8_000);
+
+  await eve.answer(id, { success: true, result: { pages: 1 } });
+  await eve.next("assistant_sentence", (body) => body.text === "The scan is done.");
+});
+
+const either = defineTool({ description: "E.", input: z.object({}), execution: "either", run: () => "the server's" });
+
+test.each(["client", "either"] as const)(
+  "a tool that the worker declares as %s is not taken over by another participant that announces its name",
+  async (execution) => {
+    const read = defineTool({ description: "R.", input: z.object({}), execution: "client" });
+    await using agent = await TestAgent.start({ tools: { read: execution === "client" ? read : either } });
+    const eve = await agent.client("eve", { tools: [shared("read")] });
+    expect(await eve.next("error_message")).toMatchObject({ code: 101, message: expect.stringContaining('"read"') });
+    const ann = await agent.client("ann", { tools: [] });
+    agent.model.script([reply([toolUse("read")]), reply([text("Done.")])]);
+
+    await ann.answerTo(await ann.say("Read"));
+
+    expect(eve.all("tool_use_request").filter(({ execution: how }) => how === "client")).toEqual([]);
+    expect(toolResults(agent)).toMatchObject([
+      execution === "client" ? { isError: true } : { content: "the server's" },
+    ]);
+  },
+);
+
+test("a tool that the worker declares for the room is run by whoever announced it for the room", async () => {
+  const read = defineTool({ description: "R.", input: z.object({}), execution: "client", scope: "room" });
+  await using agent = await TestAgent.start({ tools: { read } });
+  const phone = await agent.client("phone", { tools: [shared("read")] });
+  const ann = await agent.client("ann", { tools: [] });
+  agent.model.script([reply([toolUse("read")]), reply([text("Done.")])]);
+  const asked = await ann.say("Read");
+
+  const { id } = await phone.next("tool_use_request", ({ execution }) => execution === "client");
+  await phone.answer(id, { success: true });
+
+  expect(await ann.answerTo(asked)).toBe("Done.");
+});

@@ -26,3 +26,36 @@ test.each(["hold", "shut"] as const)("after %s it is idle, and not open: nothing
   expect(queue.isIdle).toBe(true);
   expect(queue.isOpen).toBe(false);
 });
+
+test("participants take turns, so that nobody's many messages hold up the others", async () => {
+  const ran: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const idle = Promise.withResolvers<void>();
+  const queue = new TurnQueue(
+    async (input) => {
+      ran.push("messageId" in input ? String(input.messageId) : "");
+      await begun.promise;
+    },
+    () => idle.resolve(),
+  );
+  for (const messageId of ["eve-1", "eve-2", "eve-3"]) queue.add({ ...turn, participant: "eve", messageId });
+  for (const messageId of ["ann-1", "ann-2"]) queue.add({ ...turn, messageId });
+
+  begun.resolve();
+  await idle.promise;
+
+  expect(ran).toEqual(["eve-1", "ann-1", "eve-2", "ann-2", "eve-3"]);
+});
+
+test("one participant's waiting messages leave places for the others'", () => {
+  const queue = new TurnQueue(
+    () => new Promise(() => {}),
+    () => {},
+  );
+  const addMany = () => {
+    for (let count = 0; count < 30; count++) queue.add({ ...turn, participant: "eve" });
+  };
+
+  expect(addMany).toThrow("Too many messages wait for an answer");
+  expect(() => queue.add(turn)).not.toThrow();
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addSpending, takeWarning, loadSpent } from "../../../src/store/spending/spending.ts";
+import { addSpending, eraseSpending, takeWarning, loadSpent } from "../../../src/store/spending/spending.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
@@ -33,4 +33,21 @@ test("of all that ask at once, one is to warn: of a session once, of an identity
   expect([await claims("session"), await claims("identity")]).toEqual([1, 1]);
   await sql`update budget_warnings set day = day - 1 where scope = 'identity'`;
   expect([await claims("session"), await claims("identity")]).toEqual([0, 1]);
+});
+
+test("whoever removes its own data keeps what it has spent today, without its name, until the day is over", async () => {
+  const { sql } = database;
+  const spender = { sessionId: "erased", identity: "erased", worker: "host" };
+  const spend = () => addSpending(sql, { ...spender, ...step, ...tokens });
+  await spend();
+  await addSpending(sql, { ...spender, ...step, ...tokens, purpose: "summary" });
+
+  expect(await eraseSpending(sql, spender)).toBe(2);
+  await spend();
+  expect(await eraseSpending(sql, spender)).toBe(1);
+
+  expect((await loadSpent(sql, spender)).identity).toEqual({ tokens: 30, money: 0.3 });
+  expect(await sql`select from spending where scope = 'identity' and key = 'erased'`).toHaveLength(0);
+  await sql`update spending set day = day - 1 where scope = 'identity' and key like 'erased%'`;
+  expect((await loadSpent(sql, spender)).identity).toEqual({ tokens: 0, money: 0 });
 });

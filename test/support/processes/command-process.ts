@@ -5,6 +5,7 @@ const [, , cwd = "", command = ""] = process.argv;
 await runCommand({
   argv: ["bash", "--noprofile", "--norc", "-c", command],
   cwd,
+  env: {},
   signal: new AbortController().signal,
   onLine: (line) => process.stdout.write(`${line}\n`),
 });

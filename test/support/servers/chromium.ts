@@ -46,9 +46,14 @@ export async function startChromium(
   spoken?: string,
   wrap: (chromium: string) => string | Promise<string> = (chromium) => chromium,
 ): Promise<Browser> {
-  const executablePath = await wrap(findChromium() ?? (await installChromium()));
+  const executablePath = await wrap(await chromiumPath());
   const microphone = spoken === undefined ? [] : [`--use-file-for-fake-audio-capture=${spoken}%noloop`];
   return chromium.launch({ executablePath, args: [...FLAGS, ...microphone] });
+}
+
+/** Where the Chromium of this machine is. It is installed where there is none. */
+export async function chromiumPath(): Promise<string> {
+  return findChromium() ?? installChromium();
 }
 
 function findChromium(): string | undefined {

@@ -118,14 +118,15 @@ interface TokenChanges {
   readonly ttl?: string;
   readonly secret?: string;
   readonly roomJoin?: boolean;
+  readonly canSubscribe?: boolean;
 }
 
 export async function roomToken(
   room: string,
-  { identity = "ann", ttl = "1h", secret = livekit.apiSecret, roomJoin = true }: TokenChanges = {},
+  { identity = "ann", ttl = "1h", secret = livekit.apiSecret, roomJoin = true, canSubscribe }: TokenChanges = {},
 ): Promise<string> {
   const token = new AccessToken(livekit.apiKey, secret, { identity, ttl });
-  token.addGrant({ room, roomJoin });
+  token.addGrant({ room, roomJoin, ...(canSubscribe !== undefined && { canSubscribe }) });
   return token.toJwt();
 }
 

@@ -74,7 +74,7 @@ describe.each([
       { type: "image", source: { type: "media", id: ports.media[0]?.id, media_type: "image/gif", size: 42 } },
       { type: "text", text: "[image image/png 3 bytes]" },
       { type: "text", text: "[resource file:///cat.txt text/plain]\nThe cat purrs." },
-      { type: "text", text: "[resource file:///dog.txt]" },
+      { type: "text", text: "[resource file:///dog.txt]\ndog" },
     ]);
   });
 

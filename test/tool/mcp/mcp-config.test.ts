@@ -16,8 +16,8 @@ async function load(mcpServers: string) {
 
 test("both kinds of servers get their defaults", async () => {
   expect(await load(`{ a: { command: "npx" }, "b-2": { url: "https://example.com/mcp", timeoutMs: 5 } }`)).toEqual({
-    a: { command: "npx", args: [], env: {}, timeoutMs: 30_000 },
-    "b-2": { url: "https://example.com/mcp", headers: {}, timeoutMs: 5 },
+    a: { command: "npx", args: [], env: {}, timeoutMs: 30_000, tools: ["*"] },
+    "b-2": { url: "https://example.com/mcp", headers: {}, timeoutMs: 5, tools: ["*"] },
   });
 });
 

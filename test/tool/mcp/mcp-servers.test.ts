@@ -1,7 +1,7 @@
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import { findFreePorts } from "../../support/servers/free-ports.ts";
 import { expect, test, vi } from "vitest";
-import { compileMcpSchema } from "../../../src/tool/mcp/to-mcp-tool.ts";
+import { compileMcpSchema } from "../../../src/tool/mcp/mcp-schema.ts";
 import { offeredTools } from "../../../src/tool/tool-routing.ts";
 import { serverTool } from "../memory-ports.ts";
 import { HttpToolServer } from "./http-server.ts";
@@ -115,8 +115,8 @@ test("hostile and broken tools cost themselves only", async () => {
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_good");
 
-  expect(bench.names).toEqual(["shop_slow_pattern", "shop_good"]);
-  expect(bench.warnings()).toHaveLength(6);
+  expect(bench.names).toEqual(["shop_slow_pattern", "shop_broken", "shop_odd_property", "shop_rootless", "shop_good"]);
+  expect(bench.warnings()).toHaveLength(3);
   const startedAt = performance.now();
   await bench.ports.run("shop_slow_pattern", { text: `${"a".repeat(40)}!` });
   expect(performance.now() - startedAt).toBeLessThan(1_000);
@@ -149,6 +149,7 @@ test("the model is shown references and patterns that hold, and nothing that the
       pattern: { type: "string" },
     },
     $defs: { Shelf: { type: "integer" } },
+    required: ["shelf"],
   });
   expect(parse({ shelf: 1 })).toEqual({ shelf: 1 });
   expect(() => parse({})).toThrow("shelf");

@@ -1,0 +1,126 @@
+import type { SyntaxNode } from "unbash";
+import { UNKNOWN } from "../../lib/glob.ts";
+
+/** Nodes that only join, quote or group what stands in them. Each of their children is looked at by itself. */
+const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
+  "Statement",
+  "CompoundList",
+  "Pipeline",
+  "Time",
+  "Negation",
+  "AndOr",
+  "Command",
+  "Redirected",
+  "If",
+  "Elif",
+  "For",
+  "While",
+  "Subshell",
+  "BraceGroup",
+  "Case",
+  "CaseItem",
+  "DoubleQuoted",
+  "Glob",
+  "ExtendedGlob",
+  "BraceExpansion",
+  "SimpleExpansion",
+  "Redirect",
+  "FileDescriptor",
+  "HereString",
+  "HereDoc",
+  "HereDocDelimiter",
+  "HereDocBody",
+  "TestCommand",
+  "TestLogical",
+  "TestNot",
+  "TestGroup",
+  "Remove",
+  "Replace",
+  "CaseModification",
+]);
+/** The shell evaluates their operands as arithmetic, or as the name of a variable. Either may hold a subscript, which it runs. */
+const EVALUATING_TESTS: ReadonlySet<string> = new Set("-eq -ne -lt -le -gt -ge -v -R".split(" "));
+/** Variables by which bash itself finds, splits or runs something later. Their names are in capitals, and bash has more every year. */
+const SHELL_VARIABLE =
+  /^(?:BASH|PS\d|PROMPT_|IFS$|PATH$|ENV$|SHELLOPTS$|CDPATH$|GLOBIGNORE$|EXECIGNORE$|HIST|LD_|DYLD_)/u;
+/** An expansion that the shell takes as plain text. Something else may expand it later, as arithmetic does. */
+const HIDDEN_EXPANSION = /\$\(|`/u;
+/** Arithmetic without a name: a name's value may be a text, which is evaluated, too. */
+const NUMBERS = /^\$\(\([\d\s+*/%()<>=!&|^~?:,-]*\)\)$/u;
+
+/**
+ * Whether a node means what it looks like: it runs only commands that stand in the line. Whatever is not known to be plain
+ * is not, above all every place that bash evaluates as arithmetic, because there it runs substitutions in values, too.
+ */
+export function isPlain(node: SyntaxNode): boolean {
+  switch (node.type) {
+    case "Script":
+      return !node.errors?.length;
+    // `{name[subscript]}>file` gives the variable a stream's number.
+    case "Word":
+      return !/^\{\w*\[.*\}$/su.test(node.text);
+    case "CommandExpansion":
+    case "ProcessSubstitution":
+      return node.script !== undefined;
+    case "ArithmeticExpansion":
+      return NUMBERS.test(node.text);
+    // Numbers and signs, since the whole expansion is looked at above.
+    case "ArithmeticBinary":
+    case "ArithmeticUnary":
+    case "ArithmeticTernary":
+    case "ArithmeticGroup":
+    case "ArithmeticWord":
+      return true;
+    case "ParameterExpansion":
+      return node.prefix !== "!" && node.index === undefined;
+    case "Default":
+      return !node.operator.endsWith("=");
+    case "TestUnary":
+    case "TestBinary":
+      return !EVALUATING_TESTS.has(node.operator);
+    case "Assignment":
+      return node.index === undefined && node.value.type === "Word" && !SHELL_VARIABLE.test(node.name);
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+    case "Literal":
+      return !HIDDEN_EXPANSION.test(node.value);
+    default:
+      return PLAIN.has(node.type);
+  }
+}
+
+/** Whether the shell puts something into the line here that nobody who reads it can see. */
+export function isExpanding({ type }: SyntaxNode): boolean {
+  return /Expansion$|ProcessSubstitution/u.test(type) && type !== "BraceExpansion";
+}
+
+/** Builtins whose arguments are names of variables. A name may have a subscript, which is evaluated. */
+const NAMING: ReadonlySet<string> = new Set(
+  "read unset export readonly declare typeset local let getopts wait printf test [".split(" "),
+);
+const PLAIN_NAME = /^(?:-[a-zA-Z]+|[a-zA-Z_]\w*(?:=.*)?)$/su;
+
+/** Whether a builtin's arguments may name what it evaluates. Only for builtins that take names. */
+export function evaluatesNames(name: string, args: readonly string[]): boolean {
+  if (!NAMING.has(name)) return false;
+  const isUnknown = (arg: string) => arg.includes(UNKNOWN);
+  switch (name) {
+    case "let":
+      return true;
+    case "printf":
+      return args[0]?.startsWith("-v") === true || args[0]?.startsWith(UNKNOWN) === true;
+    case "wait":
+      return args.some((arg) => arg.startsWith("-") || isUnknown(arg));
+    case "test":
+    case "[":
+      return args.some((arg) => arg === "-v" || arg === "-R" || isUnknown(arg));
+    case "declare":
+    case "typeset":
+    case "local":
+    case "readonly":
+      // Their options make names stand for other names, and values be evaluated.
+      return args.some((arg) => arg.startsWith("-") || !PLAIN_NAME.test(arg) || SHELL_VARIABLE.test(arg));
+    default:
+      return args.some((arg) => !PLAIN_NAME.test(arg) || SHELL_VARIABLE.test(arg));
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { describeIssue } from "../../../src/lib/checks/describe-issue.ts";
+
+const schema = z.strictObject({
+  name: z.string().optional(),
+  headers: z.record(z.string(), z.string().max(3)).optional(),
+  apiKey: z.number().optional(),
+  model: z.strictObject({ maxTokens: z.number(), url: z.url() }).partial().optional(),
+  list: z.array(z.number()).optional(),
+});
+
+const describe = (value: unknown) =>
+  schema.safeParse(value).error?.issues.map((issue) => describeIssue(issue, value, schema)) ?? [];
+
+test("a wrong value is named by its place, with what it is", () => {
+  expect(describe({ model: { maxTokens: "many" }, list: ["a"] })).toEqual([
+    'model.maxTokens: expected number, got "many"',
+    'list.0: expected number, got "a"',
+  ]);
+});
+
+test.each([
+  { headers: { Authorization: "Bearer sk-secret" } },
+  { apiKey: "sk-secret" },
+  { model: { url: "//user:sk-secret@host" } },
+  { model: "x", name: { key: "sk-secret" } },
+  { list: { token: "sk-secret" } },
+  [{ apiKey: "sk-secret" }],
+  { model: [{ password: "sk-secret" }] },
+  { secret: "sk-secret" },
+])("no value that may be a key is shown (%#)", (value) => {
+  expect(describe(value)).not.toEqual([]);
+  expect(describe(value).join("\n")).not.toContain("sk-");
+});
