@@ -2,9 +2,12 @@ import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import { json, text } from "node:stream/consumers";
+import { ModelError } from "./model-error.ts";
 
 /** People pause between two turns: within this time the next call finds its connection open. Beyond it some firewalls drop it. */
 const IDLE_MS = 50_000;
+/** Limit of one answer. The longest that Claude gives, 128,000 tokens with an event for each, takes half of it. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
  * A `fetch` for Anthropic's SDK that goes by `node:http`. Node's own makes for each call streams, signals and weak
@@ -12,8 +15,8 @@ const IDLE_MS = 50_000;
  * used for `IDLE_MS`; open ones do not keep the process alive.
  *
  * It does what the SDK needs to send JSON and to read JSON or events, and no more: it follows no redirects, asks for no
- * compression, and the body is a stream of Node, which the SDK reads as well. A proxy is used as Node's `fetch` uses it,
- * with `NODE_USE_ENV_PROXY=1`. Checked with @anthropic-ai/sdk 1.12.0.
+ * compression, and the body is an async iterable, which the SDK reads as well. A body over `MAX_ANSWER_BYTES` fails with
+ * a ModelError `endless_stream`. A proxy is used as Node's `fetch` uses it, with `NODE_USE_ENV_PROXY=1`. Checked with @anthropic-ai/sdk 1.12.0.
  */
 export function createHttpFetch(): typeof fetch {
   const proxyEnv = process.env["NODE_USE_ENV_PROXY"] === "1" ? process.env : undefined;
@@ -59,13 +62,24 @@ function toResponse(answer: http.IncomingMessage): Response {
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),
   );
+  const body = capped(answer);
   const response = {
     status,
     ok: status >= 200 && status < 300,
     headers: new Headers(headers),
-    body: answer,
-    text: () => text(answer),
-    json: () => json(answer),
+    body,
+    text: () => text(body),
+    json: () => json(body),
   };
   return response as object as Response;
+}
+
+/** The SDK holds a whole answer, or a whole event of a stream, in memory. */
+async function* capped(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new ModelError("endless_stream");
+    yield chunk;
+  }
 }

@@ -21,6 +21,8 @@ export const MODEL_ERROR_KINDS = {
   connection: { code: "unavailable", retryable: true },
   stalled: { code: "unavailable", retryable: true },
   broken_stream: { code: "unavailable", retryable: true },
+  /** The answer is larger, or takes longer, than any that was asked for. */
+  endless_stream: { code: "unavailable", retryable: false },
 } as const satisfies Record<string, { code: ErrorCode; retryable: boolean }>;
 
 export type ModelErrorKind = keyof typeof MODEL_ERROR_KINDS;

@@ -44,7 +44,7 @@ export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): Bl
       if (block.type === "thinking") raw["signature"] = delta["signature"];
       return OTHER;
     case "citations_delta":
-      if (block.type === "text") raw["citations"] = [...listOf(raw["citations"]), delta["citation"]];
+      if (block.type === "text") append(raw, "citations", [delta["citation"]]);
       return OTHER;
     default:
       if (!FIXED_TYPES.has(block.type)) mergeDelta(raw, delta);
@@ -90,13 +90,16 @@ function mergeDelta(raw: Record<string, unknown>, delta: Record<string, unknown>
     const before = raw[key];
     if (key === "type") continue;
     if (typeof value === "string" && typeof before === "string") raw[key] = before + value;
-    else if (Array.isArray(value) && Array.isArray(before)) raw[key] = [...before, ...value];
+    else if (Array.isArray(value) && Array.isArray(before)) append(raw, key, value);
     else setOwn(raw, key, value);
   }
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+/** Grows the list in place: copying it for each delta would make the cost quadratic. */
+function append(raw: Record<string, unknown>, key: string, items: readonly unknown[]): void {
+  const list = raw[key];
+  if (Array.isArray(list)) for (const item of items) list.push(item);
+  else raw[key] = [...items];
 }
 
 /** A cast only: the block was parsed from the API's JSON. */

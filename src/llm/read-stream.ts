@@ -1,8 +1,14 @@
+import { setImmediate } from "node:timers/promises";
 import { asText, isRecord } from "../lib/json.ts";
 import { ModelError, toStreamError } from "./model-error.ts";
-import { addUsage, type ModelEvent, NO_USAGE, type Usage } from "./model-event.ts";
+import { addUsage, type BlockDelta, type ModelEvent, NO_USAGE, type Usage } from "./model-event.ts";
 import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./open-block.ts";
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
+
+/** Characters that deltas may bring in one message. The longest answers of Claude, 128,000 tokens, have about 600,000. */
+const MAX_WRITTEN_LENGTH = 2 * 1024 * 1024;
+/** Characters of a delta. A sentence is found and sent in one go, so a longer text would hold up other sessions. */
+const MAX_DELTA_LENGTH = 16_384;
 
 /**
  * Reads the raw events of one Messages API stream. Arguments are collected in pieces and parsed once, so the cost is
@@ -11,10 +17,13 @@ import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
  * - events of an unknown type, deltas and stops for a block that is not open: ignored
  * - a start at an index that is open: the open block is closed first, its arguments marked as cut off
  * - blocks still open at message_stop: closed in the same way
+ * - a longer delta than `MAX_DELTA_LENGTH`, such as the whole answer of a gateway that does not stream: passed on in
+ *   pieces, between which other work gets its turn
  * - a tool use without an id or a name, or with an id that the message used before: dropped with its deltas (the API
  *   refuses it in the history, and no tool may run twice for one use)
  *
- * @throws {ModelError} for the API's `error` event, and `broken_stream` when the stream ends before `message_stop`
+ * @throws {ModelError} for the API's `error` event; `broken_stream` when the stream ends before `message_stop`;
+ *   `endless_stream` when the model writes more than `MAX_WRITTEN_LENGTH`
  */
 export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerator<ModelEvent, void, undefined> {
   const open = new Map<number, OpenBlock>();
@@ -24,6 +33,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   let stopDetails: unknown = null;
   let containerId: string | undefined;
   let compaction = NO_USAGE;
+  let writtenLength = 0;
   let isWhole = false;
   try {
     for await (const event of events) {
@@ -34,7 +44,12 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
       switch (event["type"]) {
         case "content_block_delta":
           if (block && isRecord(event["delta"])) {
-            yield { type: "block_delta", index, delta: applyDelta(block, event["delta"]) };
+            const delta = applyDelta(block, event["delta"]);
+            const length = delta.type === "other" ? 0 : writtenIn(delta).length;
+            writtenLength += length;
+            if (writtenLength > MAX_WRITTEN_LENGTH) throw new ModelError("endless_stream");
+            if (delta.type === "other" || length <= MAX_DELTA_LENGTH) yield { type: "block_delta", index, delta };
+            else for await (const piece of inPieces(delta)) yield { type: "block_delta", index, delta: piece };
           }
           break;
         case "content_block_start": {
@@ -83,6 +98,22 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   }
   if (!isWhole) throw new ModelError("broken_stream");
 }
+
+type Written = Exclude<BlockDelta, { type: "other" }>;
+
+function writtenIn(delta: Written): string {
+  return delta.type === "input_json" ? delta.partialJson : delta.text;
+}
+
+async function* inPieces(delta: Written): AsyncGenerator<Written, void, undefined> {
+  for (const [piece] of writtenIn(delta).matchAll(PIECES)) {
+    yield delta.type === "input_json" ? { type: delta.type, partialJson: piece } : { type: delta.type, text: piece };
+    await setImmediate();
+  }
+}
+
+/** With `u`, no character of two code units is cut. */
+const PIECES = new RegExp(`[^]{1,${MAX_DELTA_LENGTH / 2}}`, "gu");
 
 /** `false` for a tool use that the API would refuse in the history. Remembers the ids of all others. */
 function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {

@@ -64,10 +64,16 @@ export function createModel(options: ModelOptions): Model {
       const headers = { "content-type": "application/json" };
       const open: ApiStream = (callSignal) =>
         client.post<Stream<unknown>>("/v1/messages", { body, headers, stream: true, signal: callSignal });
-      return streamWithRetries(open, limits, signal);
+      const maxDurationMs = maxDurationMsOf(request);
+      return streamWithRetries(open, { ...limits, maxDurationMs }, signal);
     },
     countTokens: createCount(client),
   };
+}
+
+/** Ten minutes for server tools and waiting, and no fewer than ten tokens a second. The default of 4096 gives 17 minutes. */
+function maxDurationMsOf({ max_tokens: maxTokens }: Pick<ModelRequest, "max_tokens">): number {
+  return 600_000 + 100 * maxTokens;
 }
 
 /** The limit is short because a turn waits. */

@@ -7,6 +7,8 @@ export interface WatchLimits {
   readonly idleTimeoutMs: number;
   /** Longest silence where it is normal: hidden thinking, or a tool at work on Anthropic's side. */
   readonly quietTimeoutMs: number;
+  /** Longest duration of the whole call, whatever progress it makes. */
+  readonly maxDurationMs: number;
 }
 
 /** The events that count as progress. Any other shows only that the socket is alive. */
@@ -25,10 +27,10 @@ const QUIET_BLOCKS = new Set(["thinking", "server_tool_use", "mcp_tool_use"]);
 const DRAIN_MS = 100;
 
 /**
- * Opens a stream and passes its raw events on. Silence, an abort and an early `return` all abort the request itself.
- * Leaves no listener on `signal`.
+ * Opens a stream and passes its raw events on. Silence, a call that goes on for too long, an abort and an early `return`
+ * all abort the request itself. Leaves no listener on `signal`.
  *
- * @throws the signal's own reason; {ModelError} `stalled`; whatever `open` or its stream throws
+ * @throws the signal's own reason; {ModelError} `stalled`, `endless_stream`; whatever `open` or its stream throws
  */
 export async function* watchStream(
   open: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
@@ -39,11 +41,13 @@ export async function* watchStream(
   const request = new AbortController();
   const onAbort = () => request.abort();
   signal.addEventListener("abort", onAbort, { once: true });
-  let hasStalled = false;
-  const watchdog = new IdleWatchdog(limits.idleTimeoutMs, () => {
-    hasStalled = true;
+  let ended: "stalled" | "endless_stream" | undefined;
+  const end = (why: typeof ended) => {
+    ended = why;
     request.abort();
-  });
+  };
+  const watchdog = new IdleWatchdog(limits.idleTimeoutMs, () => end("stalled"));
+  const longest = setTimeout(() => end("endless_stream"), limits.maxDurationMs);
   try {
     watchdog.wait();
     for await (const event of await open(request.signal)) {
@@ -58,14 +62,15 @@ export async function* watchStream(
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (!hasStalled) throw error;
+    if (!ended) throw error;
   } finally {
     watchdog.stop();
+    clearTimeout(longest);
     signal.removeEventListener("abort", onAbort);
   }
   // An aborted stream of the SDK ends as if it were complete.
   signal.throwIfAborted();
-  if (hasStalled) throw new ModelError("stalled");
+  if (ended) throw new ModelError(ended);
 }
 
 function limitAfter(event: unknown, limits: WatchLimits): number | undefined {

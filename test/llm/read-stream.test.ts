@@ -1,8 +1,9 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ModelError } from "../../src/llm/model-error.ts";
 import { readStream } from "../../src/llm/read-stream.ts";
 import { block, callBlock, messageEnd, messageStart, textBlock } from "../fixtures/model/events.ts";
 import type { Json } from "../../src/testing/model-server/step.ts";
+import { cpuMs } from "../support/cpu-ms.ts";
 import { blocksOf, iterate } from "./call-model.ts";
 
 const use = (id: string) => ({ type: "tool_use", id, name: "book" });
@@ -181,6 +182,50 @@ test("an unknown block is kept whole, grown by its deltas", async () => {
     content: { type: "compaction", content: "ab", parts: [1, 2], note: 1 },
   });
 });
+
+test("a long delta comes in pieces, between which timers run, and no character is cut", async () => {
+  const word = "\u{1f600}".repeat(50_000);
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 0);
+  onTestFinished(() => clearInterval(timer));
+  const events = [messageStart(), ...textBlock(0, word), ...callBlock(1, use("t1"), `{"a":"${word}"}`)];
+  const seen: string[] = [];
+  for await (const event of readStream(iterate([...events, ...messageEnd("tool_use")]))) {
+    if (event.type !== "block_delta" || event.delta.type === "other") continue;
+    seen.push("text" in event.delta ? event.delta.text : event.delta.partialJson);
+  }
+
+  expect(seen.join("")).toBe(`${word}{"a":"${word}"}`);
+  expect(seen.every((piece) => piece.length <= 16_384 && piece.isWellFormed())).toBe(true);
+  expect(ticks).toBeGreaterThan(1);
+});
+
+test("a message whose deltas have more than 2 Mi characters fails", async () => {
+  const deltas = Array.from({ length: 3 }, () => "x".repeat(1024 * 1024));
+  const blocks = read([messageStart(), ...textBlock(0, ...deltas), ...messageEnd("end_turn")]);
+
+  await expect(blocks).rejects.toMatchObject({ kind: "endless_stream" });
+});
+
+test.each([
+  ["citations", { type: "text", text: "" }, { type: "citations_delta", citation: 1 }],
+  ["parts", { type: "future_block", parts: [] }, { type: "future_delta", parts: [1] }],
+])("a block that grows by many %s costs about as much as one that grows by words", async (list, start, delta) => {
+  const many = <Item>(item: Item) => Array.from({ length: 60_000 }, () => item);
+  const words = await cpuOf(() =>
+    readBlocks(...block(0, { type: "text" }, ...many({ type: "text_delta", text: "a" }))),
+  );
+  const items = await cpuOf(() => readBlocks(...block(0, start, ...many(delta))));
+
+  expect(items.result[0]?.content?.[list]).toEqual(many(1));
+  expect(items.cpuMs).toBeLessThan(5 * words.cpuMs);
+});
+
+async function cpuOf<Result>(work: () => Promise<Result>): Promise<{ cpuMs: number; result: Result }> {
+  const before = cpuMs();
+  const result = await work();
+  return { cpuMs: cpuMs() - before, result };
+}
 
 test("an MCP call and its result keep their own types", async () => {
   const call = { type: "mcp_tool_use", id: "mcptoolu_1", name: "echo", server_name: "s" };
