@@ -1,10 +1,12 @@
 import { Worker } from "node:worker_threads";
+import { isRecord } from "../lib/json.ts";
 import { moduleBeside } from "../lib/module-beside.ts";
 import { toolResult } from "../protocol/tool-result.ts";
 import type { ToolContext } from "./define-tool.ts";
 import type { FromThread, ToThread, ThreadData } from "./isolated-thread.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
+import { UnusableResult } from "./results/read-result.ts";
 import type { ServerTool } from "./server-tool.ts";
 
 const MEMORY_LIMIT_MB = 256;
@@ -21,7 +23,8 @@ const THREAD = moduleBeside(import.meta.url, "isolated-thread");
 export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNullable<ServerTool["run"]> {
   return async (input, { signal, log, progress, ask, elicit, ...context }) => {
     const end = Promise.withResolvers<unknown>();
-    const workerData: ThreadData = { ...tool, input, context };
+    const progressRead = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const workerData: ThreadData = { ...tool, input, progressRead, context };
     const thread = new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB } });
     const looks = setInterval(() => {
       thread.getHeapStatistics().then(
@@ -32,7 +35,15 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
       );
     }, LOOK_AT_BUFFERS_MS);
     const send = (message: ToThread) => thread.postMessage(message);
-    thread.on("message", (message: FromThread) => handle(message, { end, send, log, progress, ask, elicit }));
+    const tell = (fraction: number) => {
+      Atomics.add(progressRead, 0, 1);
+      progress(fraction);
+    };
+    const ports = { end, send, log, progress: tell, ask, elicit };
+    thread.on("message", (message: unknown) => {
+      // A package that the tool uses may send messages of its own from its thread.
+      if (isRecord(message)) handle(message as FromThread, ports);
+    });
     thread.on("error", (error: NodeJS.ErrnoException) => end.reject(toThreadError(error)));
     thread.on("exit", () => end.reject(new Error("The tool ended its thread")));
     let late: NodeJS.Timeout | undefined;
@@ -88,6 +99,8 @@ function handle(message: FromThread, { end, send, log, progress, ask, elicit }: 
       elicit(request).then((form) => send({ type: "answered", id, form }), refuse(id));
       return;
     }
+    case "unusable":
+      return end.resolve(new UnusableResult(message.outcome));
     case "done":
       return end.resolve(message.parts ? toolResult(message.parts) : message.value);
     case "failed":

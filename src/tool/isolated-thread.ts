@@ -2,12 +2,19 @@ import { pathToFileURL } from "node:url";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import type { JsonObject } from "../lib/json.ts";
 import { unawaited } from "../lib/abortable.ts";
+import type { Outcome } from "../conversation/call.ts";
+import { LIMITS } from "../protocol/limits.ts";
 import { partsOf, type ToolResultParts } from "../protocol/tool-result.ts";
+import { CALL_LOG, CallLog } from "./calls/call-log.ts";
 import type { Elicitation, Elicited, PermissionAsk, Tool, ToolContext } from "./define-tool.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
+import { readReturned } from "./results/read-result.ts";
 
-// The thread in which one call of a tool with `isolate` runs.
+// The thread in which one call of a tool with `isolate` runs. It sends only what is of use: the main thread must handle
+// each message, so a tool that logs in a loop or returns too much would hold up all sessions of its process.
+
+const MAX_UNREAD_PROGRESS = 100;
 
 export interface ThreadData {
   /** The tool's. */
@@ -15,6 +22,8 @@ export interface ThreadData {
   /** The config's own; checked again here, because the checked form may not be sendable to a thread. */
   readonly settings: unknown;
   readonly input: unknown;
+  /** Its one item counts the progress messages that the main thread has read. */
+  readonly progressRead: Int32Array<SharedArrayBuffer>;
   readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask" | "elicit">;
 }
 
@@ -30,6 +39,7 @@ export type FromThread =
   | { readonly type: "elicit"; readonly id: number; readonly message: string; readonly schema: JsonObject }
   /** `parts` of what `toolResult` made: its mark would not come through. */
   | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
+  | { readonly type: "unusable"; readonly outcome: Outcome }
   | {
       readonly type: "failed";
       readonly message: string;
@@ -40,7 +50,7 @@ export type FromThread =
 if (!isMainThread && parentPort) await runHere(parentPort, workerData as ThreadData);
 
 async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): Promise<void> {
-  const { file, settings, input, context } = data;
+  const { file, settings, input, progressRead, context } = data;
   const send = (message: FromThread) => port.postMessage(message);
   const stop = new AbortController();
   const asked = new Map<number, PromiseWithResolvers<Elicited | undefined>>();
@@ -67,23 +77,37 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     if (answer?.action !== "accept") return answer ?? { action: "cancel" };
     return { action: "accept", content: form.parse(answer.content) as Content };
   };
+  const kept = new CallLog();
+  const log = (value: string) => {
+    const line = String(value).slice(0, 2 * CALL_LOG.bytes);
+    if (kept.add(line)) send({ type: "log", line });
+  };
+  let progressSent = 0;
+  const progress = (fraction: number) => {
+    if (progressSent - Atomics.load(progressRead, 0) >= MAX_UNREAD_PROGRESS) return;
+    progressSent += 1;
+    send({ type: "progress", fraction });
+  };
   try {
     const { default: tool } = (await import(pathToFileURL(file).href)) as { readonly default: Tool };
     const own = {
       ...context,
       settings: tool.settings?.parse(settings),
       signal: stop.signal,
-      log: (line: string) => send({ type: "log", line: String(line) }),
-      progress: (fraction: number) => send({ type: "progress", fraction }),
+      log,
+      progress,
       // What a tool does not wait for must not end the thread.
       ask: (request: PermissionAsk) => unawaited(ask(request)),
       elicit: <Content>(request: Elicitation<Content>) => unawaited(elicit(request)),
     };
     const value = await tool.run?.(input as never, own as never);
+    const { outcome } = readReturned(value);
+    if (outcome.state !== "success") return send({ type: "unusable", outcome });
     const parts = partsOf(value);
     send({ type: "done", ...(parts ? { parts } : { value }) });
   } catch (error) {
-    const stack = error instanceof Error ? error.stack : undefined;
-    send({ type: "failed", message: messageOf(error), stack, isDenied: error instanceof PermissionDenied });
+    const message = messageOf(error).slice(0, LIMITS.shortTextBytes);
+    const stack = error instanceof Error ? error.stack?.slice(0, LIMITS.shortTextBytes) : undefined;
+    send({ type: "failed", message, stack, isDenied: error instanceof PermissionDenied });
   }
 }

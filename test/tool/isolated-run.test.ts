@@ -1,8 +1,9 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { expect, test, vi } from "vitest";
 import type { PermissionAsk, ToolContext } from "../../src/tool/define-tool.ts";
 import { loadTools } from "../../src/tool/load-tools.ts";
 import { PermissionDenied } from "../../src/tool/permission-denied.ts";
-import { readReturned } from "../../src/tool/results/read-result.ts";
+import { readReturned, UnusableResult } from "../../src/tool/results/read-result.ts";
 import { PNG } from "../support/pictures.ts";
 
 // A thread loads the tool's file anew; two cores that have other work to do need their time.
@@ -88,6 +89,35 @@ test("a tool that computes without a pause holds up nobody, and is ended with it
   stop.abort(new Error("The call has ended"));
 
   expect(await ended).toEqual(new Error("The tool ended its thread"));
+});
+
+test.each(["log", "progress"])("a tool that does %j in a loop holds up nobody", async (what) => {
+  const stop = new AbortController();
+  const begun = Promise.withResolvers<void>();
+  const note = () => begun.resolve();
+  const { result } = run(what, { signal: stop.signal, log: note, progress: note });
+  const ended = result.catch((error: unknown) => error);
+  await begun.promise;
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  delay.disable();
+  stop.abort(new Error("The call has ended"));
+
+  expect(await ended).toBeInstanceOf(Error);
+  expect(delay.max / 1e6).toBeLessThan(500);
+});
+
+test("what is too large is refused in the tool's thread, and not sent", async () => {
+  const returned = await run("return much").result;
+  expect(returned).toBeInstanceOf(UnusableResult);
+  expect(readReturned(returned).outcome).toMatchObject({ state: "error", errorCode: "result_too_large" });
+
+  await expect(run("throw much").result).rejects.toThrow(/^x{16384}$/);
+});
+
+test("messages that a package sends from the tool's thread change nothing", async () => {
+  expect(await run("post").result).toMatchObject({ unit: "KM" });
 });
 
 test("a tool hears that its call has ended, with the reason", async () => {

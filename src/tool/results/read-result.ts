@@ -13,8 +13,18 @@ export interface ReadResult {
   readonly media: readonly Media[];
 }
 
+/** Stands for a result that was found unusable in the thread of its tool, and that was left there. */
+export class UnusableResult {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome) {
+    this.outcome = outcome;
+  }
+}
+
 /** What a tool of ours returned. Never throws: a result that cannot be used is a failure that says why. */
 export function readReturned(value: unknown): ReadResult {
+  if (value instanceof UnusableResult) return { outcome: value.outcome, media: [] };
   const parts = partsOf(value);
   if (parts) return readParts(parts);
   const read = readJson(value, "result");
