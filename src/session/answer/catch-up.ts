@@ -1,6 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import { abortable } from "../../lib/abortable.ts";
 import type { StoredAnswer } from "../../store/turns/find-turns.ts";
+import { messageCost } from "../peers/message-budget.ts";
 import type { TalkArchive } from "../record/talk-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
@@ -9,9 +10,14 @@ const MAX_ANSWERS = 50;
 /** How long a client that comes back waits for the database. */
 const READ_WITHIN_MS = 2_000;
 
+/** What a read of older answers costs, in tokens of the client's budget. */
+const READ_COST = 10;
+
 interface CatchUpOptions {
   readonly outbox: Outbox;
   readonly archive: Pick<TalkArchive, "answers">;
+  /** Called with what this costs, in tokens of the client's budget. */
+  readonly charge: (cost: number) => void;
 }
 
 /**
@@ -24,14 +30,16 @@ interface CatchUpOptions {
 export function catchUp(
   identity: string,
   seen: number,
-  { outbox, archive }: CatchUpOptions,
+  { outbox, archive, charge }: CatchUpOptions,
 ): Promise<void> | undefined {
   const after = Math.abs(seen);
   const { hasGap, goneUntil, entries } = outbox.missedBy(identity, seen);
+  charge(messageCost(entries.reduce((sum, { bytes }) => sum + bytes.length, 0)));
   if (!hasGap) {
     outbox.sendAgain(entries, identity);
     return undefined;
   }
+  charge(READ_COST);
   const reading = archive.answers({ after, until: goneUntil, limit: MAX_ANSWERS + 1 });
   return abortable(reading, AbortSignal.timeout(READ_WITHIN_MS))
     .catch(() => undefined)
@@ -39,7 +47,10 @@ export function catchUp(
       const isUnclear = !gone || gone.length > MAX_ANSWERS || gone.some(({ lastStanza }) => lastStanza === null);
       if (isUnclear)
         outbox.postError(new AppError("invalid_state", "Some older messages are no longer held"), identity);
-      for (const answer of gone?.slice(-MAX_ANSWERS) ?? []) postWhole(answer, outbox, [identity]);
+      for (const answer of gone?.slice(-MAX_ANSWERS) ?? []) {
+        charge(messageCost(answer.texts.reduce((sum, text) => sum + text.length, 0)));
+        postWhole(answer, outbox, [identity]);
+      }
       outbox.sendAgain(entries, identity);
     });
 }

@@ -96,11 +96,20 @@ export class Configurations {
       this.#readSoon(from);
     } else from.announce(() => undefined);
     const { lastSequenceSeen } = body;
-    const parts = { outbox: this.#outbox, archive: this.#archive };
-    const catchingUp = lastSequenceSeen === undefined ? undefined : catchUp(from.identity, lastSequenceSeen, parts);
+    const catchingUp = lastSequenceSeen === undefined ? undefined : this.#catchUp(from, lastSequenceSeen);
     if (catchingUp) void catchingUp.then(() => this.send(from));
     else this.send(from);
     for (const onTaken of this.#awaited) onTaken(from);
+  }
+
+  /** Costs nothing once after each join: a client that is back has messages of its own to send. */
+  #catchUp(from: Peer, lastSequenceSeen: number): Promise<void> | undefined {
+    const isFree = !from.hasCaughtUp;
+    from.hasCaughtUp = true;
+    const charge = (cost: number) => {
+      if (!isFree) from.budget.charge(cost);
+    };
+    return catchUp(from.identity, lastSequenceSeen, { outbox: this.#outbox, archive: this.#archive, charge });
   }
 
   /** Reads a tool list soon, even if nobody needs it yet, so that its owner learns of bad tools. */

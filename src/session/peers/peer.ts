@@ -21,6 +21,8 @@ export class Peer {
   features: ReadonlySet<string> = new Set();
   /** Whether it plays the agent's sound. One that has not said no counts as a listener. */
   listens = true;
+  /** Whether it has asked, since it joined, for what it has missed. */
+  hasCaughtUp = false;
   /** The language that `set_language` has chosen. It is valid until the client names another one than before. */
   chosenLanguage: string | undefined;
   #preferredLanguage: string | undefined;
@@ -82,7 +84,10 @@ export class Peer {
   /** @returns whether this is a new join, after which stanza numbers begin again */
   join({ sid }: RoomParticipant): boolean {
     const isNewJoin = !this.isPresent || (this.sid !== "" && sid !== "" && sid !== this.sid);
-    if (isNewJoin) this.forgetStanzas();
+    if (isNewJoin) {
+      this.forgetStanzas();
+      this.hasCaughtUp = false;
+    }
     if (sid !== "" || isNewJoin) this.sid = sid;
     this.isPresent = true;
     return isNewJoin;

@@ -185,6 +185,28 @@ test("of lists of tools that come soon after each other, only the last is read",
   expect(errors().map(({ message }) => message)).toEqual([expect.stringContaining("bad_39")]);
 });
 
+test("what a client has sent again is free once after it has joined, and then costs what it weighs", async () => {
+  let bytesSent = 0;
+  const fake = new FakeSession({
+    think: () => ({ text: "x".repeat(400_000) }),
+    publish: async (bytes) => void (bytesSent += bytes.length),
+  });
+  let stanza = 0;
+  const say = (message: Parameters<typeof encode>[1]) =>
+    fake.session.handle({ type: "packet", from: USER, bytes: encode(++stanza, message) });
+  say(userMessage());
+  await expect.poll(() => bytesSent).toBeGreaterThan(400_000);
+  const ask = async (times: number) => {
+    bytesSent = 0;
+    for (let count = 0; count < times; count++) say({ type: "configuration", body: { lastSequenceSeen: 0 } });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return bytesSent;
+  };
+
+  expect(await ask(1)).toBeGreaterThan(400_000);
+  expect(await ask(100)).toBeLessThan(1_300_000);
+});
+
 test("the answers to one open request are free once, and forged ones never", async () => {
   const { fake, say, errors, onRequest } = room();
   const requests: string[] = [];
