@@ -44,5 +44,6 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
   if (error.name === "TimeoutError") return `no answer within ${SEND_LIMIT_MS / 1_000} s`;
   const { cause } = error;
-  return cause instanceof Error && "code" in cause ? String(cause.code) : error.name;
+  if (!(cause instanceof Error)) return error.name;
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.name;
 }
