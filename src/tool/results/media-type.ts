@@ -28,7 +28,7 @@ export function mediaTypeOf(bytes: Uint8Array): MediaType {
     if (isPdf(bytes)) return toPdf(bytes);
     return { fault: "the bytes are no PNG, JPEG, GIF, WebP or PDF" };
   }
-  const size = image === JPG && !hasSoundHead(bytes) ? undefined : tried(() => image.calculate(bytes));
+  const size = tried(() => (image === JPG ? sizeOfJpeg(bytes) : image.calculate(bytes)));
   if (!size) return { fault: `the bytes begin as ${mediaType}, and cannot be read` };
   const { width, height } = size;
   if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE)
@@ -36,16 +36,19 @@ export function mediaTypeOf(bytes: Uint8Array): MediaType {
   return { kind: "image", mediaType };
 }
 
-/** In a JPEG that is broken, the package's reader takes a step for each byte: a second for 3 MB of them. */
-function hasSoundHead(jpeg: Uint8Array): boolean {
+/**
+ * The package's reader would take a step for each byte of a broken JPEG, and for each of the 65,535 entries that a segment of
+ * EXIF may claim to have: up to a second for 3 MB.
+ */
+function sizeOfJpeg(jpeg: Uint8Array): { readonly width: number; readonly height: number } | undefined {
   const view = new DataView(jpeg.buffer, jpeg.byteOffset, jpeg.byteLength);
   for (let at = 2, left = MAX_SEGMENTS; left > 0 && at + 4 <= jpeg.length; left--) {
     const marker = jpeg[at + 1] ?? 0;
-    if (jpeg[at] !== 0xff) return false;
-    if (marker >= 0xc0 && marker <= 0xc2) return true;
+    if (jpeg[at] !== 0xff) return undefined;
+    if (marker >= 0xc0 && marker <= 0xc2) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
     at += 2 + view.getUint16(at + 2);
   }
-  return false;
+  return undefined;
 }
 
 /** The end is looked for anywhere: a PDF may have something after it, and may have been added to. */

@@ -165,6 +165,20 @@ test("broken pictures of the largest size hold up nobody", () => {
   expect(performance.now() - begun).toBeLessThan(1_000);
 });
 
+test("a JPEG whose EXIF claims tens of thousands of entries again and again holds up nobody", () => {
+  const segment = Buffer.alloc(65_537);
+  segment.set([0xff, 0xe1, 0xff, 0xff]);
+  segment.write("Exif\0\0MM\0*\0\0\0\b\xff\xff", 4, "latin1");
+  const rest = JPEG.subarray(2);
+  const jpeg = Buffer.concat([JPEG.subarray(0, 2), ...Array.from({ length: 40 }, () => segment), rest]);
+  const begun = performance.now();
+
+  const types = Array.from({ length: 16 }, () => mediaTypeOf(jpeg));
+
+  expect(types).toEqual(types.map(() => ({ kind: "image", mediaType: "image/jpeg" })));
+  expect(performance.now() - begun).toBeLessThan(1_000);
+});
+
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { m: nested(depth - 1) });
 const USELESS = "The tool has run, but its result cannot be used: ";
 
