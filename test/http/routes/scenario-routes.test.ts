@@ -37,9 +37,9 @@ test("a talk is a test, up to what may not be shown of it", async () => {
   expect(cut.body).not.toMatch(/Two|scan/);
 });
 
-test("a talk is a test up to where its record is too large to be in memory", async () => {
+test("a talk is a test up to where its record is too large to become YAML in one go", async () => {
   const [long, huge] = [await talkWith("full"), await talkWith("full")];
-  const padded = { text: "x".repeat(5_000_000) };
+  const padded = { text: "x".repeat(1_500_000) };
   await database.sql`
     update tool_calls set result = ${database.sql.json(padded)} where in_session in (${long.sessionId}, ${huge.sessionId})`;
   await database.sql`delete from turns where session_id = ${huge.sessionId} and position = 1`;
@@ -47,7 +47,7 @@ test("a talk is a test up to where its record is too large to be in memory", asy
   const cut = await read(long.room, long.sessionId);
   const none = await read(huge.room, huge.sessionId);
 
-  expect(cut.body).toContain("turn 2 is left out: with it the record is over 4194304 bytes");
+  expect(cut.body).toContain("turn 2 is left out: with it the record is over 1048576 bytes");
   expect(cut.body).toContain("user: One");
   expect(cut.body).not.toContain("user: Two");
   expect(none).toMatchObject({ status: 409, body: expect.stringContaining("turn 1 is left out: with it") as string });
