@@ -1,60 +1,21 @@
-import { hostname } from "node:os";
-import { keepLanguage, keepSessionAgent, loadLanguages, loadSessionAgent } from "../store/sessions/sessions.ts";
+import { loadSessionAgent } from "../store/sessions/sessions.ts";
 import type { Begun } from "../store/sessions/session-rooms.ts";
 import type { Sql } from "../store/database/pool.ts";
-import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
-import type { Telemetry } from "../telemetry/telemetry.ts";
-import { CallEnd, type CallLine } from "./agent/call-end.ts";
-import { ofAgent } from "./agent/of-agent.ts";
-import { CountedLog } from "./wire/counted-log.ts";
+import { assembleSession, type SessionWorld } from "./assemble-session.ts";
+import { openDatabaseStore } from "./database-store.ts";
 import { SessionRoom } from "./ending/session-room.ts";
-import { behindRecord } from "./events/behind-record.ts";
-import { createEventPublisher } from "./events/event-publisher.ts";
-import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
-import { Outbox, StanzaCounter } from "./wire/outbox.ts";
-import { Recorder } from "./record/recorder.ts";
-import { createTalkArchive } from "./record/talk-archive.ts";
-import { restore } from "./restore/restore.ts";
-import { claimRoomSession, type RoomSession } from "./restore/claim-room-session.ts";
+import type { PermissionEvents } from "./permission/permission-store.ts";
 import { leasedLink } from "./record/leased-link.ts";
+import { claimRoomSession, type RoomSession } from "./restore/claim-room-session.ts";
 import type { RoomOver } from "./room/room-input.ts";
 import type { RoomLink } from "./room/room-link.ts";
-import type { SessionWatcher } from "./events/session-event.ts";
-import type { KnownMemories } from "./memory/known-memories.ts";
-import { ToldMemories } from "./memory/told-memories.ts";
-import { BUDGET_NAMES } from "./spending/budget.ts";
-import { Spending } from "./spending/spending.ts";
-import { Session } from "./session.ts";
-import type { SessionOptions } from "./session-options.ts";
-import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
+import type { Session } from "./session.ts";
 
-/** An average for text, used for turns of older versions, which did not store their tokens. */
-const BYTES_A_TOKEN = 3;
-
-export interface OpenSessionOptions extends Pick<
-  SessionOptions,
-  | "room"
-  | "policy"
-  | "serverTools"
-  | "liveTools"
-  | "agents"
-  | "openStream"
-  | "countTokens"
-  | "notesModel"
-  | "logger"
-  | "voice"
-> {
+/** Without `roomSid`, hand-offs, start and end of the session are not stored. */
+export interface OpenSessionOptions extends Omit<SessionWorld, "sessionId" | "store" | "link"> {
   readonly sql: Sql;
   /** Tells of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
-  readonly conversationId: string;
-  /** @defaultValue nothing is remembered */
-  readonly memories?: KnownMemories | undefined;
-  /**
-   * LiveKit's id of the room, which differs from that of a later room of the same name. @defaultValue hand-offs, start
-   * and end of the session are not stored
-   */
-  readonly roomSid?: string | undefined;
   /**
    * Whether the room continues the session of an earlier room of the same name. If not, that session is ended, and this
    * room gets a new one. Needs `roomSid`. @defaultValue true
@@ -62,17 +23,11 @@ export interface OpenSessionOptions extends Pick<
   readonly continues?: boolean | undefined;
   /** Whether a webhook tells the operator's server of the session's end. @defaultValue false */
   readonly tellsOfEnd?: boolean | undefined;
-  /** @defaultValue the telemetry that this process has registered */
-  readonly telemetry?: Telemetry | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
   /** A worker that stopped without a word loses its session after this long. @defaultValue 12000 */
   readonly leaseMs?: number;
   readonly link: Pick<RoomLink, "publish" | "openTranscription" | "otherAgents">;
-  /** @defaultValue no call can be ended, and no agent has tools for it */
-  readonly line?: CallLine;
-  /** Get the session's events, as do those who follow through the database. */
-  readonly watchers: readonly SessionWatcher[];
   /**
    * Lets nothing more of a worker whose lease has run out into the room: it may have stood still with packets to send.
    * Never rejects.
@@ -123,95 +78,16 @@ export async function openSession(options: OpenSessionOptions): Promise<OpenedSe
 }
 
 async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: RoomSession): Promise<OpenedSession> {
-  const { conversationId, logger, agents } = options;
+  const { logger, agents, roomSid } = options;
   const { writer } = lease;
   const { sessionId } = writer.lease;
-  const { roomSid } = options;
   const handedTo = agents && roomSid && (await loadSessionAgent(options.sql, { sessionId, roomSid }));
   if (handedTo) agents?.restore(handedTo);
-  const callEnd = options.line && new CallEnd(options.line, logger);
-  const { policy, serverTools, liveTools } = ofAgent(options, {
-    line: options.line,
-    callEnd,
-    setLanguage: async (identity, language) => {
-      await keepLanguage(writer, { identity, language });
-      session.setLanguage(identity, language);
-    },
-    keepAgent: async (agent) => roomSid && (await keepSessionAgent(writer, { agent, roomSid })),
-    forget: (summary) => session.forget(summary),
-  });
+  const { policy, permissionEvents } = options;
+  const store = await openDatabaseStore({ lease, sentBefore, roomSid, policy, permissionEvents, logger });
   const link = leasedLink(options.link, lease);
-  const archive = createTalkArchive(writer, {
-    model: policy.model,
-    maxBytes: policy.context.budgetTokens * BYTES_A_TOKEN,
-  });
-  const restored = await restore(writer, { archive, resultMaxBytes: policy.toolResultMaxBytes });
-  const languages = await loadLanguages(options.sql, { sessionId });
-  const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
-  const unsent = new CountedLog(logger, "a message could not be sent");
-  const outbox = new Outbox({
-    conversationId,
-    stanzas,
-    sentBefore,
-    publish: (bytes, to) => link.publish(bytes, to),
-    onFailed: (type, error) => unsent.note({ type }, error),
-  });
-  const publish = createEventPublisher({ writer, logger });
-  const unkept = new CountedLog(logger, "a further answer to a call was not kept");
-  const recorder = new Recorder(lease, {
-    onLost: (error) => logger.error({ error }, "a record was lost"),
-    onUnkept: (error) => unkept.note({ code: error.code }, error),
-    onCallStored: (call) => publish({ type: "tool_state_stored", call }),
-  });
-  const identity = { conversationId, sessionId, model: policy.model, ownTools: serverTools };
-  const telemetry = new SessionTelemetry(options.telemetry, identity, () => recorder.waitingBlocks);
-  const { budget = {}, prices = {} } = policy;
-  const spending = new Spending({
-    sql: options.sql,
-    sessionId,
-    worker: hostname(),
-    budget,
-    prices,
-    onLost: (error) => logger.error({ error }, "spending was not counted"),
-    onSpent: (spent) => telemetry.noteSpent(spent),
-    onBudget: (scope, event) => {
-      logger.warn({ budget: BUDGET_NAMES[scope], event }, "a budget is used up, or nearly");
-      telemetry.noteBudget(BUDGET_NAMES[scope], event);
-    },
-  });
-  const session = new Session({
-    sessionId,
-    room: options.room,
-    roomSid,
-    policy,
-    serverTools,
-    liveTools,
-    agents,
-    openStream: spending.limited(options.openStream, () => agents?.current.model ?? policy.model),
-    countTokens: options.countTokens,
-    notesModel: options.notesModel && spending.countedNotes(options.notesModel),
-    logger,
-    link,
-    outbox,
-    recorder,
-    spending,
-    memories: options.memories && new ToldMemories(options.memories),
-    permissionStore: createPermissionStore(writer, options.permissionEvents),
-    restored,
-    archive,
-    watchers: [(event) => telemetry.watch(event), behindRecord(publish, recorder), ...options.watchers],
-    telemetry,
-    voice: options.voice && telemetry.observeVoice(options.voice),
-    callEnd,
-    onLanguageDropped: (identity) => {
-      keepLanguage(writer, { identity, language: undefined }).catch((error: unknown) => {
-        logger.warn({ error }, "a language that holds no more could not be removed");
-      });
-    },
-  });
-  for (const [identity, language] of languages) session.setLanguage(identity, language);
-  session.resume(restored);
-  const { lastPosition } = restored;
+  const { session, callEnd, close: closeSession } = assembleSession({ ...options, sessionId, store, link });
+  const { lastPosition } = store.restored;
   const sessionRoom = roomSid
     ? new SessionRoom({ writer, roomSid, lastPosition, isTold: options.tellsOfEnd ?? false })
     : undefined;
@@ -229,11 +105,7 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
   };
   let closing: Promise<boolean> | undefined;
   const close: OpenedSession["close"] = async (graceMs, whyOver) => {
-    await session.close(graceMs);
-    unsent.close();
-    unkept.close();
-    await spending.close();
-    await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
+    await closeSession(graceMs);
     const over = await whyOver?.();
     const isEnded = over !== undefined && (await end(over));
     await sessionRoom?.close();

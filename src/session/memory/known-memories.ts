@@ -1,6 +1,6 @@
 import { abortable } from "../../lib/abortable.ts";
-import { listMemories, type Memory } from "../../store/memory/memories.ts";
-import type { Sql } from "../../store/database/pool.ts";
+import type { Memory } from "../../store/memory/memories.ts";
+import type { MemoryStore } from "./memory-store.ts";
 
 /** How long a turn waits for a participant's memories. */
 const READ_WITHIN_MS = 1_000;
@@ -11,7 +11,7 @@ const READ_WITHIN_MS = 1_000;
  * prompt would cost the prompt cache.
  */
 export class KnownMemories {
-  readonly #sql: Sql;
+  readonly #store: Pick<MemoryStore, "list">;
   readonly #onError: (error: unknown) => void;
   readonly #known = new Map<string, readonly Memory[]>();
   readonly #reading = new Map<string, Promise<void>>();
@@ -19,8 +19,8 @@ export class KnownMemories {
   readonly #missed = new Set<string>();
 
   /** @param onError called when memories cannot be read; the next turn tries again */
-  constructor(sql: Sql, onError: (error: unknown) => void) {
-    this.#sql = sql;
+  constructor(store: Pick<MemoryStore, "list">, onError: (error: unknown) => void) {
+    this.#store = store;
     this.#onError = onError;
   }
 
@@ -50,7 +50,8 @@ export class KnownMemories {
   }
 
   #read(identity: string): Promise<void> {
-    const reading = listMemories(this.#sql, { identity })
+    const reading = this.#store
+      .list(identity)
       .then((memories) => void this.#known.set(identity, memories), this.#onError)
       .finally(() => this.#reading.delete(identity));
     this.#reading.set(identity, reading);

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { addMemory, deleteMemories, MAX_MEMORIES } from "../../store/memory/memories.ts";
-import type { Sql } from "../../store/database/pool.ts";
+import { MAX_MEMORIES } from "../../store/memory/memories.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { type ServerTool, toServerTool } from "../../tool/server-tool.ts";
+import type { MemoryStore } from "./memory-store.ts";
 
 const MAX_CHARACTERS = 500;
 
 /** The built-in tools `remember` and `forget`. They act on the memories of the turn's own participant alone. */
-export function memoryTools(sql: Sql): readonly ServerTool[] {
+export function memoryTools(store: MemoryStore): readonly ServerTool[] {
   const remember = defineTool({
     description:
       "Remembers something about this participant for later talks, in any room. Use it only for what the participant " +
@@ -16,7 +16,7 @@ export function memoryTools(sql: Sql): readonly ServerTool[] {
     idempotent: true,
     timeoutMs: 10_000,
     run: async ({ text }, { participant: identity }) => {
-      const id = await addMemory(sql, { identity, text });
+      const id = await store.add(identity, text);
       if (id !== undefined) return { id };
       throw new Error(`${MAX_MEMORIES} things are remembered of this participant, and no more fit: forget one first`);
     },
@@ -33,7 +33,7 @@ export function memoryTools(sql: Sql): readonly ServerTool[] {
     timeoutMs: 10_000,
     run: async ({ id, everything }, { participant: identity }) => {
       if ((id === undefined) === (everything === undefined)) throw new Error("Expected an id, or everything: true");
-      const forgotten = await deleteMemories(sql, { identity, memoryId: id });
+      const forgotten = await store.delete(identity, id);
       if (forgotten === 0 && id !== undefined)
         throw new Error("id: nothing of this id is remembered of this participant");
       return { forgotten };

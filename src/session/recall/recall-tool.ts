@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { findResult, findSessionOfCall, type StoredResult } from "../../store/recall/find-result.ts";
-import { searchRecord, type FoundPiece } from "../../store/recall/search-record.ts";
-import type { Sql } from "../../store/database/pool.ts";
+import type { StoredResult } from "../../store/recall/find-result.ts";
+import type { FoundPiece, RecordSearch } from "../../store/recall/search-record.ts";
 import { defineTool } from "../../tool/define-tool.ts";
 import { resultText } from "../../tool/outcome.ts";
 import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
+import type { RecallStore } from "./recall-store.ts";
 
+export const RECALL_TOOL = "recall";
 const MAX_TURNS = 20;
 /** How much of a result is given at once. */
 const MAX_CHARACTERS = 20_000;
@@ -38,7 +39,7 @@ interface RecallOptions {
  * The built-in tool `recall`: searches the call's own conversation, and gives stored results of its calls. It cannot
  * reach any other conversation.
  */
-export function recallTool(sql: Sql, { isAlwaysOffered }: RecallOptions): ServerTool {
+export function recallTool(store: RecallStore, { isAlwaysOffered }: RecallOptions): ServerTool {
   const tool = defineTool({
     description:
       "Searches the record of this conversation, also what you are not shown any more, and gives back stored results " +
@@ -46,26 +47,26 @@ export function recallTool(sql: Sql, { isAlwaysOffered }: RecallOptions): Server
     input,
     readOnly: true,
     timeoutMs: 10_000,
-    run: async ({ id, offset, ...search }, { callId }) => {
-      const sessionId = await findSessionOfCall(sql, { callId });
-      if (sessionId === undefined) throw new Error("The record of this conversation cannot be read now");
-      return id === undefined ? find(sql, sessionId, search) : readOn(await findResult(sql, { sessionId, id }), offset);
-    },
+    run: async ({ id, offset, ...search }, { callId }) =>
+      id === undefined
+        ? toAnswer(await store.search(callId, toSearch(search)))
+        : readOn(await store.findResult(callId, id), offset),
   });
-  return { ...toServerTool("recall", tool, undefined), isForCutTalks: !isAlwaysOffered };
+  return { ...toServerTool(RECALL_TOOL, tool, undefined), isForCutTalks: !isAlwaysOffered };
 }
 
-async function find(sql: Sql, sessionId: string, search: Search) {
-  const { words = "", speaker, tool, from, to, limit } = search;
-  const found = await searchRecord(sql, {
-    sessionId,
+function toSearch({ words = "", speaker, tool, from, to, limit }: Search): Omit<RecordSearch, "sessionId"> {
+  return {
     words: words.split(/\s+/).filter(Boolean),
     speaker: speaker === "agent" || speaker === "tool" || speaker === undefined ? speaker : { participant: speaker },
     tool,
     from: from === undefined ? undefined : Date.parse(from),
     to: to === undefined ? undefined : Date.parse(to),
     limit,
-  });
+  };
+}
+
+function toAnswer(found: readonly FoundPiece[] | undefined) {
   if (!found) throw new Error("words: expected letters or digits");
   if (found.length > 0) return { found: found.map(shown) };
   return { found: [], note: "No earlier turn fits. Try fewer or other words, or leave out a condition." };

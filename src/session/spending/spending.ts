@@ -2,23 +2,16 @@ import PQueue from "p-queue";
 import pRetry from "p-retry";
 import { AppError, toAppError } from "../../errors/app-error.ts";
 import { addUsage, NO_USAGE, type ModelEvent, type Usage } from "../../llm/model-event.ts";
-import {
-  addSpending,
-  BUDGET_SCOPES,
-  takeWarning,
-  loadSpent,
-  type BudgetScope,
-  type Spender,
-} from "../../store/spending/spending.ts";
-import type { Sql } from "../../store/database/pool.ts";
+import { BUDGET_SCOPES, type BudgetScope, type Spender } from "../../store/spending/spending.ts";
 import type { NotesModel } from "../context/summariser.ts";
 import type { OpenStream } from "../turns/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
+import type { SpendingStore } from "./spending-store.ts";
 
 /** Why a model is called: for a turn's step, or to write notes. */
 export type Purpose = "step" | "summary";
 
-/** For how long a write is tried again while the database is away. */
+/** For how long a write is tried again while the store is away. */
 const GIVE_UP_AFTER_MS = 10_000;
 /** Without a budget the sums are not needed at once, so the costs of a call's start and end are stored together. */
 const STORE_AFTER_MS = 250;
@@ -27,7 +20,7 @@ const WARN_AT = 0.8;
 const BYTES_A_TOKEN = 4;
 
 interface SpendingOptions {
-  readonly sql: Sql;
+  readonly store: SpendingStore;
   readonly sessionId: string;
   /** The name of the worker's machine. */
   readonly worker: string;
@@ -57,14 +50,14 @@ interface Waiting extends Counted {
 }
 
 /**
- * Counts what a session's model calls cost, and knows when a budget is used up. The sums are in the database: they
- * outlive the worker, and hold for all workers together.
+ * Counts what a session's model calls cost, and knows when a budget is used up. The sums are in the
+ * store: they outlive the worker, and hold for all workers together.
  */
 export class Spending {
   readonly #options: SpendingOptions;
   /** Writes go one after another, so that they take one connection of the pool. */
   readonly #writes = new PQueue({ concurrency: 1 });
-  /** Costs that are not handed to the database yet, by participant, model and purpose. */
+  /** Costs that are not handed to the store yet, by participant, model and purpose. */
   readonly #waiting = new Map<string, Waiting>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -143,7 +136,7 @@ export class Spending {
       const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
       const due: BudgetScope[] = [];
       for (const { scope } of low)
-        if (await takeWarning(this.#options.sql, this.#spender(participant), scope)) due.push(scope);
+        if (await this.#options.store.takeWarning(this.#spender(participant), scope)) due.push(scope);
       for (const scope of due) this.#options.onBudget(scope, "warned");
       return due.length > 0;
     } catch (error) {
@@ -163,10 +156,10 @@ export class Spending {
   }
 
   async #shares(participant: string): Promise<readonly { readonly scope: BudgetScope; readonly share: number }[]> {
-    const { sql, budget } = this.#options;
+    const { store, budget } = this.#options;
     if (Object.keys(budget).length === 0) return [];
     await this.#stored();
-    const spent = await loadSpent(sql, this.#spender(participant));
+    const spent = await store.load(this.#spender(participant));
     return BUDGET_SCOPES.map((scope) => ({ scope, share: usedShare(budget, scope, spent[scope]) }));
   }
 
@@ -188,15 +181,15 @@ export class Spending {
     else this.#timer ??= setTimeout(() => this.#store(), STORE_AFTER_MS);
   }
 
-  /** Hands the waiting costs to the database. */
+  /** Hands the waiting costs to the store. */
   #store(): void {
-    const { sql, onLost } = this.#options;
+    const { store, onLost } = this.#options;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     for (const { participant, usage, ...rest } of this.#waiting.values()) {
       const spending = { ...this.#spender(participant), ...usage, ...rest };
       const write = () =>
-        pRetry(() => addSpending(sql, spending), {
+        pRetry(() => store.add(spending), {
           retries: Number.POSITIVE_INFINITY,
           minTimeout: 50,
           maxTimeout: 1_000,

@@ -11,6 +11,8 @@ import type { NewTurnRow, SpeechEndRow, TurnEndRow } from "../../store/turns/wri
 
 export interface MemoryTurn {
   readonly turn: TurnRecord;
+  /** Unix ms. */
+  readonly beganAt: number;
   readonly blocks: TurnBlock[];
   /** Set when the turn has ended. */
   state: TurnEndRow["state"] | undefined;
@@ -47,7 +49,14 @@ export class MemoryRecorder implements RecorderCalls {
     for (const before of this.turns.values()) before.isReplaced ||= before.turn.position >= from;
     const open = { state: undefined, lastStanza: undefined, heard: undefined, context: undefined };
     const progress = { asides: 0, ...(isSpoken && { sent: 0, heard: 0 }) };
-    this.turns.set(turn.id, { turn, blocks: [...turn.blocks], ...open, progress, isReplaced: false });
+    this.turns.set(turn.id, {
+      turn,
+      beganAt: Date.now(),
+      blocks: [...turn.blocks],
+      ...open,
+      progress,
+      isReplaced: false,
+    });
   }
 
   keepMessage({ id }: WaitingMessage): Promise<void> {

@@ -1,71 +1,63 @@
 import { pino } from "pino";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import { CallEnd } from "../../session/agent/call-end.ts";
-import { ofAgent } from "../../session/agent/of-agent.ts";
 import { SessionAgents } from "../../session/agent/session-agents.ts";
-import { Session } from "../../session/session.ts";
-import { Outbox, StanzaCounter } from "../../session/wire/outbox.ts";
+import { assembleSession } from "../../session/assemble-session.ts";
+import { KnownMemories } from "../../session/memory/known-memories.ts";
+import { builtInTools } from "../../worker/job/built-in-tools.ts";
 import { createSessionModel } from "../../worker/job/session-model.ts";
 import { toPolicy } from "../../worker/job/to-policy.ts";
-import { MemoryPermissions } from "../memory/memory-permissions.ts";
-import { MemoryRecorder } from "../memory/memory-recorder.ts";
+import { MemoryStore } from "../memory/memory-store.ts";
 import { MemoryRoom } from "./memory-room.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
+const SESSION = "test";
+
 /** Opens a real session with its room and its record in memory. Tools and wire are real, too. */
 export async function openMemoryStage({ agent, model, identity, watch }: StageOptions): Promise<Stage> {
-  const room = new MemoryRoom(identity, (input) => session.handle(input));
-  const recorder = new MemoryRecorder();
-  let reserved = 1;
-  const stanzas = await StanzaCounter.open((count) => Promise.resolve((reserved += count) - count));
-  const outbox = new Outbox({
-    conversationId: conversationIdOfRoom(room.name),
-    stanzas,
-    sentBefore: 0,
-    publish: (bytes, to) => room.publish(bytes, to),
-    onFailed: () => {},
+  const room = new MemoryRoom(identity, (input) => {
+    if (input.type === "joined") memories?.noteJoined(input.participant.identity);
+    session.handle(input);
   });
+  const { config } = agent;
+  const store = new MemoryStore(SESSION);
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });
-  const { agents: all, standardAgent: standard, notesModel } = createSessionModel(agent.config, model, agent.agents);
+  const memories = config.memory ? new KnownMemories(store.memories, () => {}) : undefined;
+  const { agents: all, standardAgent: standard, notesModel } = createSessionModel(config, model, agent.agents);
   const someone = { identity, name: "", attributes: {}, isPhone: false };
   const lookAt = () => ({ name: room.name, metadata: "", participants: room.isPresent ? [someone] : [] });
-  const agents = new SessionAgents({ agents: all, standard, dispatch: "", dispatchedTo: agent.name, lookAt, logger });
+  const agents = new SessionAgents({
+    agents: all,
+    standard,
+    dispatch: "",
+    dispatchedTo: agent.name,
+    lookAt,
+    memories,
+    logger,
+  });
   agents.noteConnected();
   const { openStream, countTokens } = agents;
-  const line = {
-    hangUp: async () => room.leave(),
-    transfer: async () => Promise.reject(new Error("There is no telephone here")),
-    press: async () => {},
-    isOnPhone: () => false,
-  };
-  const callEnd = new CallEnd(line, logger);
-  const { policy, serverTools, liveTools } = ofAgent(
-    { policy: toPolicy(agent.config), serverTools: agent.tools, agents },
-    {
-      line,
-      callEnd,
-      setLanguage: async (who, language) => session.setLanguage(who, language),
-      keepAgent: async () => {},
-      forget: (summary) => session.forget(summary),
-    },
-  );
-  const session = new Session({
-    sessionId: "test",
+  const { session, close } = assembleSession({
+    sessionId: SESSION,
+    conversationId: conversationIdOfRoom(room.name),
     room: room.name,
-    policy,
-    serverTools,
-    liveTools,
-    callEnd,
+    store,
+    policy: toPolicy(config),
+    serverTools: new Map([...builtInTools(config, store), ...agent.tools]),
     agents,
     openStream,
     countTokens,
     notesModel,
-    outbox,
-    recorder: recorder.asRecorder,
-    permissionStore: new MemoryPermissions("test"),
-    link: { openTranscription: async () => ({ write: async () => {}, close: async () => {} }) },
-    restored: { window: { turns: [], context: undefined }, lastPosition: 0, messageIds: [] },
-    archive: recorder.archive,
+    memories,
+    link: {
+      publish: (bytes, to) => room.publish(bytes, to),
+      openTranscription: async () => ({ write: async () => {}, close: async () => {} }),
+    },
+    line: {
+      hangUp: async () => room.leave(),
+      transfer: async () => Promise.reject(new Error("There is no telephone here")),
+      press: async () => {},
+      isOnPhone: () => false,
+    },
     watchers: [watch],
     logger,
   });
@@ -74,6 +66,6 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
     isPresent: () => room.isPresent,
     leave: async () => room.leave(),
     comeBack: async () => room.enter(),
-    close: () => session.close(0),
+    close: () => close(0),
   };
 }

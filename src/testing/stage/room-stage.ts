@@ -6,8 +6,8 @@ import { roomTransport } from "../../client/room/room-transport.ts";
 import type { Transport } from "../../client/room/transport.ts";
 import { createId } from "../../lib/id.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
-import { memoryTools } from "../../session/memory/memory-tools.ts";
-import { recallTool } from "../../session/recall/recall-tool.ts";
+import { createMemoryStore } from "../../session/memory/memory-store.ts";
+import { createRecallStore } from "../../session/recall/recall-store.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { connect } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
@@ -15,6 +15,7 @@ import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.
 import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
 import type { Speech } from "../../voice/providers/speech-choice.ts";
 import { openJobSession } from "../../worker/job/job-session.ts";
+import { builtInTools } from "../../worker/job/built-in-tools.ts";
 import { createSessionModel } from "../../worker/job/session-model.ts";
 import { type RoomServers, startRoomServers } from "./room-servers.ts";
 import type { Stage, StageOptions } from "./stage.ts";
@@ -98,10 +99,7 @@ async function openAgent(
     onError: (error) => logger.warn({ error }, "permission answers are not heard"),
   });
   cleanup.defer(() => permissionEvents.close());
-  const builtIn = [
-    recallTool(sql, { isAlwaysOffered: config.recall || config.context.inlineTools }),
-    ...(config.memory ? memoryTools(sql) : []),
-  ];
+  const builtIn = builtInTools(config, { recall: createRecallStore(sql), memories: createMemoryStore(sql) });
   const room = new Room();
   cleanup.defer(() => room.disconnect());
   const jobId = createId();
@@ -122,7 +120,7 @@ async function openAgent(
     logger,
     sql,
     permissionEvents,
-    serverTools: new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...tools]),
+    serverTools: new Map([...builtIn, ...tools]),
     liveTools: { prefixes: [], onChanged: () => () => {} },
     ...createSessionModel(config, model, agents),
     ...(speech && { speech }),

@@ -1,8 +1,8 @@
 import { hooksOf } from "../../agent/hooks.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import type { NotesModel } from "../../session/context/summariser.ts";
-import { memoryTools } from "../../session/memory/memory-tools.ts";
-import { recallTool } from "../../session/recall/recall-tool.ts";
+import { createMemoryStore } from "../../session/memory/memory-store.ts";
+import { createRecallStore } from "../../session/recall/recall-store.ts";
 import type { PermissionEvents } from "../../session/permission/permission-store.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { openEventHub } from "../../store/event-hub.ts";
@@ -21,6 +21,7 @@ import { type Logger, createLogger } from "../logger.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
 import { reportLosses } from "../telemetry/report-losses.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { builtInTools } from "./built-in-tools.ts";
 import { createSessionModel } from "./session-model.ts";
 
 /** What a job process loads before it gets a room. */
@@ -69,12 +70,8 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");
   const sql = connect(databaseUrl, { applicationName: "parley job" });
-  const { inlineTools } = config.context;
-  // With `inlineTools` the request's list must not be empty: the first tool that a message adds would miss the cache.
-  const recall = recallTool(sql, { isAlwaysOffered: config.recall || inlineTools });
-  const builtIn = [recall, ...(config.memory ? memoryTools(sql) : [])];
-  // A file in the tools' folder replaces a built-in tool of the same name.
-  const ownTools = () => new Map([...builtIn.map((tool) => [tool.name, tool] as const), ...definitions.tools]);
+  const builtIn = builtInTools(config, { recall: createRecallStore(sql), memories: createMemoryStore(sql) });
+  const ownTools = () => new Map([...builtIn, ...definitions.tools]);
   const permissionEvents = openEventHub({
     listenUrl: config.databaseDirectUrl,
     channel: PERMISSION_CHANNEL,

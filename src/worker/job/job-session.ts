@@ -9,6 +9,7 @@ import { openSession, type OpenedSession } from "../../session/open-session.ts";
 import { AgentState } from "../../session/events/agent-state.ts";
 import type { SessionWatcher } from "../../session/events/session-event.ts";
 import { KnownMemories } from "../../session/memory/known-memories.ts";
+import { createMemoryStore } from "../../session/memory/memory-store.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import { EarlyInput } from "../../session/room/early-input.ts";
 import type { OnRoomInput, RoomInput } from "../../session/room/room-input.ts";
@@ -102,7 +103,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   let lost: Extract<RoomInput, { type: "disconnected" }> | undefined;
   const whenLost = Promise.withResolvers<void>();
   const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
-  const memories = services.config.memory ? new KnownMemories(services.sql, complain) : undefined;
+  const memories = services.config.memory ? new KnownMemories(createMemoryStore(services.sql), complain) : undefined;
   const take: OnRoomInput = (input) => {
     if (input.type === "joined") memories?.noteJoined(input.participant.identity);
     if (input.type === "disconnected") {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import { KnownMemories } from "../../../src/session/memory/known-memories.ts";
+import { createMemoryStore } from "../../../src/session/memory/memory-store.ts";
 import { memoryTools } from "../../../src/session/memory/memory-tools.ts";
 import { ToldMemories } from "../../../src/session/memory/told-memories.ts";
 import type { Sql } from "../../../src/store/database/pool.ts";
@@ -13,7 +14,7 @@ import { outline, toolResults } from "../../support/model-view.ts";
 async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {
   const tools = new Map<string, ServerTool>();
   const agent = await TestAgent.start({ liveTools: tools, memory: true, ...options });
-  for (const tool of memoryTools(agent.sql)) tools.set(tool.name, tool);
+  for (const tool of memoryTools(createMemoryStore(agent.sql))) tools.set(tool.name, tool);
   return agent;
 }
 
@@ -136,7 +137,7 @@ test("what is remembered and cannot be read is waited for once, and is there whe
   let isAway = true;
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
   const sql = (() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve(rows))) as unknown as Sql;
-  const memories = new KnownMemories(sql, (error) => errors.push(error));
+  const memories = new KnownMemories(createMemoryStore(sql), (error) => errors.push(error));
 
   await memories.read(["ann"]);
   expect(memories.of("ann")).toBe(undefined);
@@ -165,7 +166,7 @@ test("what is remembered is read when a participant comes, before anything is sa
 test("what was read for the instructions is told to the model without another read", async () => {
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
   const sql = vi.fn<() => Promise<unknown>>(() => Promise.resolve(rows));
-  const memories = new KnownMemories(sql as unknown as Sql, () => {});
+  const memories = new KnownMemories(createMemoryStore(sql as unknown as Sql), () => {});
   const told = new ToldMemories(memories);
 
   memories.noteJoined("ann");
@@ -180,7 +181,7 @@ test("what could not be read for a turn is told in a later one", async () => {
   let isAway = true;
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
   const sql = (() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve(rows))) as unknown as Sql;
-  const memories = new KnownMemories(sql, () => {});
+  const memories = new KnownMemories(createMemoryStore(sql), () => {});
   const told = new ToldMemories(memories);
   const tell = async () => JSON.stringify(await told.tell({ participant: "ann", messageId: "m1", input: [] }));
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { createRecallStore } from "../../../src/session/recall/recall-store.ts";
 import { recallTool } from "../../../src/session/recall/recall-tool.ts";
 import { deleteOldTurns } from "../../../src/store/removal/delete-old-turns.ts";
 import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
@@ -15,7 +16,7 @@ const look = defineTool({ description: "L.", input: z.object({}), readOnly: true
 test("a talk goes on, here and with the next worker, when turns that it shows have been deleted", async () => {
   const liveTools = new Map<string, ServerTool>([["look", toServerTool("look", look, undefined)]]);
   await using agent = await TestAgent.start({ liveTools });
-  liveTools.set("recall", recallTool(agent.sql, { isAlwaysOffered: true }));
+  liveTools.set("recall", recallTool(createRecallStore(agent.sql), { isAlwaysOffered: true }));
   const user = await agent.client("user");
   const ask = async (words: string) => user.answerTo(await user.say(words));
   agent.model.script([reply([toolUse("look", {}, "toolu_old")]), reply([text("Clear.")]), reply([text("Two.")])]);

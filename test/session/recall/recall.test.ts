@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { createRecallStore } from "../../../src/session/recall/recall-store.ts";
 import { recallTool } from "../../../src/session/recall/recall-tool.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { type ServerTool, toServerTool } from "../../../src/tool/server-tool.ts";
@@ -19,7 +20,7 @@ async function startAgent(options: AgentOptions & { readonly isAlwaysOffered?: b
   const tools = new Map<string, ServerTool>([["report", toServerTool("report", report, undefined)]]);
   const agent = await TestAgent.start({ liveTools: tools, ...options });
   const { isAlwaysOffered = true } = options;
-  tools.set("recall", recallTool(agent.sql, { isAlwaysOffered }));
+  tools.set("recall", recallTool(createRecallStore(agent.sql), { isAlwaysOffered }));
   return agent;
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Usage } from "../../../src/llm/model-event.ts";
+import { createSpendingStore } from "../../../src/session/spending/spending-store.ts";
 import { Spending } from "../../../src/session/spending/spending.ts";
 import type { ChatCall, OpenStream } from "../../../src/session/turns/open-stream.ts";
 import { Speculations } from "../../../src/session/turns/speculations.ts";
@@ -38,7 +39,13 @@ async function startSession() {
     }
     return observe?.({} as ChatCall, answer()) ?? answer();
   };
-  const options = { sql, sessionId, worker, budget: { session: { tokens: BUDGET } }, prices: {} };
+  const options = {
+    store: createSpendingStore(sql),
+    sessionId,
+    worker,
+    budget: { session: { tokens: BUDGET } },
+    prices: {},
+  };
   const nothing = { onLost: () => {}, onSpent: () => {}, onBudget: () => {} };
   const limited = new Spending({ ...options, ...nothing }).limited(openStream, () => "m");
   const spent = async () => (await loadSpent(sql, { sessionId, identity: "ann", worker })).session.tokens;

@@ -6,15 +6,14 @@ import type { ModelEvent } from "../../../src/llm/model-event.ts";
 import { encodeEnvelope, type ReceivedMessage } from "../../../src/protocol/codec/codec.ts";
 import { decodeEnvelope } from "../../../src/protocol/codec/decode-envelope.ts";
 import type { Message } from "../../../src/protocol/messages/messages.ts";
-import { Outbox, StanzaCounter } from "../../../src/session/wire/outbox.ts";
+import { assembleSession } from "../../../src/session/assemble-session.ts";
 import type { RoomParticipant } from "../../../src/session/room/room-input.ts";
 import type { SessionWatcher } from "../../../src/session/events/session-event.ts";
 import type { SessionPolicy } from "../../../src/session/session-policy.ts";
-import { Session } from "../../../src/session/session.ts";
+import type { Session } from "../../../src/session/session.ts";
 import type { VoicePort } from "../../../src/session/room/voice-port.ts";
 import type { Tool } from "../../../src/tool/define-tool.ts";
-import { MemoryPermissions } from "../../../src/testing/memory/memory-permissions.ts";
-import { MemoryRecorder } from "../../../src/testing/memory/memory-recorder.ts";
+import { MemoryStore } from "../../../src/testing/memory/memory-store.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 
 /** What the model says in one call. */
@@ -40,22 +39,19 @@ interface FakeSessionOptions {
 /** A session without LiveKit, database and model: packets go in and out as bytes, and the model is a function. */
 export class FakeSession {
   readonly conversationId = "fake";
-  readonly recorder = new MemoryRecorder();
+  readonly store = new MemoryStore("fake");
+  readonly recorder = this.store.memoryRecorder;
   readonly session: Session;
   readonly dropped: string[] = [];
 
   constructor({ think, publish, tools = {}, policy = {}, watchers = [], voice, ...more }: FakeSessionOptions) {
     const { transcribe = () => {}, logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" }) } = more;
-    const { recorder, conversationId } = this;
-    let reserved = 1;
-    const reserve = (count: number) => Promise.resolve((reserved += count) - count);
-    const stanzas = new StanzaCounter(reserve, (reserved += 1_000) - 1_000);
-    const outbox = new Outbox({ conversationId, stanzas, sentBefore: 0, publish, onFailed: () => {} });
     const fixed = { model: "fake", maxSteps: 10, toolTimeoutMs: 30_000, toolResultMaxBytes: 100_000 };
-    this.session = new Session({
+    const { session } = assembleSession({
       room: "fake",
       sessionId: "fake",
-      permissionStore: new MemoryPermissions("fake"),
+      conversationId: this.conversationId,
+      store: this.store,
       policy: {
         ...fixed,
         permission: { rules: [], byVoice: false, waitMs: 120_000 },
@@ -70,15 +66,15 @@ export class FakeSession {
         const call = { request, history, instructions: "", tools: offered, serverTools: [] };
         return observe ? observe(call, replying) : replying;
       },
-      outbox,
-      recorder: recorder.asRecorder,
-      link: { openTranscription: async () => ({ write: async (text) => transcribe(text), close: async () => {} }) },
-      restored: { window: { turns: [], context: undefined }, lastPosition: 0, messageIds: [] },
-      archive: recorder.archive,
+      link: {
+        publish,
+        openTranscription: async () => ({ write: async (text) => transcribe(text), close: async () => {} }),
+      },
       voice,
       watchers,
       logger,
     });
+    this.session = session;
   }
 }
 

@@ -1,0 +1,69 @@
+import type { Logger } from "pino";
+import type { SessionWriter } from "../store/sessions/session-writer.ts";
+import { keepLanguage, keepSessionAgent, loadLanguages } from "../store/sessions/sessions.ts";
+import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
+import { behindRecord } from "./events/behind-record.ts";
+import { createEventPublisher } from "./events/event-publisher.ts";
+import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
+import { restore } from "./restore/restore.ts";
+import type { SessionPolicy } from "./session-policy.ts";
+import type { SessionStore } from "./session-store.ts";
+import { createSpendingStore } from "./spending/spending-store.ts";
+import { CountedLog } from "./wire/counted-log.ts";
+import { StanzaCounter } from "./wire/outbox.ts";
+import { Recorder } from "./record/recorder.ts";
+import type { SessionLease } from "./record/session-lease.ts";
+import { createTalkArchive } from "./record/talk-archive.ts";
+
+/** An average for text, used for turns of older versions, which did not store their tokens. */
+const BYTES_A_TOKEN = 3;
+
+interface DatabaseStoreOptions {
+  readonly lease: SessionLease;
+  /** The last stanza number of an earlier worker, positive; 0 for none. */
+  readonly sentBefore: number;
+  readonly roomSid: string | undefined;
+  readonly policy: Pick<SessionPolicy, "model" | "context" | "toolResultMaxBytes">;
+  /** Tells of answers to permission requests. */
+  readonly permissionEvents: PermissionEvents;
+  readonly logger: Logger;
+}
+
+/** A session's part of the database. Restores it, and ends what an earlier worker left open and nobody can take up. */
+export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<SessionStore> {
+  const { lease, sentBefore, roomSid, policy, permissionEvents, logger } = options;
+  const writer: SessionWriter = lease.writer;
+  const { sql } = writer;
+  const { sessionId } = writer.lease;
+  const archive = createTalkArchive(writer, {
+    model: policy.model,
+    maxBytes: policy.context.budgetTokens * BYTES_A_TOKEN,
+  });
+  const restored = await restore(writer, { archive, resultMaxBytes: policy.toolResultMaxBytes });
+  const languages = await loadLanguages(sql, { sessionId });
+  const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
+  const publish = createEventPublisher({ writer, logger });
+  const unkept = new CountedLog(logger, "a further answer to a call was not kept");
+  const recorder = new Recorder(lease, {
+    onLost: (error) => logger.error({ error }, "a record was lost"),
+    onUnkept: (error) => unkept.note({ code: error.code }, error),
+    onCallStored: (call) => publish({ type: "tool_state_stored", call }),
+  });
+  return {
+    recorder,
+    archive,
+    permissions: createPermissionStore(writer, permissionEvents),
+    spending: createSpendingStore(sql),
+    stanzas,
+    sentBefore,
+    restored,
+    languages,
+    keepLanguage: (identity, language) => keepLanguage(writer, { identity, language }),
+    keepAgent: async (agent) => roomSid && (await keepSessionAgent(writer, { agent, roomSid })),
+    watchers: [behindRecord(publish, recorder)],
+    close: async () => {
+      unkept.close();
+      await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { MemoryStore } from "../../session/memory/memory-store.ts";
+import { memoryTools } from "../../session/memory/memory-tools.ts";
+import type { RecallStore } from "../../session/recall/recall-store.ts";
+import { recallTool } from "../../session/recall/recall-tool.ts";
+import type { ServerTool } from "../../tool/server-tool.ts";
+import type { ConfigFileValues } from "../config-file.ts";
+
+interface Stores {
+  readonly recall: RecallStore;
+  readonly memories: MemoryStore;
+}
+
+/** The tools that come with the worker, by name. A file in the tools' folder replaces one of the same name. */
+export function builtInTools(
+  { recall: wanted, memory, context }: Pick<ConfigFileValues, "recall" | "memory" | "context">,
+  { recall, memories }: Stores,
+): ReadonlyMap<string, ServerTool> {
+  // With `inlineTools` the request's list must not be empty: the first tool that a message adds would miss the cache.
+  const isAlwaysOffered = wanted || context.inlineTools;
+  const tools = [recallTool(recall, { isAlwaysOffered }), ...(memory ? memoryTools(memories) : [])];
+  return new Map(tools.map((tool) => [tool.name, tool]));
+}
