@@ -7,7 +7,7 @@ import { type MessageBody, workerFeatures } from "../../protocol/messages/messag
 import { findTool, routeCall } from "../../tool/tool-routing.ts";
 import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import { type Announcement, compileAnnouncement } from "./announced-tools.ts";
-import { catchUp } from "../answer/catch-up.ts";
+import { catchUp } from "./catch-up.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import type { TalkArchive } from "../record/talk-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";

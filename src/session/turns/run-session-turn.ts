@@ -11,7 +11,7 @@ import { isEndedBy, runTurn, type TurnDependencies } from "../../turn/run-turn.t
 import type { ShownTalk } from "../../turn/shown-talk.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
-import { postWhole } from "../answer/catch-up.ts";
+import { postWhole } from "../answer/post-whole.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { TurnSpoken } from "../events/session-event.ts";
 import { type PhraseTable, spokenEnd, phrasesFor } from "../answer/phrases.ts";

@@ -1,9 +1,9 @@
 import { AppError } from "../../errors/app-error.ts";
 import { abortable } from "../../lib/abortable.ts";
-import type { StoredAnswer } from "../../store/turns/find-turns.ts";
-import { messageCost } from "../peers/message-budget.ts";
+import { postWhole } from "../answer/post-whole.ts";
 import type { TalkArchive } from "../record/talk-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
+import { messageCost } from "./message-budget.ts";
 
 /** Older answers than these are not sent again. */
 const MAX_ANSWERS = 50;
@@ -53,15 +53,4 @@ export function catchUp(
       }
       outbox.sendAgain(entries, identity);
     });
-}
-
-/** Sends an answer as one AssistantMessage: to everyone, unless identities are named. */
-export function postWhole(
-  { messageId, parentMessageId, texts }: Omit<StoredAnswer, "lastStanza">,
-  outbox: Outbox,
-  to?: readonly string[],
-): void {
-  const previous = parentMessageId === null ? {} : { previousId: parentMessageId };
-  const body = { id: messageId, ...previous, content: texts.join("\n") };
-  outbox.post({ type: "assistant_message", body }, { ...(to && { to }) });
 }
