@@ -1,6 +1,11 @@
-import { readFile, readdir } from "node:fs/promises";
+import { readFile, readdir, symlink } from "node:fs/promises";
 import { expect, test, vi } from "vitest";
 import bash from "../../../tools/workspace/bash.ts";
+import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
+import type { PermissionRule } from "../../../src/permission/rule.ts";
+import { toDeeds } from "../../../src/permission/to-deeds.ts";
+import { permissionNeed } from "../../../src/tool/permission-need.ts";
+import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { runTool, type Call } from "../run-tool.ts";
 import { TempWorkspace } from "./temp-workspace.ts";
 
@@ -131,3 +136,20 @@ test("a shell of the operator's is used, and one that is not there is an error",
   expect(await withShell(["sh", "-c", 'echo "$0 is boxed"'])).toMatchObject({ output: "echo hi is boxed\n" });
   await expect(withShell(["no-such-shell"])).rejects.toThrow("The command could not be started");
 });
+
+test.each(["echo x > notes/key", "cat < notes/key", "bash -c 'echo x > ./notes/key'"])(
+  "a redirection through a link is judged by the name of the file that it leads to, too: %s",
+  async (command) => {
+    await using workspace = await TempWorkspace.create({ "secrets/key": "x", "plain/key": "x" });
+    await symlink("secrets", workspace.at("notes"));
+    const tool = toServerTool("bash", bash, workspace.settings);
+    const rules: PermissionRule[] = [
+      { type: "bash", pattern: "*", action: "allow" },
+      { type: "*", pattern: "secrets/**", action: "deny" },
+    ];
+    const judged = (line: string) => evaluateRules(toDeeds(permissionNeed(tool, { command: line })), rules);
+
+    expect(judged(command)).toBe("deny");
+    expect(judged(command.replace("notes", "plain"))).toBe("allow");
+  },
+);
