@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import { AGENT, ROOT } from "./support/containers.ts";
-import { engine, Project } from "./support/project.ts";
+import { engine, Project, showLogs } from "./support/project.ts";
 import { Talk } from "./support/talk.ts";
 
 /** The model, in a container of its own. */
@@ -13,10 +13,15 @@ const MODEL = `services:
     volumes: ["${ROOT}:${ROOT}:ro"]
 `;
 
+let project: Project;
 beforeAll(() => writeFile(join(AGENT, "model.yml"), MODEL));
+afterEach(async ({ task }) => {
+  await showLogs(project, task.result?.state);
+  await project[Symbol.asyncDispose]();
+});
 
 test("a first agent's containers are built and talk, and go on when a service is killed", async () => {
-  await using project = await Project.create({
+  project = await Project.create({
     folder: AGENT,
     files: ["model.yml"],
     env: "ANTHROPIC_API_KEY=test\nANTHROPIC_BASE_URL=http://model:9000\n",
@@ -37,7 +42,7 @@ test("a first agent's containers are built and talk, and go on when a service is
 });
 
 test("a first agent without a key says in one line which variables it needs", async () => {
-  await using project = await Project.create({ folder: AGENT });
+  project = await Project.create({ folder: AGENT });
   await project.compose("up", "--build", "--detach");
 
   // Not by `up --wait`: a worker that has just been restarted has no health yet, and may count as healthy.

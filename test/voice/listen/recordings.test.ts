@@ -45,9 +45,13 @@ test("in a room, too, the recogniser gets the beginning of what is said", async 
   await user.play(resampled(spoken, RATE, SPEECH_RATE));
   await expect.poll(() => ears.utterances.length, { timeout: 10_000 }).toBe(1);
   const [heard = new Int16Array()] = ears.utterances;
-  // Opus does not keep the samples, but the loudness of each hundredth of a second.
-  const first = (sound: Int16Array) => loudness(sound).slice(firstSoundMs(sound) / 10, firstSoundMs(sound) / 10 + 50);
-  expect(correlation(first(spoken), first(heard))).toBeGreaterThan(0.8);
+  // Opus does not keep the samples, but the loudness of each hundredth of a second, and blurs where the first sound begins.
+  const first = (sound: Int16Array, later = 0) => {
+    const at = Math.max(0, Math.floor(firstSoundMs(sound) / 10) + later);
+    return loudness(sound).slice(at, at + 50);
+  };
+  const fits = [-3, -2, -1, 0, 1, 2, 3].map((later) => correlation(first(spoken), first(heard, later)));
+  expect(Math.max(...fits)).toBeGreaterThan(0.8);
 });
 
 /** Keeps what it is asked to recognise, and understands nothing. */
