@@ -69,7 +69,7 @@ export class Steps {
   #left = MAX_STEPS;
   #lookAt = MAX_STEPS - LOOK_EVERY_STEPS;
   #depth = 0;
-  readonly #endsAt = performance.now() + MAX_MS;
+  readonly #endsAt = Date.now() + MAX_MS;
 
   /**
    * Pays for so many turns of a loop, also for one whose length the value or the schema decides.
@@ -78,9 +78,9 @@ export class Steps {
    */
   spend(count = 1): void {
     this.#left -= count;
-    if (this.#left >= Math.max(this.#lookAt, 0)) return;
-    this.#lookAt = this.#left - LOOK_EVERY_STEPS;
-    if (this.#left < 0 || performance.now() > this.#endsAt) throw new TooManyStepsError();
+    if (this.#left >= this.#lookAt) return;
+    this.#lookAt = Math.max(0, this.#left - LOOK_EVERY_STEPS);
+    if (this.#left < 0 || Date.now() > this.#endsAt) throw new TooManyStepsError();
   }
 
   /** @throws {TooManyStepsError} */

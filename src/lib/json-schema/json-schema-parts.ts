@@ -59,8 +59,8 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
     expect(isTextList(names), "required to be a list of names");
     // zod lists what has a default as required, and whoever made the schema takes a value without it.
     const hasDefault = (key: string) => {
-      const property = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
-      return isRecord(property) && Object.hasOwn(property, "default");
+      const property = isRecord(properties) && properties[key];
+      return isRecord(property) && "default" in property;
     };
     const keys = (names as readonly string[]).filter((key) => !isForeign || !hasDefault(key));
     return (value, steps) => {

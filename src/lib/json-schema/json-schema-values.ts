@@ -1,4 +1,4 @@
-import { check, expect, type Keyword, keysOf, ok, type Steps, unchecked } from "./json-schema-check.ts";
+import { check, expect, type Keyword, keysOf, ok, type Schema, type Steps, unchecked } from "./json-schema-check.ts";
 import { isRecord } from "../json.ts";
 
 const MAX_SHOWN_LENGTH = 500;
@@ -102,16 +102,10 @@ function cut(text: string): string {
 function isEqual(one: unknown, other: unknown, steps: Steps): boolean {
   steps.spend();
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
-  if (Array.isArray(one) || Array.isArray(other))
-    return (
-      Array.isArray(one) &&
-      Array.isArray(other) &&
-      one.length === other.length &&
-      one.every((item, index) => isEqual(item, other[index], steps))
-    );
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
   const keys = keysOf(one, steps);
   return (
     keys.length === keysOf(other, steps).length &&
-    keys.every((key) => Object.hasOwn(other, key) && isEqual(Reflect.get(one, key), Reflect.get(other, key), steps))
+    keys.every((key) => Object.hasOwn(other, key) && isEqual((one as Schema)[key], (other as Schema)[key], steps))
   );
 }

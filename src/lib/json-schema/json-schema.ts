@@ -1,6 +1,7 @@
 import {
   type Check,
   type Compiler,
+  expect,
   first,
   isSchema,
   type Keyword,
@@ -41,10 +42,8 @@ export function compileJsonSchema(
   const compiled = new Map<unknown, Check>();
   const referred = new Set<unknown>();
   const compile = (schema: unknown): Check => {
-    if (!isSchema(schema)) {
-      if (isLenient) return unchecked(compiler);
-      throw new TypeError("its schema is invalid: expected a map, true or false");
-    }
+    if (isLenient && !isSchema(schema)) return unchecked(compiler);
+    expect(isSchema(schema), "a map, true or false");
     if (!isRecord(schema)) return schema === false ? nothing : ok;
     const known = compiled.get(schema);
     if (known) return known;
@@ -63,8 +62,8 @@ export function compileJsonSchema(
       try {
         return KEYWORDS[name]?.(operand as never, schema, compiler) ?? [];
       } catch (error) {
-        if (!isLenient) throw error;
-        return [unchecked(compiler)];
+        if (isLenient) return unchecked(compiler);
+        throw error;
       }
     });
     return all;
