@@ -1,59 +1,45 @@
 import { hostname } from "node:os";
-import type { Logger } from "pino";
 import type { Telemetry } from "../telemetry/telemetry.ts";
-import type { LiveTools, ServerTool } from "../tool/server-tool.ts";
 import { CallEnd, type CallLine } from "./agent/call-end.ts";
 import { ofAgent } from "./agent/of-agent.ts";
-import type { SessionAgents } from "./agent/session-agents.ts";
-import type { NotesModel } from "./context/summariser.ts";
-import type { SessionWatcher } from "./events/session-event.ts";
 import type { KnownMemories } from "./memory/known-memories.ts";
 import { ToldMemories } from "./memory/told-memories.ts";
 import type { RoomLink } from "./room/room-link.ts";
-import type { VoicePort } from "./room/voice-port.ts";
-import type { SessionPolicy } from "./session-policy.ts";
+import type { SessionOptions } from "./session-options.ts";
 import type { SessionStore } from "./session-store.ts";
 import { Session } from "./session.ts";
 import { BUDGET_NAMES } from "./spending/budget.ts";
 import { Spending } from "./spending/spending.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import type { CountTokens, OpenStream } from "./turns/open-stream.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { Outbox } from "./wire/outbox.ts";
 
 /** Everything that a session is made in: its room, its store, its agents with their model and tools. */
-export interface SessionWorld {
-  /** The id of the row in `sessions`. */
-  readonly sessionId: string;
+export interface SessionWorld extends Pick<
+  SessionOptions,
+  | "sessionId"
+  | "room"
+  | "roomSid"
+  | "policy"
+  | "serverTools"
+  | "liveTools"
+  | "agents"
+  | "openStream"
+  | "countTokens"
+  | "notesModel"
+  | "voice"
+  | "watchers"
+  | "logger"
+> {
   readonly conversationId: string;
-  readonly room: string;
-  /** LiveKit's id of the room, which differs from that of a later room of the same name. @defaultValue unknown */
-  readonly roomSid?: string | undefined;
   readonly store: SessionStore;
-  readonly policy: SessionPolicy;
-  /** May change, and is read anew for every step and call. */
-  readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** Tells when `serverTools` have changed. @defaultValue they do not change */
-  readonly liveTools?: LiveTools | undefined;
-  /** @defaultValue one agent, whose instructions do not change */
-  readonly agents?: SessionAgents | undefined;
-  readonly openStream: OpenStream;
-  /** @defaultValue the API cannot count */
-  readonly countTokens?: CountTokens | undefined;
-  /** Writes notes on older turns. @defaultValue there are no notes */
-  readonly notesModel?: NotesModel | undefined;
   /** @defaultValue nothing is remembered */
   readonly memories?: Pick<KnownMemories, "of" | "read"> | undefined;
   readonly link: Pick<RoomLink, "publish" | "openTranscription">;
-  /** @defaultValue nothing is spoken or heard */
-  readonly voice?: VoicePort | undefined;
   /** @defaultValue no call can be ended, and no agent has tools for it */
   readonly line?: CallLine | undefined;
-  /** Get the session's events. */
-  readonly watchers: readonly SessionWatcher[];
   /** @defaultValue the telemetry that this process has registered */
   readonly telemetry?: Telemetry | undefined;
-  readonly logger: Logger;
 }
 
 export interface AssembledSession {

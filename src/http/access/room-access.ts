@@ -108,8 +108,8 @@ export function requireSubscriber({ maySubscribe }: RoomAccess): void {
 }
 
 /**
- * For all that shows what was said: the session of the token's room. If the caller names a session, it must be this one: sessions of other rooms are
- * answered as if they did not exist.
+ * The session of the token's room, for routes that show what was said. If the caller names a session, it must be this one:
+ * sessions of other rooms are answered as if they did not exist.
  *
  * @throws {HttpError} 403, 404
  */

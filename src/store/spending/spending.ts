@@ -30,6 +30,19 @@ export interface NewSpending extends Spender, Tokens {
 /** Days are UTC days by the database's clock, so that workers' clocks may differ. */
 const TODAY = "(now() at time zone 'utc')::date";
 
+/** For an insert into `spending`: what is there already grows. */
+function addedToSums(sql: Sql) {
+  return sql`
+    on conflict (scope, key, day, model, purpose) do update set
+      calls = spending.calls + excluded.calls,
+      input_tokens = spending.input_tokens + excluded.input_tokens,
+      output_tokens = spending.output_tokens + excluded.output_tokens,
+      cache_read_tokens = spending.cache_read_tokens + excluded.cache_read_tokens,
+      cache_write_tokens = spending.cache_write_tokens + excluded.cache_write_tokens,
+      money = spending.money + excluded.money
+  `;
+}
+
 /**
  * Adds to the sums of the session, the identity and the worker, always in this order, so that two statements never wait
  * for each other. Not fenced, because what was spent counts, whoever has the session now.
@@ -45,17 +58,11 @@ export async function addSpending(sql: Sql, spending: NewSpending): Promise<void
       scope, key, ${sql.unsafe(TODAY)}, ${model}, ${purpose}, ${calls}, ${inputTokens}, ${outputTokens},
       ${cacheReadTokens}, ${cacheWriteTokens}, ${money.toFixed(9)}::numeric
     from (values ('session', ${sessionId}), ('identity', ${identity}), ('worker', ${worker})) as spender (scope, key)
-    on conflict (scope, key, day, model, purpose) do update set
-      calls = spending.calls + excluded.calls,
-      input_tokens = spending.input_tokens + excluded.input_tokens,
-      output_tokens = spending.output_tokens + excluded.output_tokens,
-      cache_read_tokens = spending.cache_read_tokens + excluded.cache_read_tokens,
-      cache_write_tokens = spending.cache_write_tokens + excluded.cache_write_tokens,
-      money = spending.money + excluded.money
+    ${addedToSums(sql)}
   `);
 }
 
-/** Under this, today's sum of somebody stays whose data was removed. Tomorrow it has another one. */
+/** The key under which today's sum is kept when a person's data is removed. It changes every day. */
 function erasedKey(sql: Sql, { identity }: { readonly identity: string }) {
   return sql`'erased ' || encode(sha256(convert_to(${identity} || ' ' || ${sql.unsafe(TODAY)}, 'UTF8')), 'hex')`;
 }
@@ -75,13 +82,7 @@ export async function eraseSpending(sql: Sql, { identity }: { readonly identity:
         'identity', ${erasedKey(sql, { identity })}, day, '', '', sum(calls), sum(input_tokens), sum(output_tokens),
         sum(cache_read_tokens), sum(cache_write_tokens), sum(money)
       from gone where day = ${sql.unsafe(TODAY)} group by day
-      on conflict (scope, key, day, model, purpose) do update set
-        calls = spending.calls + excluded.calls,
-        input_tokens = spending.input_tokens + excluded.input_tokens,
-        output_tokens = spending.output_tokens + excluded.output_tokens,
-        cache_read_tokens = spending.cache_read_tokens + excluded.cache_read_tokens,
-        cache_write_tokens = spending.cache_write_tokens + excluded.cache_write_tokens,
-        money = spending.money + excluded.money
+      ${addedToSums(sql)}
     )
     select count(*)::int as count from gone
   `);
