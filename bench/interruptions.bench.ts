@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { SPEECH_RATE } from "../src/testing/stage/speaker.ts";
-import { reply, text } from "../src/testing/model-server/step.ts";
+import { reply, text } from "../src/model-server/step.ts";
 import type { Speaker } from "../test/support/speaker.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
+import { recordVoice, today } from "./report/voice-record.ts";
 
 /** How many of each kind. Below it, in how many rooms at a time. */
 const COUNT = Number(process.env["INTERRUPTIONS"] ?? 200);
@@ -81,6 +82,7 @@ test(`of ${COUNT} coughs, how many cost the answer a word`, { timeout: TIMEOUT_M
     `${coughs} coughs: ${lost} lost a word (${share} %), ${ended} ended the answer, ${missing.toFixed(1)} s missing`,
   );
   expect(coughs).toBeGreaterThanOrEqual(COUNT);
+  await recordVoice({ coughs: { at: today(), count: coughs, lost } });
 });
 
 test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_MS }, async () => {
@@ -117,4 +119,5 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
   });
   console.log(`${asked} interruptions: ${stopped} stopped the answer (${((100 * stopped) / asked).toFixed(1)} %)`);
   expect(asked).toBeGreaterThanOrEqual(COUNT);
+  await recordVoice({ interruptions: { at: today(), count: asked, stopped } });
 });

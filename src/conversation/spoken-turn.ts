@@ -1,4 +1,4 @@
-import type { JsonValue } from "../lib/json.ts";
+import type { JsonObject, JsonValue } from "../lib/json.ts";
 import type { CallState, ExtraAnswer } from "./call.ts";
 import type { TurnState } from "./turn-record.ts";
 import type { TurnTimings } from "./turn-timings.ts";
@@ -21,7 +21,7 @@ export interface SpokenTool {
   readonly logs?: readonly string[];
   readonly result?: JsonValue;
   /** What clients were given to display. */
-  readonly display?: JsonValue;
+  readonly display?: JsonObject;
   /** Their size as JSON, where `input`, `logs`, `result` and `display` are left out because those of the turn are too large together. */
   readonly leftOutBytes?: number;
   readonly errorCode?: string;

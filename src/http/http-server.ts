@@ -8,6 +8,7 @@ import type { EventSource } from "./events/event-source.ts";
 import type { HttpApp, RoomParts, RoomRoutes } from "./http-app.ts";
 import { createErrorHandler } from "./http-error.ts";
 import { opencodeRoutes } from "./opencode/opencode-routes.ts";
+import { callRoutes } from "./routes/call-routes.ts";
 import { eventRoutes } from "./routes/event-routes.ts";
 import { grantRoutes } from "./routes/grant-routes.ts";
 import { healthRoutes, type ReadyCheck } from "./routes/health-routes.ts";
@@ -35,6 +36,7 @@ const ROOM_ROUTES: readonly RoomRoutes[] = [
   sessionRoutes,
   eventRoutes,
   transcriptRoutes,
+  callRoutes,
   scenarioRoutes,
   usageRoutes,
   memoryRoutes,

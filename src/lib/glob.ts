@@ -17,6 +17,11 @@ export function anyFolders(index: number): Place[] {
   return [{ leadsTo: [index + 1, index + 3] }, ANY_TEXT, literal("/")];
 }
 
+/** The places of a glob that knows stars alone: each stands for any text, and every other character for itself. */
+export function placesOfStars(pattern: string): Place[] {
+  return Array.from(pattern, (char) => (char === "*" ? ANY_TEXT : literal(char)));
+}
+
 /** Stands in a text for an unknown piece of any length. */
 export const UNKNOWN = "\uE000";
 /**

@@ -7,6 +7,8 @@ import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
 /** Characters that deltas may bring in one message. The longest answers of Claude, 128,000 tokens, have about 600,000. */
 const MAX_WRITTEN_LENGTH = 2 * 1024 * 1024;
+/** Blocks of one message, also empty ones. The longest answers of Claude, with citations, have some hundreds. */
+const MAX_BLOCKS = 2_000;
 /** Characters of a delta. A sentence is found and sent in one go, so a longer text would hold up other sessions. */
 const MAX_DELTA_LENGTH = 16_384;
 
@@ -23,7 +25,7 @@ const MAX_DELTA_LENGTH = 16_384;
  *   refuses it in the history, and no tool may run twice for one use)
  *
  * @throws {ModelError} for the API's `error` event; `broken_stream` when the stream ends before `message_stop`;
- *   `endless_stream` when the model writes more than `MAX_WRITTEN_LENGTH`
+ *   `endless_stream` when the model writes more than `MAX_WRITTEN_LENGTH` or `MAX_BLOCKS`
  */
 export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerator<ModelEvent, void, undefined> {
   const open = new Map<number, OpenBlock>();
@@ -34,6 +36,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   let containerId: string | undefined;
   let compaction = NO_USAGE;
   let writtenLength = 0;
+  let blockCount = 0;
   let isWhole = false;
   try {
     for await (const event of events) {
@@ -54,6 +57,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
           break;
         case "content_block_start": {
           if (index < 0 || !isRecord(event["content_block"])) break;
+          if (++blockCount > MAX_BLOCKS) throw new ModelError("endless_stream");
           if (block) yield stopEvent(index, block, true);
           open.delete(index);
           const next = openBlock(event["content_block"]);

@@ -1,3 +1,6 @@
+/** Topic of Parley's packets and byte streams. A packet without a topic is taken too, one with another is ignored. */
+export const TOPIC = "parley";
+
 /** Both ends keep to these. Sizes are bytes of the encoded form. */
 export const MESSAGE_LIMITS = {
   envelopeBytes: 4 * 1024 * 1024,
@@ -25,6 +28,8 @@ const WORKER_LIMITS = {
   contentBlocks: 20,
   mediaBytes: 3_145_728,
   contentBytes: 6_291_456,
+  /** Of a result as JSON, and of the texts of its content: as much as an MCP server may send in one message. */
+  resultCharacters: 10_485_760,
   /** Of a result's `display`, as JSON. */
   displayBytes: 131_072,
   /** Of texts that need not be long: a note on a message, an error's message. */

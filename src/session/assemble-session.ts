@@ -96,7 +96,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     serverTools,
     liveTools,
     agents,
-    openStream: spending.limited(world.openStream, () => agents?.current.model ?? policy.model),
+    openStream: world.openStream,
     countTokens: world.countTokens,
     notesModel: world.notesModel && spending.countedNotes(world.notesModel),
     logger,

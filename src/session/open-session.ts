@@ -1,38 +1,20 @@
 import { loadSessionAgent } from "../store/sessions/sessions.ts";
 import type { Begun } from "../store/sessions/session-rooms.ts";
-import type { Sql } from "../store/database/pool.ts";
 import { assembleSession, type SessionWorld } from "./assemble-session.ts";
 import { openDatabaseStore } from "./database-store.ts";
 import { SessionRoom } from "./ending/session-room.ts";
 import type { PermissionEvents } from "./permission/permission-store.ts";
 import { leasedLink } from "./record/leased-link.ts";
-import { claimRoomSession, type RoomSession } from "./restore/claim-room-session.ts";
+import { type ClaimOptions, claimRoomSession, type RoomSession } from "./claim-room-session.ts";
 import type { RoomOver } from "./room/room-input.ts";
-import type { RoomLink } from "./room/room-link.ts";
 import type { Session } from "./session.ts";
 
 /** Without `roomSid`, hand-offs, start and end of the session are not stored. */
-export interface OpenSessionOptions extends Omit<SessionWorld, "sessionId" | "store" | "link"> {
-  readonly sql: Sql;
+export interface OpenSessionOptions
+  extends Omit<SessionWorld, "sessionId" | "store" | "link">, Omit<ClaimOptions, "link" | "policy"> {
   /** Tells of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
-  /**
-   * Whether the room continues the session of an earlier room of the same name. If not, that session is ended, and this
-   * room gets a new one. Needs `roomSid`. @defaultValue true
-   */
-  readonly continues?: boolean | undefined;
-  /** Whether a webhook tells the operator's server of the session's end. @defaultValue false */
-  readonly tellsOfEnd?: boolean | undefined;
-  /** Names this worker in the lease. */
-  readonly owner: string;
-  /** A worker that stopped without a word loses its session after this long. @defaultValue 12000 */
-  readonly leaseMs?: number;
-  readonly link: Pick<RoomLink, "publish" | "openTranscription" | "otherAgents">;
-  /**
-   * Lets nothing more of a worker whose lease has run out into the room: it may have stood still with packets to send.
-   * Never rejects.
-   */
-  readonly silence: (owner: string) => Promise<void>;
+  readonly link: SessionWorld["link"] & ClaimOptions["link"];
   /** Called when another worker has the session: this one must leave the room. */
   readonly onLost: () => void;
 }
@@ -68,7 +50,7 @@ export interface OpenedSession {
  * @throws {AppError} `unavailable` when the database is away or another worker keeps the session
  */
 export async function openSession(options: OpenSessionOptions): Promise<OpenedSession> {
-  const claimed = await claimRoomSession({ ...options, resultMaxBytes: options.policy.toolResultMaxBytes });
+  const claimed = await claimRoomSession(options);
   try {
     return await start(options, claimed);
   } catch (error) {

@@ -1,42 +1,34 @@
-import type { Logger } from "pino";
 import type { SessionAgents } from "./agent/session-agents.ts";
 import type { AnswerOutput } from "./answer/answer-output.ts";
 import type { SessionCalls } from "./calls/session-calls.ts";
-import type { SessionEvent } from "./events/session-event.ts";
 import type { Configurations } from "./peers/configurations.ts";
-import type { Peers } from "./peers/peers.ts";
 import type { PermissionDesk } from "./permission/permission-desk.ts";
-import type { Recorder } from "./record/recorder.ts";
-import type { TalkArchive } from "./record/talk-archive.ts";
+import type { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
-import type { RoomLink } from "./room/room-link.ts";
-import type { VoicePort } from "./room/voice-port.ts";
 import { Summariser, type NotesModel } from "./context/summariser.ts";
 import { phrasesFor } from "./answer/phrases.ts";
 import type { ToldMemories } from "./memory/told-memories.ts";
 import type { Spending } from "./spending/spending.ts";
-import type { SessionPolicy } from "./session-policy.ts";
 import { abortable } from "../lib/abortable.ts";
 import { createId } from "../lib/id.ts";
 import { ShownTalk, type Window } from "../turn/shown-talk.ts";
-import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import type { Outbox } from "./wire/outbox.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
-import type { CountTokens, OpenStream } from "./turns/open-stream.ts";
+import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { wordsOf } from "./turns/own-words.ts";
 import { PassingOver } from "./turns/passing-over.ts";
-import { createTurn, logTurnEnd, runSessionTurn, type EndedTurn } from "./turns/run-session-turn.ts";
-import { TurnModel } from "./turns/turn-model.ts";
+import { createTurn, logTurnEnd, runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
+import { ModelCalls } from "./model/model-calls.ts";
 import { TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { Speakers } from "./turns/speakers.ts";
 import { toVariationTurn } from "./turns/variation.ts";
+import type { SessionCore } from "./session-core.ts";
 
-interface SessionTurnsOptions {
+type Core = "policy" | "peers" | "outbox" | "link" | "voice" | "recorder" | "archive" | "telemetry" | "logger" | "tell";
+
+interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly restored: Pick<Restored, "window" | "lastPosition">;
-  readonly archive: TalkArchive;
-  readonly policy: Pick<SessionPolicy, "model" | "maxSteps" | "onNewMessage" | "phrases" | "context" | "speculates">;
   /** @defaultValue one agent, whose instructions do not change */
   readonly agents?: SessionAgents | undefined;
   readonly openStream: OpenStream;
@@ -47,16 +39,9 @@ interface SessionTurnsOptions {
   /** The parts that ask participants in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
-  readonly peers: Peers;
-  readonly outbox: Outbox;
-  readonly link: Pick<RoomLink, "openTranscription">;
-  readonly voice: VoicePort | undefined;
-  readonly recorder: Recorder;
   readonly memories?: ToldMemories | undefined;
-  readonly spending?: Pick<Spending, "isWarningDue"> | undefined;
-  readonly telemetry: SessionTelemetry;
-  readonly logger: Logger;
-  readonly tell: (event: SessionEvent) => void;
+  readonly media: Pick<SessionMedia, "of">;
+  readonly spending: Pick<Spending, "isWarningDue" | "limited">;
 }
 
 /** Anthropic keeps a prompt in its cache for five minutes after the last use. */
@@ -73,7 +58,7 @@ export class SessionTurns {
   readonly #speakers: Speakers | undefined;
   #shown: ShownTalk;
   readonly #summariser: Summariser | undefined;
-  readonly #model: TurnModel;
+  readonly #model: ModelCalls;
   /** When the last turn ended, by `performance.now()`. */
   #lastEnd = performance.now();
   readonly #passing: PassingOver;
@@ -86,7 +71,7 @@ export class SessionTurns {
     this.#options = options;
     const { notesModel: model, logger, policy, agents, peers, voice, archive } = options;
     this.#summariser = model && new Summariser({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
-    this.#model = new TurnModel(options, () => this.#shown);
+    this.#model = new ModelCalls(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });
     this.#lastPosition = restored.lastPosition;
@@ -293,13 +278,13 @@ export class SessionTurns {
         (this.#running = { ids: [id, messageId, asked ?? ""], answer }),
       onAnswered: async (turn) => {
         for (const asking of worded) await asking.sayAgain(participant, turn);
-        if (await spending?.isWarningDue(participant)) await turn.aside?.(phrases.budgetLow, turn.signal);
+        if (await spending.isWarningDue(participant)) await turn.aside?.(phrases.budgetLow, turn.signal);
         calls.endTurn();
       },
       dependencies: (turn) => ({
         model: agents?.current.model ?? policy.model,
         maxSteps: policy.maxSteps,
-        ...this.#model.of(participant),
+        ...this.#model.beginTurn(participant),
         ...(ownWords && { openStream: () => ownWords }),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),

@@ -1,4 +1,3 @@
-import type { Logger } from "pino";
 import { Initiative } from "./agent/initiative.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
 import { createBlockEvents } from "./events/block-events.ts";
@@ -13,28 +12,23 @@ import { Configurations } from "./peers/configurations.ts";
 import type { Peer } from "./peers/peer.ts";
 import { Peers } from "./peers/peers.ts";
 import { PermissionDesk } from "./permission/permission-desk.ts";
-import type { Recorder } from "./record/recorder.ts";
 import { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
 import { forListeners } from "./peers/for-listeners.ts";
 import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
+import type { SessionCore } from "./session-core.ts";
 import type { SessionOptions } from "./session-options.ts";
 import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
-import { countingWithMedia, withMedia } from "./turns/open-stream.ts";
 import type { NewTurn } from "./turns/turn-queue.ts";
 import { SessionTurns } from "./session-turns.ts";
-import type { Outbox } from "./wire/outbox.ts";
 
 /**
  * The session of one room: messages in, turns one after another, answers and tool calls out. Its participants share a
  * history and a queue of turns; each call goes to one of them. Nothing that a participant sends ends the session.
  */
 export class Session {
-  readonly #outbox: Outbox;
-  readonly #recorder: Recorder;
-  readonly #logger: Logger;
+  readonly #core: SessionCore;
   readonly #initiative: Initiative | undefined;
-  readonly #telemetry: SessionTelemetry;
   readonly #watchers: readonly SessionWatcher[];
   readonly #messages: UserMessages;
   readonly #peers = new Peers();
@@ -43,7 +37,6 @@ export class Session {
   readonly #permissions: PermissionDesk;
   readonly #calls: SessionCalls;
   readonly #turns: SessionTurns;
-  readonly #stopPorts: Parameters<typeof handleStop>[2];
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
@@ -51,94 +44,67 @@ export class Session {
     const { outbox, recorder, link, restored, archive, spending, memories, callEnd, logger } = options;
     const { telemetry = new SessionTelemetry(), onLanguageDropped = () => {} } = options;
     const peers = this.#peers;
-    const voice = options.voice && forListeners(options.voice, peers);
-    const tell = (event: SessionEvent) => this.#tell(event);
-    this.#outbox = outbox;
-    this.#recorder = recorder;
-    this.#logger = logger;
-    this.#telemetry = telemetry;
-    this.#configurations = new Configurations({ ...options, voice, peers, onLanguageDropped });
-    this.#unfollowTools = this.#configurations.follow();
-    this.#permissions = new PermissionDesk({
+    const core: SessionCore = {
       sessionId,
-      store: options.permissionStore,
-      policy: policy.permission,
+      room,
+      roomSid: options.roomSid ?? room,
+      policy,
       serverTools,
       peers,
       outbox,
       link,
-      voice,
-      logger,
-      tell,
-      untilStored: (callId) => recorder.durable(callId),
-    });
-    const media = new SessionMedia({ recorder, archive });
-    const forms = new WordedForms({ peers, outbox, link, voice });
-    const worded = [this.#permissions, forms];
-    this.#calls = new SessionCalls({
-      room,
-      roomSid: options.roomSid ?? room,
-      sessionId,
-      serverTools,
-      policy,
-      peers,
-      outbox,
+      voice: options.voice && forListeners(options.voice, peers),
       recorder,
-      permissions: this.#permissions,
-      forms,
-      voice,
+      archive,
       telemetry,
       logger,
+      tell: (event) => this.#tell(event),
+    };
+    this.#core = core;
+    this.#configurations = new Configurations({ ...core, liveTools: options.liveTools, onLanguageDropped });
+    this.#unfollowTools = this.#configurations.follow();
+    this.#permissions = new PermissionDesk({ ...core, policy: policy.permission, store: options.permissionStore });
+    const media = new SessionMedia(core);
+    const forms = new WordedForms(core);
+    const worded = [this.#permissions, forms];
+    this.#calls = new SessionCalls({
+      ...core,
+      permissions: this.#permissions,
+      forms,
       keepMedia: (call, kept) => media.keepResult(call, kept),
-      onState: (call) => {
-        voice?.setInterruptible(!this.#calls.isBlocking);
-        tell({ type: "tool_state", call });
-      },
       onLateOutcome: (outcome) => this.#turns.addOutcome(outcome),
     });
     this.#turns = new SessionTurns({
+      ...core,
       restored,
-      archive,
-      policy,
       agents,
-      openStream: withMedia(openStream, media),
-      countTokens: countTokens && countingWithMedia(countTokens, media),
+      openStream,
+      countTokens,
+      media,
       notesModel,
       calls: this.#calls,
       worded,
       configurations: this.#configurations,
-      peers,
-      outbox,
-      link,
-      voice,
-      recorder,
       memories,
       spending,
-      telemetry,
-      logger,
-      tell,
     });
-    this.#stopPorts = { turns: this.#turns, calls: this.#calls, archive, outbox };
     const asking = [this.#calls.wire, this.#permissions];
-    const { phrases } = policy;
-    this.#admission = new Admission({ asking, worded, phrases, outbox, link, telemetry, logger });
+    this.#admission = new Admission({ ...core, asking, worded });
     this.#messages = new UserMessages({
-      peers,
+      ...core,
       messageIds: restored.messageIds,
       admission: this.#admission,
       worded,
-      recorder,
       media,
-      outbox,
       add: (turn, how) => this.#turns.add(turn, how),
       onQuestionAnswered: () => this.#turns.dropSpeculation(),
       onSaid: (identity) => this.#initiative?.noteSaid(identity),
     });
     const isPause = () => this.isAtPause && !this.#permissions.isAsking && !peers.isEmpty;
     const begin = (turn: NewTurn) => this.#turns.add(turn);
-    this.#initiative = agents && new Initiative({ agents, archive, peers, voice, callEnd, isPause, begin, logger });
+    this.#initiative = agents && new Initiative({ ...core, agents, callEnd, isPause, begin });
     this.#watchers = [
-      createBlockEvents({ outbox, peers, recorder }),
+      createBlockEvents(core),
       ...options.watchers,
       this.#calls.watchPermissions,
       (event) => this.#initiative?.watch(event),
@@ -223,9 +189,10 @@ export class Session {
     await this.#turns.close(graceMs);
     await this.#calls.close();
     await this.#permissions.close();
-    await this.#recorder.close();
-    await this.#outbox.drain();
-    this.#telemetry.close();
+    const { recorder, outbox, telemetry } = this.#core;
+    await recorder.close();
+    await outbox.drain();
+    telemetry.close();
   }
 
   readonly #handlers: MessageHandlers = {
@@ -244,8 +211,8 @@ export class Session {
     permission_response: (from, body) => this.#permissions.handleResponse(from, body),
     tool_use_progress: (from, body) => this.#calls.wire.handleProgress(from, body),
     control_variation: (from, body, meta) => this.#turns.add({ participant: from.identity, variation: body, meta }),
-    commentary: (from, body) => keepCommentary(from, body, { recorder: this.#recorder, outbox: this.#outbox }),
-    control_stop: (from, body) => handleStop(from, body, this.#stopPorts),
+    commentary: (from, body) => keepCommentary(from, body, this.#core),
+    control_stop: (from, body) => handleStop(from, body, { ...this.#core, turns: this.#turns, calls: this.#calls }),
   };
 
   #join(participant: RoomParticipant): Peer {
@@ -262,12 +229,12 @@ export class Session {
   #handlePacket(peer: Peer, bytes: Uint8Array): void {
     if (!this.#admission.packet(peer, bytes)) return;
     const onDropped = (reason: string, error?: unknown) => this.#admission.drop(reason, error);
-    handlePacket(peer, bytes, { outbox: this.#outbox, handlers: this.#handlers, onDropped });
+    handlePacket(peer, bytes, { outbox: this.#core.outbox, handlers: this.#handlers, onDropped });
   }
 
   #tell(event: SessionEvent): void {
     // After these events the turn may wait for nothing but permissions, or but its own participant's device.
     if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.passOver();
-    tellWatchers(this.#watchers, event, this.#logger);
+    tellWatchers(this.#watchers, event, this.#core.logger);
   }
 }

@@ -15,8 +15,8 @@ export { type CallFields, matchers, type QuestionFields, type TurnMatchers } fro
 export { real } from "./model/real.ts";
 export { type Script, scripted, type ScriptedReply } from "./model/scripted.ts";
 export { type TestModel } from "./model/test-model.ts";
-export { type RecordedRequest } from "./model-server/model-server.ts";
-export * as replies from "./model-server/step.ts";
+export { type RecordedRequest } from "../model-server/model-server.ts";
+export * as replies from "../model-server/step.ts";
 export { showTurn } from "./show-turn.ts";
 export { type RoomServers, startRoomServers } from "./stage/room-servers.ts";
 export { startTalk, type TalkOptions } from "./start-talk.ts";

@@ -114,7 +114,7 @@ interface ToolOptions<Input, Settings> {
   readonly timeoutMs?: number;
   /**
    * Runs each call in a thread of its own with at most 256 MB, which is ended when the call is: for what computes long
-   * without a pause, and would hold up other sessions. Input, result and `ask` must be structured-cloneable.
+   * without a pause, and would hold up other sessions. The input must be structured-cloneable.
    * @defaultValue false
    */
   readonly isolate?: boolean;

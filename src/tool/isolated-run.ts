@@ -3,7 +3,7 @@ import { isRecord } from "../lib/json.ts";
 import { moduleBeside } from "../lib/module-beside.ts";
 import { toolResult } from "../protocol/tool-result.ts";
 import type { ToolContext } from "./define-tool.ts";
-import type { FromThread, ToThread, ThreadData } from "./isolated-thread.ts";
+import type { FromThread, ThreadData, Thrown, ToThread } from "./isolated-thread.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
 import { UnusableResult } from "./results/read-result.ts";
@@ -63,9 +63,11 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
   };
 }
 
-/** With the places in the tool's own file, which its author needs. */
-function toToolError({ message, stack }: Extract<FromThread, { type: "failed" }>): Error {
-  return Object.assign(new Error(message), stack !== undefined && { stack });
+/** What the tool threw, with the places in its own file, which its author needs. */
+function fromThrown({ message, name, code, stack, cause }: Thrown): unknown {
+  if (name === undefined) return message;
+  const error = new Error(message, cause && { cause: fromThrown(cause) });
+  return Object.assign(error, { name, stack }, code !== undefined && { code });
 }
 
 function toThreadError(error: NodeJS.ErrnoException): Error {
@@ -104,6 +106,6 @@ function handle(message: FromThread, { end, send, log, progress, ask, elicit }: 
     case "done":
       return end.resolve(message.parts ? toolResult(message.parts) : message.value);
     case "failed":
-      return end.reject(message.isDenied ? new PermissionDenied(message.message) : toToolError(message));
+      return end.reject(message.isDenied ? new PermissionDenied(message.thrown.message) : fromThrown(message.thrown));
   }
 }

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
+import { cleanJson } from "../lib/clean-json.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { unawaited } from "../lib/abortable.ts";
 import type { Outcome } from "../conversation/call.ts";
@@ -9,6 +10,7 @@ import { CALL_LOG, CallLog } from "./calls/call-log.ts";
 import type { Elicitation, Elicited, PermissionAsk, Tool, ToolContext } from "./define-tool.ts";
 import { messageOf } from "./outcome.ts";
 import { PermissionDenied } from "./permission-denied.ts";
+import { readBounded } from "./results/read-bounded.ts";
 import { readReturned } from "./results/read-result.ts";
 
 // The thread in which one call of a tool with `isolate` runs. It sends only what is of use: the main thread must handle
@@ -40,12 +42,20 @@ export type FromThread =
   /** `parts` of what `toolResult` made: its mark would not come through. */
   | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
   | { readonly type: "unusable"; readonly outcome: Outcome }
-  | {
-      readonly type: "failed";
-      readonly message: string;
-      readonly stack?: string | undefined;
-      readonly isDenied: boolean;
-    };
+  | { readonly type: "failed"; readonly thrown: Thrown; readonly isDenied: boolean };
+
+/** What the tool threw. The class of an error would not come through, and a value that is none has a message alone. */
+export interface Thrown {
+  readonly message: string;
+  readonly name?: string;
+  /** As `ENOENT`. */
+  readonly code?: string | undefined;
+  readonly stack?: string | undefined;
+  readonly cause?: Thrown | undefined;
+}
+
+/** How many errors are sent of a chain of causes. */
+const MAX_CAUSES = 3;
 
 if (!isMainThread && parentPort) await runHere(parentPort, workerData as ThreadData);
 
@@ -68,12 +78,16 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     send(toQuestion(id));
     return answer.promise;
   };
-  const ask = async (request: PermissionAsk) => void (await wait((id) => ({ type: "ask", id, request })));
+  const ask = async (asked: PermissionAsk) => {
+    const request = sendable(asked, "ask");
+    await wait((id) => ({ type: "ask", id, request }));
+  };
   // A zod schema cannot be sent, so what was accepted is checked by it here.
   const elicit = async <Content>({ message, schema }: Elicitation<Content>): Promise<Elicited<Content>> => {
     const { compileForm } = await import("./form-schema.ts");
     const form = compileForm(schema).schema;
-    const answer = await wait((id) => ({ type: "elicit", id, message, schema: form.jsonSchema }));
+    const request = sendable({ message, schema: form.jsonSchema }, "elicit");
+    const answer = await wait((id) => ({ type: "elicit", id, ...request }));
     if (answer?.action !== "accept") return answer ?? { action: "cancel" };
     return { action: "accept", content: form.parse(answer.content) as Content };
   };
@@ -103,11 +117,31 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     const value = await tool.run?.(input as never, own as never);
     const { outcome } = readReturned(value);
     if (outcome.state !== "success") return send({ type: "unusable", outcome });
+    // What was read, within the limits: more may hang on the value itself, such as the rest of a buffer.
     const parts = partsOf(value);
-    send({ type: "done", ...(parts ? { parts } : { value }) });
+    if (parts) send({ type: "done", parts: cleanJson(parts) as ToolResultParts });
+    else send({ type: "done", value: outcome.result });
   } catch (error) {
-    const message = messageOf(error).slice(0, LIMITS.shortTextBytes);
-    const stack = error instanceof Error ? error.stack?.slice(0, LIMITS.shortTextBytes) : undefined;
-    send({ type: "failed", message, stack, isDenied: error instanceof PermissionDenied });
+    send({ type: "failed", thrown: toThrown(error), isDenied: error instanceof PermissionDenied });
   }
+}
+
+function toThrown(error: unknown, causes = 0): Thrown {
+  const message = messageOf(error).slice(0, LIMITS.shortTextBytes);
+  if (!(error instanceof Error)) return { message };
+  const { name, stack, cause, code } = error as NodeJS.ErrnoException;
+  return {
+    message,
+    name: name.slice(0, LIMITS.shortTextBytes),
+    code: typeof code === "string" ? code.slice(0, LIMITS.shortTextBytes) : undefined,
+    stack: stack?.slice(0, LIMITS.shortTextBytes),
+    cause: cause === undefined || causes === MAX_CAUSES ? undefined : toThrown(cause, causes + 1),
+  };
+}
+
+/** @throws {Error} for what is over a limit of JSON; it names the place and the limit */
+function sendable<Value>(value: Value, name: string): Value {
+  const read = readBounded(value, name);
+  if ("fault" in read) throw new Error(read.fault);
+  return read.value as Value;
 }

@@ -1,9 +1,9 @@
+import { inspect } from "node:util";
 import { type Logger as PinoLogger, multistream, pino } from "pino";
 import { build as pretty } from "pino-pretty";
 import { AppError } from "../errors/app-error.ts";
 import { activeTrace } from "../telemetry/trace-context.ts";
 import type { Config } from "./config.ts";
-import { RELOADS } from "./definitions/definitions.ts";
 
 export type Logger = PinoLogger;
 
@@ -11,24 +11,26 @@ export type Logger = PinoLogger;
  * The log of one process. It writes to stderr, because stdout belongs to the ready line, and synchronously, so that
  * nothing is lost at exit. Without LOG_FORMAT it is readable in a terminal, and JSON elsewhere.
  *
- * @param also gets every line, too, as JSON
+ * @param more.isOwnMachine whether it is the author's own machine: then errors have their messages (`describeError`)
+ * @param more.also gets every line, too, as JSON
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,
-  also?: { readonly write: (line: string) => void },
+  more: { readonly isOwnMachine: boolean; readonly also?: { readonly write: (line: string) => void } | undefined },
 ): Logger {
   const isPretty = logFormat === "pretty" || (logFormat === "auto" && process.stderr.isTTY);
+  const describe = (error: unknown) => describeError(error, more);
   const options = {
     level: logLevel,
     base: { pid: process.pid },
     mixin: activeTrace,
-    serializers: { error: describeError, err: describeError },
+    serializers: { error: describe, err: describe },
   };
   const destination = isPretty
     ? pretty({ destination: 2, sync: true, colorize: process.stderr.isTTY, ignore: "pid,hostname", singleLine: true })
     : pino.destination({ dest: 2, sync: true });
-  if (!also) return pino(options, destination);
-  const streams = [destination, also].map((stream) => ({ level: "trace" as const, stream }));
+  if (!more.also) return pino(options, destination);
+  const streams = [destination, more.also].map((stream) => ({ level: "trace" as const, stream }));
   return pino(options, multistream(streams));
 }
 
@@ -45,18 +47,25 @@ interface ErrorDescription {
  * participant said, so only its type, its code and its stack's places are kept; under `parley start`, on an author's own
  * machine, the message, too.
  */
-export function describeError(error: unknown): ErrorDescription | undefined {
-  if (!(error instanceof Error)) return error === undefined ? undefined : { type: typeof error };
+export function describeError(
+  error: unknown,
+  { isOwnMachine }: { readonly isOwnMachine: boolean } = { isOwnMachine: false },
+): ErrorDescription | undefined {
+  if (error === undefined) return undefined;
+  if (!(error instanceof Error)) return { type: typeof error, ...(isOwnMachine && { message: textOf(error) }) };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
-  const cause = describeError(error.cause);
+  const cause = describeError(error.cause, { isOwnMachine });
   if (error instanceof AppError) return { type: error.name, ...code, message: error.message, ...(cause && { cause }) };
   const at = (error.stack ?? "").split("\n").filter((line) => /^\s+at /u.test(line));
-  const message = process.env[RELOADS] === "1" ? { message: error.message } : {};
   return {
     type: error.name,
     ...code,
-    ...message,
+    ...(isOwnMachine && { message: error.message }),
     at: at.slice(0, 8).map((line) => line.trim()),
     ...(cause && { cause }),
   };
+}
+
+function textOf(thrown: unknown): string {
+  return typeof thrown === "string" ? thrown : inspect(thrown, { depth: 1, maxStringLength: 1_000 });
 }

@@ -105,7 +105,7 @@ async function main(): Promise<void> {
   const { otel, telemetry: settings } = config;
   const { logStream, telemetry, close } = startTelemetry({ otel, settings, hubUrl: hub.url });
   cleanup.defer(close);
-  logger = createLogger(config, logStream);
+  logger = createLogger(config, { isOwnMachine: !isWorkerOnly, also: logStream });
   reportLosses(logger);
   for (const problem of await checkEnvFile(".env")) logger.warn({ problem }, "variable looks misspelt");
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));

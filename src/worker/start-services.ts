@@ -1,5 +1,4 @@
 import { AppError } from "../errors/app-error.ts";
-import type { DatabaseWays } from "../store/database/database-ways.ts";
 import type { Config } from "./config.ts";
 import { hasModel } from "./settings/missing-settings.ts";
 import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
@@ -74,26 +73,4 @@ async function provideModel({ config, progress, keep }: StartOptions): Promise<E
   progress("*  NO ANTHROPIC_API_KEY: a SCRIPTED MODEL answers, not Claude. It knows few phrases. *");
   progress("************************************************************************************");
   return { name: SCRIPTED_MODEL_NAME, apiKey: scripted.apiKey, baseUrl: scripted.url };
-}
-
-/**
- * Hands the endpoints to the job processes, which inherit this environment and load their configuration from it.
- *
- * @param endpoints with the address at which notifications are heard, if there is one
- */
-export function publishEndpoints(
-  { livekit, databaseUrl, listenUrl, model }: Endpoints & Pick<DatabaseWays, "listenUrl">,
-  env: NodeJS.ProcessEnv,
-): void {
-  env["LIVEKIT_URL"] = livekit.url;
-  env["LIVEKIT_API_KEY"] = livekit.apiKey;
-  env["LIVEKIT_API_SECRET"] = livekit.apiSecret;
-  env["DATABASE_URL"] = databaseUrl;
-  // Empty and not absent, or it would be taken from `.env`.
-  env["DATABASE_DIRECT_URL"] = listenUrl ?? "";
-  // `databaseUrl` includes the password. The driver would use this one for any other address that has none.
-  delete env["PGPASSWORD"];
-  env["ANTHROPIC_API_KEY"] = model.apiKey;
-  env["ANTHROPIC_MODEL"] = model.name;
-  if (model.baseUrl !== undefined) env["ANTHROPIC_BASE_URL"] = model.baseUrl;
 }

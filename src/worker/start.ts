@@ -16,7 +16,7 @@ import { createUnseenEnds } from "./hooks/unseen-ends.ts";
 import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
-import { type Definitions, openDefinitions, RELOADS, type ToDev } from "./definitions/definitions.ts";
+import { type Definitions, openDefinitions, type ToDev } from "./definitions/definitions.ts";
 import { unknownParameters } from "../store/database/address.ts";
 import { withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
@@ -27,11 +27,12 @@ import { checkOneRtcNode } from "../livekit/one-rtc-node.ts";
 import { lockDataFolder } from "./process/pid-file.ts";
 import { createReadyChecks } from "./ready-checks.ts";
 import { runJobs } from "./dispatch/run-jobs.ts";
+import { jobEnvironment } from "./hosts/job-environment.ts";
 import { watchDatabase } from "./dispatch/watch-database.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
-import { METRICS_HUB, type MetricsHub } from "./telemetry/metrics-hub.ts";
-import { publishEndpoints, startServices, type StartOptions } from "./start-services.ts";
+import type { MetricsHub } from "./telemetry/metrics-hub.ts";
+import { startServices, type StartOptions } from "./start-services.ts";
 import { prepareDatabase } from "./wait-for-database.ts";
 import { startDelivery } from "./webhooks/deliver-webhooks.ts";
 
@@ -96,9 +97,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   reportDatabase(prepared, addresses, logger);
   const { databaseUrl, listenUrl } = prepared;
   const endpoints = { ...services, databaseUrl, listenUrl };
-  publishEndpoints(endpoints, process.env);
   const { livekit } = endpoints;
-  process.env[METRICS_HUB] = hub.url;
   const source = openEventSource({ databaseUrl, listenUrl, logger });
   keep(source);
   const { sql } = source;
@@ -122,6 +121,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     sql,
     database,
     livekit,
+    environment: jobEnvironment({ endpoints, hubUrl: hub.url, reloads: !isWorkerOnly }),
     logger,
     onClosed: unseenEnds.end,
     onFailed: () => onLost("the worker"),
@@ -168,8 +168,6 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
 /** Each job process loads its own. Loaded here so that a bad file ends the start, and to check edited arguments. */
 async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: StartWorkerOptions): Promise<Definitions> {
   const reloads = !isWorkerOnly;
-  // Inherited by job processes.
-  if (reloads) process.env[RELOADS] = "1";
   const definitions = await openDefinitions(config, { reloads });
   cleanup.defer(definitions.close);
   const check = () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readRecorded, toDocs } from "../../bench/report/record.ts";
+import { readVoiceRecord, writeVoice } from "../../bench/report/voice-record.ts";
 
 test("the page of performance and its charts are what the recorded run says", async () => {
   const recorded = await readRecorded();
@@ -11,4 +12,17 @@ test("the page of performance and its charts are what the recorded run says", as
   expect(Object.fromEntries([...docs.keys()].map((path) => [path, readFileSync(path, "utf8")]))).toEqual(
     Object.fromEntries(docs),
   );
+});
+
+test("the page of voice has the figures that the benches of speech recorded, in each of its places", async () => {
+  const page = readFileSync("docs/voice.md", "utf8");
+  const recorded = await readVoiceRecord();
+
+  expect(page).toBe(writeVoice(page, recorded));
+
+  const later = { ...recorded.coughs, lost: 3 };
+  const written = writeVoice(page, { ...recorded, answer: { "it is heard": [1, 22, 3_333] }, coughs: later });
+  expect(written).toContain("| it is heard | 1     | 22     | 3,333 |");
+  expect(written).toContain("-->3 of 200 coughs");
+  expect(() => writeVoice(page.replace("recorded: beside -->", "recorded: besides -->"), recorded)).toThrow(TypeError);
 });

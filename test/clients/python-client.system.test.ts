@@ -10,7 +10,7 @@ import { scriptOf } from "../support/client-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { messagesTo } from "../support/model-view.ts";
 import { PNG } from "../support/pictures.ts";
-import { httpError, reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { httpError, reply, text, toolUse } from "../../src/model-server/step.ts";
 import { PACKAGE } from "../support/python.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { tempFolder } from "../support/temp-folder.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { scriptOf } from "../support/client-tool.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { createToken } from "../support/participant.ts";

@@ -28,10 +28,11 @@ const VITEST = [process.execPath, join(ROOT, "node_modules/vitest/vitest.mjs"), 
 const COMPOSE_TESTS = [...VITEST, "--config", "test/compose/vitest.config.ts", ...process.argv.slice(2)];
 const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n`);
 
-endWithRun();
 process.exitCode = process.env[INSIDE] === undefined ? await main() : await mainInside();
 
 async function main(): Promise<number> {
+  // Those of the namespace, too.
+  endWithRun();
   if (await hasDocker()) {
     await createAgent();
     return run(COMPOSE_TESTS);

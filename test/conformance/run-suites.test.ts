@@ -32,6 +32,22 @@ test("a check that never ends is the kit's fault, and the next one runs in a roo
   ]);
 });
 
+test("a check at which the kit has failed once runs again, in a new room", async () => {
+  let runs = 0;
+  let rooms = 0;
+  const open = async () => {
+    rooms++;
+    return { [Symbol.asyncDispose]: async () => {} };
+  };
+  const hangsOnce = check("one", async () => void (++runs === 1 && (await never())));
+
+  expect(await outcomes({ open, checks: [hangsOnce, check("two", async () => {})] })).toEqual([
+    "one passed",
+    "two passed",
+  ]);
+  expect(rooms).toBe(2);
+});
+
 test("a room that cannot be opened fails its checks as the kit's fault", async () => {
   expect(await outcomes({ open: never })).toEqual([
     'one kit Opening a room for "calls" has not ended within 30 s',

@@ -1,8 +1,8 @@
 import type { HistoryBlock, HistoryMessage } from "../../src/conversation/history.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
-import { IssuedContent } from "../../src/testing/model-server/issued-content.ts";
-import type { Json } from "../../src/testing/model-server/step.ts";
-import { validateMessages } from "../../src/testing/model-server/validate-messages.ts";
+import { IssuedContent } from "../../src/model-server/issued-content.ts";
+import type { Json } from "../../src/model-server/step.ts";
+import { validateMessages } from "../../src/model-server/validate-messages.ts";
 
 const TOOLS = [{ name: "book" }, { name: "web_search" }, { name: "m" }];
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/agent/define-agent.ts";
 import { agentSchema } from "../../src/agent/agent-fields.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { TestAgent } from "../support/agent.ts";
 import { messagesTo } from "../support/model-view.ts";

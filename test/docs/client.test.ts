@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Parley } from "../../src/client/index.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { openSdk } from "../client/open-sdk.ts";
 import { TestAgent } from "../support/agent.ts";
 import { messagesTo } from "../support/model-view.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { text as textBlock, reply } from "../../src/testing/model-server/step.ts";
+import { text as textBlock, reply } from "../../src/model-server/step.ts";
 import { findFreePorts } from "../support/servers/free-ports.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 

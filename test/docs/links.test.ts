@@ -45,6 +45,7 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
     "PICTURES",
     "TURNS",
     "PAUSE_MS",
+    "RECORD",
   ];
   // A secret can come from a file.
   const files = SECRET_NAMES.map((name) => `${name}_FILE`);

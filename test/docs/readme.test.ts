@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type { Tool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 
 const root = join(import.meta.dirname, "../..");

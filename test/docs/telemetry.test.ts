@@ -5,14 +5,7 @@ import { z } from "zod";
 import { ATTR, CONTENT, EVENT, METRIC, OPERATION, PARLEY, SPAN, VOCABULARY } from "../../src/telemetry/names.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import {
-  httpError,
-  reply,
-  serverToolResult,
-  serverToolUse,
-  text,
-  toolUse,
-} from "../../src/testing/model-server/step.ts";
+import { httpError, reply, serverToolResult, serverToolUse, text, toolUse } from "../../src/model-server/step.ts";
 import { startDelivery } from "../../src/worker/webhooks/deliver-webhooks.ts";
 import { WebhookReceiver } from "../support/servers/webhook-receiver.ts";
 import type { OtlpReceiver } from "../support/servers/otlp-receiver.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import type { Tool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { lastContent } from "../support/model-view.ts";

@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createModel } from "../../src/llm/stream-message.ts";
 import { ShownTalk } from "../../src/turn/shown-talk.ts";
-import { createOpenStream } from "../../src/session/turns/open-stream.ts";
+import { createOpenStream } from "../../src/session/model/open-stream.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { StepRequest } from "../../src/turn/run-step.ts";
 import { runTurn } from "../../src/turn/run-turn.ts";
 import type { TurnEvent } from "../../src/turn/turn-event.ts";
 import { TestAgent } from "../support/agent.ts";
-import { startModelServer } from "../../src/testing/model-server/model-server.ts";
-import { reply, text, thinking, toolUse, type Step } from "../../src/testing/model-server/step.ts";
+import { startModelServer } from "../../src/model-server/model-server.ts";
+import { reply, text, thinking, toolUse, type Step } from "../../src/model-server/step.ts";
 
 const doc = readFileSync(new URL("../../docs/turns.md", import.meta.url), "utf8");
 

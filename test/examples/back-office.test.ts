@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import type { Participant } from "../support/participant.ts";
 import { startTempPostgres } from "../tools/data/temp-postgres.ts";

@@ -10,7 +10,7 @@ import { createHttpServer } from "../../src/http/http-server.ts";
 import { createId } from "../../src/lib/id.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { createToken, Participant } from "../support/participant.ts";
 import { pythonForFile, startPython } from "../support/python.ts";
 

@@ -3,7 +3,7 @@ import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test, vi } from "vitest";
 import receptionist from "../../examples/receptionist/parley.config.ts";
 import type { AgentDefinition } from "../../src/agent/define-agent.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { checkConfig } from "../../src/worker/settings/read-config-file.ts";
 import { TestAgent } from "../support/agent.ts";
 import { outline } from "../support/model-view.ts";

@@ -5,7 +5,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { FollowedTalk } from "../support/doubles/followed-talk.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { EventServer } from "../support/servers/event-server.ts";
 import { tempDatabase } from "../support/servers/temp-database.ts";
 

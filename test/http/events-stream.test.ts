@@ -253,6 +253,23 @@ test("a heartbeat keeps a silent stream alive", async () => {
   expect(reader.events).toEqual([]);
 });
 
+test("a hundred readers of a session cost the database little more than one", { timeout: 30_000 }, async () => {
+  await using proxy = await TcpProxy.start(database.url);
+  await using server = await EventServer.start({ databaseUrl: proxy.url });
+  const talk = await FollowedTalk.begin(database.sql);
+  const opening = Array.from({ length: 100 }, (_, index) => server.open(talk, { identity: `reader-${index % 20}` }));
+  const readers = await Promise.all(opening);
+  const before = proxy.answeredBytes;
+  const written = Array.from({ length: 5 }, (_, index) => String(index).repeat(100_000));
+
+  await talk.say(...written);
+  await Promise.all(readers.map((reader) => reader.next(isEnd, 20_000)));
+
+  for (const reader of readers) expect(texts(reader)).toEqual(written);
+  expect(proxy.answeredBytes - before).toBeLessThan(10 * 5 * 100_000);
+  await Promise.all(readers.map((reader) => reader.close()));
+});
+
 test(
   "a reader that never reads is cut, costs the others nothing, and can go on by id",
   { timeout: 30_000 },

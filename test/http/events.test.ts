@@ -6,7 +6,7 @@ import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { EventServer, roomToken, type ReadEvent } from "../support/servers/event-server.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 
 const add = defineTool({
   description: "Adds.",

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { EventReader, EventServer, roomToken } from "../support/servers/event-server.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 
 const PAGE = readFileSync("docs/permissions.md", "utf8");
 const blocksOf = (language: string) =>

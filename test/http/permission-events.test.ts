@@ -6,6 +6,7 @@ import { extendPermission } from "../../src/store/permissions/extend-permission.
 import { replyToPermission, type PermissionDecision } from "../../src/store/permissions/reply-to-permission.ts";
 import type { PermissionRecord } from "../../src/store/permissions/load-permissions.ts";
 import { PermissionFeed } from "../../src/http/events/permission-feed.ts";
+import { SharedReads } from "../../src/http/events/shared-reads.ts";
 import { toAskedEvent, toExtendedEvent, toRepliedEvent } from "../../src/http/permissions/show-permission.ts";
 import type { SseEvent } from "../../src/http/sse/sse-stream.ts";
 import { storedPermission, storedRoom, writerOf } from "../store/store-fixtures.ts";
@@ -39,7 +40,7 @@ async function shown() {
   const { sessionId } = await storedRoom(database.sql);
   const events: string[] = [];
   const feed = new PermissionFeed({
-    sql: database.sql,
+    reads: new SharedReads(database.sql),
     sessionId,
     identity: "ann",
     send: async ({ event, data }: SseEvent) => {

@@ -11,7 +11,7 @@ import { TestAgent } from "../support/agent.ts";
 import { EventServer, livekit, roomToken } from "../support/servers/event-server.ts";
 import { respondOverGrpc } from "../support/clients/grpc-js.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { OpencodeEvents } from "../support/clients/opencode-events.ts";
 import { toolResults } from "../support/model-view.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 import { EventServer, roomToken } from "../support/servers/event-server.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 
 const ROUNDS = 30;
 /** Apart by as much as both are on their way, so that now one is first and now the other. */

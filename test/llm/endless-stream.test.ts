@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { watchStream } from "../../src/llm/watch-stream.ts";
-import { toSse } from "../../src/testing/model-server/write-events.ts";
+import { toSse } from "../../src/model-server/write-events.ts";
 import { callModel, user } from "./call-model.ts";
 
 const MB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startModelServer } from "../../src/testing/model-server/model-server.ts";
+import { startModelServer } from "../../src/model-server/model-server.ts";
 import {
   httpError,
   type Json,
@@ -10,7 +10,7 @@ import {
   text,
   thinking,
   toolUse,
-} from "../../src/testing/model-server/step.ts";
+} from "../../src/model-server/step.ts";
 import { mixedCallsStream } from "../fixtures/model/mixed-calls.ts";
 import { pauseTurnStream } from "../fixtures/model/pause-turn.ts";
 import { searchResult, webSearchStream } from "../fixtures/model/web-search.ts";
@@ -270,7 +270,9 @@ test("a script may be a function of the request", async () => {
 
 test("a wrong key, a missing version and another path are refused", async () => {
   expect((await post({}, { authorization: "" })).status).toBe(401);
-  expect((await fetch(`${server.url}/v1/models`)).status).toBe(404);
+  const models = `${server.url}/v1/models`;
+  expect((await fetch(models)).status).toBe(401);
+  expect((await fetch(models, { headers: { "x-api-key": "k" } })).status).toBe(404);
   const response = await fetch(`${server.url}/v1/messages`, {
     method: "POST",
     headers: { "x-api-key": "k" },

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ModelError } from "../../src/llm/model-error.ts";
 import { readStream } from "../../src/llm/read-stream.ts";
 import { block, callBlock, messageEnd, messageStart, textBlock } from "../fixtures/model/events.ts";
-import type { Json } from "../../src/testing/model-server/step.ts";
+import type { Json } from "../../src/model-server/step.ts";
 import { cpuMs } from "../support/cpu-ms.ts";
 import { blocksOf, iterate } from "./call-model.ts";
 
@@ -205,6 +205,18 @@ test("a message whose deltas have more than 2 Mi characters fails", async () => 
   const blocks = read([messageStart(), ...textBlock(0, ...deltas), ...messageEnd("end_turn")]);
 
   await expect(blocks).rejects.toMatchObject({ kind: "endless_stream" });
+});
+
+test("a message of a million empty blocks fails, and is not read to its end", async () => {
+  let started = 0;
+  async function* endless() {
+    yield messageStart();
+    for (; started < 1_000_000; started++) yield* textBlock(started);
+    yield* messageEnd("end_turn");
+  }
+
+  await expect(Array.fromAsync(readStream(endless()))).rejects.toMatchObject({ kind: "endless_stream" });
+  expect(started).toBe(2_000);
 });
 
 test.each([

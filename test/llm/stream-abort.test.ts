@@ -1,16 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { startModelServer } from "../../src/testing/model-server/model-server.ts";
-import {
-  destroySocket,
-  httpError,
-  noHeaders,
-  reply,
-  sseError,
-  stallAfter,
-  text,
-} from "../../src/testing/model-server/step.ts";
+import { startModelServer } from "../../src/model-server/model-server.ts";
+import { destroySocket, httpError, noHeaders, reply, sseError, stallAfter, text } from "../../src/model-server/step.ts";
 import { callModel, request, user } from "./call-model.ts";
 import { forEachTest } from "../support/lifetimes.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { startModelServer } from "../../src/testing/model-server/model-server.ts";
+import { startModelServer } from "../../src/model-server/model-server.ts";
 import {
   destroySocket,
   endWithoutStop,
@@ -19,7 +19,7 @@ import {
   toolUse,
   unknownBlock,
   unknownEvent,
-} from "../../src/testing/model-server/step.ts";
+} from "../../src/model-server/step.ts";
 import { contextExceededStream, maxTokensInToolStream, refusalStream, stopDetails } from "../fixtures/model/stops.ts";
 import { callModel, request, tool, toolResult, user } from "./call-model.ts";
 import { forEachTest } from "../support/lifetimes.ts";

@@ -10,7 +10,7 @@ import { redactedThinkingStream } from "../fixtures/model/stops.ts";
 import { toolSearchStream } from "../fixtures/model/tool-search.ts";
 import { webFetchStream } from "../fixtures/model/web-fetch.ts";
 import { citation, webSearchErrorStream, webSearchStream } from "../fixtures/model/web-search.ts";
-import { startModelServer } from "../../src/testing/model-server/model-server.ts";
+import { startModelServer } from "../../src/model-server/model-server.ts";
 import {
   type Json,
   recorded,
@@ -21,7 +21,7 @@ import {
   thinking,
   toolUse,
   unknownBlock,
-} from "../../src/testing/model-server/step.ts";
+} from "../../src/model-server/step.ts";
 import { assistant, callModel, tool, toolResult, user, WEB_SEARCH } from "./call-model.ts";
 import { forEachTest } from "../support/lifetimes.ts";
 

@@ -1,8 +1,8 @@
 import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { reply, text } from "../../src/testing/model-server/step.ts";
-import { startModelServer } from "../../src/testing/model-server/model-server.ts";
+import { reply, text } from "../../src/model-server/step.ts";
+import { startModelServer } from "../../src/model-server/model-server.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { startOwnLivekit } from "../support/servers/own-livekit.ts";
 import { tempDatabase } from "../support/servers/temp-database.ts";

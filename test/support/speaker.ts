@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EspeakSynthesizer, findEspeak } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
-import { isLoud, Speaker as RoomSpeaker, SPEECH_RATE, synthesize } from "../../src/testing/stage/speaker.ts";
+import { loudBlocks, Speaker as RoomSpeaker, synthesize } from "../../src/testing/stage/speaker.ts";
 import type { Participant } from "./participant.ts";
 
 const espeak = await findEspeak(process.env);
@@ -23,15 +22,7 @@ async function speak(text: string): Promise<Int16Array> {
 
 /** How many seconds of it are sound, and not silence between words: what `secondsHeard` says when all of it was heard. */
 export async function secondsOf(text: string): Promise<number> {
-  return loudParts(await speechOf(text)).filter(Boolean).length / 100;
-}
-
-/** Of each 10 ms of a speech, whether it is sound. */
-export function loudParts(speech: Int16Array, rate = SPEECH_RATE): boolean[] {
-  const length = rate / 100;
-  return Array.from({ length: Math.ceil(speech.length / length) }, (_, part) =>
-    isLoud(speech.subarray(part * length, (part + 1) * length)),
-  );
+  return loudBlocks(await speechOf(text)).filter(Boolean).length / 100;
 }
 
 /** A participant with a microphone and with ears, and what a test wants to know of the sound that it hears. */
@@ -52,27 +43,14 @@ export class Speaker extends RoomSpeaker {
   /** As `say`. @returns when the first and the last of it that is no silence went out */
   async sayAloud(text: string): Promise<{ readonly from: number; readonly to: number }> {
     const speech = await speechOf(text);
-    const loud = loudParts(speech);
+    const loud = loudBlocks(speech);
     const { from, to } = await this.play(speech);
     return { from: from + loud.indexOf(true) * 10, to: to - (loud.length - 1 - loud.lastIndexOf(true)) * 10 };
   }
 
-  /** Resolves when sound comes from the agent after `since`. @returns when it began */
-  async untilSound(since = 0, timeoutMs = 15_000): Promise<number> {
-    const first = () => this.heardAt.find((at) => at > since);
-    await this.#until(() => first() !== undefined, timeoutMs, "sound");
-    return first() ?? 0;
-  }
-
   /** Resolves when so many seconds of sound have come from the agent after `since`. */
   async untilHeard(seconds: number, since = 0, timeoutMs = 15_000): Promise<void> {
-    await this.#until(() => this.secondsHeard(since) >= seconds, timeoutMs, `${seconds} s of sound`);
-  }
-
-  /** Resolves when the agent has been silent for so long. @returns when the last sound was heard */
-  async untilSilence(ms = 1_000, timeoutMs = 20_000): Promise<number> {
-    await this.#until(() => performance.now() - (this.heardAt.at(-1) ?? 0) > ms, timeoutMs, "silence");
-    return this.heardAt.at(-1) ?? 0;
+    await this.until(() => this.secondsHeard(since) >= seconds, timeoutMs, `${seconds} s of sound`);
   }
 
   /** Seconds of sound from the agent in this time. */
@@ -83,13 +61,5 @@ export class Speaker extends RoomSpeaker {
   /** When the agent's last sound before this moment was heard. */
   lastSoundBefore(moment: number): number {
     return this.heardAt.findLast((at) => at < moment) ?? 0;
-  }
-
-  async #until(condition: () => boolean, timeoutMs: number, what: string): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
-    while (!condition()) {
-      if (performance.now() > deadline) throw new Error(`No ${what} came from the agent`);
-      await sleep(10);
-    }
   }
 }

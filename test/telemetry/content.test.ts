@@ -5,14 +5,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { PNG } from "../support/pictures.ts";
 import { toServerTool } from "../../src/tool/server-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
-import {
-  reply,
-  serverToolResult,
-  serverToolUse,
-  text,
-  thinking,
-  toolUse,
-} from "../../src/testing/model-server/step.ts";
+import { reply, serverToolResult, serverToolUse, text, thinking, toolUse } from "../../src/model-server/step.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
 import { McpBench } from "../tool/mcp/support.ts";
 import { WatchedTalk } from "./watched-talk.ts";

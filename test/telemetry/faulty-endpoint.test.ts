@@ -4,7 +4,7 @@ import { z } from "zod";
 import { createTelemetry } from "../../src/telemetry/telemetry.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
-import { httpError, reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { httpError, reply, text, toolUse } from "../../src/model-server/step.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });

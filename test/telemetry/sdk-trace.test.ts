@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openSdk } from "../client/open-sdk.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";

@@ -7,15 +7,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
 import { McpBench } from "../tool/mcp/support.ts";
-import {
-  httpError,
-  reply,
-  serverToolResult,
-  serverToolUse,
-  slow,
-  text,
-  toolUse,
-} from "../../src/testing/model-server/step.ts";
+import { httpError, reply, serverToolResult, serverToolUse, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import type { OtlpSpan } from "../support/servers/otlp-decode.ts";
 import { WatchedTalk } from "./watched-talk.ts";

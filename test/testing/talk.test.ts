@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { answer, late, leave, never, throws, twice } from "../../src/testing/device/behaviour.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
-import { reply, slow, text } from "../../src/testing/model-server/step.ts";
+import { reply, slow, text } from "../../src/model-server/step.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { tableAgent } from "./table-agent.ts";

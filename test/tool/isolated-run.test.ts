@@ -73,7 +73,6 @@ test.each([
   ["grow", "The tool took more than 256 MB of memory"],
   ["fill", "The tool took more than 256 MB of memory"],
   ["exit", "The tool ended its thread"],
-  ["function", "() => {} could not be cloned."],
 ])("a tool that does %j fails with a message, and nothing else ends", async (what, message) => {
   await expect(run(what).result).rejects.toThrow(message);
 });
@@ -108,11 +107,32 @@ test.each(["log", "progress"])("a tool that does %j in a loop holds up nobody", 
   expect(delay.max / 1e6).toBeLessThan(500);
 });
 
-test("what is too large is refused in the tool's thread, and not sent", async () => {
-  const returned = await run("return much").result;
-  expect(returned).toBeInstanceOf(UnusableResult);
-  expect(readReturned(returned).outcome).toMatchObject({ state: "error", errorCode: "result_too_large" });
+test("a question that is too large is refused in the tool's thread, and nobody is asked", async () => {
+  const { noted, result } = run("ask much");
 
+  await expect(result).rejects.toThrow("ask: over 10485760 characters of JSON");
+  expect(noted).toEqual([]);
+});
+
+test.each(["return much", "return long", "show long"])(
+  "of a tool that does %j the result is refused in its thread, and not sent",
+  async (what) => {
+    const returned = await run(what).result;
+
+    expect(returned).toBeInstanceOf(UnusableResult);
+    expect(readReturned(returned).outcome).toMatchObject({ state: "error", errorCode: "result_too_large" });
+  },
+);
+
+test("of a small part of a large buffer only the part is sent", async () => {
+  expect(await run("return a part").result).toEqual({ part: { base64: "AQ==" } });
+});
+
+test("what JSON has no form for is left out, as of a tool that is not isolated", async () => {
+  expect(await run("function").result).toEqual({});
+});
+
+test("an error's message is cut in the tool's thread", async () => {
   await expect(run("throw much").result).rejects.toThrow(/^x{16384}$/);
 });
 

@@ -5,10 +5,10 @@ import type { Media } from "../../src/conversation/content.ts";
 import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/tool/calls/call-ledger.ts";
-import type { CallPorts, CallTurn, ToolUse } from "../../src/tool/calls/call-ports.ts";
+import type { CallClients, CallPorts, CallQuestions, CallTurn, ToolUse } from "../../src/tool/calls/call-ports.ts";
 import { fillInForm, type FormPorts } from "../../src/tool/calls/fill-in-form.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
-import { hostsFor, type AnnouncedTool, type TurnHost } from "../../src/tool/tool-routing.ts";
+import { hostsFor, type AnnouncedTool } from "../../src/tool/tool-routing.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
 import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
 import { CallRunner } from "../../src/tool/calls/call-runner.ts";
@@ -24,8 +24,8 @@ interface Options {
   readonly durable?: () => Promise<void>;
   readonly untilMayStart?: () => Promise<void>;
   /** @defaultValue allows everything */
-  readonly permit?: CallPorts["permit"];
-  readonly permitRunning?: CallPorts["permitRunning"];
+  readonly permit?: CallQuestions["permit"];
+  readonly permitRunning?: CallQuestions["permitRunning"];
   /** Forms of an earlier worker, by their ids. */
   readonly left?: ReadonlyMap<string, Call>;
   /** @defaultValue answers `cancel` */
@@ -49,11 +49,7 @@ export class MemoryPorts implements CallPorts {
   readonly absent = new Set<string>();
   readonly controller = new AbortController();
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  readonly room = "room";
-  readonly roomSid = "RM_1";
-  readonly sessionId = "session";
-  readonly defaultTimeoutMs = 30_000;
-  readonly resultMaxBytes: number;
+  readonly settings: CallPorts["settings"];
   readonly #options: Options;
 
   readonly ledger: CallLedger;
@@ -73,43 +69,56 @@ export class MemoryPorts implements CallPorts {
       onExtraAnswer: (_callId, answer) => this.extra.push(answer),
     };
     this.ledger = new CallLedger(listener, this.serverTools);
-    this.resultMaxBytes = options.resultMaxBytes ?? 100_000;
+    this.settings = {
+      room: "room",
+      roomSid: "RM_1",
+      sessionId: "session",
+      defaultTimeoutMs: 30_000,
+      resultMaxBytes: options.resultMaxBytes ?? 100_000,
+      toolDetail: {},
+    };
   }
 
-  readonly hosts = (participant: string): readonly TurnHost[] => {
-    const hosts = Object.entries(this.#options.hosts ?? {});
-    const toHost = ([identity, tools]: (typeof hosts)[number]) => {
-      const { claims = true } = this.#options;
-      return { identity, claims, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) };
-    };
-    return hostsFor(participant, hosts.map(toHost));
+  readonly record: CallPorts["record"] = {
+    durable: () => this.#options.durable?.() ?? Promise.resolve(),
+    keepMedia: (_call, media) => void this.media.push(...media),
   };
-  readonly durable = () => this.#options.durable?.() ?? Promise.resolve();
-  readonly untilMayStart = () => this.#options.untilMayStart?.();
-  readonly permit: CallPorts["permit"] = (call, need, turn) =>
-    this.#options.permit?.(call, need, turn) ?? { isAllowed: true };
-  readonly permitRunning: CallPorts["permitRunning"] = (call, need) =>
-    this.#options.permitRunning?.(call, need) ?? { isAllowed: true };
-  readonly elicit: CallPorts["elicit"] = (call, request, count) => {
-    const waitMs = this.defaultTimeoutMs;
-    const { left = new Map<string, Call>(), askInWords = async () => ({ action: "cancel" }) as const } = this.#options;
-    return fillInForm(call, { request, count }, { calls: this, waitMs, takeLeft: (id) => left.get(id), askInWords });
+  readonly clients: CallClients = {
+    hosts: (participant) => {
+      const hosts = Object.entries(this.#options.hosts ?? {});
+      const toHost = ([identity, tools]: (typeof hosts)[number]) => {
+        const { claims = true } = this.#options;
+        return { identity, claims, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) };
+      };
+      return hostsFor(participant, hosts.map(toHost));
+    },
+    isPresent: (identity) => !this.absent.has(identity),
+    sendRequest: (call) => {
+      this.requests.push(call);
+      return this.#options.sendRequest?.(call, this.requests.length) ?? Promise.resolve();
+    },
+    sendResult: (call) => void this.results.push(call),
+    sendCancel: (call, reason) => void this.cancels.push({ call, reason }),
   };
-  readonly withdraw = () => Promise.resolve();
-  readonly denialOf = () => undefined;
-  readonly isPresent = (identity: string) => !this.absent.has(identity);
-  readonly sendRequest = (call: Call) => {
-    this.requests.push(call);
-    return this.#options.sendRequest?.(call, this.requests.length) ?? Promise.resolve();
+  readonly questions: CallQuestions = {
+    permit: (call, need, turn) => this.#options.permit?.(call, need, turn) ?? { isAllowed: true },
+    permitRunning: (call, need) => this.#options.permitRunning?.(call, need) ?? { isAllowed: true },
+    denialOf: () => undefined,
+    withdraw: () => Promise.resolve(),
+    elicit: (call, request, count) => {
+      const waitMs = this.settings.defaultTimeoutMs;
+      const { left = new Map<string, Call>(), askInWords = async () => ({ action: "cancel" }) as const } =
+        this.#options;
+      return fillInForm(call, { request, count }, { calls: this, waitMs, takeLeft: (id) => left.get(id), askInWords });
+    },
   };
-  readonly keepMedia: CallPorts["keepMedia"] = (_call, media) => void this.media.push(...media);
-  readonly sendResult = (call: Call) => void this.results.push(call);
-  readonly sendCancel = (call: Call, reason: CancelReason) => void this.cancels.push({ call, reason });
+  readonly session: CallPorts["session"] = {
+    untilMayStart: () => this.#options.untilMayStart?.(),
+    traceOf: () => ({}),
+    onThrew: (_call, error) => void this.thrown.push(error),
+    onLateOutcome: (_call, answer) => void this.lateOutcomes.push(answer),
+  };
   readonly thrown: unknown[] = [];
-  readonly onThrew = (_call: Call, error: unknown) => void this.thrown.push(error);
-  readonly toolDetail = {};
-  readonly traceOf = () => ({});
-  readonly onLateOutcome = (_call: Call, answer: ModelAnswer) => void this.lateOutcomes.push(answer);
 
   /** Listeners that are on the turn's signal. */
   get listenerCount(): number {

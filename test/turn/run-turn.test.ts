@@ -3,8 +3,8 @@ import { TurnAbort } from "../../src/conversation/turn-abort.ts";
 import { AppError } from "../../src/errors/app-error.ts";
 import { ModelError } from "../../src/llm/model-error.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
-import { IssuedContent } from "../../src/testing/model-server/issued-content.ts";
-import { validateMessages } from "../../src/testing/model-server/validate-messages.ts";
+import { IssuedContent } from "../../src/model-server/issued-content.ts";
+import { validateMessages } from "../../src/model-server/validate-messages.ts";
 import { placed, turn } from "../conversation/arbitrary-turns.ts";
 import {
   begin,

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import type { AgentOptions } from "../support/agent.ts";
 import { outline } from "../support/model-view.ts";
 import { Participant } from "../support/participant.ts";

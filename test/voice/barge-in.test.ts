@@ -3,7 +3,7 @@ import { z } from "zod";
 import { countLetters } from "../../src/conversation/heard.ts";
 import { abortable } from "../../src/lib/abortable.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { announced } from "../support/client-tool.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import { SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
-import { loudParts, speechOf } from "../support/speaker.ts";
+import { loudBlocks, SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
+import { reply, text } from "../../src/model-server/step.ts";
+import { speechOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 /** A voice takes much longer for numbers than for as many letters of a word. */
@@ -23,7 +23,7 @@ async function beginnings(): Promise<number[]> {
   let samples = 0;
   for (const sentence of SENTENCES) {
     const speech = await speechOf(sentence);
-    starts.push((samples / SPEECH_RATE) * 1_000 + loudParts(speech).indexOf(true) * 10);
+    starts.push((samples / SPEECH_RATE) * 1_000 + loudBlocks(speech).indexOf(true) * 10);
     samples += speech.length;
   }
   return starts.map((start) => start - (starts[0] ?? 0));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
 import { secondsOf, Speaker } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { VoiceAgent } from "../support/voice-agent.ts";
 
 const LOOK = { description: "Looks.", input: z.object({}), filler: "One moment please." };

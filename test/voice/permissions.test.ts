@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { Participant } from "../support/participant.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";

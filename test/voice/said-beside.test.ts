@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool, type Tool } from "../../src/tool/define-tool.ts";
-import { httpError, reply, text, toolUse, type Step } from "../../src/testing/model-server/step.ts";
+import { httpError, reply, text, toolUse, type Step } from "../../src/model-server/step.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 

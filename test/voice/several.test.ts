@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { stt } from "@livekit/agents";
 import { beforeAll, expect, test } from "vitest";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
 const ANSWER = "The sun is out in the north. It rains in the south. And there is fog in the west.";

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import type { Synthesizer } from "../../src/voice/providers/synthesizer.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { announced } from "../support/client-tool.ts";

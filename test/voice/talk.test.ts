@@ -3,7 +3,7 @@ import { RoomEvent } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { announced } from "../support/client-tool.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { Watching } from "../telemetry/watching.ts";
 

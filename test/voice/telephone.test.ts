@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { guardedTool } from "../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { toolResults } from "../support/model-view.ts";
 

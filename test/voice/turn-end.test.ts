@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import type { MessageBody } from "../../src/protocol/messages/messages.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { secondsOf, type Speaker } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { findingsOf } from "./findings.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";

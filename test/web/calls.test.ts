@@ -1,5 +1,6 @@
+import { text as streamText } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { toVisible } from "../../web/src/shared/exact-json.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { PNG } from "../support/pictures.ts";
@@ -49,6 +50,35 @@ test("one call is cancelled from its card, and the answer goes on", async () => 
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(await card.getByRole("button").count()).toBe(0);
   expect(lastResult()).toContain("Cancelled by a participant while it was running");
+});
+
+test("a result that is too large is cut, and its card says so and saves all of it, also after a reload", async () => {
+  const page = await world.join();
+  world.model.script(using("read_log"));
+  await say(page, "Read the log");
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  const card = page.getByRole("group", { name: "Read log: Done" });
+  const saved = async () => {
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      card.getByRole("button", { name: "Save all of it" }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe("read_log.json");
+    return JSON.parse(await streamText(await file.createReadStream())) as {
+      readonly result: { readonly lines: string[] };
+    };
+  };
+
+  await card.locator("summary").click();
+  await card.getByText("Too large to be shown whole.").waitFor();
+  await card.getByLabel("Result").filter({ hasText: "[truncated: " }).waitFor();
+  expect((await saved()).result.lines).toHaveLength(30_000);
+  expect(await findingsOf(page)).toEqual([]);
+
+  await page.reload();
+  await card.locator("summary").click();
+  await card.getByText("Too large to be shown whole.").waitFor();
+  expect((await saved()).result.lines).toHaveLength(30_000);
 });
 
 test("arguments may be changed before a call runs, as long as the tool takes them", async () => {

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { preview } from "vite";
 import { expect, test } from "vitest";
 import { VITE } from "../../scripts/ensure-page.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { PNG } from "../support/pictures.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";

@@ -6,7 +6,7 @@ import * as esbuild from "esbuild";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 import { startChromium } from "../support/servers/chromium.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { reply, slow, text } from "../../src/testing/model-server/step.ts";
+import { reply, slow, text } from "../../src/model-server/step.ts";
 import { BlockReader } from "../../web/src/markdown/block-reader.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { findingsOf } from "./findings.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";
 import { findingsOf } from "./findings.ts";
@@ -105,6 +105,40 @@ test("a network that breaks is told of, and what is written meanwhile is answere
   await page.getByText("The connection is lost. Trying again").waitFor();
   await say(page, "Are you there?");
   world.network.isRefusing = false;
+
+  await page.getByText("Here I am.", { exact: true }).waitFor();
+  await page.getByText("The connection is lost").waitFor({ state: "hidden" });
+  expect(world.model.rejections).toEqual([]);
+});
+
+/** LiveKit's client notices a silent network after 15 s. */
+const SOON = { timeout: 9_000 };
+
+test("a network that the browser loses is told of at once, and no more when it is back", async () => {
+  const page = await world.join();
+
+  await page.context().setOffline(true);
+  await page.getByText("The connection is lost. Trying again").waitFor(SOON);
+  await page.getByText("The agent: Not connected").waitFor();
+  await page.context().setOffline(false);
+
+  await page.getByText("The agent: Ready").waitFor(SOON);
+  await page.getByText("The connection is lost").waitFor({ state: "hidden" });
+  expect(world.model.rejections).toEqual([]);
+});
+
+test("a LiveKit that is silent is told of soon after something was said, which is answered when it is back", async () => {
+  const page = await world.join();
+  world.model.script([reply([text("Here I am.")])]);
+  const { pid } = world.parts.livekit;
+
+  process.kill(pid, "SIGSTOP");
+  try {
+    await say(page, "Are you there?");
+    await page.getByText("The connection is lost. Trying again").waitFor(SOON);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
 
   await page.getByText("Here I am.", { exact: true }).waitFor();
   await page.getByText("The connection is lost").waitFor({ state: "hidden" });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { LLMock } from "@copilotkit/aimock";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
 import { speechOf } from "../support/speaker.ts";

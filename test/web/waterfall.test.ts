@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { type TimedCall, toWaterfall } from "../../web/src/panels/waterfall.ts";
-import type { Timings } from "../../web/src/shared/timings.ts";
+import type { TurnTimings } from "@parley/react";
 
 const ZERO = 1_000_000;
-const turn = (parts: Timings["parts"], totalMs = 1_000): Timings => ({ startedAt: ZERO, totalMs, parts });
+const turn = (parts: TurnTimings["parts"], totalMs = 1_000): TurnTimings => ({ startedAt: ZERO, totalMs, parts });
 const scan: TimedCall = { id: "call", toolUseId: "use", name: "scan", status: "success" };
 const ids = { callId: "call" };
 const use = { ...ids, toolUseId: "use" };
 
-const shown = (timings: Timings, calls: readonly TimedCall[] = [scan]) =>
+const shown = (timings: TurnTimings, calls: readonly TimedCall[] = [scan]) =>
   toWaterfall(timings, calls).bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 
 test("a typed turn has each model call up to its first word and on, and each call of a tool", () => {

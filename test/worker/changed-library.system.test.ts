@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { isAgentsProcess } from "../../src/livekit/job-processes.ts";
 import { isHostProcess } from "../../src/worker/hosts/session-host.ts";
 import { processCommand } from "../../src/worker/process/running-processes.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, slow, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { announced } from "../support/client-tool.ts";
 import { forEachTest } from "../support/lifetimes.ts";
 import type { Participant } from "../support/participant.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import type { RecordedRequest } from "../../src/testing/model-server/model-server.ts";
-import { reply, type Step, text, toolUse } from "../../src/testing/model-server/step.ts";
+import type { RecordedRequest } from "../../src/model-server/model-server.ts";
+import { reply, type Step, text, toolUse } from "../../src/model-server/step.ts";
 import type { Participant } from "../support/participant.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";

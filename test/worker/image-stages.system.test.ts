@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { runStages } from "./support/image-stages.ts";
 import { runMainOf, settingsFor } from "./support/run-main.ts";

@@ -2,7 +2,7 @@ import { RoomEvent } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { ON_BEHALF_ATTRIBUTE } from "../../src/protocol/attributes.ts";
-import { pingsOnly, reply, text } from "../../src/testing/model-server/step.ts";
+import { pingsOnly, reply, text } from "../../src/model-server/step.ts";
 import { LiveKitClients } from "../support/clients/livekit-clients.ts";
 import type { Participant } from "../support/participant.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import type { Participant } from "../support/participant.ts";
 import { startRedis } from "../support/servers/redis.ts";
 import { tempFolder } from "../support/temp-folder.ts";

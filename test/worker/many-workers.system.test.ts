@@ -1,7 +1,7 @@
 import { RoomEvent } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { pingsOnly, reply, text } from "../../src/testing/model-server/step.ts";
+import { pingsOnly, reply, text } from "../../src/model-server/step.ts";
 import type { Participant } from "../support/participant.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { jobProcesses } from "./support/run-main.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import type { Sql } from "../../src/store/database/pool.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { announced } from "../support/client-tool.ts";
 import type { Participant } from "../support/participant.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 import { startPgBouncer } from "../support/servers/pgbouncer.ts";
 import { emptyDatabase } from "../support/servers/temp-database.ts";

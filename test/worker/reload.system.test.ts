@@ -2,7 +2,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text, toolUse } from "../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { Participant } from "../support/participant.ts";
 import { WorkerParts } from "./support/worker-parts.ts";

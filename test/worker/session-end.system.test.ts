@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { reply, text } from "../../src/testing/model-server/step.ts";
+import { reply, text } from "../../src/model-server/step.ts";
 import { WebhookReceiver } from "../support/servers/webhook-receiver.ts";
 import { jobProcesses, type RunningMain } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { stallAfter } from "../../src/testing/model-server/step.ts";
+import { stallAfter } from "../../src/model-server/step.ts";
 import { billed } from "../session/spending/billed.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { jobProcesses, type RunningMain } from "./support/run-main.ts";

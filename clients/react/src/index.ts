@@ -1,11 +1,20 @@
-export { type Attachment, toolResult } from "@parley/client";
+export {
+  type Attachment,
+  type ExtraAnswer,
+  type SpokenTool,
+  type SpokenTurn,
+  toolResult,
+  type TranscriptPart,
+  type TurnPart,
+  type TurnTimings,
+} from "@parley/client";
 export { checkField, type FieldValue, type FormField, parseField } from "@parley/client/forms";
 export { ParleyProvider, useParley } from "./parley-provider.tsx";
 export { type OpenForm } from "./store/form-list.ts";
 export { type Part, type TalkMessage, textOf } from "./store/message.ts";
 export { type Permission } from "./store/permission.ts";
 export { type TalkEntry } from "./store/talk-log.ts";
-export { type ExtraAnswer, isOpen, type ToolCall } from "./store/tool-call.ts";
+export { isOpen, type ToolCall } from "./store/tool-call.ts";
 export { type AgentState, useAgentState } from "./use-agent-state.ts";
 export { useClientTool } from "./use-client-tool.ts";
 export { useForms } from "./use-forms.ts";

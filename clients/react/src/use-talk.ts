@@ -27,7 +27,7 @@ interface Talk {
   readonly cancelCall: (callId: string) => Promise<void>;
   /** Has a message of this participant answered anew, with other words. What followed it is replaced. */
   readonly edit: (messageId: string, text: string) => Promise<void>;
-  /** Has a message of this participant answered anew. What followed it is replaced. */
+  /** Has a message answered anew, with this participant's rights, whoever said it. What followed it is replaced. */
   readonly regenerate: (messageId: string) => Promise<void>;
 }
 

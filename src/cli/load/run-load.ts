@@ -4,12 +4,11 @@ import { connect, type Parley } from "../../client/index.ts";
 import { namesLoopback } from "../../lib/loopback.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { forgetRoom, hearOwnEvents } from "../../livekit/room-events.ts";
+import type { Speaker } from "../../testing/stage/speaker.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { TalkError } from "../talk/talk-error.ts";
 import { type DriverCost, measureDriver } from "./driver-cost.ts";
 import type { LoadOptions, ToolKind } from "./options.ts";
-import { Speaker } from "./speaker.ts";
-import { synthesize } from "./synthesize.ts";
 
 /** What was measured, in milliseconds, and what went wrong, by its text. */
 export interface Measurements {
@@ -35,18 +34,22 @@ const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
 const SPOKEN = QUESTIONS.server;
 /** A silence that ends an answer: longer than the gaps in it. */
 const SILENCE_MS = 1_000;
+/** Speakers send and read long frames, because many of them share this process with the measurement. */
+const FRAME_MS = 100;
 /** The first spoken questions are spread over this time, about that of one question with its answer. */
 const SPREAD_MS = 6_000;
 
-type RtcNode = Awaited<ReturnType<typeof loadRtcNode>>;
-type Room = InstanceType<RtcNode["Room"]>;
+type Room = InstanceType<Awaited<ReturnType<typeof loadRtcNode>>["Room"]>;
 
 interface Run {
   readonly options: LoadOptions;
   readonly measured: Measurements;
-  readonly rtc: RtcNode;
-  /** The spoken question, as samples. */
+}
+
+interface Sound {
+  /** The question. */
   readonly speech: Int16Array;
+  readonly speakerIn: (room: Room) => Speaker;
 }
 
 /** Holds the talks in all rooms, and counts what fails. @throws {TalkError} when espeak-ng is needed and missing */
@@ -60,8 +63,8 @@ export async function runLoad(options: LoadOptions): Promise<Measurements & { re
     errors: new Map(),
   };
   const rtc = await loadRtcNode();
-  const speech = options.voice > 0 ? await synthesize(options.say ?? SPOKEN) : new Int16Array();
-  const run = { options, measured, rtc, speech };
+  const sound = options.voice > 0 ? await openSound(options.say ?? SPOKEN) : undefined;
+  const run = { options, measured };
   const id = randomBytes(4).toString("hex");
   const costOfDriver = measureDriver();
   const talks = Array.from({ length: options.rooms }, async (_, index) => {
@@ -70,7 +73,7 @@ export async function runLoad(options: LoadOptions): Promise<Measurements & { re
     hearOwnEvents(room);
     try {
       const name = `load-${id}-${index}`;
-      if (index < options.voice) await speakIn(room, name, run);
+      if (sound && index < options.voice) await speakIn(room, name, { ...run, sound });
       else await typeIn(room, name, run);
     } catch (error) {
       noteError(measured, error);
@@ -87,7 +90,7 @@ export async function runLoad(options: LoadOptions): Promise<Measurements & { re
 
 async function typeIn(room: Room, name: string, run: Run): Promise<void> {
   const { turns, tools, pauseMs } = run.options;
-  const parley = await join({ room, name, isSpeaker: false }, run);
+  const parley = await join(room, name, run);
   for (let turn = 0; turn < turns; turn++) {
     await askOne(parley, kindOf(turn, tools), run);
     await sleep(pauseMs);
@@ -95,33 +98,48 @@ async function typeIn(room: Room, name: string, run: Run): Promise<void> {
   await parley.close();
 }
 
-async function speakIn(room: Room, name: string, run: Run): Promise<void> {
+/** The question is spoken with espeak-ng. @throws {TalkError} where there is none */
+async function openSound(question: string): Promise<Sound> {
+  // Imported only when they are needed, and after loadRtcNode, because they import rtc-node themselves.
+  const { EspeakSynthesizer, findEspeak } = await import("../../voice/providers/espeak/espeak-synthesizer.ts");
+  const { loudBlocks, Speaker: SpeakerOf, SPEECH_RATE, synthesize } = await import("../../testing/stage/speaker.ts");
+  const espeak = await findEspeak(process.env);
+  if (!espeak) throw new TalkError("--voice: no espeak-ng is installed here, neither the program nor the npm package");
+  const synthesizer = new EspeakSynthesizer(espeak, "en");
+  const speech = await synthesize(synthesizer, question);
+  await synthesizer.close();
+  // Without the silence at its end, from whose beginning the answer is measured.
+  const end = ((loudBlocks(speech).lastIndexOf(true) + 1) * SPEECH_RATE) / 100;
+  return { speech: speech.subarray(0, end), speakerIn: (room) => new SpeakerOf(room, FRAME_MS) };
+}
+
+async function speakIn(room: Room, name: string, { sound, ...run }: Run & { readonly sound: Sound }): Promise<void> {
   const { turns, pauseMs, timeoutMs } = run.options;
-  await using speaker = new Speaker(room, run.rtc);
-  const parley = await join({ room, name, isSpeaker: true }, run);
-  await speaker.connect(timeoutMs);
-  await sleep(Math.random() * SPREAD_MS);
-  const { firstSounds, sounds } = run.measured;
-  for (let turn = 0; turn < turns; turn++) {
-    await askAloud({ parley, speaker, sounds: turn === 0 ? firstSounds : sounds }, run);
-    await sleep(pauseMs);
+  const parley = await join(room, name, run);
+  const speaker = sound.speakerIn(room);
+  try {
+    await speaker.publish();
+    await speaker.untilConnected(timeoutMs);
+    await sleep(Math.random() * SPREAD_MS);
+    const { firstSounds, sounds } = run.measured;
+    for (let turn = 0; turn < turns; turn++) {
+      const times = turn === 0 ? firstSounds : sounds;
+      await askAloud({ parley, speaker, speech: sound.speech, times }, run);
+      await sleep(pauseMs);
+    }
+  } finally {
+    await speaker.close();
   }
   await parley.close();
 }
 
-interface Seat {
-  readonly room: Room;
-  readonly name: string;
-  readonly isSpeaker: boolean;
-}
-
-async function join({ room, name, isSpeaker }: Seat, { options, measured }: Run): Promise<Parley> {
+async function join(room: Room, name: string, { options, measured }: Run): Promise<Parley> {
   const { httpUrl, mayGoElsewhere, tokenSecret, timeoutMs } = options;
   const { token, livekitUrl } = await fetchToken({ httpUrl, tokenSecret, room: name, identity: `${name}-user` });
   if (!mayGoElsewhere && !namesLoopback(livekitUrl))
     throw new TalkError(`Its LiveKit is ${livekitUrl}, not on this machine: --url ${httpUrl} fills it all the same`);
   const startedAt = performance.now();
-  await room.connect(livekitUrl, token, { autoSubscribe: isSpeaker, dynacast: false });
+  await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
   const parley = await connect(room, { waitForAgentMs: 0 });
   if (options.tools.includes("client"))
     parley.registerTool({
@@ -160,23 +178,21 @@ async function askOne(parley: Parley, kind: ToolKind | "plain", { options, measu
 interface SpokenQuestion {
   readonly parley: Parley;
   readonly speaker: Speaker;
+  readonly speech: Int16Array;
   /** The list to which its time is added. */
-  readonly sounds: number[];
+  readonly times: number[];
 }
 
 /** Says the question, and waits until its answer has been heard to its end. */
-async function askAloud(
-  { parley, speaker, sounds }: SpokenQuestion,
-  { options, measured, speech }: Run,
-): Promise<void> {
+async function askAloud({ parley, speaker, speech, times }: SpokenQuestion, { options, measured }: Run): Promise<void> {
   const { timeoutMs } = options;
   const { promise: answered, resolve: end } = Promise.withResolvers<void>();
   const off = parley.on("answer_end", () => end());
   try {
-    const saidAt = await speaker.say(speech);
-    sounds.push((await speaker.soundAfter(saidAt, timeoutMs)) - saidAt);
+    const { to } = await speaker.play(speech);
+    times.push((await speaker.untilSound(to, timeoutMs)) - to);
     await Promise.race([answered, sleep(timeoutMs, undefined, { ref: false })]);
-    await speaker.silence(SILENCE_MS, timeoutMs);
+    await speaker.untilSilence(SILENCE_MS, timeoutMs);
   } catch (error) {
     noteError(measured, error);
   } finally {

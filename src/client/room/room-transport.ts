@@ -1,6 +1,6 @@
 import { isServing } from "../../protocol/attributes.ts";
-import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
-import { type RoomPeer, TOPIC, type Transport, type TransportListener } from "./transport.ts";
+import { MESSAGE_LIMITS, TOPIC } from "../../protocol/limits.ts";
+import type { RoomPeer, Transport, TransportListener } from "./transport.ts";
 
 /** `ParticipantKind.AGENT` in both LiveKit packages. */
 const AGENT_KIND = 4;

@@ -1,6 +1,3 @@
-/** Topic of Parley's packets and byte streams. A packet without a topic is accepted, one with another topic is not. */
-export const TOPIC = "parley";
-
 /** Another participant, as LiveKit reports it. */
 export interface RoomPeer {
   readonly identity: string;

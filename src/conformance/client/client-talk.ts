@@ -13,7 +13,9 @@ import { KitFault, NotApplicable } from "../check.ts";
 import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type Way } from "../wire/frame.ts";
 import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
-import { createToken, type LivekitServer, RoomEnd, TOPIC } from "../wire/room-end.ts";
+import { grantToken } from "../../livekit/grant-token.ts";
+import { TOPIC } from "../../protocol/limits.ts";
+import { type LivekitServer, RoomEnd } from "../wire/room-end.ts";
 import { ClientProgram } from "./client-program.ts";
 
 const CLIENT = "client";
@@ -100,7 +102,7 @@ export class ClientTalk implements AsyncDisposable {
   async startWorker(): Promise<void> {
     const { livekit } = this.#options;
     const identity = `agent-${createId()}`;
-    const token = await createToken(livekit, { room: this.roomName, identity, kind: "agent" });
+    const token = await grantToken(livekit, { room: this.roomName, identity, kind: "agent" });
     this.#worker = await RoomEnd.join(livekit.url, token, (arrival) => this.#take(arrival));
   }
 
@@ -117,7 +119,7 @@ export class ClientTalk implements AsyncDisposable {
   /** Lets another participant join, which is no worker. It leaves when this room is closed. */
   async joinStranger(onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomEnd> {
     const { livekit } = this.#options;
-    const token = await createToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
+    const token = await grantToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
     return this.#cleanup.use(await RoomEnd.join(livekit.url, token, onArrival));
   }
 
@@ -187,9 +189,9 @@ export class ClientTalk implements AsyncDisposable {
   }
 
   /** Waits until the client has had time to do, and to tell, what it does about earlier messages. */
-  async settle(): Promise<void> {
+  async settle(withinMs?: number): Promise<void> {
     const { id } = await this.request({ toolName: "echo", parameters: { settled: true } });
-    await this.result(id);
+    await this.result(id, withinMs);
     await this.program.next("run", (event) => event["id"] === id);
     await sleep(QUIET_MS);
   }
@@ -229,7 +231,7 @@ export class ClientTalk implements AsyncDisposable {
     const { livekit, command, clientUrl = livekit.url, tools = TOOLS, features = [] } = this.#options;
     this.#program = new ClientProgram(command, {
       LIVEKIT_URL: clientUrl,
-      LIVEKIT_TOKEN: await createToken(livekit, { room: this.roomName, identity: CLIENT }),
+      LIVEKIT_TOKEN: await grantToken(livekit, { room: this.roomName, identity: CLIENT }),
       CONFORMANCE_TOOLS: tools.join(","),
       CONFORMANCE_FEATURES: features.join(","),
     });

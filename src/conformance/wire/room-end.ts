@@ -1,32 +1,13 @@
 import type * as RtcNode from "@livekit/rtc-node";
-import { AccessToken } from "livekit-server-sdk";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { LIMITS, TOPIC } from "../../protocol/limits.ts";
 import type { Arrival, Way } from "./frame.ts";
-
-export const TOPIC = "parley";
 
 /** A LiveKit server, and the keys that open its rooms. */
 export interface LivekitServer {
   readonly url: string;
   readonly apiKey: string;
   readonly apiSecret: string;
-}
-
-interface TokenOptions {
-  readonly room: string;
-  readonly identity: string;
-  readonly kind?: "standard" | "agent";
-}
-
-export async function createToken(
-  { apiKey, apiSecret }: LivekitServer,
-  { room, identity, kind = "standard" }: TokenOptions,
-): Promise<string> {
-  const token = new AccessToken(apiKey, apiSecret, { identity });
-  token.kind = kind;
-  token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true });
-  return token.toJwt();
 }
 
 interface PublishOptions {

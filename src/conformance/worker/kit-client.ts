@@ -7,7 +7,8 @@ import { KitFault, SubjectFault } from "../check.ts";
 import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type Way } from "../wire/frame.ts";
 import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
-import { RoomEnd, TOPIC } from "../wire/room-end.ts";
+import { TOPIC } from "../../protocol/limits.ts";
+import { RoomEnd } from "../wire/room-end.ts";
 
 /** What is needed to join a room. */
 export interface Access {

@@ -108,14 +108,14 @@ export function requireSubscriber({ maySubscribe }: RoomAccess): void {
 }
 
 /**
- * The session of the token's room, for routes that show what was said. If the caller names a session, it must be this one:
- * sessions of other rooms are answered as if they did not exist.
+ * The session of the token's room, for routes that show what was said. The session that the caller names must be this
+ * one: sessions of other rooms are answered as if they did not exist.
  *
  * @throws {HttpError} 403, 404
  */
-export async function requireRoomSession(sql: Sql, access: RoomAccess, id?: string): Promise<SessionRecord> {
+export async function requireRoomSession(sql: Sql, access: RoomAccess, id: string): Promise<SessionRecord> {
   requireSubscriber(access);
   const session = await findRoomSession(sql, access);
-  if (session && (id === undefined || hasId(session, id))) return session;
+  if (session && hasId(session, id)) return session;
   throw new HttpError(404, "There is no such session in the token's room");
 }

@@ -1,14 +1,15 @@
 import type { Call } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
+import { oncePer } from "../../lib/once-per.ts";
 import { callAsTold } from "../../session/events/live-event.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import { loadCall, loadCallsNow } from "../../store/calls.ts";
-import type { Sql } from "../../store/database/pool.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
+import type { SharedReads } from "./shared-reads.ts";
 
 interface CallFeedOptions {
-  readonly sql: Sql;
+  readonly reads: SharedReads;
   readonly sessionId: string;
   readonly send: (event: SseEvent) => Promise<void>;
   /** Makes the event for a call; `undefined` for a call that is not shown. */
@@ -16,11 +17,14 @@ interface CallFeedOptions {
 }
 
 /** A call as the event `tool_state`; `undefined` for a call that is not shown. */
-export function toToolStateEvent(call: Call): SseEvent | undefined {
+export const toToolStateEvent = oncePer((call: Call): SseEvent | undefined => {
   const { messageId: turnId, revision: sequence } = call;
   const state = toToolCallState(call);
   return state && { event: "tool_state", data: { turnId, sequence, ...state } };
-}
+});
+
+/** A stored call in the state that a live event tells. */
+const toldStates = oncePer((stored: Call) => oncePer((told: JsonObject) => callAsTold(stored, told)));
 
 const REMEMBERED_CALLS = 1_000;
 
@@ -42,24 +46,24 @@ export class CallFeed {
    * @throws {AppError} `unavailable`
    */
   async showNow(): Promise<void> {
-    const { sql, sessionId } = this.#options;
-    const calls = await loadCallsNow(sql, { sessionId });
+    const { reads, sessionId } = this.#options;
+    const calls = await reads.read(loadCallsNow, { sessionId });
     for (const call of calls) await this.#show(call);
     const ids = new Set(calls.map(({ id }) => id));
     for (const callId of this.#open) {
-      const ended = ids.has(callId) ? undefined : await loadCall(sql, { sessionId, callId });
+      const ended = ids.has(callId) ? undefined : await reads.read(loadCall, { sessionId, callId });
       if (ended) await this.#show(ended);
     }
   }
 
   /** Shows the call of a live event, in the state that the event tells. @throws {AppError} `unavailable` */
   async showTold(told: JsonObject): Promise<void> {
-    const { sql, sessionId } = this.#options;
+    const { reads, sessionId } = this.#options;
     const { callId } = told;
     if (typeof callId !== "string") return;
     if (Number(told["revision"]) <= (this.#shown.get(callId) ?? 0)) return;
-    const call = await loadCall(sql, { sessionId, callId });
-    if (call) await this.#show(callAsTold(call, told));
+    const call = await reads.read(loadCall, { sessionId, callId });
+    if (call) await this.#show(toldStates(call)(told));
   }
 
   async #show(call: Call): Promise<void> {

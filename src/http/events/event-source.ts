@@ -1,12 +1,25 @@
 import type { FastifyBaseLogger } from "fastify";
+import { parseLiveEvent, type LiveEvent } from "../../session/events/live-event.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { type EventHub, openEventHub } from "../../store/event-hub.ts";
 import { loadSessionMarks } from "../../store/sessions/session-marks.ts";
 import { EVENT_CHANNEL } from "../../store/events.ts";
+import { SharedReads } from "./shared-reads.ts";
+
+/** Follows one session. Its methods must not throw, and must not change an event: all followers get the same object. */
+export interface LiveFollower {
+  /** `length` is that of the event's JSON. */
+  readonly onEvent: (event: LiveEvent, length: number) => void;
+  /** Called when something may have been missed. */
+  readonly onGap: () => void;
+}
 
 /** Where streams get their events from: the store, and live events of all job processes, on any machine. */
-export interface EventSource extends EventHub {
+export interface EventSource extends Omit<EventHub, "follow"> {
   readonly sql: Sql;
+  readonly reads: SharedReads;
+  /** Returns a function that stops following. */
+  readonly follow: (sessionId: string, follower: LiveFollower) => () => void;
 }
 
 interface SourceOptions {
@@ -33,5 +46,33 @@ export function openEventSource({ databaseUrl, listenUrl, logger, checkMs }: Sou
     await hub.close();
     await sql.end({ timeout: 1 });
   };
-  return { ...hub, sql, close };
+  return { ...hub, sql, reads: new SharedReads(sql), follow: shareEvents(hub), close };
+}
+
+/** Reads each event of a session once, for all of its followers. */
+function shareEvents(hub: EventHub): EventSource["follow"] {
+  const sessions = new Map<string, { readonly followers: Set<LiveFollower>; readonly leave: () => void }>();
+  const begin = (sessionId: string) => {
+    const followers = new Set<LiveFollower>();
+    const onGap = () => {
+      for (const follower of followers) follower.onGap();
+    };
+    const onEvent = (json: string) => {
+      const event = parseLiveEvent(json);
+      if (!event || event.event === "gap") return onGap();
+      for (const follower of followers) follower.onEvent(event, json.length);
+    };
+    const session = { followers, leave: hub.follow(sessionId, { onEvent, onGap }) };
+    sessions.set(sessionId, session);
+    return session;
+  };
+  return (sessionId, follower) => {
+    const { followers, leave } = sessions.get(sessionId) ?? begin(sessionId);
+    followers.add(follower);
+    return () => {
+      if (!followers.delete(follower) || followers.size > 0) return;
+      sessions.delete(sessionId);
+      leave();
+    };
+  };
 }

@@ -1,18 +1,17 @@
-import { parseLiveEvent, type LiveEvent } from "../../session/events/live-event.ts";
-import type { SessionFollower } from "../../store/event-hub.ts";
+import type { LiveEvent } from "../../session/events/live-event.ts";
+import type { LiveFollower } from "./event-source.ts";
 
 /** How many events may wait for a slow reader. One that falls further behind gets the rest from the store. */
 const MAX_WAITING = 5_000;
 const MAX_WAITING_LENGTH = 1024 * 1024;
-const GAP = "";
 
 /** `gap`: something was missed. `quiet`: nothing came in time. `closed`: nobody reads any more. */
 export type NextLive = LiveEvent | "gap" | "quiet" | "closed";
 
 /** Live events on their way to one reader, in order. When too many wait, a `gap` takes the place of all of them. */
-export class LiveQueue implements SessionFollower {
+export class LiveQueue implements LiveFollower {
   readonly #closed: AbortSignal;
-  readonly #waiting: string[] = [];
+  readonly #waiting: { readonly event: LiveEvent | "gap"; readonly length: number }[] = [];
   #waitingLength = 0;
   #wake = () => {};
 
@@ -21,29 +20,28 @@ export class LiveQueue implements SessionFollower {
     closed.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
-  onEvent(json: string): void {
-    this.#waiting.push(json);
-    this.#waitingLength += json.length;
+  onEvent(event: LiveEvent | "gap", length: number): void {
+    this.#waiting.push({ event, length });
+    this.#waitingLength += length;
     if (this.#waiting.length > MAX_WAITING || this.#waitingLength > MAX_WAITING_LENGTH) {
-      this.#waiting.splice(0, this.#waiting.length, GAP);
+      this.#waiting.splice(0, this.#waiting.length, { event: "gap", length: 0 });
       this.#waitingLength = 0;
     }
     this.#wake();
   }
 
   onGap(): void {
-    if (this.#waiting.at(-1) !== GAP) this.onEvent(GAP);
+    if (this.#waiting.at(-1)?.event !== "gap") this.onEvent("gap", 0);
   }
 
   /** Waits for the next event, at most `quietMs` if given. Must not be called again before it has returned. */
   async next(quietMs?: number): Promise<NextLive> {
     for (;;) {
       if (this.#closed.aborted) return "closed";
-      const json = this.#waiting.shift();
-      if (json !== undefined) {
-        this.#waitingLength -= json.length;
-        const live = json === GAP ? undefined : parseLiveEvent(json);
-        return live && live.event !== "gap" ? live : "gap";
+      const next = this.#waiting.shift();
+      if (next) {
+        this.#waitingLength -= next.length;
+        return next.event;
       }
       if (await this.#isQuiet(quietMs)) return "quiet";
     }

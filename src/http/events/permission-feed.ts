@@ -5,12 +5,12 @@ import {
   loadOpenPermissions,
   loadPermission,
 } from "../../store/permissions/load-permissions.ts";
-import type { Sql } from "../../store/database/pool.ts";
 import { redactPermission } from "../permissions/redact-permission.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
+import type { SharedReads } from "./shared-reads.ts";
 
 interface PermissionFeedOptions {
-  readonly sql: Sql;
+  readonly reads: SharedReads;
   readonly sessionId: string;
   /** The reader's identity. */
   readonly identity: string;
@@ -36,8 +36,8 @@ export class PermissionFeed {
 
   /** Shows the open requests, and the end of those that were shown as open. @throws {AppError} `unavailable` */
   async showNow(): Promise<void> {
-    const { sql, sessionId } = this.#options;
-    const open = await loadOpenPermissions(sql, { sessionId });
+    const { reads, sessionId } = this.#options;
+    const open = await reads.read(loadOpenPermissions, { sessionId });
     for (const permission of open) await this.#show(permission);
     const ids = new Set(open.map(({ id }) => id));
     for (const id of this.#asked.keys()) if (!ids.has(id)) await this.showTold({ permissionId: id });
@@ -45,9 +45,9 @@ export class PermissionFeed {
 
   /** Shows the request that a live event names. @throws {AppError} `unavailable` */
   async showTold({ permissionId }: JsonObject): Promise<void> {
-    const { sql, sessionId } = this.#options;
+    const { reads, sessionId } = this.#options;
     if (typeof permissionId !== "string" || this.#over.has(permissionId)) return;
-    const permission = await loadPermission(sql, { permissionId });
+    const permission = await reads.read(loadPermission, { permissionId });
     if (permission?.sessionId === sessionId) await this.#show(permission);
   }
 

@@ -6,7 +6,6 @@ import {
   type FollowedTurn,
   type RecordPoint,
 } from "../../store/turns/load-turns-after.ts";
-import type { Sql } from "../../store/database/pool.ts";
 import {
   blockStartEvent,
   blockStopEvent,
@@ -16,6 +15,7 @@ import {
   wholeDeltaEvent,
 } from "./stored-events.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
+import type { SharedReads } from "./shared-reads.ts";
 
 /** How many turns are loaded at once. */
 const PAGE = 20;
@@ -28,7 +28,7 @@ interface UnendedBlock {
 }
 
 interface ReaderOptions {
-  readonly sql: Sql;
+  readonly reads: SharedReads;
   readonly sessionId: string;
   readonly after: RecordPoint;
   readonly send: (event: SseEvent) => Promise<void>;
@@ -61,10 +61,11 @@ export class RecordReader {
 
   /** Shows what is stored and was not shown yet, up to the goal if there is one. @throws {AppError} `unavailable` */
   async catchUp(goal?: Goal): Promise<void> {
-    const { sql, sessionId, closed } = this.#options;
+    const { reads, sessionId, closed } = this.#options;
     const until = goal && { turnId: goal.turn, sequence: lastSequence(goal) };
+    const isFinal = goal && ((turns: readonly FollowedTurn[]) => turns.some((turn) => reaches(turn, goal)));
     while (!closed.aborted) {
-      const turns = await loadTurnsAfter(sql, { sessionId, after: this.#point, until, limit: PAGE });
+      const turns = await reads.read(loadTurnsAfter, { sessionId, after: this.#point, until, limit: PAGE }, isFinal);
       for (const turn of turns) {
         await this.#show(turn, goal);
         if (turn.id === goal?.turn) return;
@@ -86,7 +87,7 @@ export class RecordReader {
   /** Whether this is an earlier turn than the current one. */
   async isPast(turn: string): Promise<boolean> {
     if (this.#turn === turn) return false;
-    const position = await findTurnPosition(this.#options.sql, { turnId: turn });
+    const position = await this.#options.reads.read(findTurnPosition, { turnId: turn });
     return position !== undefined && position <= this.#point.position;
   }
 
@@ -139,12 +140,19 @@ export class RecordReader {
   async #showBlock(turn: FollowedTurn, block: TurnBlock): Promise<void> {
     const { send } = this.#options;
     const open = this.#open?.turn === turn.id && this.#open.sequence === block.sequence ? this.#open : undefined;
-    if (!open) await send(blockStartEvent(turn, block));
-    const delta = open?.hasDelta === true ? undefined : wholeDeltaEvent(turn, block);
+    if (!open) await send(blockStartEvent(block, turn));
+    const delta = open?.hasDelta === true ? undefined : wholeDeltaEvent(block, turn);
     if (delta) await send(delta);
     this.#open = undefined;
-    await send(blockStopEvent(turn, block));
+    await send(blockStopEvent(block, turn));
   }
+}
+
+/** Whether a turn was loaded with all that the goal asks for. That part of it does not change any more. */
+function reaches({ id, blocks, state, speech }: FollowedTurn, { turn, sequence }: Goal): boolean {
+  if (id !== turn) return false;
+  if (typeof sequence === "number") return (blocks.at(-1)?.sequence ?? -1) >= sequence;
+  return sequence === "start" || (sequence === "end" ? state !== "running" : speech === "over");
 }
 
 function lastSequence({ sequence }: Goal): number | undefined {

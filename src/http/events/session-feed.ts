@@ -6,7 +6,7 @@ import { LiveQueue } from "./live-queue.ts";
 import { PermissionFeed } from "./permission-feed.ts";
 import { readUntil, RecordReader, STORE_LIMIT_MS, type Goal } from "./record-reader.ts";
 import { toAskedEvent, toExtendedEvent, toRepliedEvent } from "../permissions/show-permission.ts";
-import { liveDeltaEvent } from "./stored-events.ts";
+import { liveEvent } from "./stored-events.ts";
 import type { SseStream } from "../sse/sse-stream.ts";
 
 const ENDS = { turn_complete: "end", turn_spoken: "spoken" } as const;
@@ -28,16 +28,16 @@ interface FeedOptions {
 
 /** Feeds one stream: first what is stored after a point, then what happens, until the reader is gone. */
 export async function feedStream({ source, stream, sessionId, identity, after }: FeedOptions): Promise<void> {
-  const { sql } = source;
+  const { reads } = source;
   const { closed } = stream;
   const send = stream.send.bind(stream);
   const live = new LiveQueue(closed);
   const feed = new SessionFeed(stream, {
     live,
-    reader: new RecordReader({ sql, sessionId, after, send, closed }),
-    calls: new CallFeed({ sql, sessionId, send, toEvent: toToolStateEvent }),
+    reader: new RecordReader({ reads, sessionId, after, send, closed }),
+    calls: new CallFeed({ reads, sessionId, send, toEvent: toToolStateEvent }),
     permissions: new PermissionFeed({
-      sql,
+      reads,
       sessionId,
       identity,
       send,
@@ -106,8 +106,9 @@ class SessionFeed {
     if (!(await this.#caughtUp()) || !(await this.#until(showNow))) this.#stream.end();
   }
 
-  async #handle({ event, turn, data }: LiveEvent): Promise<void> {
+  async #handle(live: LiveEvent): Promise<void> {
     const reader = this.#reader;
+    const { event, turn, data } = live;
     const sequence = Number(data["sequence"]);
     switch (event) {
       case "tool_state":
@@ -126,13 +127,13 @@ class SessionFeed {
         if (!(await this.#reached(turn))) return;
         // Blocks do not overlap, so the block before has ended: its end is shown first, if it was missed.
         if (sequence > 0) await this.#caughtUp({ turn, sequence: sequence - 1 }, BLOCK_LIMIT_MS);
-        await reader.open({ turn, sequence }, { event, data });
+        await reader.open({ turn, sequence }, liveEvent(live));
         return;
       case "block_delta":
-        if (await this.#reached(turn)) await reader.grow({ turn, sequence }, liveDeltaEvent(data));
+        if (await this.#reached(turn)) await reader.grow({ turn, sequence }, liveEvent(live));
         return;
       case "usage":
-        if (await this.#reached(turn)) await this.#stream.send({ event, data });
+        if (await this.#reached(turn)) await this.#stream.send(liveEvent(live));
         return;
       case "block_stop":
       case "turn_complete":
@@ -141,7 +142,7 @@ class SessionFeed {
         if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
         reader.forgetOpen();
         // The block or end could not be stored, so no reader can go on from it: it is shown without an id.
-        return this.#stream.send({ event, data });
+        return this.#stream.send(liveEvent(live));
       }
       case "gap":
         return;

@@ -1,7 +1,9 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import { contentText } from "../../conversation/content.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
+import { oncePer } from "../../lib/once-per.ts";
 import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-events.ts";
+import type { LiveEvent } from "../../session/events/live-event.ts";
 import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-after.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
 
@@ -33,25 +35,25 @@ export function turnStartEvent(turn: FollowedTurn): SseEvent {
   return { event: "turn_start", data };
 }
 
-export function blockStartEvent(turn: FollowedTurn, block: TurnBlock): SseEvent {
+export const blockStartEvent = oncePer((block: TurnBlock, turn: FollowedTurn): SseEvent => {
   const { sequence, blockType } = block;
   return {
     event: "block_start",
     data: { turnId: turn.messageId, sequence, type: blockType, blockType, ...toolOf(block) },
   };
-}
+});
 
 /** One delta with all of a block, for readers that did not see it grow. `undefined` if the block has none. */
-export function wholeDeltaEvent(turn: FollowedTurn, block: TurnBlock): SseEvent | undefined {
+export const wholeDeltaEvent = oncePer((block: TurnBlock, turn: FollowedTurn): SseEvent | undefined => {
   const delta = wholeDelta(block);
   if (!delta) return undefined;
   return { event: "block_delta", data: { turnId: turn.messageId, sequence: block.sequence, ...shownDelta(delta) } };
-}
+});
 
-export function blockStopEvent(turn: FollowedTurn, block: TurnBlock): SseEvent {
+export const blockStopEvent = oncePer((block: TurnBlock, turn: FollowedTurn): SseEvent => {
   const { event, ...data } = toBlockStop(turn.messageId, block);
   return { event, id: toEventId({ position: turn.position, sequence: block.sequence }), data };
-}
+});
 
 export function turnCompleteEvent(turn: FollowedTurn): SseEvent {
   const { messageId: turnId, position, state, stopReason, model, usage, errorCode, errorMessage } = turn;
@@ -87,8 +89,9 @@ function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject 
   }
 }
 
-/** Turns a live delta into the event that readers get. */
-export function liveDeltaEvent(data: JsonObject): SseEvent {
+/** Returns the SSE event for a live event, which is sent before its block is stored, or is never stored. */
+export const liveEvent = oncePer(({ event, data }: LiveEvent): SseEvent => {
+  if (event !== "block_delta") return { event, data };
   const { delta, ...rest } = data;
-  return { event: "block_delta", data: { ...rest, ...(isRecord(delta) && shownDelta(delta as JsonObject)) } };
-}
+  return { event, data: { ...rest, ...(isRecord(delta) && shownDelta(delta as JsonObject)) } };
+});

@@ -1,6 +1,7 @@
 import type { Call } from "../../conversation/call.ts";
 import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { oncePer } from "../../lib/once-per.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
@@ -44,13 +45,13 @@ export function toOpencodeReplied({ id, sessionId, state, isAlways }: Permission
 }
 
 /** A call as a tool part; `undefined` for one that is not shown. */
-export function toPartUpdated(call: Call, sessionID: string): SseEvent | undefined {
+export const toPartUpdated = oncePer((call: Call, sessionID: string): SseEvent | undefined => {
   const state = toToolPartState(call);
   if (!state) return undefined;
   const { id, messageId: messageID, toolName: tool } = call;
   const part = { id, sessionID, messageID, type: "tool", callID: id, tool, state };
   return opencodeEvent("message.part.updated", { sessionID, part, time: Date.now() });
-}
+});
 
 function toToolPartState(call: Call): ToolState | undefined {
   const shown = toToolCallState(call);

@@ -23,7 +23,7 @@ const LOOK_MS = 500;
  */
 export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
   const { closed } = stream;
-  const { sql } = source;
+  const { sql, reads } = source;
   const send = stream.send.bind(stream);
   const connected = () => send(opencodeEvent("server.connected"));
   const present = await findRoomSession(sql, access).catch(() => undefined);
@@ -31,9 +31,9 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   const sessionId = present?.id ?? (await waitForSession({ source, stream, access }));
   if (sessionId === undefined) return;
   const live = new LiveQueue(closed);
-  const calls = new CallFeed({ sql, sessionId, send, toEvent: (call) => toPartUpdated(call, sessionId) });
+  const calls = new CallFeed({ reads, sessionId, send, toEvent: (call) => toPartUpdated(call, sessionId) });
   const permissions = new PermissionFeed({
-    sql,
+    reads,
     sessionId,
     identity: access.identity,
     send,

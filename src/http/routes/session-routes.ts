@@ -1,19 +1,23 @@
 import { saidIn } from "../../conversation/turn-record.ts";
 import { listTalks } from "../../store/sessions/list-talks.ts";
-import { requireRoomSession } from "../access/room-access.ts";
+import { findRoomSession, requireSubscriber } from "../access/room-access.ts";
 import type { RoomRoutes } from "../http-app.ts";
 
 const MAX_TALKS = 100;
 const MAX_SAID = 200;
 
 /**
- * `GET /session`: the session of the token's room. `GET /sessions`: the sessions in which the token's identity has
+ * `GET /session`: the session of the token's room; 204 before it has one. `GET /sessions`: the sessions in which the token's identity has
  * spoken, in all rooms. It tells only what that participant knows anyway: to read what others said needs a token of
  * that room.
  */
 export const sessionRoutes: RoomRoutes = (app, { sql }) => {
-  app.get("/session", async ({ access }) => {
-    const { id, conversationId, room } = await requireRoomSession(sql, access);
+  app.get("/session", async ({ access }, reply) => {
+    requireSubscriber(access);
+    const session = await findRoomSession(sql, access);
+    // No error: every conversation begins so, and a browser's console shows each 404 as one.
+    if (!session) return reply.code(204).send();
+    const { id, conversationId, room } = session;
     return { id, conversationId, room };
   });
 

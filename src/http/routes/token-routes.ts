@@ -1,10 +1,11 @@
 import type { FastifyRequest } from "fastify";
-import { AccessToken, RoomAgentDispatch, RoomConfiguration } from "livekit-server-sdk";
+import { RoomAgentDispatch, RoomConfiguration } from "livekit-server-sdk";
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { AGENT_PREFIX } from "../../protocol/conversation-id.ts";
 import { isLoopback } from "../../lib/loopback.ts";
 import type { HttpApp } from "../http-app.ts";
+import { grantToken } from "../../livekit/grant-token.ts";
 import { HttpError } from "../http-error.ts";
 import { nameAll, zodValidator } from "../zod-types.ts";
 
@@ -61,20 +62,12 @@ export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }:
   };
 
   app.post("/token", route, async ({ body: { room, identity } }, reply) => {
-    const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity, ttl: "6h" });
-    token.addGrant({
-      room,
-      roomJoin: true,
-      canPublish: true,
-      canSubscribe: true,
-      canPublishData: true,
-      roomAdmin: false,
-    });
     const { agentName } = access;
-    if (agentName !== undefined)
-      token.roomConfig = new RoomConfiguration({ agents: [new RoomAgentDispatch({ agentName })] });
+    const roomConfig =
+      agentName === undefined ? undefined : new RoomConfiguration({ agents: [new RoomAgentDispatch({ agentName })] });
+    const token = await grantToken(livekit, { room, identity, ttl: "6h", roomConfig });
     reply.header("cache-control", "no-store");
-    return { token: await token.toJwt(), livekitUrl: publicUrl };
+    return { token, livekitUrl: publicUrl };
   });
 }
 

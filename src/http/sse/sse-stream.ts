@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { oncePer } from "../../lib/once-per.ts";
+import type { LoopShare } from "./loop-share.ts";
 
 export interface SseEvent {
   /** Absent in streams whose data has the type of the event. */
@@ -9,12 +11,25 @@ export interface SseEvent {
   readonly data: object;
 }
 
+interface SseStreamOptions extends SseTimes {
+  /** Of the server's streams. */
+  readonly loopShare: LoopShare;
+  /** The text that is sent again and again. @defaultValue an SSE comment */
+  readonly heartbeat?: (() => string) | undefined;
+}
+
 export interface SseTimes {
   /** @defaultValue 10000 */
   readonly heartbeatMs?: number;
   /** How long a reader may take to read what is buffered for it. @defaultValue 30000 */
   readonly drainMs?: number;
 }
+
+/** The bytes of an event, which all of its streams send. JSON has no line breaks, so the data is one line. */
+const encode = oncePer(({ event, id, data }: SseEvent) => {
+  const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
+  return Buffer.from(`${head}data: ${JSON.stringify(data)}\n\n`);
+});
 
 const RETRY_MS = 1_000;
 /** A comment: it keeps the connection in use, and readers skip it. */
@@ -23,16 +38,17 @@ const HEARTBEAT = ": heartbeat";
 /** One open `text/event-stream` answer. A reader that does not read is cut off: it can come back and go on by id. */
 export class SseStream {
   readonly #response: ServerResponse;
+  readonly #loopShare: LoopShare;
   readonly #drainMs: number;
   readonly #closed = new AbortController();
 
   /** Sends the head at once. The caller must have taken the answer over from the framework. */
   constructor(
     response: ServerResponse,
-    { heartbeatMs = 10_000, drainMs = 30_000 }: SseTimes,
-    heartbeat: () => string = () => HEARTBEAT,
+    { heartbeatMs = 10_000, drainMs = 30_000, loopShare, heartbeat = () => HEARTBEAT }: SseStreamOptions,
   ) {
     this.#response = response;
+    this.#loopShare = loopShare;
     this.#drainMs = drainMs;
     const timer = setInterval(() => {
       if (!response.writableNeedDrain && !response.writableEnded) response.write(`${heartbeat()}\n\n`);
@@ -57,11 +73,12 @@ export class SseStream {
     return this.#closed.signal;
   }
 
-  /** Resolves when the reader has room for more, or is gone. JSON has no line breaks, so the data is one line. */
-  async send({ event, id, data }: SseEvent): Promise<void> {
+  /** Resolves when the reader has room for more, or is gone. The event may be shared with other streams. */
+  async send(event: SseEvent): Promise<void> {
     if (this.closed.aborted || this.#response.writableEnded) return;
-    const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
-    if (this.#response.write(`${head}data: ${JSON.stringify(data)}\n\n`)) return;
+    const bytes = encode(event);
+    await this.#loopShare.turn(bytes.length);
+    if (this.closed.aborted || this.#response.writableEnded || this.#response.write(bytes)) return;
     await this.#drained();
   }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RoomAccess } from "../access/room-access.ts";
 import { HttpError, RETRY_SOON } from "../http-error.ts";
+import { LoopShare } from "./loop-share.ts";
 import { SseStream, type SseTimes } from "./sse-stream.ts";
 
 interface StreamAnswer {
@@ -18,6 +19,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** All event streams of one server. Limits how many are open, and ends each with its token or with the server. */
 export class SseStreams {
   readonly #times: SseTimes;
+  readonly #loopShare = new LoopShare();
   readonly #open = new Set<SseStream>();
   /** How many places each participant has taken: those of open streams, and of streams that are about to open. */
   readonly #taken = new Map<string, number>();
@@ -48,7 +50,7 @@ export class SseStreams {
       leave();
       return reply;
     }
-    const stream = new SseStream(reply.raw, this.#times, heartbeat);
+    const stream = new SseStream(reply.raw, { ...this.#times, loopShare: this.#loopShare, heartbeat });
     this.#open.add(stream);
     const expiry = setTimeout(() => stream.end(), Math.min(access.expiresAt - Date.now(), MAX_TIMER_MS));
     stream.closed.addEventListener("abort", () => {

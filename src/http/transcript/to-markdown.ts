@@ -1,3 +1,4 @@
+import type { JsonValue } from "../../lib/json.ts";
 import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 
@@ -30,16 +31,24 @@ function toolLine({ name, state, ranOn, participant, input, result, ...tool }: S
   const where = { server: "by the server", client: `by ${code(participant ?? "a client")}`, anthropic: "by Anthropic" };
   const parts = [
     `Used ${code(name)}`,
-    ...(input === undefined ? [] : [` with ${code(JSON.stringify(input))}`]),
+    ...(input === undefined ? [] : [` with ${code(toJson(input))}`]),
     ...(ranOn === undefined ? [] : [`, run ${where[ranOn]}`]),
     `: ${state}`,
     ...(errorCode === undefined ? [] : [` ${code(errorCode)}`]),
     ...(errorMessage === undefined ? [] : [`, ${code(errorMessage)}`]),
-    ...(result === undefined ? [] : [`, ${code(typeof result === "string" ? result : JSON.stringify(result))}`]),
-    ...(display === undefined ? [] : [`, displayed ${code(JSON.stringify(display))}`]),
+    ...(result === undefined ? [] : [`, ${code(typeof result === "string" ? result : toJson(result))}`]),
+    ...(display === undefined ? [] : [`, displayed ${code(toJson(display))}`]),
     ...(leftOutBytes === undefined ? [] : [` (${leftOutBytes} bytes are left out)`]),
   ];
   return `- ${parts.join("")}`;
+}
+
+/** JSON in which the bytes of pictures and other files, which nobody reads, are told by their number. */
+function toJson(value: JsonValue): string {
+  return JSON.stringify(value, (_key, each: JsonValue) => {
+    const [, type, bytes] = typeof each === "string" ? (/^data:([^,]{0,200});base64,(.*)$/su.exec(each) ?? []) : [];
+    return bytes === undefined ? each : `${type}, ${Buffer.byteLength(bytes, "base64")} bytes`;
+  });
 }
 
 /** Quotes a text. `<` is written as `\<`, so that it begins no HTML. */

@@ -1,6 +1,6 @@
 import type { AgentSettings } from "../../agent/agent-fields.ts";
 import type { Hooks } from "../../agent/hooks.ts";
-import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
+import type { CountTokens, OpenStream } from "../model/open-stream.ts";
 
 /** An agent with its model, ready to serve sessions. */
 export interface ServedAgent extends Omit<AgentSettings, "model" | "tools" | "names" | keyof Hooks> {

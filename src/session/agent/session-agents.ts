@@ -5,7 +5,7 @@ import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { abortable } from "../../lib/abortable.ts";
 import type { KnownMemories } from "../memory/known-memories.ts";
-import type { CountTokens, OpenStream } from "../turns/open-stream.ts";
+import type { CountTokens, OpenStream } from "../model/open-stream.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 interface SessionAgentsOptions {
@@ -243,11 +243,9 @@ export class SessionAgents {
   }
 
   /** Asks the current agent's model. */
-  readonly openStream: OpenStream = (request, signal) =>
-    this.#current.openStream({ ...request, instructions: this.instructions }, signal);
+  readonly openStream: OpenStream = (request, signal) => this.#current.openStream(request, signal);
 
-  readonly countTokens: CountTokens = async (request, signal) =>
-    this.#current.countTokens?.({ ...request, instructions: this.instructions }, signal);
+  readonly countTokens: CountTokens = async (request, signal) => this.#current.countTokens?.(request, signal);
 
   /** Takes the newest definition of the current agent. An agent whose file is gone serves its rooms to their end. */
   #renew(): void {

@@ -163,15 +163,15 @@ export class AnswerOutput {
   }
 
   /** Adds the worker's own last words. The model is not told of them. */
-  conclude(text: string, { isShown }: { readonly isShown: boolean }): void {
+  conclude(text: string): void {
     this.#cutFiller();
     this.flush();
     if (this.#isSpeaking) {
       this.#speech?.aside({ text });
-      this.#conclusion = isShown ? ` ${text}` : "";
+      this.#conclusion = ` ${text}`;
     }
     this.#isShownOnly = this.#isSpeaking;
-    if (isShown) this.#speaker.write(text);
+    this.#speaker.write(text);
   }
 
   /** Stops the speech, and shows the rest of the answer instead. */

@@ -2,7 +2,7 @@ import type { TurnBlock } from "../../conversation/block.ts";
 import type { TurnEnd } from "../../turn/turn-event.ts";
 
 /** The worker's own words, in one language. */
-interface Phrases {
+export interface Phrases {
   readonly refused: string;
   readonly stopped: string;
   readonly tooManySteps: string;
@@ -113,12 +113,6 @@ export function phrasesFor(language: string | undefined, overrides: PhraseTable 
   return { ...ENGLISH, ...own, ...given };
 }
 
-interface SpokenEnd {
-  readonly phrase: keyof Phrases;
-  /** Whether the phrase is shown as text, too. If not, readers learn of the end in another way. */
-  readonly isShown: boolean;
-}
-
 const ENDS: Partial<Record<string, keyof Phrases>> = {
   refusal: "refused",
   max_tokens: "stopped",
@@ -129,14 +123,14 @@ const ENDS: Partial<Record<string, keyof Phrases>> = {
 };
 
 /** The phrase that tells of a turn's end; `undefined` when the model has told of it itself. */
-export function spokenEnd({ state, stopReason }: TurnEnd, blocks: readonly TurnBlock[]): SpokenEnd | undefined {
-  if (state === "failed") return { phrase: "failed", isShown: false };
+export function phraseOfEnd({ state, stopReason }: TurnEnd, blocks: readonly TurnBlock[]): keyof Phrases | undefined {
+  if (state === "failed") return "failed";
   if (state !== "completed") return undefined;
   const phrase = ENDS[stopReason ?? ""];
-  if (phrase !== undefined) return { phrase, isShown: true };
+  if (phrase !== undefined) return phrase;
   const last = blocks.findLast(({ blockType, textContent }) => {
     return blockType === "tool_result" || (blockType === "text" && textContent?.trim() !== "");
   });
   const isUnfinished = last?.blockType === "tool_result" && last.content?.["is_error"] === true;
-  return isUnfinished ? { phrase: "unfinished", isShown: false } : undefined;
+  return isUnfinished ? "unfinished" : undefined;
 }

@@ -4,10 +4,11 @@ import { cleanText } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { toToolName } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
-import type { CallPorts } from "../../tool/calls/call-ports.ts";
+import type { CallClients, CallRecord } from "../../tool/calls/call-ports.ts";
 import type { CallLedger } from "../../tool/calls/call-ledger.ts";
-import { cancelCall, refuseOpenCall } from "../../tool/calls/end-call.ts";
+import { cancelCall, refuseOpenCall, type EndPorts } from "../../tool/calls/end-call.ts";
 import { failure } from "../../tool/outcome.ts";
+import type { TurnHost } from "../../tool/tool-routing.ts";
 import { readFailed, readParts, type ReadResult } from "../../tool/results/read-result.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
 import type { AnsweredRequest } from "../inbox/admission.ts";
@@ -23,16 +24,18 @@ interface CallWireOptions {
   readonly outbox: Outbox;
   readonly peers: Peers;
   readonly telemetry: Pick<SessionTelemetry, "traceOfCall" | "noteAnswer">;
-  readonly keepMedia: CallPorts["keepMedia"];
+  readonly keepMedia: CallRecord["keepMedia"];
 }
 
 /** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */
-export class CallWire {
+export class CallWire implements CallClients {
   readonly ledger: CallLedger;
+  /** For calls that end here. */
+  readonly #ends: EndPorts;
   readonly #outbox: Outbox;
   readonly #peers: Peers;
   readonly #telemetry: CallWireOptions["telemetry"];
-  readonly #keepMedia: CallPorts["keepMedia"];
+  readonly #keepMedia: CallRecord["keepMedia"];
   /** The call of each stanza that carried the request of an `either` call: a client claims the call by its Ack. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
@@ -42,10 +45,19 @@ export class CallWire {
 
   constructor({ ledger, outbox, peers, telemetry, keepMedia }: CallWireOptions) {
     this.ledger = ledger;
+    this.#ends = { ledger, clients: this };
     this.#outbox = outbox;
     this.#telemetry = telemetry;
     this.#peers = peers;
     this.#keepMedia = keepMedia;
+  }
+
+  hosts(participant: string): readonly TurnHost[] {
+    return this.#peers.hosts(participant);
+  }
+
+  isPresent(identity: string): boolean {
+    return this.#peers.isPresent(identity);
   }
 
   /**
@@ -60,7 +72,7 @@ export class CallWire {
     } catch (error) {
       const open = this.ledger.find(call.id);
       if (error instanceof AppError && error.code === "too_large" && open?.current.addressee !== undefined)
-        refuseOpenCall(open, this, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
+        refuseOpenCall(open, this.#ends, ["invalid_parameters", `Invalid parameters: ${error.message}`]);
       throw error;
     }
   }
@@ -125,7 +137,8 @@ export class CallWire {
    */
   async cancelAll(): Promise<void> {
     const open = this.ledger.openCalls();
-    for (const call of open) if (!call.isWaiting || call.current.state !== "pending") cancelCall(call, "closed", this);
+    for (const call of open)
+      if (!call.isWaiting || call.current.state !== "pending") cancelCall(call, "closed", this.#ends);
     if (this.#unconfirmed.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onAllConfirmed = resolve;

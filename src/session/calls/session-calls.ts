@@ -1,58 +1,47 @@
-import type { Logger } from "pino";
-import type { Call, StateDetail } from "../../conversation/call.ts";
+import type { Call } from "../../conversation/call.ts";
 import { callErrorType } from "../../telemetry/labels.ts";
 import { CallLedger, type LedgerListener, type OpenCall } from "../../tool/calls/call-ledger.ts";
-import type { CallPorts, CallTurn } from "../../tool/calls/call-ports.ts";
+import type { CallPorts, CallRecord, CallTurn } from "../../tool/calls/call-ports.ts";
 import { isReceipt, type ModelAnswer } from "../../tool/outcome.ts";
 import { cancelOne } from "../../tool/calls/end-call.ts";
 import { CallRunner } from "../../tool/calls/call-runner.ts";
-import type { ServerTool } from "../../tool/server-tool.ts";
 import { DEFAULT_PACING, type Pacing } from "../../tool/pacing.ts";
 import type { TurnDependencies } from "../../turn/run-turn.ts";
 import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
 import type { LateOutcome } from "../turns/outcome-turn.ts";
-import type { Offer } from "../turns/open-stream.ts";
-import type { Outbox } from "../wire/outbox.ts";
+import type { Offer } from "../model/open-stream.ts";
 import type { Peer } from "../peers/peer.ts";
-import type { Peers } from "../peers/peers.ts";
 import type { PermissionDesk } from "../permission/permission-desk.ts";
 import { ToolOffer } from "./tool-offer.ts";
 import { ProgressGate, ToolStates } from "./tool-states.ts";
-import type { Recorder } from "../record/recorder.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { WordedForms } from "../forms/worded-forms.ts";
-import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { isBlocking, isOnlyWaiting, patienceLeft } from "./open-calls.ts";
 import { SessionForms } from "./session-forms.ts";
 import { untilMayStart } from "./until-may-start.ts";
-import type { VoicePort } from "../room/voice-port.ts";
+import type { SessionCore } from "../session-core.ts";
 
-export interface SessionCallsOptions {
-  readonly room: string;
-  readonly roomSid: string;
-  readonly sessionId: string;
-  readonly serverTools: ReadonlyMap<string, ServerTool>;
-  readonly policy: {
-    readonly toolTimeoutMs: number;
-    readonly toolResultMaxBytes: number;
-    readonly toolDetail?: Readonly<Record<string, StateDetail>>;
-    /** How long an answer of a participant is waited for. */
-    readonly permission: { readonly waitMs: number };
-  };
-  readonly peers: Peers;
-  readonly outbox: Outbox;
-  readonly recorder: Recorder;
-  readonly keepMedia: CallPorts["keepMedia"];
-  readonly telemetry: SessionTelemetry;
-  readonly logger: Logger;
-  /** A call was opened, has changed or has ended. */
-  readonly onState: (call: Call) => void;
+type Core =
+  | "sessionId"
+  | "room"
+  | "roomSid"
+  | "policy"
+  | "serverTools"
+  | "peers"
+  | "outbox"
+  | "voice"
+  | "recorder"
+  | "telemetry"
+  | "logger"
+  | "tell";
+
+interface SessionCallsOptions extends Pick<SessionCore, Core> {
+  readonly keepMedia: CallRecord["keepMedia"];
   readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
   readonly forms: Pick<WordedForms, "ask">;
   /** Called when a call has ended for which its turn did not wait. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
-  readonly voice?: VoicePort | undefined;
 }
 
 /** The tool calls of a session: runs them for its turns, and hands them what participants send. */
@@ -71,10 +60,11 @@ export class SessionCalls {
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
-    const { recorder, peers, policy, voice, outbox, telemetry, keepMedia, onState } = options;
+    const { room, roomSid, sessionId, serverTools, recorder, peers, policy, permissions } = options;
+    const { voice, outbox, telemetry, logger, keepMedia } = options;
     this.#options = options;
     this.#states = new ToolStates(options);
-    this.#fillers = new Fillers(options.serverTools);
+    this.#fillers = new Fillers(serverTools);
     this.#offer = new ToolOffer(options);
     this.forms = new SessionForms({
       ports: () => this.#ports,
@@ -85,7 +75,8 @@ export class SessionCalls {
     const tell = (call: Call) => {
       if (this.#mayShow(call)) this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
-      onState(call);
+      voice?.setInterruptible(!this.isBlocking);
+      options.tell({ type: "tool_state", call });
     };
     const gate = new ProgressGate((call) => {
       recorder.onProgress(call);
@@ -114,37 +105,36 @@ export class SessionCalls {
         telemetry.noteExtraAnswer(callId, answer);
       },
     };
-    this.#ledger = new CallLedger(listener, options.serverTools);
+    this.#ledger = new CallLedger(listener, serverTools);
     this.wire = new CallWire({ ledger: this.#ledger, outbox, peers, telemetry, keepMedia });
     this.#ports = {
       ledger: this.#ledger,
-      serverTools: options.serverTools,
-      hosts: (participant) => peers.hosts(participant),
-      room: options.room,
-      roomSid: options.roomSid,
-      sessionId: options.sessionId,
-      defaultTimeoutMs: policy.toolTimeoutMs,
-      resultMaxBytes: policy.toolResultMaxBytes,
-      durable: (callId) => recorder.durable(callId),
-      isPresent: (identity) => peers.isPresent(identity),
-      sendRequest: (call) => this.wire.sendRequest(call),
-      keepMedia,
-      sendResult: (call) => this.wire.sendResult(call),
-      onThrew: ({ id: callId, turnId, toolName }, error) =>
-        telemetry.inCall(callId, () => options.logger.warn({ callId, turnId, toolName, error }, "tool threw")),
-      sendCancel: (call, reason) => this.wire.sendCancel(call, reason),
-      traceOf: (callId) => telemetry.traceOfCall(callId),
-      toolDetail: policy.toolDetail ?? {},
-      untilMayStart: (call, turn) => {
-        const { startWhen } = this.#pacingOf(call.current);
-        return voice && untilMayStart(call, turn, { voice, startWhen });
+      serverTools,
+      settings: {
+        room,
+        roomSid,
+        sessionId,
+        defaultTimeoutMs: policy.toolTimeoutMs,
+        resultMaxBytes: policy.toolResultMaxBytes,
+        toolDetail: policy.toolDetail ?? {},
       },
-      permit: (call, need, turn) => options.permissions.permit(call, need, turn),
-      permitRunning: (call, need) => options.permissions.permitRunning(call, need, this.#turnOf(call)),
-      elicit: (...asked) => this.forms.elicit(...asked),
-      withdraw: (call) => options.permissions.withdraw(call),
-      denialOf: (call, need) => options.permissions.denialOf(call, need),
-      onLateOutcome: (call, answer) => this.#reportLate(call, answer),
+      record: { durable: (callId) => recorder.durable(callId), keepMedia },
+      clients: this.wire,
+      questions: {
+        permit: (call, need, turn) => permissions.permit(call, need, turn),
+        permitRunning: (call, need) => permissions.permitRunning(call, need, this.#turnOf(call)),
+        denialOf: (call, need) => permissions.denialOf(call, need),
+        withdraw: (call) => permissions.withdraw(call),
+        elicit: (...asked) => this.forms.elicit(...asked),
+      },
+      session: {
+        untilMayStart: (call, turn) =>
+          voice && untilMayStart(call, turn, { voice, startWhen: this.#pacingOf(call.current).startWhen }),
+        traceOf: (callId) => telemetry.traceOfCall(callId),
+        onThrew: ({ id: callId, turnId, toolName }, error) =>
+          telemetry.inCall(callId, () => logger.warn({ callId, turnId, toolName, error }, "tool threw")),
+        onLateOutcome: (call, answer) => this.#reportLate(call, answer),
+      },
     };
     this.#runner = new CallRunner(this.#ports);
   }
@@ -192,7 +182,7 @@ export class SessionCalls {
 
   /** The tools that the model may use now, in this participant's turn. */
   offer(participant: string, talk: { readonly isCut: boolean }): Offer {
-    return this.#offer.make(this.#ports, participant, talk);
+    return this.#offer.make(this.#ports.serverTools, this.#ports.clients.hosts(participant), talk);
   }
 
   /** Whether a turn has open calls, and all of them wait for a permission. */

@@ -13,7 +13,7 @@ interface LiveDetails {
   readonly approver?: string | undefined;
 }
 
-/** A state and its logs must fit into one envelope. The turn's blocks have what is cut here. */
+/** A state and its logs must fit into one envelope. `isCut` says that the stored call has more. */
 const MAX_INPUT_BYTES = 256 * 1_024;
 const MAX_OUTPUT_BYTES = 256 * 1_024;
 const MAX_ERROR_BYTES = 16 * 1_024;
@@ -25,7 +25,7 @@ const MAX_ERROR_BYTES = 16 * 1_024;
  * @param more details that are not stored with a call
  */
 export function toToolCallState(call: Call, more: LiveDetails = {}): ToolCallState | undefined {
-  const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, outcome, logs } = call;
+  const { id, toolName: name, state: status, startedAt, finishedAt, detail, input, editedInput, outcome, logs } = call;
   if (detail === "off") return undefined;
   const times = { ...(startedAt !== undefined && { startedAt }), ...(finishedAt !== undefined && { finishedAt }) };
   if (detail === "name") {
@@ -33,25 +33,33 @@ export function toToolCallState(call: Call, more: LiveDetails = {}): ToolCallSta
     const metadataJson = JSON.stringify({ messageId, toolUseId, revision });
     return { id, name, status, callId: id, logs: [], metadataJson, ...times };
   }
-  const output = outcome?.result && truncateText(resultText(outcome.result), MAX_OUTPUT_BYTES);
+  const whole = outcome?.result && resultText(outcome.result);
+  const output = whole !== undefined ? truncateText(whole, MAX_OUTPUT_BYTES) : undefined;
+  const written = cutInput(input);
+  const edited = editedInput && cutInput(editedInput);
+  const isCut = output !== whole || written.isCut || edited?.isCut === true;
   const isFailed = outcome !== undefined && outcome.state !== "success";
   return {
     id,
     name,
     status,
     callId: id,
-    inputJson: toInputJson(input),
+    inputJson: written.json,
     ...(output !== undefined && { output }),
     ...(isFailed && { error: truncateText(outcome.errorMessage, MAX_ERROR_BYTES) }),
     logs: [...logs],
-    metadataJson: JSON.stringify({ ...toMetadata(call), ...more }),
+    metadataJson: JSON.stringify({
+      ...toMetadata(call),
+      ...(edited && { editedInput: edited.json }),
+      ...(isCut && { isCut }),
+      ...more,
+    }),
     ...times,
   };
 }
 
 function toMetadata(call: Call): JsonObject {
   const { messageId, toolUseId, revision, participant, addressee, timeoutMs, deadlineAt, progress, outcome } = call;
-  const { editedInput } = call;
   return {
     messageId,
     toolUseId,
@@ -65,13 +73,12 @@ function toMetadata(call: Call): JsonObject {
     ...(progress !== undefined && { progress }),
     ...(outcome && "errorCode" in outcome && { errorCode: outcome.errorCode }),
     ...(outcome?.state === "success" && outcome.display && { display: outcome.display }),
-    ...(editedInput && { editedInput: toInputJson(editedInput) }),
   };
 }
 
 /** Input that is too long becomes `{truncated}`, so that the text is JSON all the same. */
-function toInputJson(input: JsonObject): string {
+function cutInput(input: JsonObject): { readonly json: string; readonly isCut: boolean } {
   const json = JSON.stringify(input);
-  if (json.length * 3 <= MAX_INPUT_BYTES || Buffer.byteLength(json) <= MAX_INPUT_BYTES) return json;
-  return JSON.stringify({ truncated: truncateText(json, MAX_INPUT_BYTES / 2) });
+  if (json.length * 3 <= MAX_INPUT_BYTES || Buffer.byteLength(json) <= MAX_INPUT_BYTES) return { json, isCut: false };
+  return { json: JSON.stringify({ truncated: truncateText(json, MAX_INPUT_BYTES / 2) }), isCut: true };
 }

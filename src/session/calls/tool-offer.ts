@@ -1,10 +1,9 @@
 import type { Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
-import type { CallPorts } from "../../tool/calls/call-ports.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { offeredTools, type OfferedTool } from "../../tool/tool-routing.ts";
+import { offeredTools, type OfferedTool, type TurnHost } from "../../tool/tool-routing.ts";
 import type { PermissionDesk } from "../permission/permission-desk.ts";
-import type { Offer } from "../turns/open-stream.ts";
+import type { Offer } from "../model/open-stream.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
 interface ToolOfferOptions {
@@ -22,13 +21,13 @@ export class ToolOffer {
     this.#options = options;
   }
 
-  /** The tools that may be used now, in this participant's turn. */
+  /** The tools that may be used now, in a turn whose calls may go to these hosts. */
   make(
-    { serverTools, hosts }: Pick<CallPorts, "serverTools" | "hosts">,
-    participant: string,
+    serverTools: ReadonlyMap<string, ServerTool>,
+    hosts: readonly TurnHost[],
     talk: { readonly isCut: boolean },
   ): Offer {
-    const tools = offeredTools(serverTools, hosts(participant), talk);
+    const tools = offeredTools(serverTools, hosts, talk);
     return {
       tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
       onRefusedTool: (tool, field) => this.#leaveOut(tool, field),

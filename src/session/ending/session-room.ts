@@ -1,6 +1,6 @@
-import pRetry from "p-retry";
 import type { EndReason } from "../../conversation/session-end.ts";
 import { AppError } from "../../errors/app-error.ts";
+import { whileAway } from "../../store/database/while-away.ts";
 import { type Begun, beginRoom, endRoom } from "../../store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 
@@ -52,13 +52,7 @@ export class SessionRoom {
     let begun: Begun | undefined;
     const attempt = async () => (begun = await beginRoom(writer, { roomSid, agent, afterPosition, isTold }));
     try {
-      return await pRetry(attempt, {
-        retries: Number.POSITIVE_INFINITY,
-        minTimeout: 250,
-        maxTimeout: 5_000,
-        signal: this.#closing.signal,
-        shouldRetry: ({ error }) => error instanceof AppError && error.code === "unavailable",
-      });
+      return await whileAway(attempt, { signal: this.#closing.signal });
     } catch (error) {
       // The attempt that was under way at the close may have succeeded.
       if (begun) return begun;

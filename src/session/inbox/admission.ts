@@ -35,7 +35,7 @@ interface WordsAsking {
 interface AdmissionOptions {
   readonly outbox: Pick<Outbox, "postRefusal" | "postError">;
   readonly link: Pick<RoomLink, "openTranscription">;
-  readonly phrases: PhraseTable | undefined;
+  readonly policy: { readonly phrases?: PhraseTable };
   readonly asking: readonly Asking[];
   readonly worded: readonly WordsAsking[];
   readonly telemetry: Pick<SessionTelemetry, "noteDropped">;
@@ -90,7 +90,7 @@ export class Admission {
   #refuseText(from: Peer): void {
     this.#turnAway(from.budget, "text", () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
-      stream.write(phrasesFor(from.language, this.#options.phrases).tooMany);
+      stream.write(phrasesFor(from.language, this.#options.policy.phrases).tooMany);
       stream.close();
     });
   }

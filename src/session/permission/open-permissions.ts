@@ -1,6 +1,5 @@
-import pRetry from "p-retry";
 import type { Logger } from "pino";
-import { AppError } from "../../errors/app-error.ts";
+import { whileAway } from "../../store/database/while-away.ts";
 import type { PermissionEnd } from "../../store/permissions/ask-permission.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { PermissionStore } from "./permission-store.ts";
@@ -72,14 +71,8 @@ export class OpenPermissions {
     const { permissionId, state } = end;
     const request = this.#open.get(permissionId);
     try {
-      const record = await pRetry(() => store.close(end), {
-        retries: Number.POSITIVE_INFINITY,
-        minTimeout: 50,
-        maxTimeout: 1_000,
-        maxRetryTime: GIVE_UP_AFTER_MS,
-        shouldRetry: ({ error }) =>
-          error instanceof AppError && error.code === "unavailable" && this.#open.has(permissionId),
-      });
+      const isStillWanted = () => this.#open.has(permissionId);
+      const record = await whileAway(() => store.close(end), { giveUpAfterMs: GIVE_UP_AFTER_MS, isStillWanted });
       if (record) this.apply(record);
       // The request was given more time.
       if (record?.state === "asked" && request) return this.#waitOn(request, record);

@@ -32,6 +32,7 @@ import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { PermissionStore } from "./permission-store.ts";
 import type { SessionEvent } from "../events/session-event.ts";
+import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import { sayApart } from "../answer/answer-output.ts";
 import type { VoicePort } from "../room/voice-port.ts";
@@ -57,8 +58,7 @@ interface PermissionDeskOptions {
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
   readonly logger: Logger;
   readonly tell: (event: SessionEvent) => void;
-  /** Resolves when the call is stored, because a stored request names it. */
-  readonly untilStored: (callId: string) => Promise<void>;
+  readonly recorder: Pick<Recorder, "durable">;
 }
 
 interface Asked extends AskedNeed {
@@ -224,7 +224,7 @@ export class PermissionDesk {
   }
 
   async #request(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
-    const { store, logger, tell, untilStored } = this.#options;
+    const { store, logger, tell, recorder } = this.#options;
     const { id: callId, toolName, participant, hasStoredPermission } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !hasStoredPermission) {
@@ -235,7 +235,8 @@ export class PermissionDesk {
       if (isGranted(need, granted)) return { isAllowed: true, approver };
       if (this.#isOutOfReach(need)) return refuseUnaskable();
     }
-    await untilStored(callId);
+    // A stored request names its call.
+    await recorder.durable(callId);
     const record = await store.insert(this.#toRequest(call.current, need));
     const { id: permissionId } = record;
     const decided = this.#open.decided(record);

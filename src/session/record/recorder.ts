@@ -1,10 +1,10 @@
 import PQueue from "p-queue";
-import pRetry from "p-retry";
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { Summary } from "../../conversation/summary.ts";
 import type { AnswerProgress, ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
+import { whileAway } from "../../store/database/while-away.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
@@ -31,6 +31,7 @@ import type { SessionLease } from "./session-lease.ts";
 
 /** For how long a write is tried again while the database is away. */
 const GIVE_UP_AFTER_MS = 10_000;
+const RETRIES = { giveUpAfterMs: GIVE_UP_AFTER_MS };
 /** How many notes and extra answers may wait to be stored: participants can send many. */
 const MAX_BESIDE = 64;
 
@@ -67,6 +68,8 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   readonly #closing = new AbortController();
   /** The newest turn. */
   #begun: (Pick<TurnRecord, "parentMessageId"> & { readonly turnId: string }) | undefined;
+  /** The newest turn's id, if that turn could not be stored: nothing else of it can be stored then. */
+  #unstoredTurn: string | undefined;
   #failure: AppError | undefined;
 
   constructor(
@@ -91,6 +94,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
 
   beginTurn(turn: TurnRecord, begin: Pick<NewTurnRow, "replaces" | "isVariation" | "isSpoken"> = {}): void {
     this.#failure = undefined;
+    this.#unstoredTurn = undefined;
     const { id, participantIdentity, parentMessageId, messageId, input } = turn;
     this.#begun = { turnId: id, parentMessageId };
     const blocks = turn.blocks.map(cleanBlock);
@@ -102,6 +106,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
       if (position === 1) await setOpener(this.#writer, { identity: participantIdentity });
     };
     this.#write(id, begun, kept);
+    this.#chains.get(id)?.catch(() => (this.#unstoredTurn = id));
   }
 
   /**
@@ -112,7 +117,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    */
   async keepMessage(message: WaitingMessage): Promise<void> {
     if (this.#begun?.parentMessageId === message.id) return this.#chains.get(this.#begun.turnId);
-    const kept = this.#messages.add(() => retried(() => insertWaitingMessage(this.#writer, message)));
+    const kept = this.#messages.add(() => whileAway(() => insertWaitingMessage(this.#writer, message), RETRIES));
     this.#keeping.set(message.id, kept);
     try {
       await kept;
@@ -177,6 +182,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   blocksOf(turnId: string): BlockRecord {
     return {
       add: (block, stopReason) => {
+        if (turnId === this.#unstoredTurn) return;
         const cleaned = cleanBlock(block);
         const add = () => this.#blocks.add({ turnId, block: cleaned, stopReason });
         const turn = this.#chains.get(turnId);
@@ -243,7 +249,10 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   async durable(id?: string): Promise<void> {
     const chains = id === undefined ? [...this.#chains.values()] : [this.#chains.get(id) ?? Promise.resolve()];
     await Promise.allSettled(chains);
-    await this.#blocks.flush();
+    await this.#blocks.flush().catch((error: AppError) => {
+      // The first failure, because the loss of blocks may only follow from it.
+      throw this.#failure ?? error;
+    });
     if (this.#failure) throw this.#failure;
     await this.#lease.untilOwned();
   }
@@ -263,6 +272,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    * after a write that was tried again.
    */
   #saveCall(call: Call, after?: Promise<void>): void {
+    if (call.turnId === this.#unstoredTurn) return;
     const unsaved = this.#unsaved.get(call.id) ?? [];
     this.#unsaved.set(call.id, unsaved);
     unsaved.push(call);
@@ -282,7 +292,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     const before = Promise.allSettled(this.#chains.values());
     const write = async () => {
       await before;
-      return retried(operation);
+      return whileAway(operation, RETRIES);
     };
     return this.#besides.add(write, { signal: this.#closing.signal });
   }
@@ -295,7 +305,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   /** @param after the first write of `key` waits for this, and fails if it does */
   #write(key: string, operation: () => Promise<void>, after: Promise<void> = Promise.resolve()): void {
     const before = this.#chains.get(key) ?? after;
-    const write = before.then(() => retried(operation));
+    const write = before.then(() => whileAway(operation, RETRIES));
     this.#chains.set(key, write);
     write
       .catch((error: AppError) => {
@@ -306,16 +316,6 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
         if (this.#chains.get(key) === write) this.#chains.delete(key);
       });
   }
-}
-
-async function retried<Result>(operation: () => Promise<Result>): Promise<Result> {
-  return pRetry(operation, {
-    retries: Number.POSITIVE_INFINITY,
-    minTimeout: 50,
-    maxTimeout: 1_000,
-    maxRetryTime: GIVE_UP_AFTER_MS,
-    shouldRetry: ({ error }) => error instanceof AppError && error.code === "unavailable",
-  });
 }
 
 function toObject(value: JsonObject): JsonObject {

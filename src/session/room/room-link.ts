@@ -4,7 +4,7 @@ import { createId } from "../../lib/id.ts";
 import { isOverCap } from "../../livekit/capped-streams.ts";
 import { isId } from "../../protocol/messages/fields.ts";
 import { AGENT_STATE_ATTRIBUTE, isServing } from "../../protocol/attributes.ts";
-import { LIMITS } from "../../protocol/limits.ts";
+import { LIMITS, TOPIC } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
 import {
   isPerson,
@@ -17,8 +17,6 @@ import {
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
 import { StreamBudget } from "./stream-budget.ts";
 
-/** Topic of Parley's packets and byte streams. Packets without a topic are taken too, any with another are ignored. */
-const TOPIC = "parley";
 const CHAT_TOPIC = "lk.chat";
 
 export interface TextStream {

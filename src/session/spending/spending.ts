@@ -1,10 +1,10 @@
 import PQueue from "p-queue";
-import pRetry from "p-retry";
 import { AppError, toAppError } from "../../errors/app-error.ts";
+import { whileAway } from "../../store/database/while-away.ts";
 import { addUsage, NO_USAGE, type ModelEvent, type Usage } from "../../llm/model-event.ts";
 import { BUDGET_SCOPES, type BudgetScope, type Spender } from "../../store/spending/spending.ts";
 import type { NotesModel } from "../context/summariser.ts";
-import type { OpenStream } from "../turns/open-stream.ts";
+import type { OpenStream } from "../model/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
 import type { SpendingStore } from "./spending-store.ts";
 
@@ -188,14 +188,7 @@ export class Spending {
     this.#timer = undefined;
     for (const { participant, usage, ...rest } of this.#waiting.values()) {
       const spending = { ...this.#spender(participant), ...usage, ...rest };
-      const write = () =>
-        pRetry(() => store.add(spending), {
-          retries: Number.POSITIVE_INFINITY,
-          minTimeout: 50,
-          maxTimeout: 1_000,
-          maxRetryTime: GIVE_UP_AFTER_MS,
-          shouldRetry: ({ error }) => error instanceof AppError && error.code === "unavailable",
-        });
+      const write = () => whileAway(() => store.add(spending), { giveUpAfterMs: GIVE_UP_AFTER_MS });
       this.#writes.add(write).catch((error: unknown) => onLost(toAppError(error)));
     }
     this.#waiting.clear();

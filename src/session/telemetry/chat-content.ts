@@ -11,7 +11,7 @@ import {
 import type { ToolTiming } from "../../telemetry/representation/tool-parts.ts";
 import { toToolDefinitions } from "../../telemetry/representation/to-tool-definitions.ts";
 import { capturesEvents, capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
-import type { ChatCall } from "../turns/open-stream.ts";
+import type { ChatCall } from "../model/open-stream.ts";
 
 interface Where {
   readonly finishReason: string;

@@ -10,7 +10,7 @@ import { quietly } from "../../telemetry/quietly.ts";
 import { toFinishReason } from "../../telemetry/representation/to-chat-messages.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { recordUsage, usageAttributes } from "../../telemetry/usage.ts";
-import type { ChatCall } from "../turns/open-stream.ts";
+import type { ChatCall } from "../model/open-stream.ts";
 import { ChatContent } from "./chat-content.ts";
 import { ServerToolTraces } from "./server-tool-traces.ts";
 import type { TurnTrace } from "./turn-trace.ts";

@@ -9,7 +9,7 @@ import { ATTR, PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
 import { readTrace, writeTrace, type TraceHeaders } from "../../telemetry/trace-context.ts";
-import type { ChatObserver } from "../turns/open-stream.ts";
+import type { ChatObserver } from "../model/open-stream.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { SpokenTimes, VoicePort } from "../room/voice-port.ts";
 import { CallTrace } from "./call-trace.ts";

@@ -4,7 +4,8 @@ import { AppError } from "../../errors/app-error.ts";
 const UNAVAILABLE = /^(08|40|53|57|58|25006)/;
 /** SQLSTATE classes that say "not this row": bad data, a broken rule, a limit. */
 const REFUSED = /^(22|23|54)/;
-const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** No class begins with E, but codes of a lost connection do: EPIPE. */
+const SQLSTATE = /^(?!E)[0-9A-Z]{5}$/;
 
 /**
  * The kind of a failed statement: `unavailable` may be tried again later, `refused` is never accepted as it is, and

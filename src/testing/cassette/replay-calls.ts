@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isRecord } from "../../lib/json.ts";
 import type { OpenModel } from "../model/test-model.ts";
-import { toSse } from "../model-server/write-events.ts";
+import { toSse } from "../../model-server/write-events.ts";
 import { readCassette, type RecordedCall } from "./cassette-file.ts";
 import { firstDifference } from "./first-difference.ts";
 import { type AgentRequest, serve } from "./loopback-server.ts";

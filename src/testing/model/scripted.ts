@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../lib/json.ts";
-import { type RecordedRequest, startModelServer } from "../model-server/model-server.ts";
-import { reply, type Step, text, toolUse } from "../model-server/step.ts";
+import { type RecordedRequest, startModelServer } from "../../model-server/model-server.ts";
+import { reply, type Step, text, toolUse } from "../../model-server/step.ts";
 import type { TestModel } from "./test-model.ts";
 
 /** Tools with their arguments. A list may name one tool several times. */

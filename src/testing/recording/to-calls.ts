@@ -4,7 +4,7 @@ import { toMessages } from "../../llm/to-messages.ts";
 import { modelCalls } from "../../scenario/playable.ts";
 import { normalise, type Redact, redactEvents } from "../../scenario/redact.ts";
 import type { RecordedCall } from "../cassette/cassette-file.ts";
-import type { Json } from "../model-server/step.ts";
+import type { Json } from "../../model-server/step.ts";
 
 interface RecordedTurn {
   readonly turn: TurnRecord;

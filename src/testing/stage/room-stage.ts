@@ -1,10 +1,10 @@
 import { Cleanup } from "../../lib/cleanup.ts";
 import { Room } from "@livekit/rtc-node";
-import { AccessToken } from "livekit-server-sdk";
 import { pino } from "pino";
 import { roomTransport } from "../../client/room/room-transport.ts";
 import type { Transport } from "../../client/room/transport.ts";
 import { createId } from "../../lib/id.ts";
+import { grantToken } from "../../livekit/grant-token.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
 import { createMemoryStore } from "../../session/memory/memory-store.ts";
 import { createRecallStore } from "../../session/recall/recall-store.ts";
@@ -14,7 +14,7 @@ import { openEventHub } from "../../store/event-hub.ts";
 import { PERMISSION_CHANNEL } from "../../store/permissions/reply-to-permission.ts";
 import { loadRequestMarks } from "../../store/sessions/session-marks.ts";
 import type { Speech } from "../../voice/providers/speech-choice.ts";
-import { openJobSession } from "../../worker/job/job-session.ts";
+import { openJobSession } from "../../worker/job/open-job-session.ts";
 import { builtInTools } from "../../worker/job/built-in-tools.ts";
 import { createSessionModel } from "../../worker/job/session-model.ts";
 import { type RoomServers, startRoomServers } from "./room-servers.ts";
@@ -47,7 +47,7 @@ export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   };
   cleanup.defer(leave);
   const enter = async (): Promise<Transport> => {
-    const token = await createToken(used, { room: name, identity: options.identity });
+    const token = await grantToken(used.livekit, { room: name, identity: options.identity });
     room = new Room();
     await room.connect(used.livekit.url, token, NO_TRACKS);
     await sound?.enter(room, agent.room);
@@ -110,7 +110,7 @@ async function openAgent(
     agentName: agent.name,
     room,
     connect: async () => {
-      await room.connect(livekit.url, await createToken(servers, { room: name, identity, isAgent: true }), NO_TRACKS);
+      await room.connect(livekit.url, await grantToken(livekit, { room: name, identity, kind: "agent" }), NO_TRACKS);
     },
     leave: () => {},
     ...livekit,
@@ -129,27 +129,4 @@ async function openAgent(
   cleanup.defer(() => session.close(0));
   const closing = cleanup.move();
   return { room, [Symbol.asyncDispose]: () => closing.disposeAsync() };
-}
-
-interface TokenOptions {
-  readonly room: string;
-  readonly identity: string;
-  readonly isAgent?: boolean;
-}
-
-async function createToken(
-  { livekit }: RoomServers,
-  { room, identity, isAgent = false }: TokenOptions,
-): Promise<string> {
-  const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity });
-  token.kind = isAgent ? "agent" : "standard";
-  token.addGrant({
-    room,
-    roomJoin: true,
-    canPublish: true,
-    canSubscribe: true,
-    canPublishData: true,
-    canUpdateOwnMetadata: isAgent,
-  });
-  return token.toJwt();
 }

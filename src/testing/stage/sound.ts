@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { initializeLogger } from "@livekit/agents";
 import type { Room } from "@livekit/rtc-node";
 import { AppError } from "../../errors/app-error.ts";
-import { abortable } from "../../lib/abortable.ts";
 import { EspeakSynthesizer, findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Speech } from "../../voice/providers/speech-choice.ts";
 import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
@@ -61,8 +60,8 @@ export class Sound implements StageVoice, AsyncDisposable {
     const speaker = new Speaker(room);
     this.#speaker = speaker;
     await speaker.publish();
+    await speaker.untilConnected(CONNECTED_WITHIN_MS);
     const late = AbortSignal.timeout(CONNECTED_WITHIN_MS);
-    await abortable(speaker.untilConnected(), late);
     const identity = room.localParticipant?.identity ?? "";
     const tracks = () => [...(agentRoom.remoteParticipants.get(identity)?.trackPublications.values() ?? [])];
     while (!tracks().some(({ track }) => track)) await sleep(LOOK_EVERY_MS, undefined, { signal: late });

@@ -16,15 +16,21 @@ import {
   type RemoteTrackPublication,
   type Room,
 } from "@livekit/rtc-node";
+import { abortable } from "../../lib/abortable.ts";
 import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
 
-/** Samples a second of what is said. */
-export const SPEECH_RATE = 22_050;
-const FRAME_SAMPLES = SPEECH_RATE / 50;
-/** LiveKit sends 10 ms at a time. At a rate at which this is no whole number of samples, it loses 2 ms a second. */
-const SENT_RATE = 48_000;
-/** Root mean square of 16-bit samples above which a frame is sound. */
+/** Samples a second of what is said and heard. LiveKit sends 10 ms at a time, which must be a whole number of samples. */
+export const SPEECH_RATE = 16_000;
+const BLOCK_MS = 10;
+/** Root mean square of 16-bit samples above which 10 ms are sound. */
 const LOUD = 200;
+const QUEUE_MS = 1_000;
+/** How much sound is sent ahead at least, in case this process is late. */
+const LEAD_MS = 60;
+const LOOK_EVERY_MS = 10;
+
+const NO_EARS = "The agent does not listen: nobody subscribed to the microphone in time. Is STT none there?";
+const NO_VOICE = "The agent has no voice: it published no sound in time. Is TTS none there?";
 
 /** Speaks a text with espeak-ng. @returns 16-bit samples at `SPEECH_RATE` */
 export async function synthesize(espeak: Synthesizer, text: string, language = "en"): Promise<Int16Array> {
@@ -33,33 +39,49 @@ export async function synthesize(espeak: Synthesizer, text: string, language = "
     yield text;
   };
   const samples: number[] = [];
-  for await (const { data } of espeak.speak(words(), { language, signal })) samples.push(...data);
+  let resampler: AudioResampler | undefined;
+  for await (const frame of espeak.speak(words(), { language, signal })) {
+    resampler ??= new AudioResampler(frame.sampleRate, SPEECH_RATE);
+    for (const { data } of resampler.push(frame)) samples.push(...data);
+  }
+  for (const { data } of resampler?.flush() ?? []) samples.push(...data);
+  resampler?.close();
   return Int16Array.from(samples);
 }
 
-export function isLoud(samples: Int16Array): boolean {
-  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length) > LOUD;
+/** Of each 10 ms of a speech, whether it is sound. */
+export function loudBlocks(speech: Int16Array, rate = SPEECH_RATE): boolean[] {
+  const length = (rate * BLOCK_MS) / 1_000;
+  return Array.from({ length: Math.ceil(speech.length / length) }, (_, block) => {
+    const samples = speech.subarray(block * length, (block + 1) * length);
+    return samples.reduce((sum, sample) => sum + sample * sample, 0) > LOUD * LOUD * samples.length;
+  });
 }
 
 /** The microphone and the ears of a participant: what it says and hears is real sound. */
 export class Speaker {
-  /** `performance.now()` of each 10 ms of sound that came from the agent. */
+  /** `performance.now()` of the end of each 10 ms of sound that came from the agent. */
   readonly heardAt: number[] = [];
   readonly #room: Room;
-  readonly #source = new AudioSource(SENT_RATE, 1, 1_000);
-  readonly #resampler = new AudioResampler(SPEECH_RATE, SENT_RATE);
-  readonly #connected = Promise.withResolvers<void>();
+  readonly #frameMs: number;
+  readonly #source = new AudioSource(SPEECH_RATE, 1, QUEUE_MS);
+  readonly #voice = Promise.withResolvers<void>();
   readonly #closing = new AbortController();
   #pending: Int16Array = new Int16Array();
-  #said = Promise.withResolvers<void>();
+  #onSaid: (endsAt: number) => void = () => {};
   #pump: Promise<void> | undefined;
   #microphone: LocalTrackPublication | undefined;
 
-  /** @param room the participant's, already connected */
-  constructor(room: Room) {
+  /**
+   * @param room the participant's, already connected
+   * @param frameMs how much sound is sent and read at once, a multiple of 10: longer frames cost less where many
+   *   speakers share a process
+   */
+  constructor(room: Room, frameMs = 20) {
     this.#room = room;
+    this.#frameMs = frameMs;
     room.on(RoomEvent.TrackPublished, (publication, participant) => subscribe(publication, participant));
-    room.on(RoomEvent.TrackSubscribed, (track) => void this.#listen(track));
+    room.on(RoomEvent.TrackSubscribed, (track) => void this.#listen(track).catch(() => {}));
     for (const participant of room.remoteParticipants.values())
       for (const publication of participant.trackPublications.values()) subscribe(publication, participant);
   }
@@ -72,9 +94,19 @@ export class Speaker {
     this.#pump = this.#run();
   }
 
-  /** Resolves when the agent's track is subscribed to, and the agent has subscribed to the microphone. */
-  async untilConnected(): Promise<void> {
-    await Promise.all([this.#connected.promise, this.#microphone?.waitForSubscription()]);
+  /**
+   * Resolves when the agent's track is subscribed to, and the agent has subscribed to the microphone.
+   *
+   * @throws {Error} that says which of the two is missing when it takes too long
+   */
+  async untilConnected(timeoutMs = 15_000): Promise<void> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const [ears, voice] = await Promise.allSettled([
+      abortable(Promise.resolve(this.#microphone?.waitForSubscription()), signal),
+      abortable(this.#voice.promise, signal),
+    ]);
+    const missing = [ears.status === "rejected" && NO_EARS, voice.status === "rejected" && NO_VOICE].filter(Boolean);
+    if (missing.length > 0) throw new Error(missing.join(" "));
   }
 
   /** Whether some of the speech is still to be sent. */
@@ -85,39 +117,75 @@ export class Speaker {
   /** Says it. Resolves when its last sound has gone out. @returns `performance.now()` of its beginning and its end */
   async play(speech: Int16Array): Promise<{ readonly from: number; readonly to: number }> {
     const from = performance.now() + this.#source.queuedDuration;
-    this.#said = Promise.withResolvers<void>();
+    const said = Promise.withResolvers<number>();
+    this.#onSaid = said.resolve;
     this.#pending = speech;
-    await this.#said.promise;
-    await sleep(this.#source.queuedDuration);
-    return { from, to: performance.now() };
+    const to = await said.promise;
+    await sleep(Math.max(0, to - performance.now()));
+    return { from, to };
+  }
+
+  /** Resolves when sound has come from the agent after `since`. @returns when it came. @throws {Error} when none does */
+  async untilSound(since = 0, timeoutMs = 15_000): Promise<number> {
+    // The times are in order, so each check needs only the last one.
+    await this.until(() => (this.heardAt.at(-1) ?? 0) > since, timeoutMs, "sound");
+    return this.heardAt.find((at) => at > since) ?? 0;
+  }
+
+  /**
+   * Resolves when the agent has been silent for so long.
+   *
+   * @returns when its last sound was heard
+   * @throws {Error} when it goes on speaking
+   */
+  async untilSilence(ms = 1_000, timeoutMs = 20_000): Promise<number> {
+    await this.until(() => performance.now() - (this.heardAt.at(-1) ?? 0) > ms, timeoutMs, "silence");
+    return this.heardAt.at(-1) ?? 0;
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#pump;
-    this.#said.resolve();
+    this.#onSaid(performance.now());
     await this.#source.close();
-    this.#resampler.close();
+  }
+
+  protected async until(condition: () => boolean, timeoutMs: number, what: string): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!condition()) {
+      if (performance.now() > deadline) throw new Error(`No ${what} came from the agent in time`);
+      await sleep(LOOK_EVERY_MS);
+    }
   }
 
   async #run(): Promise<void> {
+    const length = (SPEECH_RATE * this.#frameMs) / 1_000;
+    const leadMs = Math.max(LEAD_MS, 2 * this.#frameMs);
     while (!this.#closing.signal.aborted) {
       // A copy, because a frame sends its whole buffer.
-      const samples = new Int16Array(FRAME_SAMPLES);
-      samples.set(this.#pending.slice(0, FRAME_SAMPLES));
-      this.#pending = this.#pending.slice(FRAME_SAMPLES);
-      const spoken = new AudioFrame(samples, SPEECH_RATE, 1, FRAME_SAMPLES);
-      for (const frame of this.#resampler.push(spoken)) await this.#source.captureFrame(frame);
-      if (this.#source.queuedDuration > 60) await sleep(20);
-      if (this.#pending.length === 0) this.#said.resolve();
+      const samples = new Int16Array(length);
+      const part = this.#pending.subarray(0, length);
+      samples.set(part);
+      this.#pending = this.#pending.subarray(part.length);
+      await this.#source.captureFrame(new AudioFrame(samples, SPEECH_RATE, 1, length));
+      if (this.#pending.length === 0) {
+        const silenceMs = ((length - part.length) / SPEECH_RATE) * 1_000;
+        this.#onSaid(performance.now() + this.#source.queuedDuration - silenceMs);
+      }
+      await sleep(Math.max(0, this.#source.queuedDuration - leadMs));
     }
   }
 
   async #listen(track: RemoteTrack): Promise<void> {
     if (track.kind !== TrackKind.KIND_AUDIO) return;
-    this.#connected.resolve();
-    const frames = new AudioStream(track, { sampleRate: 16_000, numChannels: 1, frameSizeMs: 10 });
-    for await (const { data } of frames) if (isLoud(data)) this.heardAt.push(performance.now());
+    this.#voice.resolve();
+    const frames = new AudioStream(track, { sampleRate: SPEECH_RATE, numChannels: 1, frameSizeMs: this.#frameMs });
+    for await (const { data } of frames) {
+      const now = performance.now();
+      const blocks = loudBlocks(data);
+      for (const [index, isLoud] of blocks.entries())
+        if (isLoud) this.heardAt.push(now - (blocks.length - 1 - index) * BLOCK_MS);
+    }
   }
 }
 

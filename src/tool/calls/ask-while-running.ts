@@ -37,18 +37,18 @@ export function askWhileRunning(
       }
     }
     // The answer may have come after another worker took the session: then this rejects, for the call is that worker's.
-    await abortable(ports.durable(id), call.over);
+    await abortable(ports.record.durable(id), call.over);
     return answer;
   };
   const ask: ToolContext["ask"] = async (request) => {
     call.over.throwIfAborted();
-    const permit = ports.permitRunning(call, needOfRunning(tool, request));
+    const permit = ports.questions.permitRunning(call, needOfRunning(tool, request));
     const answer = permit instanceof Promise ? await answered(permit) : permit;
     if (!answer.isAllowed) throw new PermissionDenied(`Not allowed: ${answer.why}`);
   };
   const elicit: ToolContext["elicit"] = async (request) => {
     call.over.throwIfAborted();
-    return answered(ports.elicit(call, request, forms++));
+    return answered(ports.questions.elicit(call, request, forms++));
   };
   // A rejection that the tool does not wait for must not end the process.
   return { ask: (request) => unawaited(ask(request)), elicit: (request) => unawaited(elicit(request)) };

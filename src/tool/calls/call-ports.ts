@@ -47,51 +47,76 @@ export interface TurnSpeech {
   readonly notice: (signal: AbortSignal) => Promise<void>;
 }
 
-/** What a call needs of the session around it. */
-export interface CallPorts {
-  readonly ledger: CallLedger;
-  readonly serverTools: ReadonlyMap<string, ServerTool>;
-  /** The hosts that calls of this participant's turns may go to (`hostsFor`). */
-  readonly hosts: (participant: string) => readonly TurnHost[];
+/** What is the same for all calls of a session. */
+export interface CallSettings {
   readonly room: string;
   readonly roomSid: string;
   readonly sessionId: string;
   /** For tools without a `timeoutMs` of their own. */
   readonly defaultTimeoutMs: number;
   readonly resultMaxBytes: number;
+  /** What may be shown of calls, by tool name, where the operator has set it. */
+  readonly toolDetail: Readonly<Record<string, StateDetail>>;
+}
+
+/** Stores calls and what they name. */
+export interface CallRecord {
   /** Resolves when the tool_use block and this call are stored as they are now: nothing runs before. */
   readonly durable: (callId: string) => Promise<void>;
-  /** Resolves when the call may start, or is over; `undefined`: at once. The deadline does not run before. */
-  readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void> | undefined;
-  /** Whether the call may run: at once when nobody need be asked, else when the approver has answered. */
-  readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
-  /** The same for what a running call asks permission for. */
-  readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
-  /** Has somebody fill in the form that a running call asks for; `count` says how many it has asked for before. */
-  readonly elicit: <Content>(
-    call: OpenCall,
-    request: Elicitation<Content>,
-    count: number,
-  ) => Promise<Elicited<Content>>;
-  /** Withdraws the open question about a stored call. Never rejects. */
-  readonly withdraw: (call: Call) => Promise<void>;
-  /** Why a rule denies the call, in words for the model; `undefined` when none does. */
-  readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
+  /** Keeps the bytes that the outcome of an open call names: before that outcome settles it. */
+  readonly keepMedia: (call: Call, media: readonly Media[]) => void;
+}
+
+/** The participants that may run calls, and the messages to them. */
+export interface CallClients {
+  /** The hosts that calls of this participant's turns may go to (`hostsFor`). */
+  readonly hosts: (participant: string) => readonly TurnHost[];
   readonly isPresent: (identity: string) => boolean;
   /**
    * Sends the ToolUseRequest to the call's addressee, without one to all participants. Rejects when it cannot be sent.
    */
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
-  /** Keeps the bytes that the outcome of an open call names: before that outcome settles it. */
-  readonly keepMedia: (call: Call, media: readonly Media[]) => void;
-  /** Called when a server tool has thrown, for the log: the model is told the message alone. */
-  readonly onThrew: (call: Call, error: unknown) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
+}
+
+/** Asks people. */
+export interface CallQuestions {
+  /** Whether the call may run: at once when nobody need be asked, else when the approver has answered. */
+  readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
+  /** The same for what a running call asks permission for. */
+  readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
+  /** Why a rule denies the call, in words for the model; `undefined` when none does. */
+  readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
+  /** Withdraws the open question about a stored call. Never rejects. */
+  readonly withdraw: (call: Call) => Promise<void>;
+  /** Has somebody fill in the form that a running call asks for; `count` says how many it has asked for before. */
+  readonly elicit: <Content>(
+    call: OpenCall,
+    request: Elicitation<Content>,
+    count: number,
+  ) => Promise<Elicited<Content>>;
+}
+
+/** What the session around a call does at its beginning and its end. */
+export interface CallSession {
+  /** Resolves when the call may start, or is over; `undefined`: at once. The deadline does not run before. */
+  readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void> | undefined;
   /** Headers that make the tool's own requests part of the call's trace; empty where there is none. */
   readonly traceOf: (callId: string) => Readonly<Record<string, string>>;
-  /** What may be shown of calls, by tool name, where the operator has set it. */
-  readonly toolDetail: Readonly<Record<string, StateDetail>>;
+  /** Called when a server tool has thrown, for the log: the model is told the message alone. */
+  readonly onThrew: (call: Call, error: unknown) => void;
   /** A call has ended for which the model had got a receipt. */
   readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
+}
+
+/** What a call needs of its session. */
+export interface CallPorts {
+  readonly ledger: CallLedger;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly settings: CallSettings;
+  readonly record: CallRecord;
+  readonly clients: CallClients;
+  readonly questions: CallQuestions;
+  readonly session: CallSession;
 }

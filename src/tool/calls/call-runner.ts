@@ -90,7 +90,7 @@ export class CallRunner {
   async resume(use: ToolUse, turn: CallTurn, stored: Call | undefined): Promise<ModelAnswer> {
     const ports = this.#ports;
     const found = this.#find(use, turn);
-    if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.resultMaxBytes);
+    if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.settings.resultMaxBytes);
     if (stored?.state === "pending" && stored.hasStoredPermission) return this.#waitOn(stored, found, turn);
     // Never started. A tool that acts may run only after a complete message, and whether this one was is not known.
     if (!stored || stored.state === "pending") {
@@ -108,7 +108,7 @@ export class CallRunner {
       return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasRequested: true }));
     }
     // The questions of the earlier run are void: a new run asks again.
-    if (stored.hasStoredPermission) await ports.withdraw(stored);
+    if (stored.hasStoredPermission) await ports.questions.withdraw(stored);
     if (found?.run && found.idempotent) {
       const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
       return this.#follow(fresh, turn, (call) => runOnServer(call, { tool: found, input, ports }));
@@ -119,7 +119,7 @@ export class CallRunner {
   }
 
   #find(use: ToolUse, turn: CallTurn): FoundTool | undefined {
-    return findTool(use.toolName, this.#ports.serverTools, this.#ports.hosts(turn.participant));
+    return findTool(use.toolName, this.#ports.serverTools, this.#ports.clients.hosts(turn.participant));
   }
 
   /**
@@ -130,14 +130,14 @@ export class CallRunner {
    * @throws the record's error, when the call could not be stored
    */
   async #follow(call: Call, turn: CallTurn, start: Start): Promise<ModelAnswer> {
-    const { ledger, resultMaxBytes, untilMayStart, onLateOutcome } = this.#ports;
+    const { ledger, settings, session } = this.#ports;
     const open = ledger.open(call);
-    const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, resultMaxBytes);
+    const toAnswer = (outcome: Outcome) => toCallAnswer(open.current, outcome, settings.resultMaxBytes);
     const detached = watchTurn(open, turn.signal, this.#ports);
     let unstored: NotStored | undefined;
     const startIt = async () => {
       try {
-        const mayStart = open.over.aborted ? undefined : untilMayStart(open, turn);
+        const mayStart = open.over.aborted ? undefined : session.untilMayStart(open, turn);
         if (mayStart) await mayStart;
         if (!open.over.aborted) await start(open);
       } catch (error) {
@@ -150,7 +150,7 @@ export class CallRunner {
     const end = await Promise.race([open.settled, detached, ...begun]);
     if (unstored) throw unstored.cause;
     if (typeof end === "object") return toAnswer(end);
-    void open.settled.then((late) => onLateOutcome(open.current, toAnswer(late)));
+    void open.settled.then((late) => session.onLateOutcome(open.current, toAnswer(late)));
     return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
   }
 
@@ -201,10 +201,10 @@ export class CallRunner {
   /** Hands the call over at once when nobody need be asked. */
   #handOverIfPermitted(call: OpenCall, checked: Checked): Promise<void> | undefined {
     const { tool, input, turn } = checked;
-    const route = routeCall(tool, this.#ports.hosts(turn.participant));
+    const route = routeCall(tool, this.#ports.clients.hosts(turn.participant));
     const approver = "identity" in route ? route.identity : turn.participant;
     const need = permissionNeed(tool, input);
-    const permit = this.#ports.permit(call, { ...need, approver }, turn);
+    const permit = this.#ports.questions.permit(call, { ...need, approver }, turn);
     if (permit instanceof Promise) return this.#whenAnswered(call, permit, { ...checked, need });
     if (permit.isAllowed) return this.#handOver(call, { ...checked, need });
     return this.#refuse(call, "permission_denied", `Not run: ${permit.why}`);
@@ -226,7 +226,7 @@ export class CallRunner {
     }
     // The rules judged the arguments that were shown; edited ones must not do what a rule denies.
     const need = edited ? permissionNeed(tool, edited.value) : judged.need;
-    const denied = edited && this.#ports.denialOf(call.current, need);
+    const denied = edited && this.#ports.questions.denialOf(call.current, need);
     if (denied !== undefined) return this.#refuse(call, "permission_denied", `Not run: ${denied}`);
     if (editedInput) ledger.update(id, { editedInput });
     await this.#handOver(call, edited ? { ...judged, input: edited.value, need } : judged, approver);
@@ -239,7 +239,7 @@ export class CallRunner {
   #handOver(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
     const ports = this.#ports;
     const isOwn = approver === undefined || approver === turn.participant;
-    const hosts = ports.hosts(turn.participant).filter(({ identity }) => identity === (approver ?? identity));
+    const hosts = ports.clients.hosts(turn.participant).filter(({ identity }) => identity === (approver ?? identity));
     const run = { tool: isOwn ? tool : onDeviceOnly(tool), input, ports, permitted: need.values };
     const route = routeCall(run.tool, hosts);
     if (route.to === "server") return runOnServer(call, run);
@@ -289,12 +289,12 @@ function parsed(tool: FoundTool, input: unknown): unknown {
 function newCall(
   use: ToolUse,
   turn: CallTurn,
-  { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "defaultTimeoutMs" | "toolDetail"> },
+  { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "settings"> },
 ): Call {
   // A call whose arguments this changes is refused.
   const input = cleanJson(use.input) as JsonObject;
   const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(input)}`;
-  const { toolDetail } = ports;
+  const { defaultTimeoutMs, toolDetail } = ports.settings;
   const shown = Object.hasOwn(toolDetail, use.toolName) ? toolDetail[use.toolName] : undefined;
   return {
     id: createId(),
@@ -304,7 +304,7 @@ function newCall(
     participant: turn.participant,
     toolName: use.toolName,
     input,
-    timeoutMs: tool?.timeoutMs ?? ports.defaultTimeoutMs,
+    timeoutMs: tool?.timeoutMs ?? defaultTimeoutMs,
     executionAsked: tool?.execution ?? "server",
     idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
     onInterrupt: tool?.onInterrupt ?? "cancel",

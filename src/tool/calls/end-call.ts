@@ -1,27 +1,23 @@
 import type { CancelReason, Failure, Outcome } from "../../conversation/call.ts";
 import { failure } from "../outcome.ts";
 import type { OpenCall } from "./call-ledger.ts";
-import type { CallPorts } from "./call-ports.ts";
+import type { CallClients, CallPorts } from "./call-ports.ts";
+
+export interface EndPorts extends Pick<CallPorts, "ledger"> {
+  readonly clients: Pick<CallClients, "sendRequest" | "sendResult" | "sendCancel">;
+}
 
 /**
  * Ends a call that nobody runs. All participants get its request and its result, as for a call that the server runs.
  */
-export function endUnrunCall(
-  call: OpenCall,
-  ports: Pick<CallPorts, "ledger" | "sendRequest" | "sendResult">,
-  outcome: Outcome,
-): void {
+export function endUnrunCall(call: OpenCall, ports: EndPorts, outcome: Outcome): void {
   if (!ports.ledger.settle(call.current.id, outcome)) return;
-  ports.sendRequest(call.current).catch(() => {});
-  ports.sendResult(call.current);
+  ports.clients.sendRequest(call.current).catch(() => {});
+  ports.clients.sendResult(call.current);
 }
 
 /** Ends a call that is not run, because of what its request is. */
-export function refuseOpenCall(
-  call: OpenCall,
-  ports: Parameters<typeof endUnrunCall>[1],
-  why: Parameters<typeof failure>,
-): void {
+export function refuseOpenCall(call: OpenCall, ports: EndPorts, why: Parameters<typeof failure>): void {
   endUnrunCall(call, ports, failure(...why));
 }
 
@@ -30,19 +26,12 @@ export function refuseOpenCall(
  * what a participant stopped or interrupted is `cancelled`; what a closing session ends, and a form whose call is over,
  * is `outcome_unknown` or `not_run`.
  */
-export function cancelCall(
-  call: OpenCall,
-  reason: CancelReason,
-  ports: Pick<CallPorts, "ledger" | "sendCancel">,
-): void {
+export function cancelCall(call: OpenCall, reason: CancelReason, ports: EndPorts): void {
   settleAndTell(call, { outcome: endOf(call, reason), reason }, ports);
 }
 
 /** Ends the one open call that a participant has cancelled. Its turn goes on, and the model reads who cancelled it. */
-export function cancelOne(
-  call: OpenCall,
-  ports: Pick<CallPorts, "ledger" | "sendCancel" | "sendRequest" | "sendResult">,
-): void {
+export function cancelOne(call: OpenCall, ports: EndPorts): void {
   const when = call.mayHaveRun ? "while it was running; its outcome is unknown" : "before it was started";
   const outcome = failure("cancelled", `Cancelled by a participant ${when}`);
   if (call.current.state === "pending") endUnrunCall(call, ports, outcome);
@@ -52,10 +41,10 @@ export function cancelOne(
 function settleAndTell(
   call: OpenCall,
   { outcome, reason }: { readonly outcome: Failure; readonly reason: CancelReason },
-  ports: Pick<CallPorts, "ledger" | "sendCancel">,
+  ports: EndPorts,
 ): void {
   const { id, addressee } = call.current;
-  if (ports.ledger.settle(id, outcome) && addressee !== undefined) ports.sendCancel(call.current, reason);
+  if (ports.ledger.settle(id, outcome) && addressee !== undefined) ports.clients.sendCancel(call.current, reason);
 }
 
 function endOf({ mayHaveRun }: OpenCall, reason: CancelReason): Failure {

@@ -87,10 +87,14 @@ async function ask(asked: Asked, ports: FormPorts): Promise<FormAnswer> {
   const { parent, form } = asked;
   const { participant } = parent.current;
   const device = deviceOf(participant, form, ports.calls);
-  const call = newForm(asked, { input: { ...form }, timeoutMs: device?.timeoutMs ?? ports.calls.defaultTimeoutMs });
+  const call = newForm(asked, {
+    input: { ...form },
+    timeoutMs: device?.timeoutMs ?? ports.calls.settings.defaultTimeoutMs,
+  });
   const left = ports.takeLeft(call.id);
   const identity = left?.addressee ?? (device && participant);
-  if (identity === undefined && !left) return ports.calls.isPresent(participant) ? askInWords(asked, ports) : CANCELLED;
+  if (identity === undefined && !left)
+    return ports.calls.clients.isPresent(participant) ? askInWords(asked, ports) : CANCELLED;
   return putTo(parent, left ?? call, {
     ports,
     run: (open) => {
@@ -107,8 +111,9 @@ const CANCELLED: FormAnswer = { action: "cancel" };
 /**
  * The participant's own `ask_user`, if it takes such a form: a client may have a tool of that name for something else.
  */
-function deviceOf(participant: string, form: AskUserInput, { hosts }: CallPorts): AnnouncedTool | undefined {
-  const tool = hosts(participant)
+function deviceOf(participant: string, form: AskUserInput, { clients }: CallPorts): AnnouncedTool | undefined {
+  const tool = clients
+    .hosts(participant)
     .find(({ identity }) => identity === participant)
     ?.tools?.get(ASK_USER);
   return tool && "value" in tryParse(tool.input, form) ? tool : undefined;

@@ -39,7 +39,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const overdue = Promise.withResolvers<"overdue">();
   const expire = () => {
     if (isEither && tool.idempotent && mayLackIt(call)) overdue.resolve("overdue");
-    else if (ports.ledger.settle(id, timedOut(timeoutMs))) ports.sendCancel(call.current, "timeout");
+    else if (ports.ledger.settle(id, timedOut(timeoutMs))) ports.clients.sendCancel(call.current, "timeout");
   };
   const timer = setTimeout(expire, Math.max(0, leftMs));
   let serverMs: number;
@@ -54,7 +54,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
       return;
     }
     serverMs = end === "overdue" ? timeoutMs : timeoutMs - (performance.now() - startedAtTick);
-    ports.sendCancel(call.current, "superseded");
+    ports.clients.sendCancel(call.current, "superseded");
   } finally {
     clearTimeout(timer);
   }
@@ -114,7 +114,7 @@ function requestOfClient(
       mayHaveRun ||= wasDelivered && isClaimed;
       giveUp("unreachable");
     };
-    void ports.sendRequest(call.current).then(onSent, onFailed);
+    void ports.clients.sendRequest(call.current).then(onSent, onFailed);
   };
   const onSignal = (signal: ClientSignal) => {
     if (typeof signal === "object") return end.resolve({ outcome: signal, mayHaveRun, by: route.identity });
@@ -139,7 +139,7 @@ function requestOfClient(
   ports.ledger.onClientSignal(id, onSignal);
   void call.settled.then(() => end.resolve(undefined));
   if (!isClaimed) endIn(TOOL_TIMES.claimMs, "unclaimed");
-  if (!ports.isPresent(route.identity)) onSignal("left");
+  if (!ports.clients.isPresent(route.identity)) onSignal("left");
   else send();
   return end.promise.finally(() => clearTimeout(timer));
 }

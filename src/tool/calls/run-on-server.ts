@@ -17,9 +17,9 @@ export class NotStored extends Error {
  *
  * @throws {NotStored}
  */
-export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, "durable" | "ledger">): Promise<void> {
+export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, "record" | "ledger">): Promise<void> {
   try {
-    await ports.durable(current.id);
+    await ports.record.durable(current.id);
   } catch (error) {
     throw new NotStored(undefined, { cause: error });
   }
@@ -58,12 +58,12 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
   // Stored first: then the next worker repeats nothing that may have acted, and asks no client to run this call.
   await untilStored(call, ports);
   if (call.over.aborted) return;
-  ports.sendRequest(call.current).catch(() => {});
+  ports.clients.sendRequest(call.current).catch(() => {});
   const deadline = new Deadline(leftMs ?? timeoutMs, () => ports.ledger.settle(id, timedOut(timeoutMs)));
   void run(call, { ...work, deadline });
   await call.settled;
   deadline.stop();
-  ports.sendResult(call.current);
+  ports.clients.sendResult(call.current);
 }
 
 async function run(
@@ -73,21 +73,29 @@ async function run(
   const { id, idempotencyKey, participant } = call.current;
   const log = (line: string) => ports.ledger.report(id, { log: String(line) });
   const progress = (fraction: number) => ports.ledger.report(id, { progress: fraction });
-  const { room, roomSid, sessionId } = ports;
+  const { room, roomSid, sessionId } = ports.settings;
   const own = { idempotencyKey, participant, room, roomSid, sessionId, ...(permitted && { permitted }) };
   const asking = askWhileRunning(call, { tool, ports, deadline });
-  const context = { ...own, ...asking, signal: call.over, callId: id, log, progress, traceHeaders: ports.traceOf(id) };
+  const context = {
+    ...own,
+    ...asking,
+    signal: call.over,
+    callId: id,
+    log,
+    progress,
+    traceHeaders: ports.session.traceOf(id),
+  };
   let read: ReadResult;
   try {
     read = readReturned(await tool.run?.(input, context));
   } catch (error) {
     if (call.over.aborted) return;
     const isDenied = error instanceof PermissionDenied;
-    if (!isDenied) ports.onThrew(call.current, error);
+    if (!isDenied) ports.session.onThrew(call.current, error);
     const code = isDenied ? "permission_denied" : "execution_error";
     read = { outcome: failure(code, messageOf(error)), media: [] };
   }
   const { outcome, media } = read;
-  if (!call.over.aborted) ports.keepMedia(call.current, media);
+  if (!call.over.aborted) ports.record.keepMedia(call.current, media);
   if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
 }

@@ -34,7 +34,14 @@ interface McpCall {
   readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress" | "traceHeaders" | "elicit">;
 }
 
-/** Calls the tool and resolves with its value. When the signal aborts, the server gets a cancellation. */
+/** The server does not know the session that a call was sent in. It has run nothing. */
+export class UnknownSessionError extends Error {}
+
+/**
+ * Calls the tool and resolves with its value. When the signal aborts, the server gets a cancellation.
+ *
+ * @throws {UnknownSessionError} the connection is given up, and the call may be sent again on the next one
+ */
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
   const { signal, callId, traceHeaders, elicit } = context;
   signal.throwIfAborted();
@@ -53,6 +60,10 @@ export async function callTool(connection: Connection, { server, tool, input, co
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ToolError) throw error;
+    if (connection.isSessionUnknown(error)) {
+      connection.giveUp();
+      throw new UnknownSessionError(`MCP server "${server}" does not know the session (HTTP 404)`, { cause: error });
+    }
     connection.check();
     throw new Error(callErrorText(server, error), { cause: error });
   } finally {
@@ -77,26 +88,59 @@ class ToolError extends Error {}
 type ToolAnswer = z.output<typeof resultSchema>;
 
 /**
- * The value as one of our own tools would return it: the structured content if there is any, else the texts. Pictures
- * are shown to the model, as far as it can be shown them; all else is only named.
+ * The value as one of our own tools would return it: the structured content if there is any, with what the blocks say beside
+ * it, else the texts. Pictures are shown to the model, as far as it can be shown them; other files are only named.
  *
  * @throws {ToolError} for a result that is marked as an error
  */
-function toToolValue({ content: all, structuredContent: given, toolResult: old, isError }: ToolAnswer): unknown {
-  const structuredContent = toStructured(given ?? (all.length === 0 ? old : undefined), all);
-  const content = all.slice(0, MAX_BLOCKS);
-  const more = all.length > MAX_BLOCKS ? [`[${all.length - MAX_BLOCKS} more blocks]`] : [];
-  const text = [...content.map(blockText), ...more].join("\n");
+function toToolValue({ content: all, structuredContent: current, toolResult: old, isError }: ToolAnswer): unknown {
+  const given = current ?? (all.length === 0 ? old : undefined);
+  const structuredContent = toStructured(given, all);
+  const more = all.length > MAX_BLOCKS ? [{ type: "text", text: `[${all.length - MAX_BLOCKS} more blocks]` }] : [];
+  const first = all.slice(0, MAX_BLOCKS);
+  const repeated = structuredContent ? textsOf(given) : undefined;
+  const content = [...first.filter((block) => !repeats(block, repeated)), ...more];
+  const text = content.map(blockText).join("\n");
   if (isError === true) {
-    const details = !structuredContent ? "" : JSON.stringify(structuredContent);
-    throw new ToolError(text || details || "The tool failed without a message");
+    const details = structuredContent ? JSON.stringify(structuredContent) : "";
+    throw new ToolError(
+      [text, details].filter((each) => each.trim() !== "").join("\n") || "The tool failed without a message",
+    );
   }
-  const plain = structuredContent ?? (content.length > 0 ? text : undefined);
-  const blocks = content.map(toResultBlock).filter((block) => block.type === "image" || !structuredContent);
+  const plain = structuredContent ? withText(structuredContent, text) : all.length > 0 ? text : undefined;
+  const blocks = content.map(toResultBlock);
   if (!blocks.some(({ type }) => type === "image")) return plain;
   const shown = { ...(structuredContent && { result: structuredContent }), content: blocks.filter(isSaying) };
   // If it is too much to be shown, everything is only named.
   return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
+}
+
+function withText(structuredContent: Record<string, unknown>, text: string): unknown {
+  if (text.trim() === "") return structuredContent;
+  return toolResult({ result: structuredContent, content: [{ type: "text", text }] });
+}
+
+/**
+ * What a server may write into a text beside its structured content without saying more: all of it, one of its values, or an
+ * entry of a list that is one.
+ */
+function textsOf(given: unknown): ReadonlySet<string> {
+  const values = isRecord(given) ? Object.values(given) : [];
+  const entries = [given, ...values].filter(Array.isArray).flatMap((list) => list.slice(0, MAX_BLOCKS) as unknown[]);
+  return new Set(
+    [given, ...values, ...entries].map((value) => (typeof value === "string" ? value : JSON.stringify(value))),
+  );
+}
+
+function repeats(block: unknown, repeated: ReadonlySet<string> | undefined): boolean {
+  if (!repeated || !isRecord(block) || block["type"] !== "text" || typeof block["text"] !== "string") return false;
+  const { text } = block;
+  if (repeated.has(text)) return true;
+  try {
+    return repeated.has(JSON.stringify(JSON.parse(text)));
+  } catch {
+    return false;
+  }
 }
 
 /** The structured content without what the blocks show, and without files: these are named. */

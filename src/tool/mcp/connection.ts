@@ -47,6 +47,8 @@ export class Connection {
   readonly #onLost: () => void;
   /** By progress token. */
   readonly #calls = new Map<string, WaitingCall & { forms: number; isAsking: boolean }>();
+  /** Whether the server has given its session an id. Kept here, because the transport forgets the id as it closes. */
+  #hasSession = false;
   #isChecking = false;
   #pinging: NodeJS.Timeout | undefined;
 
@@ -77,6 +79,7 @@ export class Connection {
       await connection.close();
       throw error;
     }
+    connection.#hasSession = sessionIdOf(connection.#transport) !== undefined;
     connection.#pinging = setInterval(() => connection.check(), PING_EVERY_MS).unref();
     return connection;
   }
@@ -145,6 +148,19 @@ export class Connection {
     }
   }
 
+  /**
+   * Whether the error says that the server does not know our session: HTTP 404 to a request that named one. The server
+   * has then run nothing, and only a new connection helps.
+   */
+  isSessionUnknown(error: unknown): boolean {
+    return this.#hasSession && error instanceof StreamableHTTPError && error.code === 404;
+  }
+
+  /** Reports the connection as lost, so that its owner closes it and opens another one. */
+  giveUp(): void {
+    this.#onLost();
+  }
+
   /** Ends the server's process or session; open requests are rejected. */
   async close(): Promise<void> {
     clearInterval(this.#pinging);
@@ -157,6 +173,10 @@ export class Connection {
     await this.client.close().catch(() => {});
     await this.#transport.close().catch(() => {});
   }
+}
+
+function sessionIdOf(transport: McpTransport): string | undefined {
+  return transport instanceof StreamableHTTPClientTransport ? transport.sessionId : undefined;
 }
 
 function isTimeout(error: McpError): boolean {
@@ -201,8 +221,6 @@ export function callErrorText(server: string, error: unknown): string {
   if (error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
     return `MCP server "${server}" was lost during the call; its outcome is unknown`;
   if (error instanceof McpError) return error.message.replace(/^(?:MCP error -?\d+: )+/u, "") || "The tool failed";
-  if (error instanceof StreamableHTTPError && error.code === 404)
-    return `MCP server "${server}" has lost its session (HTTP 404), and is connected again`;
   const isWire = error instanceof StreamableHTTPError || error instanceof TypeError;
   if (isWire) return `MCP server "${server}" could not be reached (${reasonOf(error)})`;
   return `MCP server "${server}" gave an answer that cannot be read`;

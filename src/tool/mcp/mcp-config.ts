@@ -20,6 +20,8 @@ const stdioSchema = z.strictObject({
   ...common,
 });
 
+const MAX_HEADERS = 100;
+
 const httpSchema = z.strictObject({
   /** May be a private address, since the operator chooses it. */
   url: z
@@ -27,6 +29,10 @@ const httpSchema = z.strictObject({
     .refine((url) => !hasCredentials(url), { error: "expected a URL without a user name; use headers" }),
   headers: z
     .record(z.string(), z.string())
+    .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, {
+      error: `expected at most ${MAX_HEADERS} headers`,
+      abort: true,
+    })
     .refine(areHeaders, { error: "expected names and values that HTTP can carry" })
     .default({}),
   ...common,

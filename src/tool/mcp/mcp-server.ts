@@ -1,10 +1,10 @@
 import { setImmediate as nextTick, setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import pRetry from "p-retry";
-import { abortable } from "../../lib/abortable.ts";
+import { abortable, unawaited } from "../../lib/abortable.ts";
 import type { ToolContext } from "../define-tool.ts";
 import type { ServerTool } from "../server-tool.ts";
-import { callTool } from "./call-tool.ts";
+import { UnknownSessionError, callTool } from "./call-tool.ts";
 import { Connection, reasonOf } from "./connection.ts";
 import { MAX_TOOLS, listTools, listedName, toMcpTool } from "./to-mcp-tool.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
@@ -41,6 +41,8 @@ export class McpServer {
   #made = new Map<string, ServerTool>();
   #warned = new Set<string>();
   #connection: Connection | undefined;
+  /** Resolves with the connection that is opened next; rejects when the next attempt fails. */
+  #next = nextConnection();
   #isReported = false;
   /** The end of what the server's process has written to stderr: it most often says why it has ended. */
   #stderr = "";
@@ -67,7 +69,11 @@ export class McpServer {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     const options = { ...BACKOFF, retries: Number.POSITIVE_INFINITY, signal, unref: true };
-    while (!signal.aborted) await pRetry(() => this.#attempt(), options);
+    try {
+      while (!signal.aborted) await pRetry(() => this.#attempt(), options);
+    } finally {
+      this.#next.reject(signal.reason);
+    }
   }
 
   /** Resolves after a connection that lasted for `stableMs`, rejects after any other. */
@@ -82,21 +88,10 @@ export class McpServer {
   }
 
   async #serve(): Promise<void> {
-    const { config, onChanged, stableMs = STABLE_MS } = this.#options;
+    const { onChanged, stableMs = STABLE_MS } = this.#options;
     const { signal } = this.#closing;
-    this.#stderr = "";
-    const connection = await Connection.open({
-      config,
-      signal,
-      onListChanged: () => void this.#relist(connection),
-      onStderr: (text) => {
-        this.#stderr = `${this.#stderr}${text}`.slice(-MAX_STDERR_LENGTH);
-        this.#logger.debug({ stderr: text.slice(0, MAX_STDERR_LENGTH) }, "MCP server wrote to stderr");
-      },
-    });
+    const connection = await this.#open();
     try {
-      await Promise.race([abortable(this.#list(connection), signal), gone(connection)]);
-      this.#connection = connection;
       onChanged();
       this.#logger.info({ tools: this.tools.length }, "MCP server connected");
       const since = performance.now();
@@ -108,6 +103,37 @@ export class McpServer {
       this.#connection = undefined;
       onChanged();
       await connection.close();
+    }
+  }
+
+  /** Opens a connection and lists the tools. Calls that wait for the connection hear of it, or of the failure. */
+  async #open(): Promise<Connection> {
+    const { config } = this.#options;
+    const { signal } = this.#closing;
+    this.#stderr = "";
+    const { resolve, reject } = this.#next;
+    let connection: Connection | undefined;
+    try {
+      const opened = await Connection.open({
+        config,
+        signal,
+        onListChanged: () => void this.#relist(opened),
+        onStderr: (text) => {
+          this.#stderr = `${this.#stderr}${text}`.slice(-MAX_STDERR_LENGTH);
+          this.#logger.debug({ stderr: text.slice(0, MAX_STDERR_LENGTH) }, "MCP server wrote to stderr");
+        },
+      });
+      connection = opened;
+      await Promise.race([abortable(this.#list(opened), signal), gone(opened)]);
+      this.#connection = opened;
+      resolve(opened);
+      return opened;
+    } catch (error) {
+      reject(error);
+      await connection?.close();
+      throw error;
+    } finally {
+      this.#next = nextConnection();
     }
   }
 
@@ -178,10 +204,28 @@ export class McpServer {
     });
   }
 
+  /** A call whose session the server does not know was not run, so it is sent again, once, on the next connection. */
   async #call(tool: string, input: unknown, context: Omit<ToolContext, "settings">): Promise<unknown> {
-    const { name: server } = this;
-    if (!this.#connection) throw new Error(`MCP server "${server}" is not connected`);
-    return callTool(this.#connection, { server, tool, input, context });
+    const call = { server: this.name, tool, input, context };
+    const connection = this.#connection;
+    if (!connection) throw new Error(`MCP server "${this.name}" is not connected`);
+    try {
+      return await callTool(connection, call);
+    } catch (error) {
+      if (!(error instanceof UnknownSessionError)) throw error;
+      return await callTool(await this.#connectionAfter(connection, context.signal), call);
+    }
+  }
+
+  async #connectionAfter(lost: Connection, signal: AbortSignal): Promise<Connection> {
+    if (this.#connection && this.#connection !== lost) return this.#connection;
+    try {
+      return await abortable(this.#next.promise, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const text = `MCP server "${this.name}" has lost its session, and gave no new one (${reasonOf(error)})`;
+      throw new Error(text, { cause: error });
+    }
   }
 
   #warnOnce(tool: string, why: string): void {
@@ -194,6 +238,12 @@ export class McpServer {
 
 class ConnectionLostError extends Error {
   override readonly name = "connection lost";
+}
+
+function nextConnection(): PromiseWithResolvers<Connection> {
+  const next = Promise.withResolvers<Connection>();
+  void unawaited(next.promise);
+  return next;
 }
 
 async function gone(connection: Connection): Promise<never> {

@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { KillWithUs, killGroup } from "../kill-with-us.ts";
 import type { StdioServerConfig } from "./mcp-config.ts";
 
-/** From the end of its input to SIGTERM, and from there to SIGKILL. */
+/** How long the process gets to exit: after its input closed or a write failed, and then between SIGTERM and SIGKILL. */
 const GRACE_MS = 2_000;
 
 interface StdioOptions {
@@ -58,9 +58,16 @@ export class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const stdin = this.#process?.stdin;
-    if (!stdin) throw new Error("Not connected");
-    if (!stdin.write(serializeMessage(message))) await once(stdin, "drain");
+    const child = this.#process;
+    if (!child) throw new Error("Not connected");
+    if (child.stdin.write(serializeMessage(message))) return;
+    try {
+      await once(child.stdin, "drain");
+    } catch (error) {
+      // A process that exits refuses input (EPIPE) before Node reports the exit. By then, all of its stderr has been read.
+      await Promise.race([once(child, "close"), sleep(GRACE_MS, undefined, { ref: false })]);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

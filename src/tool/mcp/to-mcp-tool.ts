@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
+import { matchesGlob, placesOfStars } from "../../lib/glob.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
 import { type ToolContext, defineTool } from "../define-tool.ts";
@@ -69,6 +70,8 @@ function wholeName(listed: unknown): string {
 
 export const MAX_TOOLS = 128;
 const MAX_PAGES = 32;
+/** A longer name is refused in any case, and the server may make it as long as it likes. */
+const MAX_MATCHED_LENGTH = 1_000;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
@@ -81,10 +84,11 @@ export async function listTools(
   { timeoutMs, tools: patterns }: Pick<McpServerConfig, "timeoutMs" | "tools">,
 ): Promise<readonly unknown[]> {
   if (!client.getServerCapabilities()?.tools) return [];
-  const toRegExp = (pattern: string) =>
-    new RegExp(`^${pattern.replaceAll(/[\\^$.|?+()[\]{}]/gu, String.raw`\$&`).replaceAll("*", ".*")}$`, "su");
-  const wanted = patterns.map(toRegExp);
-  const isWanted = (listed: unknown) => wanted.some((pattern) => pattern.test(wholeName(listed)));
+  const wanted = patterns.map(placesOfStars);
+  const isWanted = (listed: unknown) => {
+    const name = wholeName(listed).slice(0, MAX_MATCHED_LENGTH);
+    return wanted.some((places) => matchesGlob(places, name));
+  };
   const tools: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && tools.length <= MAX_TOOLS; page++) {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { mediaSource, type ContentBlock, type Media } from "../../conversation/content.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
+import { asText, isRecord } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { mediaTypeOf } from "./media-type.ts";
 
@@ -73,9 +74,19 @@ export function readContent(given: unknown): ReadContent {
       throw new ContentFault(`[${index}]${error.message}`, { isTooLarge: error.isTooLarge });
     }
   });
+  const written = blocks.reduce((sum, each) => sum + writtenLength(each), 0);
+  if (written > LIMITS.resultCharacters)
+    throw new ContentFault(`: over ${LIMITS.resultCharacters} characters of text`, { isTooLarge: true });
   const total = media.reduce((sum, each) => sum + each.bytes.length, 0);
   if (total <= LIMITS.contentBytes) return { blocks, media };
   throw new ContentFault(`: ${total} bytes are too many: at most ${LIMITS.contentBytes} in all`, { isTooLarge: true });
+}
+
+/** Of its texts that may be long. */
+function writtenLength({ text = "", source, content }: ContentBlock): number {
+  const data = isRecord(source) && source["type"] === "text" ? source["data"] : "";
+  const inner = Array.isArray(content) ? (content as readonly ContentBlock[]) : [];
+  return asText(text).length + asText(data).length + inner.reduce((sum, each) => sum + writtenLength(each), 0);
 }
 
 function readBlock(value: unknown, media: Media[]): ContentBlock {

@@ -1,10 +1,10 @@
 import type { Failure, Outcome } from "../../conversation/call.ts";
 import { contentText, type ContentBlock, type Media } from "../../conversation/content.ts";
-import { readJson } from "../../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { partsOf } from "../../protocol/tool-result.ts";
 import { failure, resultText, success, toResultMap } from "../outcome.ts";
+import { readBounded } from "./read-bounded.ts";
 import { ContentFault, readContent } from "./read-content.ts";
 
 /** The outcome of a call whose tool has returned, with the bytes that the outcome's content names. */
@@ -27,7 +27,7 @@ export function readReturned(value: unknown): ReadResult {
   if (value instanceof UnusableResult) return { outcome: value.outcome, media: [] };
   const parts = partsOf(value);
   if (parts) return readParts(parts);
-  const read = readJson(value, "result");
+  const read = readBounded(value, "result");
   return { outcome: "fault" in read ? unusable(tooLarge(read.fault)) : success(toResultMap(read.value)), media: [] };
 }
 
@@ -39,7 +39,7 @@ interface Parts {
 
 /** The parts of a result, from a tool of ours or from a client. The tool has run, whatever is wrong with them. */
 export function readParts({ result, content, display }: Parts): ReadResult {
-  const read = readJson(result, "result");
+  const read = readBounded(result, "result");
   if ("fault" in read) return { outcome: unusable(tooLarge(read.fault)), media: [] };
   const map = toResultMap(read.value);
   const hasResult = Object.keys(map).length > 0;
@@ -64,7 +64,7 @@ export function readParts({ result, content, display }: Parts): ReadResult {
 
 /** The outcome of a call that a client says has failed, with what the client has found out about it. */
 export function readFailed(failed: Failure, diagnostics: unknown): Outcome {
-  const read = readJson(diagnostics, "result");
+  const read = readBounded(diagnostics, "result");
   if ("fault" in read) return { ...failed, errorMessage: `${failed.errorMessage} (left out: ${read.fault})` };
   const map = toResultMap(read.value);
   return Object.keys(map).length > 0 ? { ...failed, result: map } : failed;
@@ -94,7 +94,7 @@ function inField<Read>(name: string, read: () => Read): Read {
 }
 
 function readDisplay(map: unknown): JsonObject {
-  const read = readJson(map, "");
+  const read = readBounded(map, "");
   if ("fault" in read) throw tooLarge(read.fault);
   const display = read.value;
   if (!isRecord(display)) throw new ContentFault(": expected a map");

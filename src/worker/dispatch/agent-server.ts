@@ -7,6 +7,7 @@ import { AcceptedJobs } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
 import { HOOK_LIMIT_MS } from "../hooks/call-hook.ts";
 import { HostPool } from "../hosts/host-pool.ts";
+import { becomeJobEnvironment } from "../hosts/job-environment.ts";
 import type { Logger } from "../logger.ts";
 import { VARIABLES } from "../settings/environment.ts";
 import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/job-processes.ts";
@@ -37,6 +38,8 @@ interface AgentServerOptions {
     | "livekitAgentName"
   >;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  /** Of the processes that serve sessions. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly logger: Logger;
   /** While the database is away no session can be opened. */
   readonly database: { readonly isAway: boolean };
@@ -53,7 +56,7 @@ interface AgentServerOptions {
  * use no CPU; or the share of a core that its hosts use, where that is larger.
  */
 export async function createAgentServer(options: AgentServerOptions) {
-  const { config, livekit, logger, database, mustWait, isDraining, agent = jobEntry() } = options;
+  const { config, livekit, environment, logger, database, mustWait, isDraining, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
@@ -62,6 +65,7 @@ export async function createAgentServer(options: AgentServerOptions) {
   if (config.sessionsPerProcess > 1) {
     const hosts = new HostPool({
       agent,
+      environment,
       sessionsPerProcess: config.sessionsPerProcess,
       startLimitMs: JOB_START_LIMIT_MS,
       endLimitMs: 2 * JOB_SETTLE_MS,
@@ -71,6 +75,7 @@ export async function createAgentServer(options: AgentServerOptions) {
     if (await replaceJobPool(hosts)) pool = hosts;
     else logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
   }
+  if (!pool) becomeJobEnvironment(environment);
   setJobArguments({ areHosts: pool !== undefined });
   const serverOptions = new ServerOptions({
     agent,

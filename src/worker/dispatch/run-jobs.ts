@@ -25,6 +25,8 @@ interface RunJobsOptions {
   /** While it is away the worker takes no rooms. */
   readonly database: { readonly isAway: boolean };
   readonly livekit: Endpoints["livekit"];
+  /** Of the processes that serve sessions (`jobEnvironment`). */
+  readonly environment: NodeJS.ProcessEnv;
   readonly logger: Logger;
   /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
   readonly onClosed: (room: SessionRoom) => Promise<void>;
@@ -50,11 +52,12 @@ const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
-  const { config, sql, database, livekit, logger, onClosed, agent, onFailed } = options;
+  const { config, sql, database, livekit, environment, logger, onClosed, agent, onFailed } = options;
   let isDraining = false;
   const { server, accepted, pool } = await createAgentServer({
     config,
     livekit,
+    environment,
     logger,
     database,
     mustWait: (room) => mustWait(sql, room),

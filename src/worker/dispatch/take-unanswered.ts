@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningJobInfo } from "@livekit/agents";
 import { type AgentDispatch, Job, JobType } from "@livekit/protocol";
-import { AccessToken } from "livekit-server-sdk";
+import { grantToken } from "../../livekit/grant-token.ts";
 import { createId } from "../../lib/id.ts";
 import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
@@ -59,17 +59,13 @@ export function takeUnanswered(options: TakeOptions): TakeUnanswered {
 
 async function launch(job: Job, room: string, { livekit, accepted, launchJob, workerId }: TakeOptions): Promise<void> {
   const identity = agentIdentity(job.id);
-  const { apiKey, apiSecret } = livekit;
   const attributes = { [AGENT_NAME_ATTRIBUTE]: job.agentName, ...JOINING_ATTRIBUTES };
-  const token = new AccessToken(apiKey, apiSecret, { identity, attributes, ttl: "1h" });
-  token.kind = "agent";
-  const may = { canPublish: true, canSubscribe: true, canPublishData: true, canUpdateOwnMetadata: true };
-  token.addGrant({ room, roomJoin: true, agent: true, ...may });
+  const token = await grantToken(livekit, { room, identity, attributes, kind: "agent", ttl: "1h" });
   accepted.add({ id: job.id, room, identity });
   await launchJob({
     job,
     acceptArguments: { name: "", identity, metadata: "" },
-    token: await token.toJwt(),
+    token,
     workerId: workerId(),
     ...livekit,
   });

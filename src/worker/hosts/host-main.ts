@@ -5,6 +5,7 @@ import { runHostedJob, type HostedJob } from "../../livekit/hosted-job.ts";
 import { startAgentsLog } from "../../livekit/job-processes.ts";
 import { awaitSuccessor } from "../job/await-successor.ts";
 import type { HandOver } from "../job/job-session.ts";
+import { RELOADS } from "../definitions/definitions.ts";
 import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { fromSentJob, tellWorker, type SentJob, type ToHost } from "../job/host-messages.ts";
@@ -24,7 +25,7 @@ const ORPHAN_TURN_MS = 2_000;
 
 const config = await loadConfig(process.env, process.cwd());
 startAgentsLog(config.logLevel);
-const logger = createLogger(config);
+const logger = createLogger(config, { isOwnMachine: process.env[RELOADS] !== undefined });
 const module: AgentModule = await import(pathToFileURL(process.argv[2] ?? "").href);
 const host = new JobProcess();
 const jobs = new Map<string, HostedJob>();

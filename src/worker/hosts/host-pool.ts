@@ -1,18 +1,25 @@
 import type { ipc, RunningJobInfo } from "@livekit/agents";
 import type { JobPool, PooledJob } from "../../livekit/job-pool.ts";
 import type { Logger } from "../logger.ts";
-import { type HandOverOptions, type LostHost, SessionHost } from "./session-host.ts";
+import { type HandOverOptions, type LostHost, SessionHost, type SessionHostOptions } from "./session-host.ts";
 
 interface HostPoolOptions {
   /** Module path of the job entry. */
   readonly agent: string;
+  /** Of the hosts. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly sessionsPerProcess: number;
   readonly startLimitMs: number;
   readonly endLimitMs: number;
   readonly logger: Logger;
   /** Called when a job has been given to a host. */
   readonly onLaunched: (jobId: string) => void;
+  /** @defaultValue forks a process */
+  readonly startHost?: (options: SessionHostOptions) => PoolHost;
 }
+
+/** The public members of a host. Tests of the pool implement them without a process. */
+export type PoolHost = Pick<SessionHost, keyof SessionHost>;
 
 const BASE_LIMIT_MB = 1_024;
 const MB_A_SESSION = 16;
@@ -47,11 +54,11 @@ interface Group {
  */
 export class HostPool implements JobPool {
   readonly #options: HostPoolOptions;
-  readonly #hosts = new Set<SessionHost>();
+  readonly #hosts = new Set<PoolHost>();
   /** When the hosts of a room have ended, by the room's name. */
   readonly #losses = new Map<string, number[]>();
   readonly #apart = new Map<string, Group>();
-  readonly #groupHosts = new Map<Group, SessionHost>();
+  readonly #groupHosts = new Map<Group, PoolHost>();
   #inference: ipc.InferenceExecutor | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -101,7 +108,7 @@ export class HostPool implements JobPool {
     await Promise.all([...this.#hosts].map((host) => host.close()));
   }
 
-  #roomiest(): SessionHost {
+  #roomiest(): PoolHost {
     const open = this.#shared()
       .filter(({ freePlaces }) => freePlaces > 0)
       .toSorted((a, b) => b.freePlaces - a.freePlaces);
@@ -109,7 +116,7 @@ export class HostPool implements JobPool {
     return used ?? open[0] ?? this.#addHost(this.#options.sessionsPerProcess);
   }
 
-  #hostOfGroup(group: Group): SessionHost {
+  #hostOfGroup(group: Group): PoolHost {
     const known = this.#groupHosts.get(group);
     if (known && known.freePlaces > 0) return known;
     const host = this.#addHost(group.size);
@@ -117,11 +124,11 @@ export class HostPool implements JobPool {
     return host;
   }
 
-  #isApart(host: SessionHost): boolean {
+  #isApart(host: PoolHost): boolean {
     return [...this.#groupHosts.values()].includes(host);
   }
 
-  #shared(): SessionHost[] {
+  #shared(): PoolHost[] {
     return [...this.#hosts].filter((host) => !host.isRetired && !this.#isApart(host));
   }
 
@@ -143,10 +150,11 @@ export class HostPool implements JobPool {
     for (const host of spare.slice(0, Math.max(0, shared.length - needed))) this.#end(host);
   }
 
-  #addHost(capacity: number): SessionHost {
-    const { agent, startLimitMs, endLimitMs, logger } = this.#options;
-    const host: SessionHost = new SessionHost({
+  #addHost(capacity: number): PoolHost {
+    const { agent, environment, startLimitMs, endLimitMs, logger, startHost = forkHost } = this.#options;
+    const host = startHost({
       agent,
+      environment,
       capacity,
       memoryLimitBytes: memoryLimit(capacity),
       startLimitMs,
@@ -158,17 +166,17 @@ export class HostPool implements JobPool {
     return host;
   }
 
-  #end(host: SessionHost): void {
+  #end(host: PoolHost): void {
     this.#forget(host);
     void host.close();
   }
 
-  #forget(host: SessionHost): void {
+  #forget(host: PoolHost): void {
     this.#hosts.delete(host);
     for (const [group, own] of this.#groupHosts) if (own === host) this.#groupHosts.delete(group);
   }
 
-  #onLost(host: SessionHost, { jobs, suspects, wasReady }: LostHost): void {
+  #onLost(host: PoolHost, { jobs, suspects, wasReady }: LostHost): void {
     this.#forget(host);
     const now = performance.now();
     const roomsOf = (infos: readonly RunningJobInfo[]) => infos.map(({ job }) => job.room?.name ?? "");
@@ -202,6 +210,10 @@ export class HostPool implements JobPool {
     this.#apart.delete(room);
     return undefined;
   }
+}
+
+function forkHost(options: SessionHostOptions): PoolHost {
+  return new SessionHost(options);
 }
 
 function memoryLimit(capacity: number): number {

@@ -5,13 +5,13 @@ import type { ipc, RunningJobInfo } from "@livekit/agents";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import type { PooledJob } from "../../livekit/job-pool.ts";
 import type { Logger } from "../logger.ts";
-import { BusyShare } from "./busy-share.ts";
-import { Silence } from "./silence.ts";
+import { HostHealth } from "./host-health.ts";
 import { type FromHost, HOSTED, type ToHost, toSentJob } from "../job/host-messages.ts";
 
-interface SessionHostOptions {
+export interface SessionHostOptions {
   /** Module path of the job entry. */
   readonly agent: string;
+  readonly environment: NodeJS.ProcessEnv;
   /** The most sessions that it may serve. */
   readonly capacity: number;
   readonly memoryLimitBytes: number;
@@ -31,16 +31,6 @@ export interface LostHost {
   readonly wasReady: boolean;
 }
 
-/** How often a host is pinged, to see that its thread is not blocked. */
-const PING_MS = 250;
-/** A host that has not answered for this long has stalled, if one of the next two conditions holds. */
-const STALL_MS = 1_000;
-/** It has computed this much meanwhile: on a busy machine a host may only be waiting for a core. */
-const STALL_COMPUTED_MS = 800;
-/** Its thread has slept this long while a tool runs in it: in a call that blocks, such as `execSync`. */
-const STALL_ASLEEP_MS = 1_500;
-/** A host that has not answered for this long is ended in any case: it was stopped, or waits for its disk. */
-const SILENT_MS = 10_000;
 const CLOSE_MS = 3_000;
 /** Beyond the hand-over's own limit, the time to let go of a session that found no pause. */
 const LET_GO_MS = 1_000;
@@ -63,18 +53,6 @@ export interface HandOverOptions {
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "host-main"));
 
-/** Secrets that only the worker itself uses: to give out tokens, and to sign webhooks. */
-const SECRETS_OF_MAIN = ["TOKEN_SECRET", "WEBHOOK_SECRET"];
-
-/**
- * The worker's environment: a host runs the author's config and tools, which may read any variable. Without the secrets
- * of the worker alone, which are empty and not absent, or they would be read from `.env`.
- */
-function hostEnvironment(): NodeJS.ProcessEnv {
-  const withheld = SECRETS_OF_MAIN.flatMap((name) => [name, `${name}_FILE`]);
-  return { ...process.env, ...Object.fromEntries(withheld.map((name) => [name, ""])), [HOSTED]: "1" };
-}
-
 /** Whether a process's command line is that of a session host. */
 export function isHostProcess(command: string): boolean {
   return command.includes(ENTRY);
@@ -87,8 +65,6 @@ export class SessionHost {
   readonly startedAt = performance.now();
   /** Takes no new session. */
   isRetired = false;
-  /** Its memory by its last answer. */
-  rssBytes = 0;
   readonly #options: SessionHostOptions;
   readonly #process: ChildProcess;
   readonly #jobs = new Map<string, HostedJob>();
@@ -97,16 +73,16 @@ export class SessionHost {
   #poisonedBy: string | undefined;
   #inference: ipc.InferenceExecutor | undefined;
   #isClosing = false;
-  #pings: NodeJS.Timeout | undefined;
-  /** What it has done since its last answer; undefined until it is ready. */
-  #silence: Silence | undefined;
-  #lookedAt = 0;
-  #busy: BusyShare | undefined;
+  /** Undefined until it is ready. */
+  #health: HostHealth | undefined;
 
   constructor(options: SessionHostOptions) {
     this.#options = options;
     this.capacity = options.capacity;
-    this.#process = fork(ENTRY, [options.agent], { serialization: "advanced", env: hostEnvironment() });
+    this.#process = fork(ENTRY, [options.agent], {
+      serialization: "advanced",
+      env: { ...options.environment, [HOSTED]: "1" },
+    });
     this.#exited = once(this.#process, "exit");
     this.#process.on("error", () => {});
     this.#process.on("message", (message: FromHost) => this.#handle(message));
@@ -127,7 +103,12 @@ export class SessionHost {
 
   /** See BusyShare; 0 until it is ready. */
   get busyShare(): number {
-    return this.#busy?.share ?? 0;
+    return this.#health?.busyShare ?? 0;
+  }
+
+  /** Its memory by its last answer; 0 before that. */
+  get rssBytes(): number {
+    return this.#health?.rssBytes ?? 0;
   }
 
   get freePlaces(): number {
@@ -193,7 +174,7 @@ export class SessionHost {
   }
 
   async #whenReady(): Promise<void> {
-    const { startLimitMs, logger } = this.#options;
+    const { startLimitMs, memoryLimitBytes, logger } = this.#options;
     const late = setTimeout(() => {
       logger.error({ startLimitMs }, "a session host did not start in time");
       this.#process.kill("SIGKILL");
@@ -204,16 +185,23 @@ export class SessionHost {
     } finally {
       clearTimeout(late);
     }
-    this.#silence = new Silence(Number(this.#process.pid));
-    this.#busy = new BusyShare(Number(this.#process.pid));
-    this.#pings = setInterval(() => this.#look(), PING_MS);
+    this.#health = new HostHealth({
+      pid: Number(this.#process.pid),
+      memoryLimitBytes,
+      ping: () => this.#send({ type: "ping" }),
+      isToolRunning: () => [...this.#jobs.values()].some(({ isBusy }) => isBusy),
+      onSick: () => {
+        this.isRetired = true;
+        this.#process.kill("SIGKILL");
+      },
+      logger,
+    });
   }
 
   #handle(message: FromHost): void {
     switch (message.type) {
       case "pong":
-        this.#silence?.end();
-        this.rssBytes = message.rssBytes;
+        this.#health?.pong(message.rssBytes);
         break;
       case "busy": {
         const job = this.#jobs.get(message.jobId);
@@ -246,33 +234,8 @@ export class SessionHost {
     }
   }
 
-  #look(): void {
-    const { memoryLimitBytes, logger } = this.#options;
-    const now = performance.now();
-    // This process itself stood still: the host's answers are here, but were not read yet.
-    if (now - this.#lookedAt > 2 * PING_MS) this.#silence?.forgive();
-    this.#lookedAt = now;
-    this.#busy?.sample();
-    const { ms: silentMs = 0, computedMs = 0, asleepMs = 0 } = this.#silence ?? {};
-    const isToolAsleep = asleepMs > STALL_ASLEEP_MS && [...this.#jobs.values()].some(({ isBusy }) => isBusy);
-    const isStalled = silentMs > STALL_MS && (computedMs > STALL_COMPUTED_MS || isToolAsleep);
-    if (this.rssBytes > memoryLimitBytes) {
-      logger.error({ rssBytes: this.rssBytes, memoryLimitBytes }, "a session host has grown past its limit: ended");
-      this.#kill();
-    } else if (silentMs > SILENT_MS || isStalled) {
-      logger.error({ silentMs: Math.round(silentMs), computedMs, asleepMs }, "a session host stalls: ended");
-      this.#kill();
-    } else this.#send({ type: "ping" });
-  }
-
-  #kill(): void {
-    clearInterval(this.#pings);
-    this.isRetired = true;
-    this.#process.kill("SIGKILL");
-  }
-
   #onExit(): void {
-    clearInterval(this.#pings);
+    this.#health?.close();
     this.isRetired = true;
     const jobs = [...this.#jobs.values()];
     const poison = this.#poisonedBy;
@@ -285,7 +248,7 @@ export class SessionHost {
       this.#options.onLost({
         jobs: jobs.map(infoOf),
         suspects: suspects.map(infoOf),
-        wasReady: this.#pings !== undefined,
+        wasReady: this.#health !== undefined,
       });
   }
 

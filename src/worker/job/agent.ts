@@ -1,6 +1,7 @@
 import { AutoSubscribe, defineAgent, type JobContext, type JobProcess } from "@livekit/agents";
 import { isHosted, reportBusy } from "./host-messages.ts";
-import { type HandOver, openJobSession, type JobRoom, type JobSession } from "./job-session.ts";
+import type { HandOver, JobRoom, JobSession } from "./job-session.ts";
+import { openJobSession } from "./open-job-session.ts";
 import { loadJobServices, type JobServices } from "./job-services.ts";
 
 /** How long the open session may take to end its turn by itself when the worker stops. */

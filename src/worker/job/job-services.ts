@@ -63,9 +63,9 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     hubUrl: env[METRICS_HUB],
   });
   watching.joinProcess();
-  const logger = createLogger(config, watching.logStream);
-  reportLosses(logger);
   const reloads = env[RELOADS] !== undefined;
+  const logger = createLogger(config, { isOwnMachine: reloads, also: watching.logStream });
+  reportLosses(logger);
   const definitions = await openDefinitions(config, { reloads, isLenient: reloads });
   const { anthropicApiKey: apiKey = "scripted", anthropicBaseUrl: baseUrl, databaseUrl } = config;
   if (databaseUrl === undefined) throw new TypeError("DATABASE_URL is not set in the job process");

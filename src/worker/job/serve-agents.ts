@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Model } from "../../llm/stream-message.ts";
 import { matchPattern } from "../../permission/match-pattern.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
-import { createCountTokens, createOpenStream } from "../../session/turns/open-stream.ts";
+import { createCountTokens, createOpenStream } from "../../session/model/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 
 interface Serving {

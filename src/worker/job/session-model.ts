@@ -3,7 +3,7 @@ import { createModel } from "../../llm/stream-message.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
 import { createNotesModel } from "../../session/context/summariser.ts";
 import type { NotesModel } from "../../session/context/summariser.ts";
-import { betasOf, INLINE_TOOLS } from "../../session/turns/open-stream.ts";
+import { betasOf, INLINE_TOOLS } from "../../session/model/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 

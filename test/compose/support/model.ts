@@ -1,6 +1,6 @@
 import { connect, createServer } from "node:net";
-import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { startModelServer } from "../../../src/model-server/model-server.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
 // The model of an agent in a container, at port 9000: it rolls a die, whatever is said.
 const model = await startModelServer();

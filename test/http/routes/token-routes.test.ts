@@ -44,7 +44,7 @@ test("in development anyone gets the right to join one room, and no more", async
     canPublish: true,
     canSubscribe: true,
     canPublishData: true,
-    roomAdmin: false,
+    canUpdateOwnMetadata: false,
   });
 });
 

@@ -320,6 +320,20 @@ test("what came with a message, and what a tool gave to display, are told", asyn
   expect(markdown).toContain('displayed `{"url":"/plans/17"}`');
 });
 
+test("the Markdown form tells of a picture's kind and size in the place of its bytes", async () => {
+  const src = `data:image/png;base64,${Buffer.alloc(1_000, 7).toString("base64")}`;
+  const outcome = { state: "success", result: { pages: [src] }, display: { title: "Plan", src } } as const;
+  const talk = await storedTalk([
+    { blocks: [use(0, "toolu_1", "plan")], calls: [{ toolUseId: "toolu_1", state: "success", outcome }], end: {} },
+  ]);
+
+  const markdown = await (await transcriptOf(talk, "?format=markdown")).text();
+
+  expect(markdown).toContain(
+    '`{"pages":["image/png, 1000 bytes"]}`, displayed `{"src":"image/png, 1000 bytes","title":"Plan"}`',
+  );
+});
+
 test("an answer that came after its call's end is told with the call", async () => {
   const call = { id: createId(), toolUseId: "toolu_1", ...success };
   const talk = await storedTalk([{ blocks: [use(0, "toolu_1"), result(1, "toolu_1", "3")], calls: [call], end: {} }]);

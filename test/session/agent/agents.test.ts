@@ -6,7 +6,7 @@ import { createId } from "../../../src/lib/id.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 import { offeredTools } from "../../support/model-view.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 
 const AGENTS = {

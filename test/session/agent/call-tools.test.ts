@@ -3,7 +3,7 @@ import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test } from "vitest";
 import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { offeredTools, outline, toolResults } from "../../support/model-view.ts";
 import { PlainClient } from "../../support/plain-client.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
 import { Participant } from "../../support/participant.ts";
 import { WatchedTalk } from "../../telemetry/watched-talk.ts";
@@ -36,6 +36,15 @@ test("a participant that comes is greeted in the agent's words, and the model se
     "user: A ticket, please.",
   ]);
   expect(agent.model.rejections).toEqual([]);
+});
+
+test("a greeting answers no message: it names itself", async () => {
+  await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
+
+  const user = await agent.client("ana");
+  const start = await user.next("start_answer");
+
+  expect(start.previousId).toBe(start.id);
 });
 
 test("the telemetry tells a greeting and words into a silence from an answer", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { offeredTools, outline, toolResults } from "../../support/model-view.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { WatchedTalk } from "../../telemetry/watched-talk.ts";

@@ -4,7 +4,7 @@ import { toSpokenTurn } from "../../../src/http/transcript/spoken-turn.ts";
 import { loadTranscriptPage } from "../../../src/store/turns/load-transcript.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { messagesTo, outline } from "../../support/model-view.ts";
 import type { Participant } from "../../support/participant.ts";
 

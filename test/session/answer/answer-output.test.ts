@@ -150,7 +150,7 @@ test("the worker's last words are transcribed, too, when they could not be spoke
   const { spoken } = spokenBy();
   const { answer, transcribed } = output({ spoken });
   answer.write("Let me see.");
-  answer.conclude("I can't help with that.", { isShown: true });
+  answer.conclude("I can't help with that.");
   answer.silence();
   await answer.end();
   await expect.poll(() => transcribed.join("")).toBe("Let me see. I can't help with that.");

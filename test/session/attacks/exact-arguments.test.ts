@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { malformedToolJson, reply, text } from "../../../src/testing/model-server/step.ts";
+import { malformedToolJson, reply, text } from "../../../src/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { announced } from "../../support/client-tool.ts";
 import type { Participant } from "../../support/participant.ts";

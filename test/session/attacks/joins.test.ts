@@ -5,7 +5,7 @@ import { SimulateScenarioKind } from "@livekit/rtc-node";
 import { expect, inject, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { roomApi } from "../../support/attack.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { createToken, Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent } from "../../support/model-view.ts";

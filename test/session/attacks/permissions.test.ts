@@ -3,7 +3,7 @@ import { createId } from "../../../src/lib/id.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { rawPacket } from "../../support/attack.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
 const permission = { rules: [], byVoice: false, waitMs: 60_000 };
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { dropLog, rawPacket, resultPacket, roomApi } from "../../support/attack.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent, messagesTo } from "../../support/model-view.ts";

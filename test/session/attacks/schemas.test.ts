@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { httpError, malformedToolJson, reply, type Step, text } from "../../../src/testing/model-server/step.ts";
+import { httpError, malformedToolJson, reply, type Step, text } from "../../../src/model-server/step.ts";
 import { announced } from "../../support/client-tool.ts";
 
 interface SentTool {

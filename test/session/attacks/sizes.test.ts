@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { agentIn, rawPacket } from "../../support/attack.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent } from "../../support/model-view.ts";

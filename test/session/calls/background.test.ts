@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import type { Participant } from "../../support/participant.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { allResults, messagesTo } from "../../support/model-view.ts";
 
 const notesOf = (agent: TestAgent) =>

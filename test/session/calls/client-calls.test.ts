@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { type AgentOptions, TestAgent } from "../../support/agent.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent } from "../../support/model-view.ts";

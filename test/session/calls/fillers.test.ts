@@ -147,14 +147,14 @@ test("the config has the last word on what is said", async () => {
   expect(voice.said).toEqual(["(Moment noch.)", "Here."]);
 });
 
-test("a turn that fails says so by voice; those who read have the ErrorMessage", async () => {
+test("a turn that fails says so by voice and as text, and has its ErrorMessage", async () => {
   const voice = new FakeVoice();
   const think = () => {
     throw new Error("The model is away");
   };
   const { shown, sent } = await talk({ voice, tools: {}, think });
   expect(voice.said).toEqual(["(Something went wrong. Please try again.)"]);
-  expect(shown).toEqual([]);
+  expect(shown).toEqual(["Something went wrong.", "Please try again."]);
   expect(sent.filter(({ type }) => type === "error_message")).toHaveLength(1);
 });
 
@@ -167,12 +167,13 @@ test("too many steps are said and shown, and are none of the answer's own words"
   expect(blocks.filter(({ blockType }) => blockType === "text")).toEqual([]);
 });
 
-test("a timeout that the model says nothing about is told by voice", async () => {
+test("a timeout that the model says nothing about is told by voice and as text", async () => {
   const voice = new FakeVoice();
   const replies: FakeReply[] = [{ uses: [{ name: "look" }] }, {}];
   const think = () => replies.shift() ?? {};
-  await talk({ voice, tools: { look: slow(60_000, { timeoutMs: 1_000 }) }, think });
+  const { shown } = await talk({ voice, tools: { look: slow(60_000, { timeoutMs: 1_000 }) }, think });
   expect(voice.said).toEqual(["(I could not finish that.)"]);
+  expect(shown).toEqual(["I could not finish that."]);
 });
 
 test("a timeout that the model speaks of is not told twice", async () => {

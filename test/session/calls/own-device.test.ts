@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { offeredTools, toolResults } from "../../support/model-view.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 

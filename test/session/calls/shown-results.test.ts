@@ -4,7 +4,7 @@ import { toolResult as deviceResult } from "../../../src/client/index.ts";
 import { toolResult } from "../../../src/index.ts";
 import { eraseParticipant } from "../../../src/store/removal/erase-participant.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { openSdk, toolOf } from "../../client/open-sdk.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { scriptOf } from "../../support/client-tool.ts";

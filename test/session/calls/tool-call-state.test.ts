@@ -97,6 +97,7 @@ test("however large a call is, its state fits into one envelope, and its input s
   expect(bytes.length).toBeLessThan(1024 * 1024);
   expect(body.output).toMatch(/\[truncated: 4000000 bytes, the first 262144 are shown\]$/);
   expect(JSON.parse(body.inputJson ?? "")).toMatchObject({ truncated: expect.stringContaining("[truncated: ") });
+  expect(JSON.parse(body.metadataJson)).toMatchObject({ isCut: true });
 });
 
 test("a call's row shows the call as it was when an event told of it, though it has moved on", () => {

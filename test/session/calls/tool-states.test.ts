@@ -9,7 +9,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { callOf } from "../../support/call.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 import { McpBench, STDIO_SERVER } from "../../tool/mcp/support.ts";
 

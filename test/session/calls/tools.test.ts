@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { messagesTo } from "../../support/model-view.ts";
 
 const wait = (resultOf: { value?: unknown; afterMs?: number; error?: string }) =>
@@ -156,17 +156,19 @@ test("a tool that blocks the process, ignores its signal or never settles costs 
         return "blocked";
       },
     }),
+    large: defineTool({ description: "L.", input: z.object({}), run: () => "x".repeat(10_000_000) }),
     huge: defineTool({ description: "H.", input: z.object({}), run: () => "x".repeat(20_000_000) }),
   };
   await using agent = await TestAgent.start({ tools });
   const user = await agent.client("user");
-  const names = ["stuck", "thrower", "blocker", "huge"];
+  const names = ["stuck", "thrower", "blocker", "large", "huge"];
   agent.model.script([reply(names.map((name) => toolUse(name))), reply([text("Done.")]), reply([text("Next.")])]);
 
   expect(await user.answerTo(await user.say("Go"))).toBe("Done.");
 
   const contents = lastResults(agent).map((block) => String(block["content"]));
   expect(contents.slice(0, 3)).toEqual(["Tool execution timed out after 0.1s", "Thrown at once", "blocked"]);
-  expect(contents[3]).toMatch(/^x{100000}\n\[truncated: 20000000 bytes, /);
+  expect(contents[3]).toMatch(/^x{100000}\n\[truncated: 10000000 bytes, /);
+  expect(contents[4]).toMatch(/its result cannot be used: result: over 10485760 characters/);
   expect(await user.answerTo(await user.say("Again"))).toBe("Next.");
 });

@@ -3,12 +3,8 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { announced } from "../../support/client-tool.ts";
-import {
-  startModelServer,
-  type ModelServer,
-  type RecordedRequest,
-} from "../../../src/testing/model-server/model-server.ts";
-import { reply, text, thinking, toolUse } from "../../../src/testing/model-server/step.ts";
+import { startModelServer, type ModelServer, type RecordedRequest } from "../../../src/model-server/model-server.ts";
+import { reply, text, thinking, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);

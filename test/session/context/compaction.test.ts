@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { afterCompaction } from "../../../src/testing/model-server/compaction.ts";
-import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
-import { tokensOf } from "../../../src/testing/model-server/prompt-cache.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { afterCompaction } from "../../../src/model-server/compaction.ts";
+import type { RecordedRequest } from "../../../src/model-server/model-server.ts";
+import { tokensOf } from "../../../src/model-server/prompt-cache.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import type { Participant } from "../../support/participant.ts";

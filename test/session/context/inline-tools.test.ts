@@ -4,8 +4,8 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { announced } from "../../support/client-tool.ts";
-import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
-import { httpError, reply, type Step, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import type { RecordedRequest } from "../../../src/model-server/model-server.ts";
+import { httpError, reply, type Step, text, toolUse } from "../../../src/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
 import type { Participant } from "../../support/participant.ts";
 

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
-import type { RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
-import { reply, stallAfter, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import type { RecordedRequest } from "../../../src/model-server/model-server.ts";
+import { reply, stallAfter, text, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 
 const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "clear sky ".repeat(40) });

@@ -8,7 +8,7 @@ import type { TurnRecord } from "../../../src/conversation/turn-record.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import type { TurnEvent } from "../../../src/turn/turn-event.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, thinking, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, thinking, toolUse } from "../../../src/model-server/step.ts";
 
 const add = defineTool({
   description: "Adds.",

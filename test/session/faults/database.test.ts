@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import type { TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
 // Most of this is waiting, each in a room and a database of its own: it is done side by side.
 async function startAgent(ran: string[] = []): Promise<{ agent: TestAgent; database: TcpProxy }> {

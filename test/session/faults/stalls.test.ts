@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { SimulateScenarioKind } from "@livekit/rtc-node";
 import { expect, inject, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { createToken } from "../../support/participant.ts";
 import { scriptOf } from "../../support/client-tool.ts";
 import { lastContent } from "../../support/model-view.ts";

@@ -8,7 +8,7 @@ import { decode, type FakeReply, FakeSession, lastUserText } from "../../support
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
-const SEEDS = propertyRuns(2_000);
+const SEEDS = propertyRuns(500);
 const HORIZON_MS = 240_000;
 const TIMEOUTS = { scan: 4_000, show: 2_000, both: 3_000, again: 3_000 } as const;
 

@@ -5,7 +5,7 @@ import { ASK_USER, ASK_USER_SCHEMA } from "../../../src/protocol/forms/form.ts";
 import { defineTool, type Elicitation } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { announced } from "../../support/client-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
 
 const BOOK = reply([toolUse("book")]);

@@ -6,7 +6,7 @@ import { TestAgent } from "../../support/agent.ts";
 import type { Participant } from "../../support/participant.ts";
 import { announced } from "../../support/client-tool.ts";
 import { PlainClient } from "../../support/plain-client.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
 const BOOK = reply([toolUse("book")]);
 const DONE = reply([text("Done.")]);

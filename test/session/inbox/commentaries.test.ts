@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 
 async function note(user: Participant, messageId: string, content: string): Promise<string> {

@@ -8,7 +8,7 @@ import type { Sql } from "../../../src/store/database/pool.ts";
 import { listMemories } from "../../../src/store/memory/memories.ts";
 import type { ServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { outline, toolResults } from "../../support/model-view.ts";
 
 async function startAgent(options: AgentOptions = {}): Promise<TestAgent> {

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { type AgentOptions, TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
 export const FEATURES = { features: ["permissions"] };
 export const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);

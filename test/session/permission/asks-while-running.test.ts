@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { PermissionDenied } from "../../../src/tool/permission-denied.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
 
 const FEATURES = { features: ["permissions", "tool_call_state"] };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 import { EventServer, roomToken } from "../../support/servers/event-server.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 import { toolResults } from "../../support/model-view.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type PermissionDecision, replyToPermission } from "../../../src/store/permissions/reply-to-permission.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 
 const FEATURES = { features: ["permissions"] };

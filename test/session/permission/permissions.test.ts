@@ -6,7 +6,7 @@ import { replyToPermission } from "../../../src/store/permissions/reply-to-permi
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
 import { askedToWrite, FEATURES, WRITE } from "./asked-to-write.ts";
 

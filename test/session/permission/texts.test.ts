@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { toolResults } from "../../support/model-view.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { toolResults } from "../../support/model-view.ts";
 
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };

@@ -6,7 +6,7 @@ import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { EventServer } from "../../support/servers/event-server.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { toolResults } from "../../support/model-view.ts";
 import { askedToWrite, FEATURES, WRITE } from "./asked-to-write.ts";

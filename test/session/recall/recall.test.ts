@@ -5,7 +5,7 @@ import { recallTool } from "../../../src/session/recall/recall-tool.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { type ServerTool, toServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { lastContent, offeredTools, toolResults } from "../../support/model-view.ts";
 
 const LONG = Array.from({ length: 5_000 }, (_, line) => `line ${line}`).join("\n");

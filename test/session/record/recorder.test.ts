@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { TurnRecord } from "../../../src/conversation/turn-record.ts";
 import { success } from "../../../src/tool/outcome.ts";
 import { createId } from "../../../src/lib/id.ts";
 import { Recorder } from "../../../src/session/record/recorder.ts";
@@ -7,10 +8,21 @@ import { callOf } from "../../support/call.ts";
 import { FollowedTalk } from "../../support/doubles/followed-talk.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
-function recorderOf({ id: sessionId }: FollowedTalk, sql: Sql): Recorder {
+function recorderOf({ id: sessionId }: FollowedTalk, sql: Sql, onLost: (error: Error) => void = () => {}): Recorder {
   const writer = { sql, lease: { sessionId, epoch: 1 } };
-  return new Recorder({ writer, untilOwned: async () => {}, lose: () => {} }, { onLost: () => {} });
+  return new Recorder({ writer, untilOwned: async () => {}, lose: () => {} }, { onLost });
 }
+
+const newTurn = (id: string): TurnRecord => ({
+  id,
+  position: 1,
+  participantIdentity: "ann",
+  parentMessageId: "m",
+  messageId: "a",
+  input: [{ type: "text", text: "Hello." }],
+  state: "running",
+  blocks: [],
+});
 
 test("answers that came too late are on record also when the session closes while they wait to be stored", async () => {
   await using database = await tempDatabase();
@@ -41,16 +53,7 @@ test("a message whose turn begins while it is still being stored waits no more",
   await sql`create trigger slow before insert on waiting_messages for each row execute function slow()`;
 
   const kept = recorder.keepMessage({ id: "m", participantIdentity: "ann", content: "Hello." });
-  recorder.beginTurn({
-    id: "t",
-    position: 1,
-    participantIdentity: "ann",
-    parentMessageId: "m",
-    messageId: "a",
-    input: [{ type: "text", text: "Hello." }],
-    state: "running",
-    blocks: [],
-  });
+  recorder.beginTurn(newTurn("t"));
   await Promise.all([kept, recorder.durable()]);
 
   expect(await sql`select id from waiting_messages`).toEqual([]);
@@ -84,5 +87,28 @@ test("a call and the block of its use are one statement, and so are its end and 
   expect(statements).toHaveLength(2);
   const blocks = await sql`select from turn_blocks where turn_id = ${turnId} and sequence in (7, 8)`;
   expect(blocks).toHaveLength(2);
+  await recorder.close();
+});
+
+test("of a turn that could not be stored nothing else is written, and the reason is the one that is told", async () => {
+  await using database = await tempDatabase();
+  const { sql } = database;
+  const talk = await FollowedTalk.begin(sql);
+  await sql`create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`;
+  await sql`create trigger refuse before insert on turns for each row execute function refuse()`;
+  const lost: string[] = [];
+  const recorder = recorderOf(talk, sql, ({ message }) => lost.push(message));
+  const { add } = recorder.blocksOf("t");
+  const use = { blockType: "tool_use", textContent: null, content: { tool_use_id: "toolu_1" } } as const;
+  const refused = "The database refused a statement (P0001)";
+
+  recorder.beginTurn(newTurn("t"));
+  add({ ...use, sequence: 0 });
+  await expect(recorder.durable()).rejects.toThrow(refused);
+  add({ ...use, sequence: 1 });
+  recorder.onOpened(callOf({ turnId: "t" }));
+
+  await expect(recorder.durable()).rejects.toThrow(refused);
+  expect(lost).toEqual([refused]);
   await recorder.close();
 });

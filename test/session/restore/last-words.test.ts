@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 
 /** A turn that has used a tool and said its last words, and whose worker died before it stored the turn's end. */

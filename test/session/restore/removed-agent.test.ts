@@ -3,7 +3,7 @@ import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test } from "vitest";
 import { z } from "zod";
 import { createId } from "../../../src/lib/id.ts";
-import { noHeaders, reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { noHeaders, reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { type TempDatabase, tempDatabase } from "../../support/servers/temp-database.ts";

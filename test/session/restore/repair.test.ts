@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { allResults, toolResults } from "../../support/model-view.ts";
 
 test("a turn that was left running long ago is ended, and the model is told what is known of each call", async () => {

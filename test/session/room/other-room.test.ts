@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 
 test("a room whose conversation began in another room gets no session, and whoever is in it hears why", async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { Participant } from "../../support/participant.ts";
-import { httpError, reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { httpError, reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { messagesTo, offeredTools, toolResults } from "../../support/model-view.ts";
 
 const SCAN = { name: "scan", description: "Scans.", inputSchema: { type: "object" }, scope: "room" as const };

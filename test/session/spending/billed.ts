@@ -1,4 +1,4 @@
-import { recorded, type Json, type ReplyOptions, type Step } from "../../../src/testing/model-server/step.ts";
+import { recorded, type Json, type ReplyOptions, type Step } from "../../../src/model-server/step.ts";
 
 interface Bill {
   readonly input: number;

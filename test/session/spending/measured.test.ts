@@ -5,7 +5,7 @@ import {
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
 import { expect, test } from "vitest";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { createTelemetry } from "../../../src/telemetry/telemetry.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { billed } from "./billed.ts";

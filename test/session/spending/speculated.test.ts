@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { Usage } from "../../../src/llm/model-event.ts";
 import { createSpendingStore } from "../../../src/session/spending/spending-store.ts";
 import { Spending } from "../../../src/session/spending/spending.ts";
-import type { ChatCall, OpenStream } from "../../../src/session/turns/open-stream.ts";
-import { Speculations } from "../../../src/session/turns/speculations.ts";
+import type { ChatCall, OpenStream } from "../../../src/session/model/open-stream.ts";
+import { Speculations } from "../../../src/session/model/speculations.ts";
 import { abortable } from "../../../src/lib/abortable.ts";
 import { loadSpent } from "../../../src/store/spending/spending.ts";
 import { storedSession } from "../../store/store-fixtures.ts";
@@ -55,7 +55,7 @@ async function startSession() {
 /** As a turn asks: it takes what was asked ahead, if that is the same. Returns why the answer ended. */
 async function turnsAnswer({ limited, speculations }: Awaited<ReturnType<typeof startSession>>, words: string) {
   const { signal } = new AbortController();
-  speculations.noteTurn();
+  speculations.beginTurn();
   const stream = speculations.take(asked(words))?.stream(signal) ?? limited(asked(words), signal);
   for await (const event of stream) if (event.type === "message_stop") return event.stopReason;
   return undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { destroySocket, stallAfter } from "../../../src/testing/model-server/step.ts";
+import { destroySocket, stallAfter } from "../../../src/model-server/step.ts";
 import { billed } from "./billed.ts";
 
 interface Sum {

@@ -11,7 +11,7 @@ import {
   thinking,
   toolUse,
   unknownBlock,
-} from "../../../src/testing/model-server/step.ts";
+} from "../../../src/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
 
 const note = defineTool({ description: "N.", input: z.object({}), run: () => "noted" });

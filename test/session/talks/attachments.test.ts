@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Attachment } from "../../../src/client/index.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { openSdk } from "../../client/open-sdk.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { messagesTo } from "../../support/model-view.ts";

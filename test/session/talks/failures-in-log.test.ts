@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { z } from "zod";
 import { expect, test } from "vitest";
-import { httpError, reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { httpError, reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { describeError } from "../../../src/worker/logger.ts";
 import { TestAgent } from "../../support/agent.ts";

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connect } from "../../../src/client/index.ts";
 import { heldTool, openRoom, openSdk, stored, toolOf, until } from "../../client/open-sdk.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { scriptOf } from "../../support/client-tool.ts";
 
 test("a client that leaves and comes back with a running tool finishes the open request, and runs it once", async () => {

@@ -13,7 +13,7 @@ import { decodeEnvelope } from "../../../src/protocol/codec/decode-envelope.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { heldTool, joinRoom, openRoom, openSdk, stored, toolOf, until } from "../../client/open-sdk.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { scriptOf } from "../../support/client-tool.ts";
 import { offeredTools } from "../../support/model-view.ts";
 

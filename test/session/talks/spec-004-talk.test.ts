@@ -13,7 +13,7 @@ import { MESSAGES } from "../../../src/protocol/messages/messages.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import type { Participant } from "../../support/participant.ts";
 
 interface Form {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { httpError, reply, slow, stallAfter, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { httpError, reply, slow, stallAfter, text, toolUse } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 import { outline } from "../../support/model-view.ts";
 

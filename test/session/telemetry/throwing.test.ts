@@ -2,7 +2,7 @@ import { BasicTracerProvider, type SpanProcessor } from "@opentelemetry/sdk-trac
 import { expect, test } from "vitest";
 import { SessionTelemetry } from "../../../src/session/telemetry/session-telemetry.ts";
 import { createTelemetry } from "../../../src/telemetry/telemetry.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { announced } from "../../support/client-tool.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { messagesTo, outline } from "../../support/model-view.ts";
 
 const told = (agent: TestAgent) => outline(agent, ({ type, text, content }) => text ?? content ?? type);

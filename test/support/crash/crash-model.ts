@@ -3,9 +3,9 @@ import { AppError } from "../../../src/errors/app-error.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { buildRequest } from "../../../src/llm/build-request.ts";
 import type { ModelEvent } from "../../../src/llm/model-event.ts";
-import type { OpenStream } from "../../../src/session/turns/open-stream.ts";
-import { IssuedContent } from "../../../src/testing/model-server/issued-content.ts";
-import { validateRequest } from "../../../src/testing/model-server/validate-request.ts";
+import type { OpenStream } from "../../../src/session/model/open-stream.ts";
+import { IssuedContent } from "../../../src/model-server/issued-content.ts";
+import { validateRequest } from "../../../src/model-server/validate-request.ts";
 
 export interface PlannedUse {
   readonly name: string;

@@ -5,7 +5,7 @@ import { connect } from "../../../src/store/database/pool.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { serveStandardAgent } from "../../../src/worker/job/serve-agents.ts";
-import { openJobSession } from "../../../src/worker/job/job-session.ts";
+import { openJobSession } from "../../../src/worker/job/open-job-session.ts";
 import { jobConfig } from "../job-config.ts";
 import { openPermissionEvents } from "../permission-events.ts";
 

@@ -8,6 +8,8 @@ import { startLivekitServer, type LivekitService } from "../../../src/worker/ser
 const CACHE_DIR = join(import.meta.dirname, "../../../.cache");
 
 export interface OwnLivekit extends LivekitService {
+  /** The first server's. */
+  readonly pid: number;
   /** Ends it as a crash does; returns when it has gone. */
   readonly kill: () => Promise<void>;
   /** Starts it again, with the same address and keys: its rooms are gone. */
@@ -25,16 +27,17 @@ export async function startOwnLivekit(node: Node = {}): Promise<OwnLivekit> {
   const port = await findFreePorts(3);
   const start = () => startLivekitServer({ dataDir, cacheDir: CACHE_DIR, port, progress: () => {}, ...node });
   let server = await start();
+  const pidOf = () => Number(readPidFile(join(dataDir, "livekit-server.pid")));
   const close = async () => {
     await server.close();
     await rm(dataDir, { recursive: true, force: true });
   };
   const kill = async () => {
-    process.kill(Number(readPidFile(join(dataDir, "livekit-server.pid"))), "SIGKILL");
+    process.kill(pidOf(), "SIGKILL");
     await server.ended;
   };
   const restart = async () => {
     server = await start();
   };
-  return { ...server, close, kill, restart };
+  return { ...server, pid: pidOf(), close, kill, restart };
 }

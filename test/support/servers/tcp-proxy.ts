@@ -19,6 +19,8 @@ export class TcpProxy {
   delayMs = 0;
   /** New connections are closed as soon as they are made. */
   isRefusing = false;
+  /** How many bytes the database has sent. */
+  answeredBytes = 0;
   /** How many connections have been made. */
   connectionCount = 0;
   #isPaused = false;
@@ -98,6 +100,7 @@ export class TcpProxy {
   }
 
   #answer({ client, server }: Link, bytes: Buffer): void {
+    this.answeredBytes += bytes.length;
     if (this.#isAnswerLost) {
       this.#isAnswerLost = false;
       client.resetAndDestroy();

@@ -13,7 +13,7 @@ import { writeScenario } from "../../../src/scenario/write-scenario.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";
 import type { PermissionAnswer } from "../../../src/testing/talk.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { createRandom } from "../../support/doubles/fake-room.ts";
 import { forFile } from "../../support/lifetimes.ts";

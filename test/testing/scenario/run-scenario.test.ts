@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { startModelServer } from "../../../src/model-server/model-server.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { runScenario, type TestRun } from "../../../src/testing/scenario/run-scenario.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";

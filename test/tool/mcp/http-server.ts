@@ -12,8 +12,11 @@ export class HttpToolServer implements AsyncDisposable {
   readonly notes: string[] = [];
   readonly headers: IncomingMessage["headers"][] = [];
   readonly tools: readonly Tool[];
+  /** Whether it takes new sessions. */
+  isOpen = true;
   #port = 0;
   #http: Server | undefined;
+  #sessions = new Map<string, StreamableHTTPServerTransport>();
 
   constructor(tools: readonly Tool[] = BASE_TOOLS) {
     this.tools = tools;
@@ -30,15 +33,16 @@ export class HttpToolServer implements AsyncDisposable {
   }
 
   async listen(): Promise<void> {
-    const sessions = new Map<string, StreamableHTTPServerTransport>();
+    this.forget();
     const http = createServer((request, response) => {
       this.headers.push(request.headers);
       if (request.method === "DELETE") this.notes.push("delete");
       void (async () => {
         const id = request.headers["mcp-session-id"];
-        const known = typeof id === "string" ? sessions.get(id) : undefined;
+        const known = typeof id === "string" ? this.#sessions.get(id) : undefined;
         if (id !== undefined && !known) return void response.writeHead(404).end();
-        const transport = known ?? (await this.#open(sessions));
+        if (!known && !this.isOpen) return void response.writeHead(503).end();
+        const transport = known ?? (await this.#open());
         await transport.handleRequest(request, response);
       })();
     });
@@ -48,10 +52,15 @@ export class HttpToolServer implements AsyncDisposable {
     this.#http = http;
   }
 
-  async #open(sessions: Map<string, StreamableHTTPServerTransport>): Promise<StreamableHTTPServerTransport> {
+  /** It answers 404 to the sessions that it has had, whose connections and event streams stay open. */
+  forget(): void {
+    this.#sessions = new Map();
+  }
+
+  async #open(): Promise<StreamableHTTPServerTransport> {
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
-      onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessioninitialized: (id) => void this.#sessions.set(id, transport),
     });
     const server = createToolServer({
       tools: this.tools,

@@ -55,12 +55,25 @@ describe.each([
     expect(tools.get("shop_throw")).toMatchObject({ readOnly: false, idempotent: false });
   });
 
-  test("a call gives the text, or the structured content", async () => {
+  test("a call gives the text", async () => {
     await using running = await start();
-    const { ports } = running.bench;
 
-    expect(await ports.run("shop_echo", { text: "hello" })).toEqual({ content: "You said hello", isError: false });
-    expect(await ports.run("shop_structured")).toEqual({ content: '{"shelves":3}', isError: false });
+    const answer = await running.bench.ports.run("shop_echo", { text: "hello" });
+
+    expect(answer).toEqual({ content: "You said hello", isError: false });
+  });
+
+  test("a text beside structured content is shown, too, unless it only repeats it", async () => {
+    await using running = await start();
+    const shown = async (text: string) => (await running.bench.ports.run("shop_structured", { text })).content;
+    const structured = '{"shelves":3,"kind":"oak"}';
+
+    expect(await shown("Say: three are free.")).toEqual([
+      { type: "text", text: structured },
+      { type: "text", text: "Say: three are free." },
+    ]);
+    for (const text of ['{\n  "shelves": 3,\n  "kind": "oak"\n}', "3", "oak", " "])
+      expect(await shown(text)).toBe(structured);
   });
 
   test("a picture is shown to the model, an embedded text is read, and what cannot be shown is named", async () => {
@@ -112,7 +125,7 @@ describe.each([
     await using running = await start();
     const { ports } = running.bench;
     const asked: unknown[] = [];
-    Object.assign(ports, {
+    Object.assign(ports.questions, {
       elicit: async (_call: unknown, request: unknown) => {
         asked.push(request);
         return { action: "accept", content: { size: "L", extras: ["box", "bow"] } };
@@ -135,7 +148,7 @@ describe.each([
       if (elicit.mock.calls.length === 1) await hasSecond();
       return { action: "decline" };
     });
-    Object.assign(ports, { elicit });
+    Object.assign(ports.questions, { elicit });
 
     const { content } = await ports.run("shop_besiege");
     const second: unknown = expect.stringContaining("another form of the call is open");
@@ -154,7 +167,7 @@ describe.each([
     await using running = await start();
     const { ports } = running.bench;
     const elicit = vi.fn<() => void>();
-    Object.assign(ports, { elicit });
+    Object.assign(ports.questions, { elicit });
     const waiting = ports.run("shop_wait", {}, { toolUseId: "toolu_2" });
     await vi.waitFor(async () => expect(await running.notes()).toContain("call wait"));
 
@@ -273,6 +286,31 @@ test("a restart that nothing told of is found out by the next call", async () =>
   await vi.waitFor(async () => expect((await bench.ports.run("shop_echo", { text: "x" })).content).toBe("You said x"), {
     timeout: 10_000,
     interval: 100,
+  });
+});
+
+test("calls in a session that the server has forgotten are run in a new one, each once", async () => {
+  await using server = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: server.url } });
+  await bench.until("shop_echo");
+  server.forget();
+
+  const answers = await Promise.all(["a", "b"].map((text) => bench.ports.run("shop_echo", { text })));
+
+  expect(answers.map(({ content }) => content)).toEqual(["You said a", "You said b"]);
+  expect(server.notes.filter((note) => note === "call echo")).toHaveLength(2);
+});
+
+test("a call in a session that the server has forgotten fails at once if the server takes no new one", async () => {
+  await using server = await HttpToolServer.start();
+  await using bench = new McpBench({ shop: { url: server.url } });
+  await bench.until("shop_echo");
+  server.forget();
+  server.isOpen = false;
+
+  expect(await bench.ports.run("shop_echo", { text: "x" })).toEqual({
+    content: 'MCP server "shop" has lost its session, and gave no new one (HTTP 503)',
+    isError: true,
   });
 });
 

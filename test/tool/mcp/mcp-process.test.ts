@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import type { StdioServerConfig } from "../../../src/tool/mcp/mcp-config.ts";
+import { StdioTransport } from "../../../src/tool/mcp/stdio-transport.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { McpBench, STDIO_SERVER } from "./support.ts";
@@ -31,6 +33,31 @@ test.each(["exit", "SIGKILL"] as const)(
     await vi.waitFor(() => expect(running()).toEqual([]), { timeout: 3_000 });
   },
 );
+
+test("a message to a server that is exiting fails only once the server has exited and its stderr was read", async () => {
+  const script = "exec 0<&-; echo closed >&2; sleep 0.3; echo SHOP_KEY is not set >&2; exit 1";
+  const stderr: string[] = [];
+  const { promise: inputClosed, resolve: onInputClosed } = Promise.withResolvers<void>();
+  const config: StdioServerConfig = { command: "sh", args: ["-c", script], env: {}, timeoutMs: 5_000, tools: ["*"] };
+  const transport = new StdioTransport(config, {
+    maxMessageBytes: 1_000,
+    onStderr: (text) => {
+      stderr.push(text);
+      onInputClosed();
+    },
+  });
+  const events: string[] = [];
+  transport.onclose = () => events.push("closed");
+  await transport.start();
+  await inputClosed;
+
+  await transport.send({ jsonrpc: "2.0", method: "ping", id: 1 }).catch(({ code }: NodeJS.ErrnoException) => {
+    events.push(String(code));
+  });
+
+  expect(events).toEqual(["closed", "EPIPE"]);
+  expect(stderr.join("")).toBe("closed\nSHOP_KEY is not set\n");
+});
 
 test("a server's process takes what it has started with it when its connection is closed", async () => {
   await using folder = await tempFolder();

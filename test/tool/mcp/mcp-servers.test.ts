@@ -3,6 +3,7 @@ import { findFreePorts } from "../../support/servers/free-ports.ts";
 import { expect, test, vi } from "vitest";
 import { compileMcpSchema } from "../../../src/tool/mcp/mcp-schema.ts";
 import { offeredTools } from "../../../src/tool/tool-routing.ts";
+import { cpuMs } from "../../support/cpu-ms.ts";
 import { serverTool } from "../memory-ports.ts";
 import { HttpToolServer } from "./http-server.ts";
 import { McpBench, SILENT_SERVER } from "./support.ts";
@@ -68,6 +69,25 @@ test("a server that has listed its tools is reported by its prefix; one that can
   await vi.waitFor(() => expect(bench.warnings()).toHaveLength(1), { timeout: 5_000 });
 
   expect(bench.listed).toEqual(["shop_"]);
+});
+
+test("those tools of a server are taken that a pattern matches, in which a star stands for any text", async () => {
+  await using server = await HttpToolServer.start(
+    ["get/one", "get.two", "forget", "a+b", "aab"].map((name) => tool(name)),
+  );
+  await using bench = new McpBench({ shop: { url: server.url, tools: ["get*", "a+b"] } });
+  await bench.until("shop_get_one");
+
+  expect(bench.names).toEqual(["shop_get_one", "shop_get_two", "shop_a_b"]);
+});
+
+test("a pattern of many stars holds up nobody, whatever a server calls its tools", async () => {
+  await using server = await HttpToolServer.start([tool("a".repeat(5_000)), tool("ab")]);
+  const before = cpuMs();
+  await using bench = new McpBench({ shop: { url: server.url, tools: ["*a*a*a*a*b", "ab"] } });
+  await bench.until("shop_ab");
+
+  expect(cpuMs() - before).toBeLessThan(2_000);
 });
 
 test("names are made fit, and clashes and names that are too long are refused with a warning", async () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { HttpToolServer } from "./http-server.ts";
 import { McpBench, STDIO_SERVER } from "./support.ts";
 import { announced } from "../../support/client-tool.ts";

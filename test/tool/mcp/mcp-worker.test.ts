@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { WorkerParts } from "../../worker/support/worker-parts.ts";
 
 test("a worker's rooms find the servers connected, one that hangs delays nothing, and none outlives the worker", async () => {

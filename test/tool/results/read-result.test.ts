@@ -180,11 +180,23 @@ test("a JPEG whose EXIF claims tens of thousands of entries again and again hold
 });
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : { m: nested(depth - 1) });
+const MAX_LENGTH = 10 * 1024 * 1024;
 const USELESS = "The tool has run, but its result cannot be used: ";
 
 test.each([
   ["a result", () => readReturned(nested(29)), `result${".m".repeat(28)}: deeper than 28 levels`],
   ["a long result", () => readReturned(Array.from({ length: 45_001 }, () => 1)), "result[44999]: over 45000 values"],
+  ["a text", () => readReturned({ text: "x".repeat(MAX_LENGTH + 1) }), `result: over ${MAX_LENGTH} characters of JSON`],
+  [
+    "a list of bytes",
+    () => readReturned([1, 2].map(() => new Uint8Array(MAX_LENGTH / 2 + 1))),
+    `result: over ${MAX_LENGTH} characters of JSON`,
+  ],
+  [
+    "a content of texts",
+    () => read({ content: [1, 2].map(() => ({ type: "text", text: "x".repeat(MAX_LENGTH / 2 + 1) })) }),
+    `content: over ${MAX_LENGTH} characters of text`,
+  ],
   ["a part", () => read({ result: { ["k".repeat(257)]: 1 } }), "result: a key is longer than 256 bytes"],
   ["a display", () => read({ display: nested(29) }), `display${".m".repeat(28)}: deeper than 28 levels`],
 ])("%s that would have to be cut fails the call with the place", (_, toRead, message) => {

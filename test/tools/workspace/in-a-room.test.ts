@@ -2,7 +2,7 @@ import { access, readFile } from "node:fs/promises";
 import { expect, test, vi } from "vitest";
 import { type ServerTool, toServerTool } from "../../../src/tool/server-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import bash from "../../../tools/workspace/bash.ts";
 import read from "../../../tools/workspace/read.ts";
 import write from "../../../tools/workspace/write.ts";

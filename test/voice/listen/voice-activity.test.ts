@@ -1,10 +1,10 @@
 import { inference, initializeLogger, VADEventType, type VADEvent } from "@livekit/agents";
 import { AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
-import { SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
+import { loudBlocks, SPEECH_RATE } from "../../../src/testing/stage/speaker.ts";
 import { VoiceActivity } from "../../../src/voice/listen/voice-activity.ts";
 import { voiceSchema } from "../../../src/voice/voice-settings.ts";
-import { loudParts, speechOf } from "../../support/speaker.ts";
+import { speechOf } from "../../support/speaker.ts";
 
 const RATE = 16_000;
 /** One window of the model, in samples and in ms. */
@@ -74,7 +74,7 @@ async function heardSpeech(text: string): Promise<Int16Array> {
 }
 
 function lastLoudMs(speech: Int16Array): number {
-  return (loudParts(speech, RATE).lastIndexOf(true) + 1) * 10;
+  return (loudBlocks(speech, RATE).lastIndexOf(true) + 1) * 10;
 }
 
 function trailingMs(speech: Int16Array): number {

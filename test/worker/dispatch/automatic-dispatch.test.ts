@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AgentDispatchClient } from "livekit-server-sdk";
 import { expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { WorkerParts } from "../support/worker-parts.ts";
 

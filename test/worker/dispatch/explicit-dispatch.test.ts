@@ -5,7 +5,7 @@ import { AgentDispatchClient } from "livekit-server-sdk";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { connect } from "../../../src/client/index.ts";
 import { createId } from "../../../src/lib/id.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { Participant } from "../../support/participant.ts";
 import { jobProcesses, type RunningMain } from "../support/run-main.ts";

@@ -48,6 +48,7 @@ async function startJobs(): Promise<Jobs> {
     sql: database.sql,
     database: { isAway: false },
     livekit,
+    environment: process.env,
     agent,
     logger: pino({ enabled: false }),
     onFailed: () => {},

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import type { Hooks } from "../../../src/agent/hooks.ts";
-import { reply, text, toolUse } from "../../../src/testing/model-server/step.ts";
+import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 

@@ -1,229 +1,193 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Job } from "@livekit/protocol";
 import type { RunningJobInfo } from "@livekit/agents";
 import { pino } from "pino";
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { HostPool } from "../../../src/worker/hosts/host-pool.ts";
-import { listChildren, processCommand } from "../../../src/worker/process/running-processes.ts";
+import type { PooledJob } from "../../../src/livekit/job-pool.ts";
+import { HostPool, type PoolHost } from "../../../src/worker/hosts/host-pool.ts";
+import type { SessionHostOptions } from "../../../src/worker/hosts/session-host.ts";
 
-// A host is a process; two cores that have other work to do need their time to start one.
-vi.setConfig({ testTimeout: 40_000 });
-
-const TWELVE_HOURS_MS = 12 * 3_600_000;
+const HOUR_MS = 3_600_000;
 /** How often a pool looks after its hosts. */
 const LOOK_MS = 5_000;
 
-const pools: HostPool[] = [];
+/** Of the pool that the test has opened, in the order of their start. */
+let hosts: FakeHost[] = [];
 
-afterEach(async () => {
-  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+beforeEach(() => void vi.useFakeTimers());
+
+afterEach(() => {
+  vi.useRealTimers();
+  hosts = [];
 });
 
-function openPool(sessionsPerProcess = 10): HostPool {
+/** A host without a process: what it does is said by the test. */
+class FakeHost implements PoolHost {
+  readonly ready = Promise.resolve();
+  readonly startedAt = performance.now();
+  readonly capacity: number;
+  jobs: PooledJob[] = [];
+  busyShare = 0;
+  rssBytes = 0;
+  isRetired = false;
+  isClosed = false;
+  readonly #options: SessionHostOptions;
+
+  constructor(options: SessionHostOptions) {
+    this.#options = options;
+    this.capacity = options.capacity;
+    hosts.push(this);
+  }
+
+  get freePlaces(): number {
+    return this.isRetired ? 0 : this.capacity - this.jobs.length;
+  }
+
+  get rooms(): string[] {
+    return this.jobs.map(({ runningJob }) => runningJob.job.room?.name ?? "");
+  }
+
+  launch(info: RunningJobInfo): void {
+    const job: PooledJob = {
+      runningJob: info,
+      join: async () => {},
+      close: async () => void (this.jobs = this.jobs.filter((other) => other !== job)),
+    };
+    this.jobs.push(job);
+  }
+
+  async handOver(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  /** Ends, and nothing says which of its sessions was the cause. */
+  end(): void {
+    const jobs = this.jobs.map(({ runningJob }) => runningJob);
+    [this.jobs, this.isRetired, this.isClosed] = [[], true, true];
+    this.#options.onLost({ jobs, suspects: [], wasReady: true });
+  }
+}
+
+function openPool(sessionsPerProcess: number): HostPool {
   const pool = new HostPool({
-    agent: join(import.meta.dirname, "../../fixtures/agents/host-agent.ts"),
+    agent: "",
+    environment: {},
     sessionsPerProcess,
     startLimitMs: 30_000,
     endLimitMs: 5_000,
-    logger: pino({ level: process.env["LOG_LEVEL"] ?? "silent" }),
+    logger: pino({ level: "silent" }),
     onLaunched: () => {},
+    startHost: (options) => new FakeHost(options),
   });
-  pools.push(pool);
   pool.start();
   return pool;
 }
 
-function jobOf(room: string): RunningJobInfo {
-  const job = new Job({ id: createId(), room: { name: room, creationTime: 1_700_000_000n } });
-  const acceptArguments = { name: "", identity: "agent", metadata: "" };
-  return { job, acceptArguments, url: "ws://127.0.0.1:1", token: "none", workerId: "worker" };
-}
-
-function roomsOf(pool: HostPool): string[] {
-  const rooms = pool.processes.map(({ runningJob }) => runningJob.job.room?.name ?? "");
-  return rooms.toSorted();
-}
-
-/** From when a session has its host until the host is ended for what it does. */
-async function msUntilLost(room: string): Promise<number> {
-  const pool = openPool();
-  await pool.launchJob(jobOf(room));
-  const launchedAt = performance.now();
-  await vi.waitUntil(() => roomsOf(pool).length === 0, { timeout: 10_000 });
-  return performance.now() - launchedAt;
-}
-
-const hosts = () => listChildren().filter((pid) => processCommand(pid).includes("host-main"));
-
-test("sessions share a process, end one by one, and their host stays", async () => {
-  const pool = openPool();
-  await Promise.all(["a", "b", "c"].map((room) => pool.launchJob(jobOf(room))));
-  expect(roomsOf(pool)).toEqual(["a", "b", "c"]);
-  const before = hosts();
-  expect(before.length).toBeLessThanOrEqual(2);
-
-  const [first] = pool.processes;
-  await first?.close();
-
-  expect(roomsOf(pool)).toHaveLength(2);
-  expect(hosts()).toEqual(expect.arrayContaining(before.slice(0, 1)));
-});
-
-test("a host gets the variables that tools may read, and no secret that only the worker uses", async () => {
-  vi.stubEnv("BRAVE_API_KEY", "for a tool");
-  vi.stubEnv("TOKEN_SECRET", "development-secret");
-  vi.stubEnv("WEBHOOK_SECRET", "whsec_secret");
-  const pool = openPool();
-  await pool.launchJob(jobOf("a"));
-  vi.unstubAllEnvs();
-
-  const environments = hosts().map((pid) => readFileSync(`/proc/${pid}/environ`, "utf8").split("\0"));
-  expect(environments.length).toBeGreaterThan(0);
-  for (const environment of environments) {
-    expect(environment).toEqual(
-      expect.arrayContaining(["BRAVE_API_KEY=for a tool", "TOKEN_SECRET=", "WEBHOOK_SECRET="]),
-    );
+async function serve(pool: HostPool, ...rooms: string[]): Promise<void> {
+  for (const room of rooms) {
+    const job = new Job({ id: createId(), room: { name: room, creationTime: 1_700_000_000n } });
+    const acceptArguments = { name: "", identity: "agent", metadata: "" };
+    await pool.launchJob({ job, acceptArguments, url: "ws://127.0.0.1:1", token: "none", workerId: "worker" });
   }
-});
+}
 
-test("a session that leaves by itself is no longer one of the pool's", async () => {
-  const pool = openPool();
-  await pool.launchJob(jobOf("leave"));
-
-  await expect.poll(() => roomsOf(pool), { timeout: 10_000 }).toEqual([]);
-});
+const open = () => hosts.filter(({ isClosed }) => !isClosed);
+const hostOf = (room: string) => open().find(({ rooms }) => rooms.includes(room));
 
 test("more sessions than a host may have get another host", async () => {
   const pool = openPool(2);
-  await Promise.all(["a", "b", "c", "d", "e"].map((room) => pool.launchJob(jobOf(room))));
+  await serve(pool, "a", "b", "c", "d", "e");
 
-  expect(roomsOf(pool)).toEqual(["a", "b", "c", "d", "e"]);
-  expect(hosts().length).toBeGreaterThanOrEqual(3);
-});
-
-test("an error that nobody catches ends its host's sessions, and its room is served alone from then on", async () => {
-  const pool = openPool();
-  await pool.launchJob(jobOf("idle"));
-  await pool.launchJob(jobOf("throw"));
-  await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
-
-  // As the worker does with the rooms of sessions that have ended; this time nothing is thrown.
-  const { job, ...rest } = jobOf("throw");
-  await pool.launchJob({ ...rest, job }).catch(() => {});
-  await pool.launchJob(jobOf("idle"));
-  await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
-
-  expect(roomsOf(pool)).toContain("idle");
-});
-
-test("of many rooms the one that ends its host is alone in the end, though nothing says which it is", async () => {
-  const pool = openPool();
-  const rooms = ["poison", ...Array.from({ length: 9 }, (_, index) => `idle-${index}`)];
-  const losses = new Map(rooms.map((room) => [room, -1]));
-  // As the worker does with the rooms of sessions that have ended.
-  const serve = async () => {
-    for (const room of rooms.filter((one) => !roomsOf(pool).includes(one))) {
-      losses.set(room, (losses.get(room) ?? 0) + 1);
-      await pool.launchJob(jobOf(room)).catch(() => {});
-    }
-    return losses.get("poison");
-  };
-
-  await vi.waitUntil(async () => ((await serve()) ?? 0) >= 5, { timeout: 30_000, interval: 50 });
-
-  const ofOthers = rooms.slice(1).map((room) => losses.get(room) ?? 0);
-  // Twice all together, and once with the one that was put beside it.
-  expect(Math.max(...ofOthers)).toBeLessThanOrEqual(3);
-  expect(ofOthers.filter((count) => count > 2).length).toBeLessThanOrEqual(1);
+  expect(open().map(({ rooms }) => rooms.length)).toEqual([2, 2, 1]);
 });
 
 test("a host that is kept in reserve gets no session while another has places", async () => {
-  const pool = openPool();
-  for (const room of ["a", "b", "c", "d"]) await pool.launchJob(jobOf(room));
-  await vi.waitUntil(() => hosts().length === 2, { timeout: 10_000 });
-  for (const room of ["e", "f"]) await pool.launchJob(jobOf(room));
+  const pool = openPool(10);
+  await serve(pool, "a", "b", "c", "d");
+  vi.advanceTimersByTime(LOOK_MS);
+  expect(open()).toHaveLength(2);
+  await serve(pool, "e", "f");
 
-  // Whichever of the two ends, it had all or none.
-  const [first = 0] = hosts();
-  process.kill(first, "SIGKILL");
-  await vi.waitUntil(() => !hosts().includes(first), { timeout: 10_000 });
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  expect([0, 6]).toContain(roomsOf(pool).length);
+  expect(open().map(({ rooms }) => rooms.length)).toEqual([6, 0]);
 });
 
-test("a host that is twelve hours old takes no new session, and ends after its last one", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const pool = openPool();
-  await pool.launchJob(jobOf("before"));
-  const [old = 0, ...others] = hosts();
-  expect(others).toEqual([]);
-  const [first] = pool.processes;
-
-  const now = performance.now.bind(performance);
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + TWELVE_HOURS_MS);
-  onTestFinished(() => clock.mockRestore());
+test("a host that is kept in reserve gets sessions once the other is busy", async () => {
+  const pool = openPool(10);
+  await serve(pool, "a");
   vi.advanceTimersByTime(LOOK_MS);
-  await pool.launchJob(jobOf("after"));
-  await first?.close();
+  const [first] = open();
+  if (first) first.busyShare = 0.6;
+  await serve(pool, "b");
+
+  expect(open().map(({ rooms }) => rooms)).toEqual([["a"], ["b"]]);
+});
+
+test("of two hosts in reserve, one ends", async () => {
+  const pool = openPool(1);
+  await serve(pool, "a", "b");
+  vi.advanceTimersByTime(LOOK_MS);
+  expect(open()).toHaveLength(3);
+  await Promise.all(pool.processes.map((job) => job.close()));
   vi.advanceTimersByTime(LOOK_MS);
 
-  await expect.poll(hosts, { timeout: 10_000 }).not.toContain(old);
-  expect(roomsOf(pool)).toEqual(["after"]);
+  expect(open()).toHaveLength(1);
 });
 
-test("a host that stalls is ended, once that is certain", async () => {
-  // 100 ms until it stalls, a second to know it, and the time between two looks.
-  expect(await msUntilLost("stall")).toBeGreaterThan(1_000);
+test.each([
+  ["is twelve hours old", (_host: FakeHost) => vi.advanceTimersByTime(12 * HOUR_MS)],
+  ["has grown to more than half of its limit", (host: FakeHost) => void (host.rssBytes = 800 * 1_024 * 1_024)],
+])("a host that %s takes no new session, and ends after its last one", async (_what, happen) => {
+  const pool = openPool(10);
+  await serve(pool, "before");
+  const old = hostOf("before");
+  if (old) happen(old);
+  vi.advanceTimersByTime(LOOK_MS);
+  await serve(pool, "after");
+
+  expect(old?.rooms).toEqual(["before"]);
+  expect(hostOf("after")).toBeDefined();
+  expect(old?.isClosed).toBe(false);
+
+  await old?.jobs[0]?.close();
+  vi.advanceTimersByTime(LOOK_MS);
+  expect(old?.isClosed).toBe(true);
 });
 
-test("a host is ended in which a tool waits without giving others their turn", async () => {
-  // One in which nothing runs, and which was stopped perhaps, is given 10 s.
-  expect(await msUntilLost("block")).toBeLessThan(8_000);
+test("of many rooms the one that ends its host is alone in the end, though nothing says which it is", async () => {
+  const pool = openPool(10);
+  const others = Array.from({ length: 9 }, (_, index) => `idle-${index}`);
+  const losses = new Map(others.map((room) => [room, 0]));
+  await serve(pool, "poison", ...others);
+
+  for (let times = 0; times < 5; times++) {
+    const host = hostOf("poison");
+    const lost = host?.rooms ?? [];
+    for (const room of lost) losses.set(room, (losses.get(room) ?? 0) + 1);
+    host?.end();
+    // As the worker does with the rooms of sessions that have ended.
+    await serve(pool, ...lost);
+  }
+
+  expect(hostOf("poison")?.rooms).toEqual(["poison"]);
+  const ofOthers = others.map((room) => losses.get(room) ?? 0);
+  // Twice all together, and once with the one that was put beside it.
+  expect(ofOthers.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 8 }, () => 2), 3]);
 });
 
-test("a host whose sessions compute all the time is full, whatever places it has", async () => {
-  const pool = openPool();
-  await pool.launchJob(jobOf("idle"));
-  expect(pool.busyShare).toBeLessThan(0.5);
-  await pool.launchJob(jobOf("compute"));
+test("a room that has ended its host shares one with others again ten minutes later", async () => {
+  const pool = openPool(10);
+  await serve(pool, "poison", "idle");
+  for (let times = 0; times < 2; times++) {
+    hostOf("poison")?.end();
+    await serve(pool, "poison", "idle");
+  }
+  expect(hostOf("poison")?.rooms).toEqual(["poison"]);
 
-  await expect.poll(() => pool.busyShare, { timeout: 30_000 }).toBeGreaterThan(0.5);
-});
+  await hostOf("poison")?.jobs[0]?.close();
+  vi.advanceTimersByTime(10 * 60_000 + LOOK_MS);
+  await serve(pool, "poison", "another");
 
-test("a host that grows past its limit is ended", async () => {
-  const pool = openPool();
-  await pool.launchJob(jobOf("grow"));
-
-  await expect.poll(() => roomsOf(pool), { timeout: 20_000 }).toEqual([]);
-});
-
-test("a session that has not begun, for its host is still starting, ends at once", async () => {
-  const pool = openPool();
-  const launched = pool.launchJob(jobOf("a"));
-
-  await pool.processes[0]?.close();
-  expect(roomsOf(pool)).toEqual([]);
-  await launched;
-});
-
-test("a rejection that nobody looks at ends no session", async () => {
-  const pool = openPool();
-  await pool.launchJob(jobOf("reject"));
-  await pool.launchJob(jobOf("idle"));
-  await new Promise((resolve) => setTimeout(resolve, 500));
-
-  expect(roomsOf(pool)).toEqual(["idle", "reject"]);
-});
-
-test("closing ends all sessions and leaves no host", async () => {
-  const pool = openPool();
-  await Promise.all(["a", "b"].map((room) => pool.launchJob(jobOf(room))));
-
-  await pool.close();
-
-  expect(roomsOf(pool)).toEqual([]);
-  await vi.waitUntil(() => hosts().length === 0, { timeout: 5_000 });
+  expect(hostOf("poison")?.rooms).toContain("another");
 });

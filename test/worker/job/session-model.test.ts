@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../../src/llm/model-event.ts";
-import { startModelServer } from "../../../src/testing/model-server/model-server.ts";
-import { rawBlock, reply, text } from "../../../src/testing/model-server/step.ts";
+import { startModelServer } from "../../../src/model-server/model-server.ts";
+import { rawBlock, reply, text } from "../../../src/model-server/step.ts";
 import { configFileSchema } from "../../../src/worker/config-file.ts";
 import { createSessionModel } from "../../../src/worker/job/session-model.ts";
 import { forEachTest } from "../../support/lifetimes.ts";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ModelServer, startModelServer } from "../../../src/testing/model-server/model-server.ts";
+import { type ModelServer, startModelServer } from "../../../src/model-server/model-server.ts";
 import type { Server } from "../../support/participant.ts";
 import { type OwnLivekit, startOwnLivekit } from "../../support/servers/own-livekit.ts";
 import { startRedis } from "../../support/servers/redis.ts";

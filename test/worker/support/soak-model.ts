@@ -1,5 +1,5 @@
-import type { ModelServer, RecordedRequest } from "../../../src/testing/model-server/model-server.ts";
-import { reply, text, thinking, toolUse, type Step } from "../../../src/testing/model-server/step.ts";
+import type { ModelServer, RecordedRequest } from "../../../src/model-server/model-server.ts";
+import { reply, text, thinking, toolUse, type Step } from "../../../src/model-server/step.ts";
 
 /** What a question ends with says which tool it needs: none, the server's, or a device's. */
 export const KINDS = ["plain", "look", "plain", "scan"] as const;

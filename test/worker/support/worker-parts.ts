@@ -1,10 +1,6 @@
 import { RoomServiceClient } from "livekit-server-sdk";
 import { type RunningMain, runMain, settingsFor } from "./run-main.ts";
-import {
-  type ModelServer,
-  type ModelServerOptions,
-  startModelServer,
-} from "../../../src/testing/model-server/model-server.ts";
+import { type ModelServer, type ModelServerOptions, startModelServer } from "../../../src/model-server/model-server.ts";
 import { Participant } from "../../support/participant.ts";
 import { type OwnLivekit, startOwnLivekit } from "../../support/servers/own-livekit.ts";
 import { type TempDatabase, tempDatabase } from "../../support/servers/temp-database.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { reply, text } from "../../../src/testing/model-server/step.ts";
+import { reply, text } from "../../../src/model-server/step.ts";
 import { OtlpReceiver } from "../../support/servers/otlp-receiver.ts";
 import { WorkerParts } from "../support/worker-parts.ts";
 

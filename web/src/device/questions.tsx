@@ -1,13 +1,18 @@
-import type { ReactNode } from "react";
+import { useParley } from "@parley/react";
+import { type ReactNode, useEffect } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 import { Forms } from "./forms.tsx";
-import { closeNotice, useNotices } from "./notices.ts";
+import { ageNotices, closeNotice, closeNotices, useNotices } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
 /** The notices and forms of tools. */
 export function Questions(): ReactNode {
   const notices = useNotices();
   const { ask_user: mayAsk } = useSwitches();
+  const parley = useParley();
+  useEffect(() => parley?.on("answer_start", ageNotices), [parley]);
+  // Those of one talk are not shown in the next.
+  useEffect(() => closeNotices, []);
   return (
     <div className="shown">
       <div role="status">

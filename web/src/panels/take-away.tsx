@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadScenario, loadTranscript } from "../shared/read-record.ts";
+import { saveFile } from "../shared/save-file.ts";
 
 /** Downloads of the talk: as Markdown, as JSON, or as a test. */
 export function TakeAway(): ReactNode {
@@ -13,7 +14,7 @@ export function TakeAway(): ReactNode {
     work.catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
   };
   const download = async (format: "markdown" | "json") =>
-    save(await loadTranscript(token, format), `${room}.${format === "markdown" ? "md" : "json"}`);
+    saveFile(await loadTranscript(token, format), `${room}.${format === "markdown" ? "md" : "json"}`);
   const copy = async () => {
     await navigator.clipboard.writeText(await loadScenario(token));
     setCopied(true);
@@ -42,10 +43,4 @@ export function TakeAway(): ReactNode {
       )}
     </section>
   );
-}
-
-function save(file: Blob, name: string): void {
-  const address = URL.createObjectURL(file);
-  Object.assign(document.createElement("a"), { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 1_000);
 }

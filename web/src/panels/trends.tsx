@@ -1,14 +1,14 @@
 import type { ReactNode } from "react";
 import { toTime } from "./to-time.ts";
 import { useUsageLog } from "./usage-log.tsx";
-import type { Timings } from "../shared/timings.ts";
+import type { TurnTimings } from "@parley/react";
 
 const SHOWN = 40;
 /** The least number of bars that share the width, so that those of a short talk are not too wide. */
 const SHOWN_AT_LEAST = 12;
 
 /** How the times of turns have changed over the talk. */
-export function Trends({ turns }: { readonly turns: readonly Timings[] }): ReactNode {
+export function Trends({ turns }: { readonly turns: readonly TurnTimings[] }): ReactNode {
   const { tokensOfTurns } = useUsageLog();
   return (
     <section>

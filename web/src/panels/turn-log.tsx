@@ -1,8 +1,8 @@
 import { useParley } from "@parley/react";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
-import type { Timings } from "../shared/timings.ts";
+import type { TurnTimings } from "@parley/react";
 
-type TurnLogValue = ReadonlyMap<string, Timings>;
+type TurnLogValue = ReadonlyMap<string, TurnTimings>;
 
 const TurnLogContext = createContext<TurnLogValue>(new Map());
 
@@ -16,7 +16,7 @@ export function TurnLog({ children }: { readonly children: ReactNode }): ReactNo
         // Those of `turn_spoken` take the place of those of `turn_complete`.
         if (type !== "block_event") return;
         const { turnId, timings } = body;
-        if (timings) setEnded((known) => new Map(known).set(turnId, timings as unknown as Timings));
+        if (timings) setEnded((known) => new Map(known).set(turnId, timings as unknown as TurnTimings));
       }),
     [parley],
   );

@@ -1,9 +1,8 @@
-import { textOf, useMessage, useToolCalls } from "@parley/react";
+import { type SpokenTurn, textOf, type TurnTimings, useMessage, useToolCalls } from "@parley/react";
 import { type ReactNode, useMemo } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { toVisible } from "../shared/exact-json.ts";
-import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
-import type { Timings } from "../shared/timings.ts";
+import { loadTurns } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 import { toTitle } from "../tools/describe-call.ts";
 import { toTime } from "./to-time.ts";
@@ -12,7 +11,7 @@ import { useTurnLog } from "./turn-log.tsx";
 import { type Bar, type TimedCall, toWaterfall } from "./waterfall.ts";
 
 const NEWEST = 5;
-const NONE: readonly StoredTurn[] = [];
+const NONE: readonly SpokenTurn[] = [];
 
 /** How turns have become, and the newest as bars on one line of time, as the worker has measured them. */
 export function TurnPanel(): ReactNode {
@@ -50,7 +49,7 @@ interface WaterfallProps {
   readonly turnId: string;
   /** What began it, by the record. */
   readonly asked: string | undefined;
-  readonly timings: Timings;
+  readonly timings: TurnTimings;
   readonly calls: readonly TimedCall[];
 }
 
@@ -96,11 +95,11 @@ function BarView({
   );
 }
 
-function timingsOf(turns: readonly StoredTurn[]): readonly (readonly [turnId: string, timings: Timings])[] {
+function timingsOf(turns: readonly SpokenTurn[]): readonly (readonly [turnId: string, timings: TurnTimings])[] {
   return turns.flatMap(({ turnId, timings }) => (timings ? [[turnId, timings] as const] : []));
 }
 
-function callsOf(turns: readonly StoredTurn[]): readonly TimedCall[] {
-  const tools = turns.flatMap(({ answer }) => answer.filter(({ type }) => type === "tool"));
-  return tools.map(({ callId, name = "", state = "", ...tool }) => ({ ...tool, id: callId, name, status: state }));
+function callsOf(turns: readonly SpokenTurn[]): readonly TimedCall[] {
+  const tools = turns.flatMap(({ answer }) => answer.filter((part) => part.type === "tool"));
+  return tools.map(({ callId, state, ...tool }) => ({ ...tool, id: callId, status: state }));
 }

@@ -1,4 +1,4 @@
-import type { TimedPart, Timings } from "../shared/timings.ts";
+import type { TurnPart, TurnTimings } from "@parley/react";
 import { toExtraAnswers } from "../tools/extra-answers.ts";
 
 /** What else is known of a call: of the record, or since this page came. */
@@ -30,7 +30,7 @@ interface Waterfall {
 const FORM = /^form:/;
 
 /** A turn's parts, in the order in which they began. `calls`: the newest knowledge of each comes first. */
-export function toWaterfall(timings: Timings, calls: readonly TimedCall[]): Waterfall {
+export function toWaterfall(timings: TurnTimings, calls: readonly TimedCall[]): Waterfall {
   const { totalMs, parts } = timings;
   const bars = parts.flatMap((part) => toBars(part, timings, calls)).filter(({ fromMs, toMs }) => toMs > fromMs);
   const zero = Math.min(0, ...bars.map(({ fromMs }) => fromMs));
@@ -48,7 +48,7 @@ function bar(name: string, kind: Bar["kind"], [fromMs, toMs]: Span): Bar {
   return { name, kind, fromMs, toMs };
 }
 
-function toBars(part: TimedPart, timings: Timings, calls: readonly TimedCall[]): readonly Bar[] {
+function toBars(part: TurnPart, timings: TurnTimings, calls: readonly TimedCall[]): readonly Bar[] {
   const { span, fromMs, toMs = timings.totalMs, firstMs = toMs } = part;
   const before: Span = [fromMs, firstMs];
   const after: Span = [firstMs, toMs];
@@ -80,8 +80,8 @@ const WAITS: readonly string[] = ["parley.permission", "parley.claim"];
 /** What is left beside the waits that are timed by themselves: to its start, its run, and what came late. */
 function toCallBars(
   name: string,
-  { fromMs, toMs, callId }: TimedPart,
-  { timings, call }: { readonly timings: Timings; readonly call: TimedCall | undefined },
+  { fromMs, toMs, callId }: TurnPart,
+  { timings, call }: { readonly timings: TurnTimings; readonly call: TimedCall | undefined },
 ): readonly Bar[] {
   const { startedAt: zero, totalMs, parts } = timings;
   const since = (at: number | undefined) => (at === undefined ? undefined : at - zero);
@@ -100,7 +100,7 @@ function toCallBars(
   ];
 }
 
-function findCall({ callId, toolUseId }: TimedPart, calls: readonly TimedCall[]): TimedCall | undefined {
+function findCall({ callId, toolUseId }: TurnPart, calls: readonly TimedCall[]): TimedCall | undefined {
   return calls.find(
     (call) => (callId !== undefined && call.id === callId) || (toolUseId !== undefined && call.toolUseId === toolUseId),
   );

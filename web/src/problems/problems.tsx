@@ -5,6 +5,7 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { toVisible } from "../shared/exact-json.ts";
 import { useRoomValue } from "../shared/use-room-value.ts";
 import { BudgetProblem } from "./budget-problem.tsx";
+import { useIsUnreachable } from "./reachability.tsx";
 import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
 
 const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
@@ -26,7 +27,9 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
   const hasSound = useRoomValue(liveKit, SOUND_EVENTS, ({ canPlaybackAudio }) => canPlaybackAudio);
   const left = useLeft();
   const hadAgent = useHasBeen(isConnected);
-  const isThere = connection === ConnectionState.Connected;
+  const isUnreachable = useIsUnreachable();
+  const isThere = connection === ConnectionState.Connected && !isUnreachable;
+  const isTrying = connection === ConnectionState.Reconnecting || connection === ConnectionState.SignalReconnecting;
   return (
     <div className="problems" role="status">
       {left !== undefined && connection === ConnectionState.Disconnected && (
@@ -37,7 +40,7 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
           </button>
         </p>
       )}
-      {(connection === ConnectionState.Reconnecting || connection === ConnectionState.SignalReconnecting) && (
+      {(isTrying || (connection === ConnectionState.Connected && isUnreachable)) && (
         <p className="problem">The connection is lost. Trying again; nothing that you write is lost.</p>
       )}
       {isThere && reason === "workers_full" && (

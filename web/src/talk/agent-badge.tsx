@@ -2,6 +2,7 @@ import { type AgentState, isOpen, useAgentState, useToolCalls } from "@parley/re
 import { RoomEvent } from "livekit-client";
 import { type ReactNode, useEffect } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { useIsUnreachable } from "../problems/reachability.tsx";
 import { useRoomValue } from "../shared/use-room-value.ts";
 import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
 
@@ -30,7 +31,8 @@ export function AgentBadge(): ReactNode {
   const isAsked = useToolCalls().some(
     (call) => call.name === "ask_user" && call.addressee === identity && isOpen(call),
   );
-  const state = told === "using_tool" && isAsked ? "waiting_for_permission" : told;
+  const seen = told === "using_tool" && isAsked ? "waiting_for_permission" : told;
+  const state = useIsUnreachable() ? "disconnected" : seen;
   const quiet = state === "listening" && !isOn ? "ready" : state;
   const shown = isOn && isLoud && HEARING.includes(state) ? "hearing" : quiet;
   useEffect(() => {

@@ -1,9 +1,9 @@
-import { type TalkEntry, useMessage, useParley } from "@parley/react";
+import { type SpokenTurn, type TalkEntry, useMessage, useParley } from "@parley/react";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
-import { loadTurns, type StoredTurn } from "../shared/read-record.ts";
+import { loadTurns } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 import { CallCard } from "../tools/call-card.tsx";
 import { toToolCall } from "../tools/stored-call.ts";
@@ -61,7 +61,7 @@ export function EarlierTurns({ shown, otherwise, edit, regenerate }: EarlierTurn
 }
 
 interface EarlierTurnProps extends Variations {
-  readonly turn: StoredTurn;
+  readonly turn: SpokenTurn;
   /** Whether this page shows the question itself. */
   readonly isAskedHere: boolean;
   /** The page shows another answer. */
@@ -116,7 +116,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
 });
 
 interface EarlierQuestionProps {
-  readonly turn: StoredTurn;
+  readonly turn: SpokenTurn;
   readonly said: string;
   readonly problem: string | undefined;
   readonly onEdit: ((text: string) => void) | undefined;

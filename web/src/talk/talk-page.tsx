@@ -9,6 +9,7 @@ import { SidePanel } from "../panels/side-panel.tsx";
 import { TurnLog } from "../panels/turn-log.tsx";
 import { UsageLog } from "../panels/usage-log.tsx";
 import { Problems } from "../problems/problems.tsx";
+import { Reachability } from "../problems/reachability.tsx";
 import { toVisible } from "../shared/exact-json.ts";
 import { AgentSound } from "../voice/agent-sound.tsx";
 import { AgentBadge } from "./agent-badge.tsx";
@@ -27,54 +28,56 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
   const opener = useRef<HTMLButtonElement>(null);
   return (
     <UsageLog>
-      <div className="page">
-        <header className="bar">
-          <h1 className="brand">
-            <img src="/icon.svg" alt="" width="28" height="28" />
-            <span>Parley</span>
-          </h1>
-          <p className="where" title={`Room ${toVisible(room)}`}>
-            <strong>{toVisible(identity)}</strong> in <strong>{toVisible(room)}</strong>
-          </p>
-          <AgentBadge />
-          <button
-            ref={opener}
-            type="button"
-            className="panel-switch"
-            aria-expanded={isPanelOpen}
-            onClick={() => setPanelOpen(!isPanelOpen)}
-          >
-            Details
-          </button>
-          <button type="button" onClick={() => onLeave()}>
-            Leave
-          </button>
-        </header>
-        <main className="talk" aria-label="Talk">
-          <MessageList />
-          <div className="foot">
-            <Problems onAgain={onAgain} />
-            <Questions />
-            <Composer />
-          </div>
-        </main>
-        <EventLog>
-          <TurnLog>
-            <SidePanel
-              isOpen={isPanelOpen}
-              onClose={() => {
-                setPanelOpen(false);
-                opener.current?.focus();
-              }}
-            />
-          </TurnLog>
-        </EventLog>
-        <PermissionDialog />
-        <DeviceTools />
-        <FileTools />
-        <AgentSound />
-        <Announcer />
-      </div>
+      <Reachability>
+        <div className="page">
+          <header className="bar">
+            <h1 className="brand">
+              <img src="/icon.svg" alt="" width="28" height="28" />
+              <span>Parley</span>
+            </h1>
+            <p className="where" title={`Room ${toVisible(room)}`}>
+              <strong>{toVisible(identity)}</strong> in <strong>{toVisible(room)}</strong>
+            </p>
+            <AgentBadge />
+            <button
+              ref={opener}
+              type="button"
+              className="panel-switch"
+              aria-expanded={isPanelOpen}
+              onClick={() => setPanelOpen(!isPanelOpen)}
+            >
+              Details
+            </button>
+            <button type="button" onClick={() => onLeave()}>
+              Leave
+            </button>
+          </header>
+          <main className="talk" aria-label="Talk">
+            <MessageList />
+            <div className="foot">
+              <Problems onAgain={onAgain} />
+              <Questions />
+              <Composer />
+            </div>
+          </main>
+          <EventLog>
+            <TurnLog>
+              <SidePanel
+                isOpen={isPanelOpen}
+                onClose={() => {
+                  setPanelOpen(false);
+                  opener.current?.focus();
+                }}
+              />
+            </TurnLog>
+          </EventLog>
+          <PermissionDialog />
+          <DeviceTools />
+          <FileTools />
+          <AgentSound />
+          <Announcer />
+        </div>
+      </Reachability>
     </UsageLog>
   );
 }

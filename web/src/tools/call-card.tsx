@@ -10,6 +10,7 @@ import { CancelCall } from "./cancel-call.tsx";
 import { toExtra, toPretty, toRefusal, toRunner, toState, toSummary, toTitle } from "./describe-call.ts";
 import { DisplayView } from "./display-view.tsx";
 import { toExtraAnswers } from "./extra-answers.ts";
+import { SaveWhole } from "./save-whole.tsx";
 import { TimeLeft } from "./time-left.tsx";
 
 const ICONS: Readonly<Record<ToolCall["status"], string>> = {
@@ -24,7 +25,7 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
 /** One call: first in words what it does, then all its details. */
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const { name, inputJson, output, error, errorCode, logs, progress } = call;
-  const { editedInput, deadlineAt, display } = call;
+  const { id, isCut, editedInput, deadlineAt, display } = call;
   const { identity: me } = useJoinedTalk();
   const aheadMs = useClockAhead();
   const refusal = toRefusal(call);
@@ -56,6 +57,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           {editedInput !== undefined && <JsonRow title="Ran with" json={editedInput} />}
           {output !== undefined && <JsonRow title="Result" json={output} />}
         </dl>
+        {isCut === true && id !== undefined && <SaveWhole callId={id} name={name} />}
       </details>
       {progress !== undefined && isOpen(call) && (
         <progress value={progress} aria-label={`Progress of ${toTitle(name)}`}>
@@ -63,7 +65,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
         </progress>
       )}
       {logs.length > 0 && <CallLog title={`Log of ${toTitle(name)}`} lines={logs} />}
-      {call.id !== undefined && <AskedForms callId={call.id} />}
+      {id !== undefined && <AskedForms callId={id} />}
       {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt + aheadMs} />}
       {isCancellable(call) && <CancelCall callId={call.id} title={toTitle(name)} />}
       {display && <DisplayView display={display} />}

@@ -1,21 +1,30 @@
-import type { ToolCall } from "@parley/react";
-import type { StoredPart } from "../shared/read-record.ts";
-
-const STATES: readonly string[] = ["pending", "running", "success", "error", "cancelled"];
+import type { SpokenTool, ToolCall } from "@parley/react";
 
 /** A stored call, in the form of a live one. */
-export function toToolCall(part: StoredPart, messageId: string): ToolCall {
-  const { toolUseId = "", name = "", state = "", input, result, errorCode, errorMessage } = part;
-  const { ranOn, participant, modelInput, logs = [], extraAnswers, display, startedAt, finishedAt } = part;
+export function toToolCall(part: SpokenTool, messageId: string): ToolCall {
+  const { toolUseId = "", name, state, input, result, errorCode, errorMessage } = part;
+  const {
+    ranOn,
+    participant,
+    modelInput,
+    logs = [],
+    extraAnswers,
+    display,
+    callId,
+    leftOutBytes,
+    startedAt,
+    finishedAt,
+  } = part;
   const written = modelInput ?? input;
   return {
     toolUseId,
     messageId,
     name,
-    status: (STATES.includes(state) ? state : "success") as ToolCall["status"],
+    status: state,
     inputJson: written === undefined ? "" : JSON.stringify(written),
     logs,
     revision: 0,
+    ...(leftOutBytes !== undefined && callId !== undefined && { id: callId, isCut: true }),
     ...(result !== undefined && { output: toOutput(result) }),
     ...(errorCode !== undefined && { errorCode }),
     ...(errorMessage !== undefined && { error: errorMessage }),

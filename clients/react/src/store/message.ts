@@ -27,7 +27,7 @@ export interface TalkMessage {
   /** The names or media types of its attachments. */
   readonly attachments?: readonly string[];
   readonly state: MessageState;
-  /** In an answer: the id of the message that it answers. */
+  /** In an answer: the id of the message that it answers; absent when the agent began. */
   readonly replyTo?: string;
   /** Whether an answer is spoken, too. */
   readonly isSpoken?: boolean;

@@ -89,13 +89,19 @@ export class TalkLog extends Watched {
     if (place >= 0) this.#entries = this.#entries.slice(0, place);
     this.#openAnswer(id, previousId);
     this.#change(previousId, (known) => (known.state === "sending" ? { ...known, state: "sent" } : known));
-    this.#change(id, (known) => ({ ...known, replyTo: previousId, isSpoken: answerType?.includes("voice") ?? false }));
+    this.#change(id, (known) => ({ ...known, isSpoken: answerType?.includes("voice") ?? false }));
   }
 
   #openAnswer(id: string, replyTo?: string): void {
+    this.#addAnswer(id);
+    // An answer that names itself answers nobody.
+    if (replyTo === undefined || replyTo === id) return;
+    this.#change(id, (known) => (known.replyTo === replyTo ? known : { ...known, replyTo }));
+  }
+
+  #addAnswer(id: string): void {
     if (this.#messages.has(id)) return;
-    const more = { parts: [], state: "open", ...(replyTo !== undefined && { replyTo }) } as const;
-    this.#add({ id, role: "assistant", at: Date.now(), ...more });
+    this.#add({ id, role: "assistant", at: Date.now(), parts: [], state: "open" });
   }
 
   #hear({ id, text, final, participant }: MessageBody<"transcription">): void {

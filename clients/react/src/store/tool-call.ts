@@ -1,4 +1,4 @@
-import type { MessageBody } from "@parley/client";
+import type { ExtraAnswer, MessageBody } from "@parley/client";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,6 +16,8 @@ export interface ToolCall {
   /** The arguments as JSON; incomplete while they are written. */
   readonly inputJson: string;
   readonly output?: string;
+  /** Whether the arguments or the output are cut: the worker's `GET /session/{id}/calls/{callId}` has them whole. */
+  readonly isCut?: boolean;
   /** What the tool shows to people. The model does not know it. */
   readonly display?: Fields;
   readonly error?: string;
@@ -34,8 +36,8 @@ export interface ToolCall {
   readonly waitsForPermission?: boolean;
   /** The participant whose permission it waits for. */
   readonly approver?: string;
-  /** Answers that came after the call's end, and changed nothing. */
-  readonly extraAnswers?: readonly ExtraAnswer[];
+  /** Answers that came after the call's end, and changed nothing. `at` is Unix ms, by the worker's clock; older workers do not say it. */
+  readonly extraAnswers?: readonly (ExtraAnswer & { readonly at?: number })[];
   /** Unix ms, by the worker's clock. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
@@ -43,19 +45,12 @@ export interface ToolCall {
   readonly revision: number;
 }
 
-export interface ExtraAnswer {
-  readonly kind: "late" | "duplicate" | "wrong_participant";
-  readonly from: string;
-  readonly success: boolean;
-  /** Unix ms, by the worker's clock; older workers do not say it. */
-  readonly at?: number;
-}
-
 type State = MessageBody<"tool_call_state">;
 type BlockEvent = MessageBody<"block_event">;
 
 const METADATA = [
   "errorCode",
+  "isCut",
   "progress",
   "addressee",
   "mcpServer",

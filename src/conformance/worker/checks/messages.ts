@@ -18,7 +18,10 @@ const answersTo = (client: KitClient, id: string) =>
 export const messageChecks: readonly Check<WorkerTalk>[] = [
   check(
     "message.answered",
-    ["MUST", "| `previousId` | text | yes | The user message it answers. |"],
+    [
+      "MUST",
+      "| `previousId` | text | yes | The user message it answers. When the agent begins by itself: the last user message, or this answer's own `id` if there is none. |",
+    ],
     async ({ client }) => {
       await client.answered(await client.say("Hello"));
     },

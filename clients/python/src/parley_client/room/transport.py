@@ -1,5 +1,7 @@
 """Carries frames to and from one LiveKit room. It never joins or leaves the room."""
 
+import atexit
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -8,6 +10,13 @@ from livekit import rtc
 
 from ..limits import ENVELOPE_BYTES, TOPIC
 from ..tasks import Tasks
+
+# LiveKit's threads call into Python, mostly to log. LiveKit's exit handler stops new calls, but does not wait for calls
+# in progress. A thread that needs the GIL while the interpreter finalizes aborts the process (before Python 3.14).
+# This sleep releases the GIL, so that such calls can finish. It must run after LiveKit's handler. Exit handlers run in
+# reverse order, and LiveKit registers its handler with the program's first room: import this module before that.
+_LAST_CALLS_S = 0.1
+atexit.register(time.sleep, _LAST_CALLS_S)
 
 Way = Literal["packet", "stream"]
 

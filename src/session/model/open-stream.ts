@@ -11,7 +11,6 @@ import type { Model } from "../../llm/stream-message.ts";
 import type { OfferedTool } from "../../tool/tool-routing.ts";
 import type { StepRequest } from "../../turn/run-step.ts";
 import type { Others } from "../../turn/token-gauge.ts";
-import type { SessionMedia } from "../record/session-media.ts";
 
 /** The tools that the model may use, and what is called when the API refuses one. */
 export interface Offer {
@@ -204,26 +203,3 @@ export interface ChatCall {
 
 /** Stands between a model call and its reader. Must pass every event on. */
 export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) => AsyncIterable<ModelEvent>;
-
-type Media = Pick<SessionMedia, "of">;
-
-/** The same as `openStream`, but adds the media whose ids the history names. */
-export function withMedia(openStream: OpenStream, media: Media): OpenStream {
-  return (request, signal) => {
-    const named = media.of(request.history);
-    if (!named) return openStream(request, signal);
-    return later(named.then((data) => openStream({ ...request, media: data }, signal)));
-  };
-}
-
-/** The same for `countTokens`. */
-export function countingWithMedia(countTokens: CountTokens, media: Media): CountTokens {
-  return async (request, signal) => {
-    const data = await media.of(request.history);
-    return countTokens(data ? { ...request, media: data } : request, signal);
-  };
-}
-
-async function* later(opened: Promise<AsyncIterable<ModelEvent>>): AsyncGenerator<ModelEvent> {
-  yield* await opened;
-}

@@ -56,6 +56,8 @@ export interface ModelServerOptions {
   readonly counts?: (model: unknown) => boolean;
   /** Whether thinking is refused when something before it has changed, as newer models do. @defaultValue false */
   readonly bindsThinking?: boolean;
+  /** How many of the newest requests are kept. @defaultValue all */
+  readonly keepsRequests?: number;
 }
 
 /**
@@ -63,6 +65,7 @@ export interface ModelServerOptions {
  * answered with 400 and takes no step of the script. A call beyond the script gets a 500 that is not to be retried.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
+  const { keepsRequests = Number.POSITIVE_INFINITY } = options;
   const requests: RecordedRequest[] = [];
   const issued = new IssuedContent();
   const cache = new PromptCache();
@@ -70,18 +73,25 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const counted: Json[] = [];
   let queue: Step[] = [];
   let scripted: Exclude<Script, readonly Step[]> | undefined;
+  let requestCount = 0;
   let unscriptedCount = 0;
   let toolUseCount = 0;
 
   const nextStep = async (request: RecordedRequest): Promise<Step> => {
-    const step = queue.shift() ?? (await scripted?.(request, requests.indexOf(request)));
+    const number = requestCount;
+    const step = queue.shift() ?? (await scripted?.(request, number - 1));
     if (step) return step;
     unscriptedCount++;
-    return { ...unscripted, message: `Model call ${requests.length} is not scripted` };
+    return { ...unscripted, message: `Model call ${number} is not scripted` };
+  };
+
+  const keep = <Item>(list: Item[], item: Item) => {
+    list.push(item);
+    if (list.length > keepsRequests) list.shift();
   };
 
   const count = (body: Json, betas: string, response: ServerResponse) => {
-    counted.push(body);
+    keep(counted, body);
     const rejection = validateRequest({ max_tokens: 1, stream: true, ...body }, issued, betas);
     if (options.counts?.(body["model"]) === false) return sendError(response, httpError(404));
     if (rejection !== undefined) return sendError(response, { ...invalid, message: rejection });
@@ -92,12 +102,15 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     const text = await readText(incoming);
     const path = incoming.url?.split("?")[0];
+    const isAllowed = isAuthorized(incoming.headers, options.apiKey);
     const betas = String(incoming.headers["anthropic-beta"] ?? "");
+    const isMessage = incoming.method === "POST" && path === "/v1/messages";
+    if (!isMessage && !isAllowed) return sendError(response, httpError(401));
     if (incoming.method === "POST" && path === "/v1/messages/count_tokens")
       return count(parseBody(text), betas, response);
     if (incoming.method === "GET" && path?.startsWith("/v1/models/") === true)
-      return sendModel(path.slice("/v1/models/".length), response, isAuthorized(incoming.headers, options.apiKey));
-    if (incoming.method !== "POST" || path !== "/v1/messages") return sendError(response, httpError(404));
+      return sendModel(path.slice("/v1/models/".length), response);
+    if (!isMessage) return sendError(response, httpError(404));
     const body = parseBody(text);
     const request: RecordedRequest = {
       body,
@@ -108,10 +121,13 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
       usage: undefined,
       state: "open",
     };
-    requests.push(request);
+    keep(requests, request);
+    requestCount++;
+    const requestId = `req_${requestCount}`;
+    const messageId = `msg_${String(requestCount).padStart(4, "0")}`;
     response.once("close", () => (request.state = response.writableFinished ? "ended" : "aborted"));
-    response.setHeader("request-id", `req_${requests.length}`);
-    if (!isAuthorized(incoming.headers, options.apiKey)) return sendError(response, httpError(401));
+    response.setHeader("request-id", requestId);
+    if (!isAllowed) return sendError(response, httpError(401));
     request.rejection =
       incoming.headers["anthropic-version"] === undefined
         ? "anthropic-version: header is required"
@@ -127,7 +143,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     const events = toEvents(step, {
       ...(summary && { summary: { block: summary, usage: request.usage } }),
       model: String(body["model"]),
-      messageId: `msg_${String(requests.length).padStart(4, "0")}`,
+      messageId,
       usage: request.usage,
       nextToolUseId: () => `toolu_${String(++toolUseCount).padStart(4, "0")}`,
     });
@@ -195,8 +211,7 @@ function sendError(response: ServerResponse, step: Step): void {
   response.end(JSON.stringify({ type: "error", error: { type: errorType, message }, request_id: requestId }));
 }
 
-function sendModel(id: string, response: ServerResponse, isAllowed: boolean): void {
-  if (!isAllowed) return sendError(response, httpError(401));
+function sendModel(id: string, response: ServerResponse): void {
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify({ type: "model", id, display_name: id, created_at: "2026-01-01T00:00:00Z" }));
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { ChatCall, OpenStream } from "../../../src/session/turns/open-stream.ts";
-import { Speculations } from "../../../src/session/turns/speculations.ts";
+import type { ChatCall, OpenStream } from "../../../src/session/model/open-stream.ts";
+import { Speculations } from "../../../src/session/model/speculations.ts";
 import type { ModelEvent } from "../../../src/llm/model-event.ts";
 
 type Asked = Parameters<Speculations["take"]>[0];
@@ -108,7 +108,7 @@ test("a participant who goes on speaking costs two calls at most", () => {
     if (speculations.mayBegin) speculations.begin(asked(words), { openStream });
 
   expect(opened).toHaveLength(2);
-  speculations.noteTurn();
+  speculations.beginTurn();
   expect(speculations.take(asked("I would like tea"))).toBeUndefined();
   expect(ends).toEqual(["void", "void"]);
 });
@@ -118,7 +118,7 @@ test("where too much comes to nothing it is not asked ahead, until enough turns 
   const { openStream } = modelOf(["Yes."]);
   for (let turn = 0; turn < 100; turn++) {
     if (speculations.mayBegin) speculations.begin(asked(`${turn}`), { openStream });
-    speculations.noteTurn();
+    speculations.beginTurn();
     speculations.take(asked("something else"));
   }
 
@@ -133,7 +133,7 @@ test("where everything is taken it is asked ahead for every turn", () => {
   for (let turn = 0; turn < 20; turn++) {
     expect(speculations.mayBegin).toBe(true);
     speculations.begin(asked(`${turn}`), { openStream });
-    speculations.noteTurn();
+    speculations.beginTurn();
     speculations.take(asked(`${turn}`));
   }
 

@@ -64,7 +64,7 @@ export class Speculations {
   }
 
   /** A turn begins, whether it was speculated on or not. */
-  noteTurn(): void {
+  beginTurn(): void {
     this.#begun = 0;
     this.#void = [...this.#void, 0].slice(-LOOKED_AT);
   }

@@ -1,4 +1,4 @@
-import { isRecord } from "../../lib/json.ts";
+import { isRecord } from "../lib/json.ts";
 import { listOf } from "./message.ts";
 import type { Json } from "./step.ts";
 

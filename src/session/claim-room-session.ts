@@ -1,34 +1,39 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "pino";
-import { AppError } from "../../errors/app-error.ts";
-import { createId } from "../../lib/id.ts";
-import type { Sql } from "../../store/database/pool.ts";
-import { beginAnew } from "../../store/sessions/begin-anew.ts";
-import { claimSession, releaseLease } from "../../store/sessions/leases.ts";
-import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
-import type { SessionRecord } from "../../store/sessions/sessions.ts";
-import { SessionLease } from "../record/session-lease.ts";
-import type { RoomLink } from "../room/room-link.ts";
-import { endOpen } from "./restore.ts";
+import { AppError } from "../errors/app-error.ts";
+import { createId } from "../lib/id.ts";
+import type { Sql } from "../store/database/pool.ts";
+import { beginAnew } from "../store/sessions/begin-anew.ts";
+import { claimSession, releaseLease } from "../store/sessions/leases.ts";
+import type { SessionRoom } from "../store/sessions/session-rooms.ts";
+import type { SessionRecord } from "../store/sessions/sessions.ts";
+import type { SessionWorld } from "./assemble-session.ts";
+import { SessionLease } from "./record/session-lease.ts";
+import type { RoomLink } from "./room/room-link.ts";
+import { endOpen } from "./restore/restore.ts";
 
 const LEASE_MS = 12_000;
 const CLAIM_RETRY_MS = 250;
 
-/** As in `OpenSessionOptions`. */
-interface ClaimOptions {
+export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "room" | "roomSid" | "logger"> {
   readonly sql: Sql;
-  readonly conversationId: string;
-  readonly room: string;
-  readonly roomSid?: string | undefined;
+  /**
+   * Whether the room continues the session of an earlier room of the same name. If not, that session is ended, and this
+   * room gets a new one. Needs `roomSid`. @defaultValue true
+   */
   readonly continues?: boolean | undefined;
+  /** Whether a webhook tells the operator's server of the session's end. @defaultValue false */
   readonly tellsOfEnd?: boolean | undefined;
+  /** Names this worker in the lease. */
   readonly owner: string;
+  /** A worker that stopped without a word loses its session after this long. @defaultValue 12000 */
   readonly leaseMs?: number;
   readonly link: Pick<RoomLink, "otherAgents">;
+  /**
+   * Lets nothing more of a worker whose lease has run out into the room: it may have stood still with packets to send.
+   * Never rejects.
+   */
   readonly silence: (owner: string) => Promise<void>;
-  readonly logger: Pick<Logger, "info" | "warn" | "error">;
-  /** Limit of a result that the model is shown. */
-  readonly resultMaxBytes: number;
+  readonly policy: Pick<SessionWorld["policy"], "toolResultMaxBytes">;
 }
 
 export interface RoomSession {
@@ -79,10 +84,10 @@ async function leaveBehind(
   earlier: SessionRecord,
   roomSid: string,
 ): Promise<RoomSession | undefined> {
-  const { sql, owner, leaseMs = LEASE_MS, tellsOfEnd: isTold = false, resultMaxBytes, logger } = options;
+  const { sql, owner, leaseMs = LEASE_MS, tellsOfEnd: isTold = false, policy, logger } = options;
   const writer = { sql, lease: { sessionId: earlier.id, epoch: earlier.epoch } };
   try {
-    await endOpen(writer, { resultMaxBytes });
+    await endOpen(writer, { resultMaxBytes: policy.toolResultMaxBytes });
   } catch (error) {
     await releaseLease(writer).catch(() => {});
     throw error;

@@ -1,0 +1,54 @@
+import { setImmediate as nextTick } from "node:timers/promises";
+import type { Sql } from "../../store/database/pool.ts";
+
+/** How long a value that does not change is kept for streams that ask for it later than others. */
+const KEPT_MS = 1_000;
+
+type Load<Args, Value> = (sql: Sql, args: Args) => Promise<Value>;
+
+interface Sharing<Value> {
+  readonly isFinal: ((value: Value) => boolean) | undefined;
+  readonly forget: () => void;
+}
+
+/**
+ * Reads of the store for all event streams of a process. Streams of one session ask for the same things at the same time,
+ * so equal reads of one tick are made once, and get the same objects: nobody may change these.
+ */
+export class SharedReads {
+  readonly #sql: Sql;
+  readonly #asked = new Map<unknown, Map<string, Promise<unknown>>>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /**
+   * What `load` gives for these arguments, which must be fit for JSON. The read begins after this call. With `isFinal` it may
+   * have begun before: a value that no later read would change is kept for a while, and who gets another asks again.
+   */
+  async read<Args, Value>(load: Load<Args, Value>, args: Args, isFinal?: (value: Value) => boolean): Promise<Value> {
+    const asked = this.#asked.get(load) ?? new Map<string, Promise<unknown>>();
+    this.#asked.set(load, asked);
+    const key = JSON.stringify(args);
+    const known = asked.get(key) as Promise<Value> | undefined;
+    if (known) return known;
+    const made = this.#load(load, args, { isFinal, forget: () => void asked.delete(key) });
+    asked.set(key, made);
+    return made;
+  }
+
+  async #load<Args, Value>(load: Load<Args, Value>, args: Args, { isFinal, forget }: Sharing<Value>): Promise<Value> {
+    await nextTick();
+    if (!isFinal) forget();
+    let isKept = false;
+    try {
+      const value = await load(this.#sql, args);
+      isKept = isFinal?.(value) === true;
+      if (isKept) setTimeout(forget, KEPT_MS).unref();
+      return value;
+    } finally {
+      if (isFinal && !isKept) forget();
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { setImmediate as nextTick } from "node:timers/promises";
+
+/** How long the streams of a server may prepare events without a pause. */
+const MAX_MS = 10;
+/** A time limit is not enough, because Node writes to the sockets only after this tick. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The streams' share of the event loop. Hundreds of streams of one session get an event in the same tick, and writing it to
+ * all of them takes long: after a while the rest wait for the next tick, so that other work runs in between.
+ */
+export class LoopShare {
+  #since = 0;
+  #bytes = 0;
+  #next: Promise<void> | undefined;
+
+  /** Resolves when it is the caller's turn to write so many bytes: at once, or in one of the next ticks. */
+  async turn(bytes: number): Promise<void> {
+    for (;;) {
+      this.#next ??= this.#begin();
+      const hasTime = performance.now() - this.#since < MAX_MS;
+      if (hasTime && (this.#bytes === 0 || this.#bytes + bytes <= MAX_BYTES)) break;
+      await this.#next;
+    }
+    this.#bytes += bytes;
+  }
+
+  async #begin(): Promise<void> {
+    this.#since = performance.now();
+    this.#bytes = 0;
+    await nextTick();
+    this.#next = undefined;
+  }
+}

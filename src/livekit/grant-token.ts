@@ -1,0 +1,30 @@
+import { AccessToken, type AccessTokenOptions, type RoomConfiguration } from "livekit-server-sdk";
+
+/** The keys of a LiveKit server. */
+interface LivekitKeys {
+  readonly apiKey: string;
+  readonly apiSecret: string;
+}
+
+interface Grant extends Pick<AccessTokenOptions, "ttl" | "attributes"> {
+  readonly room: string;
+  readonly identity: string;
+  /** An agent may change its own attributes. @defaultValue "standard" */
+  readonly kind?: "standard" | "agent";
+  /** What becomes of the room if this token opens it. */
+  readonly roomConfig?: RoomConfiguration | undefined;
+}
+
+/** A token with which a participant may join a room, publish, and subscribe to others. */
+export async function grantToken(
+  { apiKey, apiSecret }: LivekitKeys,
+  { room, kind = "standard", roomConfig, ...options }: Grant,
+): Promise<string> {
+  const token = new AccessToken(apiKey, apiSecret, options);
+  token.kind = kind;
+  const isAgent = kind === "agent";
+  const may = { canPublish: true, canSubscribe: true, canPublishData: true, canUpdateOwnMetadata: isAgent };
+  token.addGrant({ room, roomJoin: true, ...may, ...(isAgent && { agent: true }) });
+  if (roomConfig) token.roomConfig = roomConfig;
+  return token.toJwt();
+}

@@ -1,0 +1,166 @@
+import type { TurnRecord } from "../../conversation/turn-record.ts";
+import type { StepRequest } from "../../turn/run-step.ts";
+import type { ContextLimits } from "../../turn/next-call.ts";
+import type { ShownTalk } from "../../turn/shown-talk.ts";
+import type { MediaData } from "../../llm/to-messages.ts";
+import type { HistoryMessage } from "../../conversation/history.ts";
+import type { VoicePort } from "../room/voice-port.ts";
+import {
+  othersOf,
+  toToldTool,
+  type ChatObserver,
+  type CountTokens,
+  type Offer,
+  type OpenStream,
+} from "./open-stream.ts";
+import { Speculations } from "./speculations.ts";
+
+interface ModelCallsOptions {
+  readonly policy: {
+    readonly model: string;
+    readonly context: Pick<ContextLimits, "inlineTools"> & { readonly instructionBytes: number };
+    readonly speculates?: boolean;
+  };
+  readonly calls: {
+    /** The tools that this participant's turn may use. */
+    readonly offer: (participant: string, talk: { readonly isCut: boolean }) => Offer;
+  };
+  /** @defaultValue one agent, whose instructions do not change */
+  readonly agents?:
+    | {
+        readonly instructions: string;
+        readonly instructionBytes: number;
+        readonly current: { readonly model: string };
+      }
+    | undefined;
+  /** Calls the current agent's model. */
+  readonly openStream: OpenStream;
+  readonly countTokens?: CountTokens | undefined;
+  /** The bytes of the media that a history names; `undefined` when it names none. */
+  readonly media: { readonly of: (history: readonly HistoryMessage[]) => Promise<MediaData> | undefined };
+  readonly spending: {
+    /** Counts a model's calls, and makes none when a budget is used up. */
+    readonly limited: (openStream: OpenStream, model: () => string) => OpenStream;
+  };
+  readonly telemetry: {
+    readonly observeChat: ChatObserver;
+    readonly noteSpeculation: (end: "adopted" | "void") => void;
+  };
+  readonly voice?: Pick<VoicePort, "prepare"> | undefined;
+  readonly peers: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
+}
+
+/**
+ * The model calls of a session's turns, and those that are made ahead of a turn. Each step of a turn passes, in this order:
+ *
+ * 1. the offer: the tools that the participant's turn may use
+ * 2. the agent's instructions
+ * 3. the answer that was asked for ahead, if that was asked the very same; otherwise
+ * 4. the media that the history names
+ * 5. the budget: no call is made when it is used up, and every call that is made counts
+ * 6. the current agent's model, which asks again without a tool that its API refuses (`createOpenStream`)
+ * 7. the observer, which sees each attempt
+ */
+export class ModelCalls {
+  readonly #options: ModelCallsOptions;
+  readonly #shown: () => ShownTalk;
+  readonly #speculations: Speculations | undefined;
+  /** Steps 4 to 7. */
+  readonly #openStream: OpenStream;
+
+  /** @param shown gives what the model is shown of earlier turns */
+  constructor(options: ModelCallsOptions, shown: () => ShownTalk) {
+    this.#options = options;
+    this.#shown = shown;
+    const { policy, telemetry, spending, agents, openStream } = options;
+    if (policy.speculates) this.#speculations = new Speculations((end) => telemetry.noteSpeculation(end));
+    const limited = spending.limited(openStream, () => agents?.current.model ?? policy.model);
+    this.#openStream = this.#withMedia(limited);
+  }
+
+  /** What a turn that begins now needs to ask the model, and to measure what goes with the history. */
+  beginTurn(participant: string) {
+    this.#speculations?.beginTurn();
+    const { countTokens, media, telemetry } = this.#options;
+    const { observeChat } = telemetry;
+    return {
+      openStream: (request: StepRequest, aborted: AbortSignal) => {
+        const asked = this.#asked(participant, request);
+        const held = this.#speculations?.take(asked);
+        if (held) return observeChat(held.call, held.stream(aborted));
+        return this.#openStream({ ...asked, observe: observeChat }, aborted);
+      },
+      countTokens: async (request: StepRequest, aborted: AbortSignal) => {
+        if (!countTokens) return undefined;
+        const data = await media.of(request.history);
+        return countTokens({ ...this.#asked(participant, request), ...(data && { media: data }) }, aborted);
+      },
+      ...this.#sizes(participant),
+    };
+  }
+
+  /** Makes the first model call of a turn that may begin soon, if `mayCome` is still true then. Never rejects. */
+  async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
+    if (!this.#speculations?.mayBegin) return;
+    const { voice, peers } = this.#options;
+    const { participantIdentity: participant } = turn;
+    const { others, passingTools } = this.#sizes(participant);
+    // No call is made ahead if the API would have to count first, because that takes the time that would be won.
+    const count = () => Promise.reject(new Error("It cannot be known at once"));
+    const shown = this.#shown();
+    const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
+    const history = await shown.fit(next).catch(() => undefined);
+    if (!history || !mayCome()) return;
+    const asked = this.#asked(participant, { history, isCut: shown.isCut, toolChoice: "auto" });
+    const language = peers.get(participant)?.language;
+    const prepare = voice && ((sentence: string) => voice.prepare(sentence, language));
+    this.#speculations.begin(asked, { openStream: this.#openStream, language, prepare });
+  }
+
+  /** Cuts off a call that was made ahead. */
+  drop(): void {
+    this.#speculations?.drop();
+  }
+
+  #sizes(participant: string) {
+    const { policy, calls, agents } = this.#options;
+    return {
+      others: (shownPart: { readonly isCut: boolean }) => {
+        const { inlineTools = false } = policy.context;
+        const { instructionBytes } = agents ?? policy.context;
+        const { tools } = calls.offer(participant, shownPart);
+        return othersOf(inlineTools ? tools.filter(({ mayGo }) => !mayGo) : tools, instructionBytes);
+      },
+      passingTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toToldTool),
+    };
+  }
+
+  #asked(participant: string, request: StepRequest) {
+    const { instructions } = this.#options.agents ?? {};
+    const offer = this.#offer(participant, request);
+    return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };
+  }
+
+  /** Also takes a tool that the API refuses out of what the history tells. */
+  #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
+    const offer = this.#options.calls.offer(participant, talk);
+    const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
+      this.#shown().withdraw(tool.name);
+      offer.onRefusedTool(tool, field);
+    };
+    return { ...offer, onRefusedTool };
+  }
+
+  /** Waits only for a history that names media. */
+  #withMedia(openStream: OpenStream): OpenStream {
+    return (request, signal) => {
+      const named = this.#options.media.of(request.history);
+      if (!named) return openStream(request, signal);
+      return later(named.then((media) => openStream({ ...request, media }, signal)));
+    };
+  }
+}
+
+async function* later<Event>(opened: Promise<AsyncIterable<Event>>): AsyncGenerator<Event> {
+  yield* await opened;
+}

@@ -1,0 +1,34 @@
+import type { Logger } from "pino";
+import type { ServerTool } from "../tool/server-tool.ts";
+import type { SessionEvent } from "./events/session-event.ts";
+import type { Peers } from "./peers/peers.ts";
+import type { Recorder } from "./record/recorder.ts";
+import type { TalkArchive } from "./record/talk-archive.ts";
+import type { RoomLink } from "./room/room-link.ts";
+import type { VoicePort } from "./room/voice-port.ts";
+import type { SessionPolicy } from "./session-policy.ts";
+import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
+import type { Outbox } from "./wire/outbox.ts";
+
+/** What the parts of a session share. Each part picks the fields that it needs. */
+export interface SessionCore {
+  /** The id of the row in `sessions`. */
+  readonly sessionId: string;
+  readonly room: string;
+  /** LiveKit's id of the room. */
+  readonly roomSid: string;
+  readonly policy: SessionPolicy;
+  /** May change, and is read anew for every step and call. */
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly peers: Peers;
+  readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
+  /** Undefined: nothing is spoken or heard. It says nothing while no participant listens. */
+  readonly voice: VoicePort | undefined;
+  readonly recorder: Recorder;
+  readonly archive: TalkArchive;
+  readonly telemetry: SessionTelemetry;
+  readonly logger: Logger;
+  /** Tells the session's watchers. */
+  readonly tell: (event: SessionEvent) => void;
+}

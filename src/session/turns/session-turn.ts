@@ -1,0 +1,301 @@
+import type { Logger } from "pino";
+import { ModelError } from "../../llm/model-error.ts";
+import { textsOf, type TurnBlock } from "../../conversation/block.ts";
+import { endAfterAbort } from "../../conversation/turn-abort.ts";
+import type { TurnTimings } from "../../conversation/turn-timings.ts";
+import type { TurnRecord } from "../../conversation/turn-record.ts";
+import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
+import { createId } from "../../lib/id.ts";
+import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
+import { isEndedBy, runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
+import type { ShownTalk } from "../../turn/shown-talk.ts";
+import type { TurnEvent } from "../../turn/turn-event.ts";
+import { AnswerOutput } from "../answer/answer-output.ts";
+import { postWhole } from "../answer/post-whole.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import type { TurnSpoken } from "../events/session-event.ts";
+import { type Phrases, type PhraseTable, phraseOfEnd, phrasesFor } from "../answer/phrases.ts";
+import type { SpeechEnd, SpeechEndRow } from "../../store/turns/write-turns.ts";
+import type { Recorder } from "../record/recorder.ts";
+import type { RoomLink } from "../room/room-link.ts";
+import type { NewTurn, TurnInput } from "./turn-queue.ts";
+import type { VoicePort } from "../room/voice-port.ts";
+
+/** What a turn needs of its session. */
+export interface SessionTurnPorts {
+  readonly outbox: Outbox;
+  readonly link: Pick<RoomLink, "openTranscription">;
+  readonly voice: VoicePort | undefined;
+  /** Called when the participant speaks over the answer: the turn must be aborted. */
+  readonly onInterrupted: () => void;
+  /** Hands the turn's answer out: ControlStop may stop the turn, or silence the answer. */
+  readonly onAnswer: (turn: TurnRecord, answer: Pick<AnswerOutput, "silence">) => void;
+  readonly recorder: Recorder;
+  /** What the model is shown of earlier turns, without turns that this one replaces. */
+  readonly shown: ShownTalk;
+  /** The turn's position in the session. Replaced turns count. */
+  readonly nextPosition: number;
+  /** BCP 47; the language of the participant whose turn it is. */
+  readonly language: string | undefined;
+  readonly phrases: PhraseTable | undefined;
+  readonly telemetry: {
+    /** Headers that make the client's spans about the answer part of the turn's trace. */
+    readonly traceOfTurn: () => Readonly<Record<string, string>>;
+    readonly timesOfTurn: () => TurnTimings;
+  };
+  /** Called when the answer is complete: open questions to this participant are said after it. Never rejects. */
+  readonly onAnswered: (turn: CallTurn) => Promise<void>;
+  readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record" | "onShown">;
+  readonly onEvent: (turn: TurnRecord, event: TurnEvent | TurnSpoken) => void;
+}
+
+type TurnComplete = Extract<TurnEvent, { readonly type: "turn_complete" }>;
+
+/** A turn for the history, and its error for the log. */
+export interface EndedTurn extends TurnRecord {
+  readonly errorCode: ErrorCode | undefined;
+  /** Why it failed. */
+  readonly error: AppError | undefined;
+}
+
+/**
+ * Runs one turn for a participant: sends StartAnswer, the sentences, and an ErrorMessage if it failed, and stores it. The
+ * turn ends when its answer is stored, and the answer's speech ends later. A turn that is taken up again is answered
+ * under the same id, from its last stored block on; if it has ended, only the rest of its answer is said. Never rejects.
+ * Resolves when the turn and the end of its speech are stored.
+ */
+export function runSessionTurn(begin: TurnInput, ports: SessionTurnPorts, signal: AbortSignal): Promise<EndedTurn> {
+  return new SessionTurn(begin, ports, signal).run();
+}
+
+class SessionTurn {
+  readonly #ports: SessionTurnPorts;
+  readonly #signal: AbortSignal;
+  readonly #turn: TurnRecord;
+  readonly #answer: AnswerOutput;
+  readonly #phrases: Phrases;
+  readonly #callTurn: CallTurn;
+  readonly #dependencies: TurnDependencies;
+  /** What the StartAnswer follows. */
+  readonly #previousId: string;
+  readonly #announce: () => void;
+  readonly #blocks: TurnBlock[];
+
+  constructor(begin: TurnInput, ports: SessionTurnPorts, signal: AbortSignal) {
+    this.#ports = ports;
+    this.#signal = signal;
+    const { recorder, shown } = ports;
+    const isNew = !("turn" in begin);
+    const turn = isNew ? createTurn(begin, ports.nextPosition) : begin.turn;
+    this.#turn = turn;
+    this.#blocks = [...turn.blocks];
+    this.#phrases = phrasesFor(ports.language, ports.phrases);
+    const lastUserMessage = shown.turns.findLast(({ parentMessageId }) => parentMessageId !== null)?.parentMessageId;
+    this.#previousId = turn.parentMessageId ?? lastUserMessage ?? turn.messageId;
+    const { id: turnId, messageId, participantIdentity: participant } = turn;
+    const answer = new AnswerOutput({
+      ...ports,
+      messageId,
+      participant,
+      earlier: isNew ? undefined : { texts: textsOf(turn.blocks), progress: turn.progress ?? { asides: 0 } },
+      onProgress: (progress) => recorder.keepProgress(turnId, progress),
+    });
+    this.#answer = answer;
+    const { replaces, isVariation } = isNew ? begin : {};
+    if (isNew) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation, isSpoken: answer.isSpoken });
+    this.#announce = this.#announcement(replaces?.messageId);
+    // A client does not repeat a message after its StartAnswer, so this waits until the turn is stored or words come.
+    void recorder.begun(turnId).then(this.#announce);
+    if (!isNew) {
+      this.#announce();
+      answer.sayRest();
+    }
+    ports.onAnswer(turn, answer);
+    if (signal.aborted) answer.stop();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
+    const speech: TurnSpeech = {
+      untilHeard: () => answer.untilHeard(),
+      filler: (text, cut) => answer.filler(text, cut),
+      notice: (cut) => answer.filler(this.#phrases.notice, cut),
+    };
+    const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
+    this.#callTurn = { turnId, messageId, participant, signal, aside, ...(answer.isSpoken && { speech }) };
+    this.#dependencies = {
+      ...ports.dependencies(this.#callTurn),
+      record: recorder.blocksOf(turnId),
+      onShown: (context) => recorder.keepContext(turnId, context),
+    };
+  }
+
+  async run(): Promise<EndedTurn> {
+    const turn = this.#turn;
+    if (turn.state !== "running") return this.#sayRest(turn.state);
+    for await (const event of runTurn({ shown: this.#ports.shown, turn }, this.#dependencies, this.#signal)) {
+      if (event.type === "turn_complete") return this.#end(event);
+      if (event.type !== "turn_start") this.#announce();
+      if (event.type === "block_stop") this.#blocks.push(event.block);
+      speak(event, this.#answer);
+      this.#ports.onEvent(turn, event);
+    }
+    throw new TypeError("A turn ended without turn_complete");
+  }
+
+  readonly #onAbort = () => this.#answer.stop();
+
+  /** An answer whose rest is only shown has speech that ends, too. */
+  get #hasSpeech(): boolean {
+    return this.#answer.isSpoken || this.#turn.progress?.sent !== undefined;
+  }
+
+  /** @param replacesId the message that this answer replaces */
+  #announcement(replacesId: string | undefined): () => void {
+    const { outbox, telemetry } = this.#ports;
+    const { messageId: id } = this.#turn;
+    const place = { previousId: this.#previousId, ...(replacesId !== undefined && { replacesId }) };
+    const answerType = this.#answer.isSpoken ? "text+voice" : "text";
+    const meta = telemetry.traceOfTurn();
+    let isAnnounced = false;
+    return () => {
+      if (!isAnnounced) outbox.post({ type: "start_answer", body: { id, ...place, answerType } }, { meta });
+      isAnnounced = true;
+    };
+  }
+
+  /** Of a turn that has ended: its speech has not. */
+  async #sayRest(state: SpeechEnd["state"]): Promise<EndedTurn> {
+    const turn = this.#turn;
+    // The tool that ended the turn may end the call once these words have been heard.
+    if (state === "completed") isEndedBy(turn.blocks, this.#dependencies.tools);
+    const spoken = await this.#sayLastWords(state);
+    await this.#storeSpoken(spoken);
+    this.#tellSpoken(spoken);
+    return { ...turn, heard: spoken.heard, errorCode: undefined, error: undefined };
+  }
+
+  async #end(event: TurnComplete): Promise<EndedTurn> {
+    const { telemetry } = this.#ports;
+    this.#announce();
+    // Before the final sentence, because a client that waits for that one must know by then how the turn ended.
+    if (event.error) this.#postError(event.error);
+    const lastWords = phraseOfEnd(event, this.#blocks);
+    if (lastWords) this.#answer.conclude(this.#phrases[lastWords]);
+    const speaking = this.#sayLastWords(event.state);
+    // Speech goes on after the turn's end. An answer that is only shown, or was cut off, has been said by then.
+    const isBehind = this.#answer.isSpoken && !this.#signal.aborted;
+    const early = isBehind ? undefined : await speaking;
+    const timings = telemetry.timesOfTurn();
+    const lost = await this.#store(event, timings, early);
+    if (lost && !event.error) this.#postError(lost);
+    // Words are sent before they are stored, but the turn's end only when it is stored.
+    const told = lost ? { ...event, state: "failed" as const, error: event.error ?? lost } : { ...event, timings };
+    this.#ports.onEvent(this.#turn, { ...told, isSpoken: this.#hasSpeech });
+    const { state, heard } = await speaking;
+    const spoken = {
+      state: lost ? told.state : state,
+      heard,
+      timings: isBehind ? telemetry.timesOfTurn() : timings,
+    };
+    if (isBehind) await this.#storeSpoken(spoken);
+    if (this.#hasSpeech) this.#tellSpoken(spoken);
+    const { error } = told;
+    return { ...this.#turn, state: told.state, blocks: this.#blocks, heard, errorCode: error?.code, error };
+  }
+
+  /** Says what belongs to the end of the answer, and resolves when its speech has ended. */
+  async #sayLastWords(state: SpeechEnd["state"]): Promise<SpeechEnd> {
+    const { outbox, onAnswered } = this.#ports;
+    const { messageId, blocks: begun } = this.#turn;
+    const answer = this.#answer;
+    const aside = (text: string, cut: AbortSignal) => {
+      answer.flush();
+      return answer.aside(text, cut);
+    };
+    if (state === "completed") await onAnswered({ ...this.#callTurn, aside });
+    const { heard } = await answer.end();
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    // The earlier worker may have died after it stored sentences, and before it sent them.
+    const texts = textsOf(this.#blocks);
+    if (textsOf(begun).length > 0) postWhole({ messageId, parentMessageId: this.#previousId, texts }, outbox);
+    if (heard === undefined) return { state, heard };
+    // The model had already ended when the speech of its last words was cut off.
+    const isCutLater = state === "completed" && this.#signal.aborted;
+    return {
+      state: isCutLater ? endAfterAbort(this.#signal).state : state,
+      heard: `${answer.heardBefore} ${heard}`.trim(),
+    };
+  }
+
+  /** Stores the turn's end. Returns the error if something could not be stored. */
+  async #store(event: TurnComplete, timings: TurnTimings, spoken?: SpeechEnd): Promise<AppError | undefined> {
+    const { outbox, recorder, shown } = this.#ports;
+    const { state, stopReason, error, usage } = event;
+    try {
+      await recorder.finishTurn({
+        turnId: this.#turn.id,
+        state,
+        stopReason,
+        errorCode: error?.code,
+        errorMessage: error?.message,
+        usage: { ...usage },
+        model: this.#dependencies.model,
+        timings,
+        context: shown.context,
+        ...(spoken && { lastStanza: outbox.lastStanza }),
+        ...(spoken && this.#hasSpeech && { speech: spoken }),
+      });
+      return undefined;
+    } catch (lost) {
+      return toAppError(lost);
+    }
+  }
+
+  /** A failure has been logged. Whoever waits for the end of the speech is told of it all the same. */
+  async #storeSpoken(end: Omit<SpeechEndRow, "turnId" | "lastStanza">): Promise<void> {
+    const { outbox, recorder } = this.#ports;
+    await recorder.finishSpeech({ turnId: this.#turn.id, ...end, lastStanza: outbox.lastStanza }).catch(() => {});
+  }
+
+  #tellSpoken(end: Omit<TurnSpoken, "type">): void {
+    this.#ports.onEvent(this.#turn, { type: "turn_spoken", ...end });
+  }
+
+  #postError(error: AppError): void {
+    const { participantIdentity, parentMessageId } = this.#turn;
+    this.#ports.outbox.postError(error, participantIdentity, parentMessageId ?? undefined);
+  }
+}
+
+/** A turn that failed is a warning, with what the model's API said of the account or the model. */
+export function logTurnEnd(logger: Logger, turn: EndedTurn, ms: number): void {
+  const { id: turnId, state, blocks, errorCode, error } = turn;
+  const line = { turnId, state, errorCode, blocks: blocks.length, ms };
+  if (state !== "failed") return logger.info(line, "turn ended");
+  const { requestId, apiMessage } = error instanceof ModelError ? error : {};
+  logger.warn({ ...line, requestId, apiMessage, error }, "turn ended");
+}
+
+/** A new turn, of which nothing is stored yet. */
+export function createTurn({ participant, messageId, input, opening = [] }: NewTurn, position: number): TurnRecord {
+  return {
+    id: createId(),
+    position,
+    participantIdentity: participant,
+    parentMessageId: messageId,
+    messageId: createId(),
+    input,
+    state: "running",
+    blocks: opening,
+  };
+}
+
+/** Says text blocks alone, because the text of a tool result is not the assistant's. */
+function speak(event: TurnEvent, answer: AnswerOutput): void {
+  switch (event.type) {
+    case "block_delta":
+      if (event.delta.type === "text") answer.write(event.delta.text);
+      return;
+    case "block_start":
+      return answer.flush();
+    default:
+  }
+}

@@ -1,0 +1,34 @@
+import type { CallState } from "../../conversation/call.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Sql } from "../database/pool.ts";
+import { runQuery } from "../database/store-error.ts";
+
+/** All of a call that is shown in full. */
+export interface WholeCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly state: CallState;
+  /** What it ran with. */
+  readonly input: JsonObject;
+  readonly logs: readonly string[];
+  readonly result: JsonObject | null;
+  /** What clients may show to people. */
+  readonly display: JsonObject | null;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+/** `undefined` for a call of another session, and for one of which no more than its name may be told. */
+export async function loadWholeCall(
+  sql: Sql,
+  { sessionId, callId }: { readonly sessionId: string; readonly callId: string },
+): Promise<WholeCall | undefined> {
+  const [call] = await runQuery(sql<WholeCall[]>`
+    select
+      id as "callId", name, state, logs, result, display, error_code as "errorCode", error_message as "errorMessage",
+      coalesce((select edited_input from permissions where call_id = tool_calls.id and not while_running), input) as input
+    from tool_calls
+    where id = ${callId} and in_session = ${sessionId} and detail = 'full'
+  `);
+  return call;
+}

@@ -1,0 +1,248 @@
+import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
+import { AppError } from "../../errors/app-error.ts";
+import { capStreams } from "../../livekit/capped-streams.ts";
+import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
+import { LIMITS } from "../../protocol/limits.ts";
+import { SessionAgents } from "../../session/agent/session-agents.ts";
+import { openSession, type OpenedSession } from "../../session/open-session.ts";
+import { AgentState } from "../../session/events/agent-state.ts";
+import type { SessionWatcher } from "../../session/events/session-event.ts";
+import { KnownMemories } from "../../session/memory/known-memories.ts";
+import { createMemoryStore } from "../../session/memory/memory-store.ts";
+import { RefusedRoom } from "../../session/room/refused-room.ts";
+import type { OnRoomInput } from "../../session/room/room-input.ts";
+import { RoomLink } from "../../session/room/room-link.ts";
+import { namedVoice } from "../../voice/providers/speech-choice.ts";
+import type { RoomVoice, RoomVoiceOptions } from "../../voice/room-voice.ts";
+import type { ConfigFileValues } from "../config-file.ts";
+import type { Logger } from "../logger.ts";
+import type { HooksOf } from "../hooks/call-session-end.ts";
+import { SessionHooks } from "../hooks/session-hooks.ts";
+import { followConnection } from "./connection.ts";
+import { JobInput } from "./job-input.ts";
+import { JobSession, type JobRoom, type JobSessionState, leave } from "./job-session.ts";
+import type { JobServices } from "./job-services.ts";
+import {
+  createCallLine,
+  createFormerAgents,
+  createRoomApi,
+  endWaiting,
+  lookAt,
+  seenDispatches,
+  silence,
+} from "./room-api.ts";
+import { Succession } from "./succession.ts";
+import { toPolicy } from "./to-policy.ts";
+import { watchServerTools } from "./watch-server-tools.ts";
+
+/** The services of a job that a session needs. */
+export interface SessionServices extends Omit<JobServices, "config" | "close" | "hooksOf" | "tellsOfEnd"> {
+  readonly config: ConfigFileValues;
+  /** @defaultValue no agent has hooks */
+  readonly hooksOf?: HooksOf;
+  /** @defaultValue false */
+  readonly tellsOfEnd?: boolean;
+  /** Get the session's events. @defaultValue none */
+  readonly watchers?: readonly SessionWatcher[];
+}
+
+/**
+ * Joins the job's room and opens its session, both at the same time. Input that arrives before the session is open is
+ * handled afterwards.
+ */
+export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
+  const logger = services.logger.child({ room: job.name, jobId: job.jobId });
+  const input = new JobInput();
+  const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
+  const memories = services.config.memory ? new KnownMemories(createMemoryStore(services.sql), complain) : undefined;
+  const take: OnRoomInput = (each) => {
+    if (each.type === "joined") memories?.noteJoined(each.participant.identity);
+    input.take(each);
+  };
+  const link = new RoomLink(job.room, take, createRoomApi(job));
+  const agentState = new AgentState((attributes) => setAttributes(job.room, attributes));
+  const agents = createAgents(job, services, { memories, logger });
+  const voice = await createVoice(job.room, services, {
+    take,
+    logger,
+    onSpeaking: (is) => agentState.setSpeaking(is),
+    voiceName: () => agents.current.voice.name,
+  });
+  const opening = openSession({
+    ...sessionOf(job, services),
+    agents,
+    openStream: agents.openStream,
+    countTokens: agents.countTokens,
+    memories,
+    link,
+    voice,
+    watchers: [
+      agentState.watch,
+      watchServerTools(job.onBusy),
+      (event) => hooks?.watch(event),
+      ...(services.watchers ?? []),
+    ],
+    logger,
+  });
+  opening.catch(() => {});
+  const hooks = createHooks(job, services, { agents, opening, logger });
+  capStreams(job.room, LIMITS.envelopeBytes);
+  await job.connect().catch((error: unknown) => {
+    // Lets go of the session, because this process lives on, and would keep it from later jobs of the room.
+    opening.then(leave).catch(() => {});
+    throw error;
+  });
+  agents.noteConnected();
+  const dispatchesRead = agents.readDispatches();
+  job.room.on(RoomEvent.ParticipantConnected, ({ kind }) => {
+    if (kind === ParticipantKind.AGENT) void agents.readDispatches();
+  });
+  const succession = new Succession({
+    room: job.room,
+    ...createFormerAgents(job),
+    showState: () => agentState.publish(),
+    logger,
+  });
+  voice?.start();
+  link.announcePresent();
+  endWaiting(job);
+  const state = await stateOf(opening);
+  // Before any input, because the agent that is chosen may greet.
+  await dispatchesRead;
+  input.handTo(handlerOf(state, { link, hooks, conversationId: conversationIdOfRoom(job.name) }));
+  begin(state, { job, succession, logger });
+  return new JobSession({ job, state, input, link, agentState, voice, hooks, succession });
+}
+
+async function stateOf(opening: Promise<OpenedSession>): Promise<JobSessionState> {
+  try {
+    return { name: "serving", opened: await opening };
+  } catch (error) {
+    if (error instanceof AppError && error.code === "lost_lease") return { name: "elsewhere" };
+    if (error instanceof AppError && error.code === "not_allowed") return { name: "refused", why: error };
+    throw error;
+  }
+}
+
+interface HandlerParts {
+  readonly link: RoomLink;
+  readonly hooks: SessionHooks | undefined;
+  readonly conversationId: string;
+}
+
+function handlerOf(state: JobSessionState, { link, hooks, conversationId }: HandlerParts): OnRoomInput {
+  switch (state.name) {
+    case "serving":
+      return (input) => {
+        state.opened.session.handle(input);
+        if (input.type === "joined") hooks?.noteJoined();
+      };
+    case "refused": {
+      const refused = new RefusedRoom(link, conversationId, state.why);
+      return (input) => refused.handle(input);
+    }
+    case "elsewhere":
+      return () => {};
+  }
+}
+
+interface BeginParts {
+  readonly job: JobRoom;
+  readonly succession: Succession;
+  readonly logger: Logger;
+}
+
+function begin(state: JobSessionState, { job, succession, logger }: BeginParts): void {
+  switch (state.name) {
+    case "serving": {
+      const { opened } = state;
+      logger.info({ turns: opened.pastTurns }, "session opened");
+      void succession.begin(opened.untilOwned);
+      followConnection(job.room, (isCutOff) => opened.setCutOff(isCutOff));
+      return;
+    }
+    case "elsewhere":
+      // When LiveKit was away, its agents come back by themselves, and it asks for another one for each room.
+      logger.info("another agent serves this session: leaving the room");
+      return job.leave("another agent serves the session");
+    case "refused":
+      logger.error({ code: state.why.code }, state.why.message);
+      return succession.giveUp();
+  }
+}
+
+/** What a session takes from its job and its process as it is. */
+function sessionOf(job: JobRoom, services: SessionServices) {
+  const { sql, permissionEvents, config, tellsOfEnd, serverTools, liveTools, notesModel, telemetry, leaseMs } =
+    services;
+  return {
+    sql,
+    permissionEvents,
+    conversationId: conversationIdOfRoom(job.name),
+    room: job.name,
+    roomSid: job.sid,
+    continues: config.continueConversation,
+    tellsOfEnd,
+    owner: job.jobId,
+    policy: toPolicy(config),
+    serverTools,
+    liveTools,
+    notesModel,
+    telemetry,
+    line: createCallLine(job),
+    ...(leaseMs !== undefined && { leaseMs }),
+    silence: (owner: string) => silence(job, owner),
+    onLost: () => job.leave("another worker has the session"),
+  };
+}
+
+interface AgentsParts {
+  readonly memories: KnownMemories | undefined;
+  readonly logger: Logger;
+}
+
+function createAgents(job: JobRoom, services: SessionServices, { memories, logger }: AgentsParts): SessionAgents {
+  return new SessionAgents({
+    agents: services.agents,
+    standard: services.standardAgent,
+    dispatch: job.metadata ?? "",
+    listDispatches: () => seenDispatches(job, job.agentName ?? ""),
+    dispatchedTo: job.agentName,
+    lookAt: () => lookAt(job),
+    memories,
+    logger,
+  });
+}
+
+interface HooksParts {
+  readonly agents: SessionAgents;
+  readonly opening: Promise<OpenedSession>;
+  readonly logger: Logger;
+}
+
+/** None for a room without an id: its session is not told of. */
+function createHooks(
+  { sid: roomSid, name: room }: JobRoom,
+  { sql, telemetry, hooksOf = () => ({}) }: SessionServices,
+  parts: HooksParts,
+): SessionHooks | undefined {
+  if (roomSid === undefined || roomSid === "") return undefined;
+  const conversationId = conversationIdOfRoom(room);
+  return new SessionHooks({ sql, telemetry, hooksOf, conversationId, room, roomSid, ...parts });
+}
+
+/** Imports the voice only when it is wanted, because AgentSession is large. */
+async function createVoice(
+  room: Room,
+  { speech, config }: SessionServices,
+  ports: Pick<RoomVoiceOptions, "take" | "logger" | "onSpeaking" | "voiceName">,
+): Promise<RoomVoice | undefined> {
+  if (!speech) return undefined;
+  const { RoomVoice } = await import("../../voice/room-voice.ts");
+  const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer);
+  return new RoomVoice({ ...ports, stt: speech.stt, synthesizer, room, settings: config.voice });
+}
+
+function setAttributes(room: Room, attributes: Record<string, string>): void {
+  room.localParticipant?.setAttributes(attributes).catch(() => {});
+}

@@ -1,0 +1,33 @@
+import { type ReactNode, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { loadCall } from "../shared/read-record.ts";
+import { saveFile } from "../shared/save-file.ts";
+
+interface SaveWholeProps {
+  readonly callId: string;
+  /** Of its tool. */
+  readonly name: string;
+}
+
+/** Says of a call that it is too large to be shown whole, and saves all of it as a file. */
+export function SaveWhole({ callId, name }: SaveWholeProps): ReactNode {
+  const { token } = useJoinedTalk();
+  const [problem, setProblem] = useState<string>();
+  const save = async () => {
+    setProblem(undefined);
+    try {
+      saveFile(await loadCall(token, callId), `${name}.json`);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <p className="note">
+      Too large to be shown whole.{" "}
+      <button type="button" className="quiet" onClick={() => void save()}>
+        Save all of it
+      </button>
+      {problem !== undefined && <span role="alert"> {problem}</span>}
+    </p>
+  );
+}
