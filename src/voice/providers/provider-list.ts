@@ -1,5 +1,6 @@
 import { cartesia } from "./cartesia.ts";
 import { deepgram } from "./deepgram.ts";
+import { embedded } from "./embedded.ts";
 import { elevenlabs } from "./elevenlabs.ts";
 import { espeak } from "./espeak.ts";
 import { livekit } from "./livekit.ts";
@@ -10,7 +11,7 @@ import { openai } from "./openai.ts";
  * All speech providers. The values of STT and TTS and the variables with keys follow from this list. To be changed with
  * it by hand: docs/voice.md (same order), .env.example, docs/operating.md, docker-compose.yml, package.json.
  */
-export const SPEECH_PROVIDERS = [espeak, none, livekit, deepgram, openai, cartesia, elevenlabs] as const;
+export const SPEECH_PROVIDERS = [espeak, none, embedded, livekit, deepgram, openai, cartesia, elevenlabs] as const;
 
 export const STT_NAMES = SPEECH_PROVIDERS.filter((provider) => "listen" in provider).map(({ name }) => name);
 export const TTS_NAMES = SPEECH_PROVIDERS.filter((provider) => "speak" in provider).map(({ name }) => name);

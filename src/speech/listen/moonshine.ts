@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { loadOnnx, type OnnxModel, type OnnxRuntime, type Tensor } from "./onnx.ts";
+
+const LAYERS = 6;
+const HEADS = 8;
+const HEAD_WIDTH = 36;
+const START = 1;
+const END = 2;
+export const MOONSHINE_RATE = 16_000;
+/** Nobody speaks faster: a decoder that repeats itself ends here. */
+const TOKENS_PER_SECOND = 6.5;
+
+interface Tokenizer {
+  readonly decode: (tokens: readonly number[]) => string;
+}
+
+/** Moonshine tiny for English, int8 (MIT). */
+export class Moonshine {
+  readonly #ort: OnnxRuntime;
+  readonly #encoder: OnnxModel;
+  readonly #decoder: OnnxModel;
+  readonly #tokenizer: Tokenizer;
+
+  private constructor(ort: OnnxRuntime, [encoder, decoder]: readonly [OnnxModel, OnnxModel], tokenizer: Tokenizer) {
+    this.#ort = ort;
+    this.#encoder = encoder;
+    this.#decoder = decoder;
+    this.#tokenizer = tokenizer;
+  }
+
+  /** @param folder where `fetchSpeechFiles` has put its parts */
+  static async load(folder: string): Promise<Moonshine> {
+    const ort = await loadOnnx(join(folder, "runtime"));
+    const model = async (name: string) =>
+      ort.InferenceSession.create(await readFile(join(folder, "moonshine", name)), { intraOpNumThreads: 1 });
+    const address = pathToFileURL(join(folder, "tokenizer/llama-tokenizer.js")).href;
+    const { default: tokenizer } = (await import(address)) as { readonly default: Tokenizer };
+    const models = [await model("encoder_model.onnx"), await model("decoder_model_merged.onnx")] as const;
+    const moonshine = new Moonshine(ort, models, tokenizer);
+    // The first run is slower.
+    await moonshine.transcribe(new Float32Array(MOONSHINE_RATE));
+    return moonshine;
+  }
+
+  /**
+   * Returns the words in a piece of sound; "" for noise and silence. Blocks its thread.
+   *
+   * @param samples -1 to 1, 16,000 a second, at most 15 s: in longer ones the model repeats itself or loses words
+   */
+  async transcribe(samples: Float32Array): Promise<string> {
+    const { Tensor } = this.#ort;
+    const sound = new Tensor("float32", samples, [1, samples.length]);
+    const { last_hidden_state: heard } = await this.#encoder.run({ input_values: sound });
+    if (!heard) throw new Error("Moonshine's encoder has no output last_hidden_state");
+    const limit = Math.max(2, Math.trunc((samples.length / MOONSHINE_RATE) * TOKENS_PER_SECOND));
+    const past = this.#emptyPast();
+    const tokens = [START];
+    for (let step = 0; step < limit; step++) {
+      const output = await this.#decoder.run({
+        input_ids: new Tensor("int64", [BigInt(tokens.at(-1) ?? START)], [1, 1]),
+        encoder_hidden_states: heard,
+        use_cache_branch: new Tensor("bool", [step > 0], [1]),
+        ...past,
+      });
+      const token = likeliest(output["logits"]);
+      if (token === END) break;
+      tokens.push(token);
+      for (const name of Object.keys(past)) {
+        const present = output[name.replace("past_key_values", "present")];
+        // What the encoder gives stays the same after the first step.
+        if (present && (step === 0 || name.includes("decoder"))) past[name] = present;
+      }
+    }
+    return this.#tokenizer.decode(tokens).trim();
+  }
+
+  #emptyPast(): Record<string, Tensor> {
+    const { Tensor } = this.#ort;
+    const names = Array.from({ length: LAYERS }, (_, layer) =>
+      ["decoder.key", "decoder.value", "encoder.key", "encoder.value"].map(
+        (part) => `past_key_values.${layer}.${part}`,
+      ),
+    ).flat();
+    const empty = () => new Tensor("float32", new Float32Array(0), [0, HEADS, 1, HEAD_WIDTH]);
+    return Object.fromEntries(names.map((name) => [name, empty()]));
+  }
+}
+
+function likeliest(logits: Tensor | undefined): number {
+  if (!logits) throw new Error("Moonshine's decoder has no output logits");
+  const { data } = logits;
+  let best = 0;
+  for (let id = 1; id < data.length; id++) if ((data[id] ?? 0) > (data[best] ?? 0)) best = id;
+  return best;
+}

@@ -1,0 +1,10 @@
+import type { SpeechProvider } from "./speech-provider.ts";
+
+/** Moonshine on this machine: English, without a key and without a network. */
+export const embedded = {
+  name: "embedded",
+  listen: async ({ env }) => {
+    const { EmbeddedRecognizer } = await import("../../speech/listen/embedded-recognizer.ts");
+    return EmbeddedRecognizer.load(env);
+  },
+} as const satisfies SpeechProvider;
