@@ -71,6 +71,8 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
 
 /** The test that runs the blocks of a language on a page, or compares them with what really happens. */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
+  "README.md mermaid": "test/docs/drawings.test.ts",
+  "docs/how-it-works.md mermaid": "test/docs/drawings.test.ts",
   "docs/events.md text": "test/http/events.test.ts",
   "docs/packages.md text": "test/scripts/write-sizes.test.ts",
   "docs/permissions.md http": "test/http/permission-docs.test.ts",
