@@ -85,7 +85,7 @@ export const CHECKED_BY: Readonly<Record<string, string>> = {
 
 /** Blocks that are drawn or printed, with the test of what prints them, or why there is none. */
 export const UNCHECKED: Readonly<Record<string, string>> = {
-  "ARCHITECTURE.md: participant                         session host                                               PostgreSQL":
+  "ARCHITECTURE.md: participant                         host process                                               PostgreSQL":
     "a drawing",
   "ARCHITECTURE.md: lib → errors → conversation → protocol → { agent, livekit, tool, permission, store, llm, telemetry } → turn → session → scenario → { http, voice } → worker":
     "test/layers.test.ts compares the imports with the same order",
