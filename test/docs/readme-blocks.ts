@@ -5,7 +5,8 @@ export const ROOT = join(import.meta.dirname, "../..");
 export const README = readFileSync(join(ROOT, "README.md"), "utf8");
 /** The quickstart continues where the README ends: a newcomer types the commands of both. */
 export const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
-const BLOCKS = [...`${README}\n${QUICKSTART}`.matchAll(/^```\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
+const FENCES = [...`${README}\n${QUICKSTART}`.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
+const BLOCKS = FENCES.flatMap(([, language, block = ""]) => (language === "" ? [block] : []));
 
 /** The block of commands that begins like this. The first one is the first thing that a newcomer types. */
 export function readmeBlock(start = ""): string {
