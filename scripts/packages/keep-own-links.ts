@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { glob, readFile, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 
 const LINK = /(!?)\[((?:`[^`]*`|[^[\]`])*)\]\(([^()\s]+)\)/g;
 const ELSEWHERE = /^(?:[a-z]+:|#)/;
 
 /**
- * In a package's pages, links to what is not in it become their texts. In a README all do that lead to files: a
- * registry shows it alone.
+ * In a package's pages, links to what is not in it become their texts. In the package's own README all do that lead to
+ * files: a registry shows it alone.
  */
 export async function keepOwnLinks(folder: string): Promise<void> {
   for await (const name of glob("**/*.md", { cwd: folder })) {
     const path = join(folder, name);
     const isThere = (target: string) => {
       const file = join(dirname(path), target.replace(/#.*/, ""));
-      return basename(name) !== "README.md" && file.startsWith(`${folder}/`) && existsSync(file);
+      return name !== "README.md" && file.startsWith(`${folder}/`) && existsSync(file);
     };
     const text = await readFile(path, "utf8");
     const lost = [...text.matchAll(LINK)].filter(([, , , to = ""]) => !ELSEWHERE.test(to) && !isThere(to));

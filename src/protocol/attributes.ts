@@ -12,6 +12,9 @@ export const AGENT_STATE_ATTRIBUTE = "parley.agent.state";
  */
 export const ON_BEHALF_ATTRIBUTE = "lk.publish_on_behalf";
 
+/** Of an agent that hands its session over and still serves the room: the agent that comes waits for the session. */
+export const HANDOVER_ATTRIBUTE = "parley.agent.handover";
+
 const GONE = "gone";
 
 /** Of an agent that does not serve the room yet. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
+import { agentIdentity } from "../protocol/conversation-id.ts";
 import type { Sql } from "../store/database/pool.ts";
 import { beginAnew } from "../store/sessions/begin-anew.ts";
-import { claimSession, releaseLease } from "../store/sessions/leases.ts";
+import { claimSession, findLease, releaseLease } from "../store/sessions/leases.ts";
 import type { SessionRoom } from "../store/sessions/session-rooms.ts";
 import type { SessionRecord } from "../store/sessions/sessions.ts";
 import type { SessionWorld } from "./assemble-session.ts";
@@ -13,6 +14,8 @@ import { endOpen } from "./restore/restore.ts";
 
 const LEASE_MS = 12_000;
 const CLAIM_RETRY_MS = 250;
+/** So many renewals show that the owner lives. One may come between the request for a successor and its announcement. */
+const LIVING_RENEWALS = 2;
 
 export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "room" | "roomSid" | "logger"> {
   readonly sql: Sql;
@@ -27,7 +30,7 @@ export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "roo
   readonly owner: string;
   /** A worker that stopped without a word loses its session after this long. @defaultValue 12000 */
   readonly leaseMs?: number;
-  readonly link: Pick<RoomLink, "otherAgents">;
+  readonly link: Pick<RoomLink, "otherAgents" | "keepsSession">;
   /**
    * Lets nothing more of a worker whose lease has run out into the room: it may have stood still with packets to send.
    * Never rejects.
@@ -45,7 +48,8 @@ export interface RoomSession {
 }
 
 /**
- * Claims the session of a room, or begins one. Waits for a dead worker's lease to run out.
+ * Claims the session of a room, or begins one. Waits for a dead worker's lease to run out, or for a living one to hand
+ * the session over.
  *
  * @throws {AppError} `unavailable` when the database is away, `lost_lease` when another worker keeps the session,
  *   `not_allowed` when the conversation is another room's
@@ -53,6 +57,7 @@ export interface RoomSession {
 export async function claimRoomSession(options: ClaimOptions): Promise<RoomSession> {
   const { sql, conversationId, room, roomSid, owner, leaseMs = LEASE_MS, continues = true } = options;
   const giveUpAt = performance.now() + leaseMs + leaseMs / 3;
+  const isKept = watchOwner(options);
   while (performance.now() < giveUpAt) {
     const claimedAt = performance.now();
     const request = { sessionId: createId(), conversationId, room, roomSid, owner, leaseMs, continues };
@@ -63,9 +68,23 @@ export async function claimRoomSession(options: ClaimOptions): Promise<RoomSessi
       if (session && record.takenFrom !== null) await options.silence(record.takenFrom);
       if (session) return session;
     }
+    if (await isKept()) break;
     await sleep(CLAIM_RETRY_MS);
   }
   throw new AppError("lost_lease", "Another agent serves this session");
+}
+
+/** The function resolves to whether the session's owner renews its lease and does not mean to hand it over. */
+function watchOwner({ sql, conversationId, link }: ClaimOptions): () => Promise<boolean> {
+  let seen: Awaited<ReturnType<typeof findLease>>;
+  let renewals = 0;
+  return async () => {
+    const lease = await findLease(sql, { conversationId });
+    if (lease?.owner !== seen?.owner) renewals = 0;
+    else if (lease && seen && lease.expiresAt > seen.expiresAt) renewals++;
+    seen = lease;
+    return lease !== undefined && renewals >= LIVING_RENEWALS && link.keepsSession(agentIdentity(lease.owner));
+  };
 }
 
 function toRoomSession(

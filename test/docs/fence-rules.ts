@@ -71,6 +71,8 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
 
 /** The test that runs the blocks of a language on a page, or compares them with what really happens. */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
+  "README.md mermaid": "test/docs/drawings.test.ts",
+  "docs/how-it-works.md mermaid": "test/docs/drawings.test.ts",
   "docs/events.md text": "test/http/events.test.ts",
   "docs/packages.md text": "test/scripts/write-sizes.test.ts",
   "docs/permissions.md http": "test/http/permission-docs.test.ts",
@@ -83,11 +85,11 @@ export const CHECKED_BY: Readonly<Record<string, string>> = {
 
 /** Blocks that are drawn or printed, with the test of what prints them, or why there is none. */
 export const UNCHECKED: Readonly<Record<string, string>> = {
-  "ARCHITECTURE.md: participant                         session host                                               PostgreSQL":
+  "ARCHITECTURE.md: participant                         host process                                               PostgreSQL":
     "a drawing",
   "ARCHITECTURE.md: lib → errors → conversation → protocol → { agent, livekit, tool, permission, store, llm, telemetry } → turn → session → scenario → { http, voice } → worker":
     "test/layers.test.ts compares the imports with the same order",
-  "README.md: parley: ************************************************************************************":
+  "docs/quickstart.md: parley: ************************************************************************************":
     "test/worker/ready-line.test.ts has its last line of stderr, test/docs/readme.system.test.ts starts it",
   'docs/errors.md: parley: HTTP_PORT: expected a port from 1 to 65535, got "abc"':
     "test/worker/settings/load-config.test.ts",

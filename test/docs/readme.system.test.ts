@@ -51,7 +51,7 @@ test("the README's first block starts everything in an empty folder, on the olde
   expect(processesIn(place.path)).toEqual([]);
 });
 
-test("the README's commands make an agent that runs, talks and passes its test, on the same Node", async () => {
+test("the quickstart's commands make an agent that runs, talks and passes its test, on the same Node", async () => {
   const create = readmeBlock("npm run create");
   expect(create).toContain("\nnpm start");
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -10,21 +10,17 @@ import type { Tool } from "../../src/tool/define-tool.ts";
 import { TestAgent } from "../support/agent.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
+import { QUICKSTART, README, ROOT } from "./readme-blocks.ts";
 
-const root = join(import.meta.dirname, "../..");
 /** Two folders deep like `tools/text/`, so that the examples' imports hold. */
-const folder = join(root, ".cache", `docs-${process.pid}`);
-let readme: string;
+const folder = join(ROOT, ".cache", `docs-${process.pid}`);
 
-beforeAll(async () => {
-  readme = await readFile(join(root, "README.md"), "utf8");
-  await mkdir(folder, { recursive: true });
-});
+beforeAll(() => mkdir(folder, { recursive: true }));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("the README's tool is a tool that the model can use", async () => {
   const file = join(folder, "count-words.ts");
-  await writeFile(file, blockWith("// tools/text/count-words.ts"));
+  await writeFile(file, blockWith(README, "// tools/text/count-words.ts"));
   const { default: countWords } = (await import(file)) as { default: Tool };
   await using agent = await TestAgent.start({ tools: { count_words: countWords } });
   const user = await agent.client("user");
@@ -35,7 +31,7 @@ test("the README's tool is a tool that the model can use", async () => {
   expect(await agent.calls()).toMatchObject([{ name: "count_words", state: "success", result: { words: 4 } }]);
 });
 
-test("the README's client program prints what the README says", async () => {
+test("the quickstart's client program prints what the quickstart says", async () => {
   await using agent = await TestAgent.start();
   await using tokens = await serveTokens(agent.roomName);
   agent.model.script([
@@ -43,7 +39,7 @@ test("the README's client program prints what the README says", async () => {
     reply([text("The notification is on your screen.")]),
   ]);
   const file = join(folder, "hello.ts");
-  const program = blockWith("// hello.ts")
+  const program = blockWith(QUICKSTART, "// hello.ts")
     .replace("@parley/client", "../../src/client/index.ts")
     .replace("http://127.0.0.1:8080", tokens.url);
   await writeFile(file, program);
@@ -51,12 +47,12 @@ test("the README's client program prints what the README says", async () => {
   const env = { ...process.env, NODE_ENV: "production" };
   const { stdout } = await promisify(execFile)(process.execPath, [file], { env, timeout: 15_000 });
 
-  expect(readme).toContain(`$ NODE_ENV=production npx node hello.ts\n${stdout}`);
+  expect(QUICKSTART).toContain(`$ NODE_ENV=production npx node hello.ts\n${stdout}`);
   expect(stdout).toContain("** dinner is ready **");
 });
 
-function blockWith(firstLine: string): string {
-  const blocks = [...readme.matchAll(/```ts\n([^`]*(?:`[^`]+`[^`]*)*)```/g)].map(([, block = ""]) => block);
+function blockWith(page: string, firstLine: string): string {
+  const blocks = [...page.matchAll(/```ts\n([^`]*(?:`[^`]+`[^`]*)*)```/g)].map(([, block = ""]) => block);
   return blocks.find((block) => block.startsWith(firstLine)) ?? "";
 }
 

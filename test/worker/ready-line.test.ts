@@ -8,7 +8,7 @@ const ready = {
   model: "scripted",
 };
 
-test("a worker that takes every room says so, as in the README", () => {
+test("a worker that takes every room says so, as in the quickstart", () => {
   expect(readyLine(ready, { httpPort: 8080, livekitAgentName: undefined })).toBe(
     "ready: scripted in every room of ws://127.0.0.1:7880, HTTP at http://127.0.0.1:8080. Talk to it: npm run talk",
   );

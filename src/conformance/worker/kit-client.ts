@@ -29,6 +29,7 @@ export interface SendOptions {
 
 const AGENT_KIND = 4;
 const WORKER_WITHIN_MS = 20_000;
+const AGAIN_AFTER_MS = 3_000;
 /** Once the worker has acknowledged a later message, whatever it does at once about an earlier one has come by then. */
 const QUIET_MS = 150;
 
@@ -70,14 +71,25 @@ export class KitClient implements AsyncDisposable {
     }
   }
 
-  /** Sends a Configuration as a stream, and returns when the worker has acknowledged it and sent its own. */
+  /**
+   * Sends a Configuration as a stream, and returns when the worker has acknowledged it and sent its own. Sends it again
+   * while there is no Ack, as every client does: LiveKit drops a stream to an agent that others flood.
+   */
   async configure(configuration: Configuration = {}): Promise<void> {
-    const stanzaId = await this.send({ type: "configuration", body: configuration }, { way: "stream" });
+    const message = { type: "configuration", body: configuration } as const;
+    const stanzaId = await this.send(message, { way: "stream" });
+    const again = setInterval(() => {
+      if (!this.isAcknowledged(stanzaId)) this.send(message, { way: "stream", stanzaId }).catch(() => {});
+    }, AGAIN_AFTER_MS);
     const look = (frames: readonly Frame[]) => {
       const ack = frames.findIndex(isAckOf(stanzaId));
       return ack === -1 ? undefined : frames.slice(ack).find(({ message }) => message?.type === "configuration");
     };
-    await this.frames.next(look, "the worker's Configuration after its Ack of ours", 10_000);
+    try {
+      await this.frames.next(look, "the worker's Configuration after its Ack of ours", 10_000);
+    } finally {
+      clearInterval(again);
+    }
   }
 
   /** Sends a valid message. @throws {KitFault} when it is not valid */

@@ -3,7 +3,7 @@ import { cleanText } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
 import { isOverCap } from "../../livekit/capped-streams.ts";
 import { isId } from "../../protocol/messages/fields.ts";
-import { AGENT_STATE_ATTRIBUTE, isServing } from "../../protocol/attributes.ts";
+import { AGENT_STATE_ATTRIBUTE, HANDOVER_ATTRIBUTE, isServing } from "../../protocol/attributes.ts";
 import { LIMITS, TOPIC } from "../../protocol/limits.ts";
 import { Keypads } from "./keypads.ts";
 import {
@@ -122,6 +122,12 @@ export class RoomLink {
     const agents = [...this.#room.remoteParticipants.values()].filter(({ kind }) => kind === ParticipantKind.AGENT);
     const others = agents.filter(({ attributes }) => AGENT_STATE_ATTRIBUTE in attributes && isServing(attributes));
     return others.map(({ identity }) => identity);
+  }
+
+  /** Whether an agent is in the room, serves it, and is not handing its session over. */
+  keepsSession(identity: string): boolean {
+    const attributes = this.#room.remoteParticipants.get(identity)?.attributes;
+    return attributes !== undefined && isServing(attributes) && !attributes[HANDOVER_ATTRIBUTE];
   }
 
   /** The text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */

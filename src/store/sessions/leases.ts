@@ -95,6 +95,18 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   return undefined;
 }
 
+/** Who has a conversation's session now, by the database's clock; `undefined` when nobody has. */
+export async function findLease(
+  sql: Sql,
+  { conversationId }: { readonly conversationId: string },
+): Promise<{ readonly owner: string; readonly expiresAt: Date } | undefined> {
+  const [row] = await runQuery(sql<{ owner: string; expiresAt: Date }[]>`
+    select lease_owner as owner, lease_expires_at as "expiresAt" from sessions
+    where conversation_id = ${conversationId} and lease_owner is not null and lease_expires_at > now()
+  `);
+  return row;
+}
+
 /** Also renews a lease that has run out and that nobody has taken. `false` when another has it, or it was released. */
 export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { leaseMs: number }): Promise<boolean> {
   const { sessionId, epoch } = lease;

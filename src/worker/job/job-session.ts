@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Room } from "@livekit/rtc-node";
 import type { AppError } from "../../errors/app-error.ts";
+import { HANDOVER_ATTRIBUTE } from "../../protocol/attributes.ts";
 import type { AgentState } from "../../session/events/agent-state.ts";
 import type { OpenedSession } from "../../session/open-session.ts";
 import type { RoomLink } from "../../session/room/room-link.ts";
@@ -83,8 +84,9 @@ export class JobSession {
    * running turn up. Never rejects.
    */
   async handOver({ withinMs, onPause }: HandOver): Promise<void> {
-    const { link, input } = this.#parts;
+    const { link, input, job } = this.#parts;
     this.#isHandedOver = true;
+    job.room.localParticipant?.setAttributes({ [HANDOVER_ATTRIBUTE]: "true" }).catch(() => {});
     const late = AbortSignal.timeout(withinMs);
     // With a limit, because participants who ask without a break leave no pause.
     await this.#untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));

@@ -261,6 +261,7 @@ export class CrashWorld {
       get otherAgents() {
         return workers() > 1 ? ["other"] : [];
       },
+      keepsSession: () => false,
     } as unknown as RoomLink;
   }
 
