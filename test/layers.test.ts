@@ -26,6 +26,8 @@ const CHAINS = [
     "voice",
     "worker",
   ],
+  // The recognizer that ships with us.
+  [...SHARED, "tool", "speech", "voice"],
   [...SHARED, "client"],
   [...SHARED, "livekit", "client", "cli"],
   // The participants of npm run load speak with espeak-ng.

@@ -1,4 +1,3 @@
-import { type AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { MOONSHINE_RATE as RATE } from "./moonshine.ts";
 
 const LONGEST_SAMPLES = 15 * RATE;
@@ -8,19 +7,6 @@ const LEAD_IN_SAMPLES = RATE / 10;
 const LEAD_OUT_SAMPLES = RATE / 5;
 const WINDOW_SAMPLES = RATE / 50;
 const SHORTEST_SAMPLES = RATE / 10;
-
-/** One channel of 16,000 samples a second, each from -1 to 1. */
-export function toSamples(frames: readonly AudioFrame[]): Float32Array {
-  const [first] = frames;
-  if (!first) return new Float32Array(0);
-  const { sampleRate, channels } = first;
-  const resampled = sampleRate === RATE ? frames : resample(frames, new AudioResampler(sampleRate, RATE, channels));
-  return joined(resampled.map((frame) => (channels === 1 ? frame.data : mixed(frame))));
-}
-
-function resample(frames: readonly AudioFrame[], resampler: AudioResampler): AudioFrame[] {
-  return [...frames.flatMap((frame) => resampler.push(frame)), ...resampler.flush()];
-}
 
 /**
  * Leaves 100 ms of the silence before the first sound and 200 ms after the last one. The model makes words of more: 10.2 %
@@ -56,20 +42,4 @@ function quietest(samples: Float32Array): number {
     if (energy < least) [best, least] = [at + WINDOW_SAMPLES / 2, energy];
   }
   return best;
-}
-
-function mixed({ data, channels }: AudioFrame): Int16Array {
-  const mono = new Int16Array(data.length / channels);
-  for (let at = 0; at < mono.length; at++) {
-    const each = data.subarray(at * channels, (at + 1) * channels);
-    mono[at] = each.reduce((sum, sample) => sum + sample, 0) / channels;
-  }
-  return mono;
-}
-
-function joined(parts: readonly Int16Array[]): Float32Array {
-  const samples = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) for (const sample of part) samples[at++] = sample / 32_768;
-  return samples;
 }

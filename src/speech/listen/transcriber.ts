@@ -50,15 +50,18 @@ export class Transcriber {
     await this.warm();
     const thread = await this.#thread;
     if (!thread) throw new Error("The embedded recognizer is closed");
+    let answer: Answered;
     try {
-      const answer = nextAnswer(thread, ANSWERS_WITHIN_MS);
+      const answered = nextAnswer(thread, ANSWERS_WITHIN_MS);
       thread.postMessage({ samples } satisfies Asked, [samples.buffer as ArrayBuffer]);
-      return await answer;
+      answer = await answered;
     } catch (error) {
       this.#thread = undefined;
       await thread.terminate();
       throw error;
     }
+    if ("error" in answer) throw new Error(`The embedded recognizer failed: ${answer.error}`);
+    return answer.text;
   }
 
   async #start(): Promise<Worker> {
@@ -78,8 +81,8 @@ export class Transcriber {
   }
 }
 
-/** @throws when the thread answers with an error, dies, or does not answer in time */
-async function nextAnswer(thread: Worker, withinMs: number): Promise<string> {
+/** @throws when the thread dies or does not answer in time */
+async function nextAnswer(thread: Worker, withinMs: number): Promise<Answered> {
   const over = new AbortController();
   const { signal } = over;
   const late = AbortSignal.timeout(withinMs);
@@ -89,8 +92,7 @@ async function nextAnswer(thread: Worker, withinMs: number): Promise<string> {
     });
     const answers = once(thread, "message", { signal: AbortSignal.any([signal, late]) });
     const [answer] = (await Promise.race([answers, died])) as [Answered];
-    if ("error" in answer) throw new Error(`The embedded recognizer failed: ${answer.error}`);
-    return answer.text;
+    return answer;
   } catch (error) {
     if (late.aborted)
       throw new Error(`The embedded recognizer has not answered within ${withinMs} ms`, { cause: error });

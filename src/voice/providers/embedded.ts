@@ -4,7 +4,7 @@ import type { SpeechProvider } from "./speech-provider.ts";
 export const embedded = {
   name: "embedded",
   listen: async ({ env }) => {
-    const { EmbeddedRecognizer } = await import("../../speech/listen/embedded-recognizer.ts");
+    const { EmbeddedRecognizer } = await import("./embedded/embedded-recognizer.ts");
     return EmbeddedRecognizer.load(env);
   },
 } as const satisfies SpeechProvider;

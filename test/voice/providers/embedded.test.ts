@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { AudioFrame } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { cutAtPauses } from "../../../src/speech/listen/sound.ts";
-import { EmbeddedRecognizer } from "../../../src/speech/listen/embedded-recognizer.ts";
+import { EmbeddedRecognizer } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
 import { Transcriber } from "../../../src/speech/listen/transcriber.ts";
 import { fetchSpeechFiles } from "../../../src/speech/speech-files.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -59,7 +59,7 @@ test("sound that is no piece fails, and the next piece is understood", async () 
   const samples = Float32Array.from(await recording("ten-of-clubs"), (sample) => sample / 32_768);
   expect(words(await transcriber.transcribe(samples))).toBe("ten of clubs");
   await transcriber.close();
-});
+}, 60_000);
 
 test("sound of 40 s is cut into pieces of at most 15 s, at its pauses", () => {
   const pauses = [12, 24].map((second) => second * RATE);

@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { stt } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
-import { fetchSpeechFiles } from "../speech-files.ts";
-import { cutAtPauses, toSamples, trimSilence } from "./sound.ts";
-import { MOONSHINE_RATE } from "./moonshine.ts";
-import { Transcriber } from "./transcriber.ts";
+import { MOONSHINE_RATE } from "../../../speech/listen/moonshine.ts";
+import { cutAtPauses, trimSilence } from "../../../speech/listen/sound.ts";
+import { Transcriber } from "../../../speech/listen/transcriber.ts";
+import { fetchSpeechFiles } from "../../../speech/speech-files.ts";
+import { toSamples } from "./to-samples.ts";
 
 /** `STT=embedded`: asked once for each utterance, as a cloud's recognizer of single utterances. */
 export class EmbeddedRecognizer extends stt.STT {
