@@ -1,3 +1,4 @@
+import { findJsonLoss } from "./json-loss.ts";
 import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./json.ts";
 
 /**
@@ -66,27 +67,16 @@ export function readExactJson(value: unknown, name: string): ReadJson<JsonObject
   return read(value, walkOf(name, JSON_LIMITS, true)) as ReadJson<JsonObject>;
 }
 
-/** May be beyond 2^53, where integers that differ are read as one number. */
-const LONG_INTEGER = /\d{16}/u;
-
 /**
- * Reads a JSON text of which nothing may change: see `readExactJson`. An integer that no number holds exactly is a fault,
- * too.
+ * Reads a JSON text of which nothing may change: see `readExactJson`. What `JSON.parse` itself would change is a fault, too.
  *
  * @throws {SyntaxError} for what is no JSON
  */
 export function parseExactJson(text: string, name: string): ReadJson<JsonObject> {
   const read = readExactJson(JSON.parse(text), name);
-  // Only now: a text that is nested too deep for a reviver is refused above.
-  if ("fault" in read || !LONG_INTEGER.test(text)) return read;
-  return readExactJson(parseUnrounded(text), name);
-}
-
-/** The same as JSON.parse, but an integer that is not the number that it would be read as becomes infinite. */
-function parseUnrounded(text: string): unknown {
-  const keep = (_key: string, value: unknown, { source = "" }: { readonly source?: string } = {}) =>
-    typeof value === "number" && /^-?\d+$/u.test(source) && BigInt(source) !== BigInt(value) ? Infinity : value;
-  return JSON.parse(text, keep);
+  // Only now: a text that is nested too deep is refused above.
+  const loss = "fault" in read ? undefined : findJsonLoss(text);
+  return loss ? { fault: describeFault([name, ...loss.path], loss.why) } : read;
 }
 
 function walkOf(name: string, limits: Limits, isExact = false): Walk {
@@ -98,14 +88,16 @@ function read(value: unknown, walk: Walk): ReadJson<JsonValue> {
   return walk.fault === undefined ? { value: cleaned } : { fault: walk.fault };
 }
 
-/** Notes the first fault. Nothing of a value's content is in it but its keys. */
+/** Notes the first fault. */
 function refuse(walk: Walk, why: string): void {
-  if (walk.fault !== undefined) return;
-  const place = walk.path.map((step, index) =>
-    typeof step === "number" ? `[${step}]` : index > 0 ? `.${step}` : step,
-  );
+  walk.fault ??= describeFault(walk.path, why);
+}
+
+/** Says where and why. Nothing of a value's content is in a fault but its keys. */
+export function describeFault(path: readonly (string | number)[], why: string): string {
+  const place = path.map((step, index) => (typeof step === "number" ? `[${step}]` : index > 0 ? `.${step}` : step));
   const text = place.join("");
-  walk.fault = `${text.length > MAX_PLACE_LENGTH ? `${text.slice(0, MAX_PLACE_LENGTH).toWellFormed()}…` : text}: ${why}`;
+  return `${text.length > MAX_PLACE_LENGTH ? `${text.slice(0, MAX_PLACE_LENGTH).toWellFormed()}…` : text}: ${why}`;
 }
 
 /** `undefined` means "drop it". */
