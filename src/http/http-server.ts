@@ -1,7 +1,7 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger } from "fastify";
 import { describeFault } from "../lib/clean-json.ts";
-import { findJsonLoss } from "../lib/json-loss.ts";
+import { findJsonLoss } from "../lib/checks/json-loss.ts";
 import type { EditGuard } from "../session/permission/judge-call.ts";
 import type { Budget } from "../session/spending/budget.ts";
 import { answerThisMachineOnly } from "./access/loopback.ts";

@@ -1,4 +1,4 @@
-import { findJsonLoss } from "./json-loss.ts";
+import { findJsonLoss } from "./checks/json-loss.ts";
 import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./json.ts";
 
 /**

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findJsonLoss } from "../../src/lib/json-loss.ts";
-import { propertyRuns, propertySeed } from "../support/property-runs.ts";
+import { findJsonLoss } from "../../../src/lib/checks/json-loss.ts";
+import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
 test.each([
   ['{"a":1,"a":1}', ["a"], "the key comes twice"],
