@@ -363,6 +363,54 @@ test("a bad announcement costs a client that tool only", () => {
   });
 });
 
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, {}]));
+const nestedMaps = (levels: number): object => (levels === 0 ? {} : { m: nestedMaps(levels - 1) });
+
+test.each([
+  ["1,001 keys", { properties: keys(1_001) }, "The tool has over 1000 different keys"],
+  ["a schema of 40 levels", nestedMaps(40), "The tool is nested over 32 deep"],
+  ["50,000 values", { enum: Array.from({ length: 50_000 }, () => 0) }, "The tool has over 50000 values"],
+  ["a long key", { properties: { ["k".repeat(257)]: {} } }, "A key is over 256 bytes"],
+  ["a long text", { title: "x".repeat(2 ** 20 + 1) }, "A string is over 1048576 bytes"],
+  ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: NaN is no number of JSON"],
+])("a tool with %s costs a client that tool only", (_, inputSchema, reason) => {
+  const tools = [{ name: "good" }, { name: "bad", inputSchema }, 7, { name: "better" }];
+  const own = { description: "", inputSchema: { type: "object" } };
+
+  const incoming = decodeEnvelope(packet("configuration", { features: ["blocks"], tools, lastSequenceSeen: 3 }));
+
+  expect(bodyOf(incoming)).toEqual({
+    features: ["blocks"],
+    lastSequenceSeen: 3,
+    tools: [
+      { name: "good", ...own },
+      { name: "better", ...own },
+    ],
+    invalidTools: [
+      { index: 1, name: "bad", reason },
+      { index: 2, reason: expect.stringMatching(/^tools\[2\]: /) },
+    ],
+  });
+});
+
+test("tools that are over a limit only together are all read", () => {
+  const tools = Array.from({ length: 20 }, (_, index) => ({
+    name: `tool_${index}`,
+    inputSchema: { properties: Object.fromEntries(Object.keys(keys(100)).map((key) => [`${key}_${index}`, {}])) },
+  }));
+
+  const body = bodyOf(decodeEnvelope(packet("configuration", { tools })));
+
+  expect(body).toMatchObject({ tools });
+  expect(body).not.toHaveProperty("invalidTools");
+});
+
+test("a Configuration whose fault is beside its tools is refused whole", () => {
+  const { message, parts } = refusal(packet("configuration", { device: nestedMaps(40), tools: [{ name: "good" }] }));
+
+  expect([message, parts.typeName]).toEqual(["The packet is nested over 32 deep", "configuration"]);
+});
+
 test("a list of tools is read up to the limit, and one fault says that more were there", () => {
   const named = Array.from({ length: 70 }, (_, index) => ({ name: `tool_${index}` }));
   const tools = [...named, ...Array.from({ length: 49_000 }, () => 0)];
