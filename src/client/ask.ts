@@ -9,9 +9,9 @@ const ERROR_FOLLOWS_MS = 1_000;
 
 export interface AskOptions {
   /** When it aborts, `ask` rejects and the answer is stopped. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** @defaultValue 120000 */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The turn becomes part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
   /** What the model is shown with the text. @defaultValue nothing */
@@ -36,7 +36,11 @@ interface AskPorts {
 }
 
 /** See `Parley.ask`. */
-export async function ask(text: string, options: AskOptions, ports: AskPorts): Promise<WholeAnswer> {
+export async function ask(
+  text: string,
+  options: Pick<AskOptions, "signal" | "timeoutMs">,
+  ports: AskPorts,
+): Promise<WholeAnswer> {
   const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   signal?.throwIfAborted();
   const answer = Promise.withResolvers<AnswerEndEvent>();
@@ -82,7 +86,7 @@ export async function ask(text: string, options: AskOptions, ports: AskPorts): P
   }
 }
 
-function toError(wire: number, message: string): AppError {
+export function toError(wire: number, message: string): AppError {
   const known = Object.entries(ERROR_CODES).find(([, entry]) => entry.wire === wire);
   return new AppError((known?.[0] ?? "internal") as ErrorCode, message);
 }

@@ -1,3 +1,4 @@
+import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { MessageBody } from "../protocol/messages/messages.ts";
 
 /** What goes with a message: a picture (PNG, JPEG, GIF, WebP), a PDF, or plain text. A `File` has a name of its own. */
@@ -14,7 +15,10 @@ export async function readAttachments(attachments: readonly Attachment[]): Promi
 }
 
 async function readAttachment(attachment: Attachment): Promise<object> {
-  if (!(attachment instanceof Blob)) return attachment;
+  if (!(attachment instanceof Blob)) {
+    refuseUnknownFields(attachment, ["data", "text", "name", "mediaType"], "an attachment");
+    return attachment;
+  }
   const { type, name } = attachment as Blob & { readonly name?: string };
   const named = { ...(name !== undefined && { name }), ...(type !== "" && { mediaType: type }) };
   if (type.startsWith("text/")) return { ...named, text: await attachment.text() };

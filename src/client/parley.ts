@@ -3,13 +3,14 @@
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import type { JsonObject } from "../lib/json.ts";
+import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { conversationIdOfRoom } from "../protocol/conversation-id.ts";
 import { MESSAGE_LIMITS } from "../protocol/limits.ts";
 import type { Message, MessageBody } from "../protocol/messages/messages.ts";
 import { toWireError } from "../protocol/wire-error.ts";
 import { AgentLink } from "./room/agent-link.ts";
 import { type Attachment, readAttachments } from "./attachment.ts";
-import { ask, type AskOptions, type WholeAnswer } from "./ask.ts";
+import { ask, toError, type AskOptions, type WholeAnswer } from "./ask.ts";
 import { EVENTS, type ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
@@ -171,10 +172,12 @@ export class Parley implements AsyncDisposable {
    * Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged. With
    * attachments, `acknowledged` rejects with `too_large` when all is over 4 MiB.
    *
-   * @throws {TypeError} when the text is blank, and nothing is attached
+   * @throws {TypeError} when the text is blank, and nothing is attached; for an option that does not exist
    */
-  sendText(text: string, { traceparent, attachments = [] }: SendTextOptions = {}): SentText {
+  sendText(text: string, options: SendTextOptions = {}): SentText {
     this.#throwIfClosed();
+    refuseUnknownFields(options, ["traceparent", "attachments"], "sendText's options");
+    const { traceparent, attachments = [] } = options;
     if (text.trim() === "" && attachments.length === 0) throw new TypeError("sendText: expected some text");
     const messageId = createId();
     const send = (more: Partial<MessageBody<"user_message">>) =>
@@ -191,11 +194,16 @@ export class Parley implements AsyncDisposable {
    * @throws {AppError} when the turn failed, or no whole answer came in time; the signal's reason when it aborts
    */
   async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
-    return ask(text, options, {
-      on: (event, handler) => this.on(event, handler),
-      sendText: (content) => this.sendText(content, options),
-      stop: () => this.stop(),
-    });
+    const { signal, timeoutMs, ...sent } = options;
+    return ask(
+      text,
+      { signal, timeoutMs },
+      {
+        on: (event, handler) => this.on(event, handler),
+        sendText: (content) => this.sendText(content, sent),
+        stop: () => this.stop(),
+      },
+    );
   }
 
   /** Ends the answer that is being given, and its tool calls; with `stopType: "speech"` its sound alone. */
@@ -205,14 +213,19 @@ export class Parley implements AsyncDisposable {
 
   /**
    * Cancels one tool call, whoever runs it. The model is told, and the answer goes on. Resolves when the worker has
-   * received the request. A call that has already ended is not changed. An unknown id is reported by the event `error`,
-   * with the id as `originatingId`.
+   * done so. A call that has already ended is not changed.
    *
    * @param callId the `id` of a `tool_state`, a `tool_call` or a `tool_result`
-   * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
+   * @throws {AppError} the worker's error, as for an id that it does not know; `unavailable` when no worker acknowledged
+   *   it within 60 s, or on `close`
    */
   async cancelCall(callId: string): Promise<void> {
-    await this.#deliver({ type: "control_stop", body: { targetId: callId } });
+    const refused = Promise.withResolvers<never>();
+    const off = this.on("error", ({ code, message, originatingId }) => {
+      if (originatingId === callId) refused.reject(toError(code, message));
+    });
+    const delivered = this.#deliver({ type: "control_stop", body: { targetId: callId } });
+    await Promise.race([delivered, refused.promise]).finally(off);
   }
 
   /**
@@ -246,7 +259,9 @@ export class Parley implements AsyncDisposable {
     response: Answer,
     options?: PermissionOptions<Answer>,
   ): Promise<void> {
-    const { message, editedInput }: PermissionOptions<"reject"> & PermissionOptions<"approve"> = options ?? {};
+    const given: PermissionOptions<"reject"> & PermissionOptions<"approve"> = options ?? {};
+    refuseUnknownFields(given, ["message", "editedInput"], "respondToPermission's options");
+    const { message, editedInput } = given;
     const edited = editedInput && { editedInputJson: JSON.stringify(editedInput) };
     const body = { permissionId, response, ...(message !== undefined && { message }), ...edited };
     await this.#deliver({ type: "permission_response", body });

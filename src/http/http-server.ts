@@ -1,12 +1,14 @@
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, LogController, type FastifyBaseLogger } from "fastify";
+import { describeFault } from "../lib/clean-json.ts";
+import { findJsonLoss } from "../lib/checks/json-loss.ts";
 import type { EditGuard } from "../session/permission/judge-call.ts";
 import type { Budget } from "../session/spending/budget.ts";
 import { answerThisMachineOnly } from "./access/loopback.ts";
 import { requireRoomToken } from "./access/room-access.ts";
 import type { EventSource } from "./events/event-source.ts";
 import type { HttpApp, RoomParts, RoomRoutes } from "./http-app.ts";
-import { createErrorHandler } from "./http-error.ts";
+import { createErrorHandler, HttpError } from "./http-error.ts";
 import { opencodeRoutes } from "./opencode/opencode-routes.ts";
 import { callRoutes } from "./routes/call-routes.ts";
 import { eventRoutes } from "./routes/event-routes.ts";
@@ -86,7 +88,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
     forceCloseConnections: true,
   }).withTypeProvider<ZodTypes>();
   app.setValidatorCompiler(zodValidator());
-  readEmptyJson(app);
+  readExactly(app);
   app.setErrorHandler(createErrorHandler());
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
@@ -113,10 +115,18 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   return app;
 }
 
-/** Some clients send `content-type: application/json` without a body. That counts as no body, not as broken JSON. */
-function readEmptyJson(app: HttpApp): void {
+/**
+ * Refuses a body that `JSON.parse` would change: edited arguments run as they were written, or not at all. Some clients send
+ * `content-type: application/json` without a body, which counts as no body.
+ */
+function readExactly(app: HttpApp): void {
   const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) =>
-    body === "" ? done(null) : parse(request, body, done),
-  );
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
+    if (body === "") return done(null);
+    parse(request, body, (error, value) => {
+      const loss = error ? undefined : findJsonLoss(body);
+      if (loss) done(new HttpError(400, describeFault(loss.path, loss.why)));
+      else done(error, value);
+    });
+  });
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../errors/app-error.ts";
+import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { Cleanup } from "../lib/cleanup.ts";
 import { loadRtcNode } from "../livekit/load-rtc-node.ts";
 import { TEST_IDENTITY } from "../scenario/playable.ts";
@@ -27,15 +28,29 @@ export interface TalkOptions extends AgentOptions {
   readonly language?: string;
 }
 
+const OPTIONS: Readonly<Record<keyof TalkOptions, true>> = {
+  model: true,
+  config: true,
+  agent: true,
+  tools: true,
+  mocks: true,
+  room: true,
+  voice: true,
+  identity: true,
+  language: true,
+};
+
 /**
  * Starts a real session of an agent, with a participant that has joined. `await using` ends it.
  *
  * @throws {AppError} `invalid_config` for an agent that cannot start
+ * @throws {TypeError} for an option that does not exist: with a misspelt `mocks` the tools would run
  * @example
  * await using talk = await startTalk({ model: scripted(["Hello!"]) });
  * const turn = await talk.say("Hi");
  */
 export async function startTalk(options: TalkOptions): Promise<Talk> {
+  refuseUnknownFields(options, Object.keys(OPTIONS), "startTalk");
   await using cleanup = new Cleanup();
   const { model, identity = TEST_IDENTITY, language } = options;
   const agent = await loadAgent(options);

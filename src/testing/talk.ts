@@ -1,3 +1,4 @@
+import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { Parley } from "../client/parley.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { Device } from "./device/device.ts";
@@ -110,7 +111,8 @@ export class Talk implements AsyncDisposable {
    * @throws {Error} when the turn takes too long, when a permission is asked for and the test does not say how it is
    *   answered, and when the model was asked for something that it was not prepared for
    */
-  async say(text: string, { withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
+  async say(text: string, options: SayOptions = {}): Promise<Turn> {
+    const withinMs = readWithin(options, "say");
     const { voice } = this.#ports.stage;
     const find = voice ? await this.#speak(text, voice) : this.#write(text);
     return this.#turn(find, `The turn of ${JSON.stringify(text)}`, withinMs);
@@ -120,7 +122,8 @@ export class Talk implements AsyncDisposable {
    * Waits for the end of the next turn that neither `say` nor `nextTurn` has returned: one that began by itself, to
    * tell of a call in the background.
    */
-  async nextTurn({ withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
+  async nextTurn(options: SayOptions = {}): Promise<Turn> {
+    const withinMs = readWithin(options, "nextTurn");
     const find = () => this.#ports.log.turns.find((turn) => !this.#taken.has(turn));
     return this.#turn(find, "Another turn", withinMs);
   }
@@ -132,6 +135,7 @@ export class Talk implements AsyncDisposable {
 
   /** Sets how the participant answers from now on when a call needs permission. */
   permission(answer: PermissionAnswer, options: PermissionOptions = {}): void {
+    refuseUnknownFields(options, ["tool", "message", "editedInput"], "permission's options");
     this.#answers.set(options.tool, { answer, ...options });
   }
 
@@ -246,4 +250,9 @@ export class Talk implements AsyncDisposable {
     this.#failure ??= error;
     this.#ports.changes.dispatchEvent(new Event("change"));
   }
+}
+
+function readWithin(options: SayOptions, owner: string): number {
+  refuseUnknownFields(options, ["withinMs"], `${owner}'s options`);
+  return options.withinMs ?? SAY_WITHIN_MS;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { connect, type ClientTool, type ConnectOptions } from "../../src/client/index.ts";
+import { connect, toolResult, type ClientTool, type ConnectOptions, type Parley } from "../../src/client/index.ts";
 import { MemoryRoom } from "../support/doubles/memory-transport.ts";
 import { openClient } from "./open-client.ts";
 
@@ -14,6 +14,44 @@ test.each([
   const { parley } = await openClient();
 
   expect(() => parley.registerTool(tool as unknown as ClientTool)).toThrow(message);
+});
+
+test.each<[string, (parley: Parley) => unknown, string]>([
+  [
+    "sendText",
+    (p) => p.sendText("Hi", { attachment: [] } as object),
+    '"attachment" is not a field of sendText\'s options. Did you mean "attachments"?',
+  ],
+  ["ask", (p) => p.ask("Hi", { timeout: 5 } as object), '"timeout" is not a field of'],
+  [
+    "an attachment",
+    (p) => p.sendText("Hi", { attachments: [{ text: "a", nmae: "b" } as never] }).acknowledged,
+    '"nmae" is not a field of an attachment. Did you mean "name"?',
+  ],
+  [
+    "stop",
+    (p) => p.stop({ stoptype: "speech" } as object),
+    '"stoptype" is not a field of control_stop. Did you mean "stopType"?',
+  ],
+  [
+    "vary",
+    (p) => p.vary({ targetId: "m", mode: "edit", content: "Hi" } as never),
+    '"content" is not a field of control_variation.',
+  ],
+  [
+    "respondToPermission",
+    (p) => p.respondToPermission("p", "once", { edited: {} } as object),
+    '"edited" is not a field of respondToPermission\'s options. Did you mean "editedInput"?',
+  ],
+  [
+    "toolResult",
+    () => toolResult({ contnet: [] } as object),
+    '"contnet" is not a field of toolResult. Did you mean "content"?',
+  ],
+])("a misspelt field of %s is refused", async (_, act, message) => {
+  const { parley } = await openClient();
+
+  await expect(async () => act(parley)).rejects.toThrow(message);
 });
 
 test("an event that does not exist is refused", async () => {

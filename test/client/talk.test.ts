@@ -126,6 +126,23 @@ test("cancelCall names the call, and resolves when the worker has the request", 
   expect(room.all("control_stop")).toEqual([{ targetId: "call_1" }]);
 });
 
+test("cancelCall rejects with the worker's error about that call", async () => {
+  const { room, parley } = await openClient();
+  room.acknowledges = false;
+  const cancelled = parley.cancelCall("call_1");
+  await room.until(() => room.all("control_stop").length === 1);
+
+  const about = (originatingId: string, message: string) =>
+    room.say({
+      type: "error_message",
+      body: { id: "e", code: 201, severity: 2, recoverable: true, message, originatingId },
+    });
+  about("call_2", "Another call");
+  about("call_1", "No such call");
+
+  await expect(cancelled).rejects.toMatchObject({ code: "conversation_not_found", message: "No such call" });
+});
+
 test("a client that does not listen says so, and again in each Configuration until it listens", async () => {
   const { room, parley } = await openClient();
   const told = () => room.all("configuration").map(({ listens }) => listens);

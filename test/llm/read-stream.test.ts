@@ -89,6 +89,7 @@ test.each([
   ['"text"', "Invalid parameters: input: expected an object"],
   ["{'secret': 1}", "The arguments are not valid JSON (at position 1)"],
   ['{"a":{"b":[0,1e999]}}', "Invalid parameters: input.a.b[1]: too large for a number, write it as a text"],
+  ['{"a":[{"b":1,"b":2}]}', "Invalid parameters: input.a[0].b: the key comes twice"],
   ['{"id":9007199254740993}', "Invalid parameters: input.id: too large for a number, write it as a text"],
   [`{"a":${"[".repeat(28)}${"]".repeat(28)}}`, `Invalid parameters: input.a${"[0]".repeat(27)}: deeper than 28 levels`],
 ])("arguments %s are wrapped, and the error quotes nothing of them", async (json, inputError) => {

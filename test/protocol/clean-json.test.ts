@@ -78,6 +78,7 @@ test.each([
   ],
   [new Set([1, undefined]), [1, null]],
   [new URL("https://a.example/b"), "https://a.example/b"],
+  [new Set([{ toJSON: () => new Map([[1, new Date(0)]]) }]), [{ "1": "1970-01-01T00:00:00.000Z" }]],
   [new TypeError("no"), { name: "TypeError", message: "no" }],
   [{ a: undefined, b: () => 1, c: Symbol("s"), d: [undefined] }, { d: [null] }],
 ])("%o is cleaned", (value, expected) => {
@@ -97,11 +98,15 @@ test("a cycle is marked where it closes, and a value used twice is kept twice", 
 
 test("hostile objects do no harm", () => {
   const hostile = {
-    toJSON: () => "called",
     get throws(): unknown {
       throw new Error("no");
     },
     after: 1,
+    rude: {
+      toJSON: () => {
+        throw new Error("no");
+      },
+    },
     revoked: (() => {
       const { proxy, revoke } = Proxy.revocable({}, {});
       revoke();
@@ -109,7 +114,12 @@ test("hostile objects do no harm", () => {
     })(),
   };
 
-  expect(cleanJson(hostile)).toEqual({ throws: "[unreadable]", after: 1, revoked: "[unreadable]" });
+  expect(cleanJson(hostile)).toEqual({
+    throws: "[unreadable]",
+    after: 1,
+    rude: "[unreadable]",
+    revoked: "[unreadable]",
+  });
 });
 
 test("odd and overlong keys stay as they are, as properties of the object's own", () => {
@@ -143,7 +153,7 @@ test.each([
   ["a key of 258 bytes", { a: { ["é".repeat(129)]: 1 } }, "input.a: a key is longer than 256 bytes"],
   ["a long place", { ["k".repeat(256)]: nested(28) }, `input.${"k".repeat(194)}…: deeper than 28 levels`],
 ])("a value with %s is read whole, or its fault names the place", (_, value, fault) => {
-  expect(readJson(value, "input")).toEqual(fault === undefined ? { value } : { fault });
+  expect(readJson(value, "input")).toEqual(fault === undefined ? { value } : { fault, isTooLarge: true });
 });
 
 test.each([
@@ -154,4 +164,65 @@ test.each([
   ["no object", [1], "input: expected an object"],
 ])("%s is a fault where a value must stay exact", (_, value, fault) => {
   expect(readExactJson(value, "input")).toEqual({ fault });
+});
+
+const loop: unknown[] = [];
+loop.push({ loop });
+
+test.each([
+  ["NaN", { a: [1, NaN] }, "result.a[1]: NaN is no number of JSON"],
+  ["an infinity", { a: -Infinity }, "result.a: too large for a number, write it as a text"],
+  ["a long bigint", [2n ** 53n], "result[0]: too large for a number, write it as a text"],
+  ["a cycle", { loop }, "result.loop[0].loop: it contains itself"],
+  ["a date that is none", { at: new Date(NaN) }, "result.at: no valid date"],
+  ["a function", { a: { act: () => 1 } }, "result.a.act: a function is no value of JSON"],
+  ["a symbol", [Symbol("s")], "result[0]: a symbol is no value of JSON"],
+  ["a promise", { row: Promise.resolve(1) }, "result.row: a Promise has no fields"],
+  ["an expression", [/a/], "result[0]: a RegExp has no fields"],
+  ["a Map with an object for a key", new Map([[{}, 1]]), "result: a key is no text: object"],
+  [
+    "a Map with a key twice",
+    {
+      m: new Map<unknown, number>([
+        ["1", 1],
+        [1, 2],
+      ]),
+    },
+    "result.m.1: the key comes twice",
+  ],
+  [
+    "a getter that throws",
+    {
+      get a() {
+        throw new Error("no");
+      },
+    },
+    "result.a: it cannot be read",
+  ],
+  [
+    "a toJSON that throws",
+    {
+      a: {
+        toJSON: () => {
+          throw new Error("no");
+        },
+      },
+    },
+    "result.a: it cannot be read",
+  ],
+])("a value with %s is a fault that names the place", (_, value, fault) => {
+  expect(readJson(value, "result")).toEqual({ fault });
+});
+
+class Row {
+  readonly id = 7;
+  readonly at = new Date(0);
+  readonly gone = undefined;
+}
+
+test("a value that JSON can carry is read whole, whatever its classes", () => {
+  const value = { row: new Row(), n: 2n, none: Object.create(null), nothing: {}, map: new Map(), set: new Set([null]) };
+  const read = { row: { id: 7, at: "1970-01-01T00:00:00.000Z" }, n: 2, none: {}, nothing: {}, map: {}, set: [null] };
+
+  expect(readJson(value, "result")).toEqual({ value: read });
 });

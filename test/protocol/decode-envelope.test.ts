@@ -53,15 +53,21 @@ test("an integer beyond 2^53 is refused where an integer is meant", () => {
   expect(refusal(bytes).message).toMatch(/^acknowledgement\.acknowledgedStanzaId: /);
 });
 
-test("an integer beyond 2^53 in a free map becomes text, a smaller one a number", () => {
-  const result = { big: 2n ** 64n - 1n, small: 7n };
+test("a 64-bit integer that a number holds is one in a free map", () => {
+  const result = { small: 7n, large: 2n ** 53n - 1n };
   const bytes = encode({ ...envelope, type: 7, body: { id: "r", success: true, result } }, { useBigInt64: true });
 
-  expect(bodyOf(decodeEnvelope(bytes))).toEqual({
-    id: "r",
-    success: true,
-    result: { big: "18446744073709551615", small: 7 },
-  });
+  expect(bodyOf(decodeEnvelope(bytes))).toEqual({ id: "r", success: true, result: { small: 7, large: 2 ** 53 - 1 } });
+});
+
+test.each([
+  [{ n: [0, NaN] }, ".n[1]: NaN is no number of JSON"],
+  [{ n: -Infinity }, ".n: too large for a number, write it as a text"],
+  [{ n: 2n ** 64n - 1n }, ".n: too large for a number, write it as a text"],
+])("a free map with %o is refused with the place, and not read as another", (result, place) => {
+  const bytes = encode({ ...envelope, type: 7, body: { id: "r", success: true, result } }, { useBigInt64: true });
+
+  expect(refusal(bytes)).toMatchObject({ message: `tool_use_result.result${place}`, parts: { id: "r" } });
 });
 
 test("nil and another peer's undefined are absent", () => {
@@ -301,11 +307,6 @@ test("what PostgreSQL cannot store is replaced visibly", () => {
   );
 
   expect(bodyOf(decodeEnvelope(surrogate))).toEqual({ id: "a\uFFFDb", content: "a\uFFFD\uFFFD\uFFFDb" });
-  expect(
-    bodyOf(decodeEnvelope(packet("tool_use_result", { id: "r", success: true, result: { n: NaN, t: new Date(NaN) } }))),
-  ).toMatchObject({
-    result: { n: "NaN" },
-  });
 });
 
 test.each([1, 50, 196, 197, 198, 300])("bad UTF-8 reads the same in a string of %d bytes and more", (length) => {
@@ -360,6 +361,54 @@ test("a bad announcement costs a client that tool only", () => {
       { index: 3, reason: expect.stringMatching(/^tools\[3\]: /) },
     ],
   });
+});
+
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, {}]));
+const nestedMaps = (levels: number): object => (levels === 0 ? {} : { m: nestedMaps(levels - 1) });
+
+test.each([
+  ["1,001 keys", { properties: keys(1_001) }, "The tool has over 1000 different keys"],
+  ["a schema of 40 levels", nestedMaps(40), "The tool is nested over 32 deep"],
+  ["50,000 values", { enum: Array.from({ length: 50_000 }, () => 0) }, "The tool has over 50000 values"],
+  ["a long key", { properties: { ["k".repeat(257)]: {} } }, "A key is over 256 bytes"],
+  ["a long text", { title: "x".repeat(2 ** 20 + 1) }, "A string is over 1048576 bytes"],
+  ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: NaN is no number of JSON"],
+])("a tool with %s costs a client that tool only", (_, inputSchema, reason) => {
+  const tools = [{ name: "good" }, { name: "bad", inputSchema }, 7, { name: "better" }];
+  const own = { description: "", inputSchema: { type: "object" } };
+
+  const incoming = decodeEnvelope(packet("configuration", { features: ["blocks"], tools, lastSequenceSeen: 3 }));
+
+  expect(bodyOf(incoming)).toEqual({
+    features: ["blocks"],
+    lastSequenceSeen: 3,
+    tools: [
+      { name: "good", ...own },
+      { name: "better", ...own },
+    ],
+    invalidTools: [
+      { index: 1, name: "bad", reason },
+      { index: 2, reason: expect.stringMatching(/^tools\[2\]: /) },
+    ],
+  });
+});
+
+test("tools that are over a limit only together are all read", () => {
+  const tools = Array.from({ length: 20 }, (_, index) => ({
+    name: `tool_${index}`,
+    inputSchema: { properties: Object.fromEntries(Object.keys(keys(100)).map((key) => [`${key}_${index}`, {}])) },
+  }));
+
+  const body = bodyOf(decodeEnvelope(packet("configuration", { tools })));
+
+  expect(body).toMatchObject({ tools });
+  expect(body).not.toHaveProperty("invalidTools");
+});
+
+test("a Configuration whose fault is beside its tools is refused whole", () => {
+  const { message, parts } = refusal(packet("configuration", { device: nestedMaps(40), tools: [{ name: "good" }] }));
+
+  expect([message, parts.typeName]).toEqual(["The packet is nested over 32 deep", "configuration"]);
 });
 
 test("a list of tools is read up to the limit, and one fault says that more were there", () => {

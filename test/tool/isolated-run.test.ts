@@ -128,8 +128,10 @@ test("of a small part of a large buffer only the part is sent", async () => {
   expect(await run("return a part").result).toEqual({ part: { base64: "AQ==" } });
 });
 
-test("what JSON has no form for is left out, as of a tool that is not isolated", async () => {
-  expect(await run("function").result).toEqual({});
+test("what JSON has no form for fails the call, as of a tool that is not isolated", async () => {
+  const errorMessage = "The tool has run, but its result cannot be used: result: a function is no value of JSON";
+
+  expect(await run("function").result).toMatchObject({ outcome: { errorCode: "execution_error", errorMessage } });
 });
 
 test("an error's message is cut in the tool's thread", async () => {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from parley_client import Attachment, ToolContext, ask, events, tool
-from parley_client.errors import InvalidState, TooLarge, Unavailable
+from parley_client.errors import ConversationNotFound, InvalidState, TooLarge, Unavailable
 from parley_client.messages import (
     AssistantMessage,
     AssistantSentence,
@@ -298,6 +298,18 @@ async def test_cancel_call_names_the_call_until_a_worker_has_it() -> None:
     async with opened() as (room, parley):
         await parley.cancel_call("call_1")
         assert room.all(ControlStop) == [ControlStop(target_id="call_1")]
+
+
+async def test_cancel_call_raises_the_workers_error_about_that_call() -> None:
+    async with opened() as (room, parley):
+        room.acknowledges = False
+        cancelled = asyncio.create_task(parley.cancel_call("call_1"))
+        await room.until(lambda: bool(room.all(ControlStop)))
+        room.say(ErrorMessage(code=202, message="Another call", originating_id="call_2"))
+        room.say(ErrorMessage(code=201, message="No such call", originating_id="call_1"))
+        room.acknowledge(room.heard[-1].stanza_id)
+        with pytest.raises(ConversationNotFound, match="No such call"):
+            await cancelled
 
 
 async def test_events_come_by_their_class_until_the_subscription_ends() -> None:

@@ -4,10 +4,13 @@ import { useTalkClient } from "./parley-provider.tsx";
 
 type ToolOptions<Input> = Omit<ClientTool<Input>, "name" | "input" | "run">;
 
+const FIELDS = "Its fields are description, timeoutMs, execution, scope, readOnly and run.";
+
 /**
  * Offers a tool to the model while the component is mounted. A change of the name takes effect at once; `run` is always
  * the one of the last render.
  *
+ * @throws {TypeError} for a field that a tool has not
  * @param input as `ClientTool.input`, made outside of the component
  * @param tool the description, `run`, and optional fields of a `ClientTool`
  * @example
@@ -26,7 +29,9 @@ export function useClientTool<Input>(
   useEffect(() => {
     latest.current = tool;
   });
-  const { description, timeoutMs, execution, scope, readOnly } = tool;
+  const { description, timeoutMs, execution, scope, readOnly, run: _run, ...unknown } = tool;
+  for (const field of Object.keys(unknown))
+    throw new TypeError(`useClientTool: "${field}" is not a field of a tool. ${FIELDS}`);
   useEffect(
     () =>
       client.offer<Input>({

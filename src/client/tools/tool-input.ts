@@ -1,4 +1,5 @@
 import { readJson } from "../../lib/clean-json.ts";
+import { packMap } from "../../protocol/codec/pack.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { compileJsonSchema, describeProblem } from "../../lib/json-schema/json-schema.ts";
 import { libraryInput } from "../../lib/json-schema/library-input.ts";
@@ -85,6 +86,7 @@ function requireObject(schema: JsonObject): JsonObject {
   // In one message with the other tools, which a schema that cannot be sent would take along.
   const read = readJson(schema, "it");
   if ("fault" in read) throw new TypeError(read.fault);
+  packMap(schema);
   return schema;
 }
 

@@ -1,7 +1,8 @@
 import { AppError } from "../../errors/app-error.ts";
+import { refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
-import type { Message } from "../../protocol/messages/messages.ts";
+import { type Message, MESSAGES } from "../../protocol/messages/messages.ts";
 import { Unacknowledged } from "./unacknowledged.ts";
 
 /** A send can hang as long as an outage lasts; after this time it counts as failed. */
@@ -36,8 +37,10 @@ export class ClientOutbox {
    * @param way `stream` forces a byte stream; above 15,000 bytes it is one anyway
    * @param traceparent the span that the message belongs to (W3C Trace Context)
    * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
+   * @throws {TypeError} for a field that such a message has not
    */
   send(message: Message, way: "packet" | "stream" = "packet", traceparent?: string): SentMessage {
+    refuseUnknownFields(message.body, Object.keys(MESSAGES[message.type].shape.entries), message.type);
     const isAck = message.type === "acknowledgement";
     const stanzaId = isAck ? 0 : this.#lastStanza + 1;
     const meta = traceparent === undefined ? {} : { traceparent };

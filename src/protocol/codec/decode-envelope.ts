@@ -1,8 +1,10 @@
 import { readFields } from "../messages/fields.ts";
+import { MalformedMessageError } from "../messages/parse-message.ts";
 import { checkPacket } from "./check-packet.ts";
 import { type Incoming, readEnvelope, readParts, toMalformed } from "./codec.ts";
 import { peekEnvelope } from "./peek.ts";
 import { rememberKeys } from "./remember-keys.ts";
+import { nameUnreadable, unpackToolsApart } from "./tools-apart.ts";
 import { unpack } from "./unpack.ts";
 
 /**
@@ -11,7 +13,19 @@ import { unpack } from "./unpack.ts";
  * @throws {MalformedMessageError} `malformed` or `too_large`, with what could be read; never anything else
  */
 export function decodeEnvelope(bytes: Uint8Array): Incoming {
-  return readEnvelope(decodePacket(bytes));
+  try {
+    return readEnvelope(unpackPacket(bytes));
+  } catch (error) {
+    // What is wrong with one tool costs its client that tool alone.
+    const apart = error instanceof MalformedMessageError ? undefined : unpackToolsApart(bytes, unpackPacket);
+    if (!apart) throw toRefusal(error, bytes);
+    const incoming = readEnvelope(apart.root);
+    if (!("message" in incoming) || incoming.message.type !== "configuration") return incoming;
+    return {
+      ...incoming,
+      message: { type: "configuration", body: nameUnreadable(incoming.message.body, apart.faults) },
+    };
+  }
 }
 
 /**
@@ -25,11 +39,8 @@ export function unpackPacket(bytes: Uint8Array): Record<string, unknown> {
   return unpack(bytes, rememberKeys()).root;
 }
 
-function decodePacket(bytes: Uint8Array): Record<string, unknown> {
-  try {
-    return unpackPacket(bytes);
-  } catch (error) {
-    const peeked = peekEnvelope(bytes);
-    throw toMalformed(error, readParts(readFields(peeked), peeked["body"]));
-  }
+function toRefusal(error: unknown, bytes: Uint8Array): MalformedMessageError {
+  if (error instanceof MalformedMessageError) return error;
+  const peeked = peekEnvelope(bytes);
+  return toMalformed(error, readParts(readFields(peeked), peeked["body"]));
 }

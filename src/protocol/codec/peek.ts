@@ -14,6 +14,7 @@ const WANTED_OF_BODY: ReadonlySet<string> = new Set([
   "permissionId",
   "acknowledgedStanzaId",
 ]);
+const NOTHING: ReadonlySet<string> = new Set();
 /** The longest value that is decoded here: an id in UTF-8 and its head. */
 const MAX_BYTES = MESSAGE_LIMITS.idLength * 4 + 5;
 
@@ -27,7 +28,7 @@ export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const envelope: Record<string, unknown> = { body };
   try {
-    peek.readMap(WANTED_OF_ENVELOPE, envelope, () => peek.readMap(WANTED_OF_BODY, body, () => peek.skipValue()));
+    peek.readMap(WANTED_OF_ENVELOPE, envelope, { body: () => peek.readMap(WANTED_OF_BODY, body) });
   } catch {
     // What was read before the fault is returned.
   }
@@ -46,6 +47,38 @@ export function peekType(bytes: Uint8Array): unknown {
   }
 }
 
+/** A list inside of a packet. */
+export interface PeekedList {
+  readonly start: number;
+  readonly end: number;
+  /** The bytes of each item. */
+  readonly items: readonly Uint8Array[];
+}
+
+/** Finds the list of tools in a body. `undefined` where there is none, or the bytes make no sense. */
+export function peekTools(bytes: Uint8Array): PeekedList | undefined {
+  const peek = new Peek(bytes);
+  let tools: PeekedList | undefined;
+  const body = () => peek.readMap(NOTHING, {}, { tools: () => (tools = peek.readList()) });
+  try {
+    peek.readMap(NOTHING, {}, { body });
+  } catch {
+    return undefined;
+  }
+  return tools;
+}
+
+/** Reads the name of a tool's announcement in the same way. */
+export function peekName(bytes: Uint8Array): unknown {
+  const found: Record<string, unknown> = {};
+  try {
+    new Peek(bytes).readMap(new Set(["name"]), found);
+  } catch {
+    // A name that stands before the fault is found.
+  }
+  return found["name"];
+}
+
 class Peek {
   readonly #cursor: PacketCursor;
   #budget = 4 * MESSAGE_LIMITS.values;
@@ -54,8 +87,12 @@ class Peek {
     this.#cursor = new PacketCursor(bytes);
   }
 
-  /** Copies the wanted entries `into` an object. The value of a `body` is read by `readBody`. */
-  readMap(wanted: ReadonlySet<string>, into: Record<string, unknown>, readBody: () => void): void {
+  /** Copies the wanted entries `into` an object. A value with a reader is read by that. */
+  readMap(
+    wanted: ReadonlySet<string>,
+    into: Record<string, unknown>,
+    readers: Readonly<Record<string, () => void>> = {},
+  ): void {
     const start = this.#cursor.position;
     if (this.#cursor.next() !== "map") {
       this.#cursor.position = start;
@@ -64,10 +101,26 @@ class Peek {
     const entries = this.#cursor.length;
     for (let entry = 0; entry < entries; entry++) {
       const key = this.#readSmall();
-      if (key === "body") readBody();
+      if (typeof key === "string" && Object.hasOwn(readers, key)) readers[key]?.();
       else if (typeof key === "string" && wanted.has(key)) into[key] = this.#readSmall();
       else this.skipValue();
     }
+  }
+
+  readList(): PeekedList | undefined {
+    const start = this.#cursor.position;
+    if (this.#cursor.next() !== "array") {
+      this.#cursor.position = start;
+      this.skipValue();
+      return undefined;
+    }
+    const items: Uint8Array[] = [];
+    for (let left = this.#cursor.length; left > 0; left--) {
+      const from = this.#cursor.position;
+      this.skipValue();
+      items.push(this.#cursor.bytes.subarray(from, this.#cursor.position));
+    }
+    return { start, end: this.#cursor.position, items };
   }
 
   readType(): unknown {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { cleanJson, cleanText, isCleanText } from "../../lib/clean-json.ts";
+import { cleanJson, type JsonFault, cleanText, isCleanText, readWireJson } from "../../lib/clean-json.ts";
 import { type JsonValue, isRecord, setOwn } from "../../lib/json.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
 
@@ -48,13 +48,18 @@ export const fraction = v.pipe(number, atLeast(0), atMost(1));
 /** Any JSON value. */
 export const jsonValue = v.pipe(v.unknown(), v.transform(cleanJson));
 
-/** A map with any content. */
+/** A map with any content. What no JSON can carry is refused, because it would be stored as something else. */
 export const jsonMap = v.pipe(
   v.custom<Record<string, unknown>>(
     isPlainMap,
     ({ input }) => `Invalid input: expected record, received ${kindOf(input)}`,
   ),
-  v.transform((map) => cleanJson(map) as Record<string, JsonValue>),
+  v.transform((map) => readWireJson(map) as { readonly value: Record<string, JsonValue> } | JsonFault),
+  v.custom(
+    (read) => "value" in (read as object),
+    ({ input }) => (input as JsonFault).fault,
+  ),
+  v.transform((read) => (read as { readonly value: Record<string, JsonValue> }).value),
 );
 
 export const choice = <const Words extends readonly string[]>(...words: Words) =>
@@ -105,7 +110,9 @@ function describeIssue({ type, path, message }: v.BaseIssue<unknown>, { entries 
   // For a missing field, valibot's issue does not say what was expected: the field's own schema does.
   const missing = type === "object" ? entries[String(keys[0])] : undefined;
   const what = missing && v.safeParse(missing, undefined, WITHOUT_VALUES).issues?.[0].message;
-  return `${where}: ${what ?? message}`;
+  const text = what ?? message;
+  // A fault inside of a map begins with its place there.
+  return `${where}${/^[.[]/u.test(text) ? "" : ": "}${text}`;
 }
 
 /** A value's type, for texts that must not contain the value. */

@@ -15,15 +15,16 @@ interface StopPorts {
 
 /**
  * Stops the answer that a ControlStop names, or cancels the one call that it names. What it names may have ended just
- * before, and then nothing is left to do. An id that the session does not know is answered with an ErrorMessage.
+ * before, and then nothing is left to do. An id that the session does not know is answered with an ErrorMessage; the promise
+ * resolves after that, so that the sender has it before the Ack.
  */
 export function handleStop(
   { identity }: Peer,
   { targetId, stopType = "generation" }: MessageBody<"control_stop">,
   { turns, calls, archive, outbox }: StopPorts,
-): void {
-  if (turns.stop(targetId, stopType) || targetId === undefined || calls.cancel(targetId)) return;
-  archive
+): Promise<void> | undefined {
+  if (turns.stop(targetId, stopType) || targetId === undefined || calls.cancel(targetId)) return undefined;
+  return archive
     .has(targetId)
     .then((isKnown) => {
       if (isKnown) return;

@@ -10,7 +10,7 @@ import type { Peer } from "../peers/peer.ts";
 /** All messages that clients send, except audio chunks: audio is taken from LiveKit's tracks only. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 /**
- * The Ack of a user message waits for the promise; all others are acknowledged before. A rejected promise is not
+ * The Ack of a user message and of a stop waits for the promise; all others are acknowledged before. A rejected promise is not
  * reported: the handler answers the sender itself.
  */
 type HandlersByType = {
@@ -39,7 +39,7 @@ interface InboxOptions {
 /**
  * Handles one packet whose sender is known. Never throws, whatever the bytes are: a packet that cannot be used is
  * answered with an ErrorMessage to its sender. A message is acknowledged before it is handled, but a user message once
- * it is stored; a repeated one is only acknowledged. A user message that comes while the worker stops is never
+ * it is stored, and a stop once it is clear what it names; a repeated one is only acknowledged. A user message that comes while the worker stops is never
  * acknowledged: its sender sends it again, to the next worker.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
@@ -62,7 +62,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
         peer.noteStoring(stanzaId, Promise.reject(error));
         outbox.postRefusal(error, peer.identity, { originatingId, retryAfterMs: RETRY_AFTER_MS });
       };
-      if (type === "user_message") late = { acknowledge, refuse };
+      if (type === "user_message" || type === "control_stop") late = { acknowledge, refuse };
       else acknowledge();
     }
     if ("message" in incoming) {

@@ -6,5 +6,5 @@ import { LIMITS } from "../../protocol/limits.ts";
 export function readBounded(value: unknown, name: string): ReadJson<JsonValue> {
   const read = readJson(value, name);
   if ("fault" in read || JSON.stringify(read.value).length <= LIMITS.resultCharacters) return read;
-  return { fault: `${name}: over ${LIMITS.resultCharacters} characters of JSON` };
+  return { fault: `${name}: over ${LIMITS.resultCharacters} characters of JSON`, isTooLarge: true };
 }

@@ -1,5 +1,6 @@
 import type { Failure, Outcome } from "../../conversation/call.ts";
 import { contentText, type ContentBlock, type Media } from "../../conversation/content.ts";
+import type { JsonFault } from "../../lib/clean-json.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { partsOf } from "../../protocol/tool-result.ts";
@@ -28,7 +29,7 @@ export function readReturned(value: unknown): ReadResult {
   const parts = partsOf(value);
   if (parts) return readParts(parts);
   const read = readBounded(value, "result");
-  return { outcome: "fault" in read ? unusable(tooLarge(read.fault)) : success(toResultMap(read.value)), media: [] };
+  return { outcome: "fault" in read ? unusable(toFault(read)) : success(toResultMap(read.value)), media: [] };
 }
 
 interface Parts {
@@ -40,7 +41,7 @@ interface Parts {
 /** The parts of a result, from a tool of ours or from a client. The tool has run, whatever is wrong with them. */
 export function readParts({ result, content, display }: Parts): ReadResult {
   const read = readBounded(result, "result");
-  if ("fault" in read) return { outcome: unusable(tooLarge(read.fault)), media: [] };
+  if ("fault" in read) return { outcome: unusable(toFault(read)), media: [] };
   const map = toResultMap(read.value);
   const hasResult = Object.keys(map).length > 0;
   try {
@@ -70,7 +71,7 @@ export function readFailed(failed: Failure, diagnostics: unknown): Outcome {
   return Object.keys(map).length > 0 ? { ...failed, result: map } : failed;
 }
 
-const tooLarge = (fault: string): ContentFault => new ContentFault(fault, { isTooLarge: true });
+const toFault = ({ fault, ...kind }: JsonFault): ContentFault => new ContentFault(fault, kind);
 
 function unusable({ message, isTooLarge }: ContentFault): Failure {
   const why = `The tool has run, but its result cannot be used: ${message}`;
@@ -95,7 +96,7 @@ function inField<Read>(name: string, read: () => Read): Read {
 
 function readDisplay(map: unknown): JsonObject {
   const read = readBounded(map, "");
-  if ("fault" in read) throw tooLarge(read.fault);
+  if ("fault" in read) throw toFault(read);
   const display = read.value;
   if (!isRecord(display)) throw new ContentFault(": expected a map");
   const size = Buffer.byteLength(JSON.stringify(display));

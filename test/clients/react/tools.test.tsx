@@ -50,6 +50,17 @@ test("a tool that is registered before the join is announced with it", async () 
   expect(room.all("configuration")[0]?.tools).toMatchObject([{ name: "echo", annotations: { readOnlyHint: true } }]);
 });
 
+function Misspelt(): ReactNode {
+  useClientTool("echo", anything, { description: "Says it again.", timeout: 5, run: () => 1 } as never);
+  return null;
+}
+
+test("a misspelt field of a tool is refused", async () => {
+  await expect(openTalk(<Misspelt />)).rejects.toThrow(
+    'useClientTool: "timeout" is not a field of a tool. Its fields are description, timeoutMs,',
+  );
+});
+
 function Calls(): ReactNode {
   const calls = useToolCalls();
   useToolUI("add", Sum);

@@ -141,6 +141,19 @@ test.each([
   expect(await stateOf(permission)).toBe("asked");
 });
 
+test.each([
+  ['{"id":9007199254740993}', "editedInput.id: too large for a number, write it as a text"],
+  ['{"list":[1e400]}', "editedInput.list[0]: too large for a number, write it as a text"],
+  ['{"path":"a.md","path":"b.md"}', "editedInput.path: the key comes twice"],
+])("edited arguments %s, which would be read as others, are a 400", async (editedInput, error) => {
+  const permission = await ask({ editedInputSchema: { type: "object" } });
+  const body = `{"response":"approve","editedInput":${editedInput}}`;
+
+  const answer = await server.postAs(token, WAYS[0][1](permission), body);
+
+  expect([await read(answer), await stateOf(permission)]).toEqual([[400, { error }], "asked"]);
+});
+
 test("what edited arguments touch is asked of the tool: without it they are a 400, and the request stays open", async () => {
   const permission = await ask({ editedInputSchema: SCHEMA, toolName: "gone" });
   const body = { response: "always", editedInput: { path: "b.md" } };

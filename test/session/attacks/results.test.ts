@@ -35,6 +35,17 @@ test("F4: results for calls that do not exist, or are over, change nothing", asy
   ]);
 });
 
+test("a result with a number that would be stored as something else ends its call, and says where", async () => {
+  await using agent = await TestAgent.start();
+  const { user, messageId, id } = await openCall(agent);
+
+  await user.answer(id, { success: true, result: { rows: [{ mean: NaN }] } });
+
+  await user.answerTo(messageId);
+  const errorMessage = "tool_use_result.result.rows[0].mean: NaN is no number of JSON";
+  expect(await agent.calls()).toMatchObject([{ error_code: "protocol_error", error_message: errorMessage }]);
+});
+
 test("F5, F7: a result from another client, the server's API or a hidden participant does not count", async () => {
   const { logger, reasons } = dropLog();
   await using agent = await TestAgent.start({ logger });

@@ -142,9 +142,11 @@ test("a ControlStop whose id is nothing in the session is answered with an error
   const id = await user.say("Scan");
   const request = await user.next("tool_use_request");
 
-  await cancel(user, "nothing");
+  const stanzaId = await cancel(user, "nothing");
 
-  expect(await user.next("error_message")).toMatchObject({ code: 201, originatingId: "nothing" });
+  await user.next("acknowledgement", ({ acknowledgedStanzaId }) => acknowledgedStanzaId === stanzaId);
+  // The error is there before the Ack, by which the sender knows that no error will come.
+  expect(user.all("error_message")).toMatchObject([{ code: 201, originatingId: "nothing" }]);
   await user.answer(request.id, { success: true });
   expect(await user.answerTo(id)).toBe("Scanned.");
 });

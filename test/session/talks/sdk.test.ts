@@ -258,3 +258,13 @@ test("what a tool logs is on the call's record", async () => {
   await until(async () => (await stored(agent))[0]?.logs.length !== 0, "the logs");
   expect((await stored(agent))[0]?.logs.join("\n")).toBe("first\nsecond");
 });
+
+test("cancelCall rejects for an id that the session does not know, and resolves for a call that has ended", async () => {
+  await using agent = await TestAgent.start();
+  const { parley } = await openSdk(agent, "user", [toolOf(() => ({ ok: true }))]);
+  agent.model.script(scriptOf("scan"));
+  const { toolResults } = await parley.ask("Go");
+
+  await expect(parley.cancelCall("nothing")).rejects.toMatchObject({ code: "conversation_not_found" });
+  await expect(parley.cancelCall(toolResults[0]?.id ?? "")).resolves.toBeUndefined();
+});

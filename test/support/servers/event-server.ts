@@ -80,7 +80,7 @@ export class EventServer implements AsyncDisposable {
     return fetch(`${this.url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
+      body: typeof body === "string" ? body : JSON.stringify(body),
     });
   }
 

@@ -214,3 +214,17 @@ test("what a client found out about a failure is left out, and named, where it w
     errorMessage: `No paper (left out: result${".m".repeat(28)}: deeper than 28 levels)`,
   });
 });
+
+test.each([
+  ["a result", () => readReturned({ rows: [{ mean: NaN }] }), "result.rows[0].mean: NaN is no number of JSON"],
+  ["a part", () => read({ result: { job: Promise.resolve() } }), "result.job: a Promise has no"],
+  ["a display", () => read({ display: { n: 2n ** 64n } }), "display.n: too large for a number, write it as a text"],
+])("%s that would be stored as something else fails the call with the place", (_, toRead, message) => {
+  const { outcome } = toRead();
+
+  expect(outcome).toMatchObject({
+    state: "error",
+    errorCode: "execution_error",
+    errorMessage: expect.stringContaining(USELESS + message),
+  });
+});

@@ -183,10 +183,23 @@ class Parley:
 
     async def cancel_call(self, call_id: str) -> None:
         """Cancels one tool call by the `id` of its request or ToolCallState, whoever runs it. The model is
-        told, and the answer goes on. A call that has already ended is not changed. An unknown id is reported as an
-        ErrorEvent with that id. Raises Unavailable when no worker acknowledged it within 60 s."""
+        told, and the answer goes on. A call that has already ended is not changed. Raises the worker's error, as for an
+        id that it does not know, or Unavailable when no worker acknowledged it within 60 s."""
         self._require_open()
-        await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
+        refusals: list[ParleyError] = []
+
+        def on_error(event: ErrorEvent) -> None:
+            if event.originating_id == call_id:
+                refusals.append(event.error)
+
+        off = self.on(ErrorEvent, on_error)
+        try:
+            # The worker sends its error before the Ack.
+            await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
+        finally:
+            off()
+        if refusals:
+            raise refusals[0]
 
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None

@@ -1,0 +1,104 @@
+type Step = string | number;
+
+/** An object or a list that the reader is inside of. */
+interface Container {
+  /** The keys so far; absent in a list. */
+  readonly keys?: Set<string>;
+  /** The key or the index of the value that comes next. */
+  step: Step;
+  isAtKey: boolean;
+}
+
+/** A whole number that every double holds. Nearly all are such. */
+const PLAIN_INTEGER = /^-?\d{1,15}$/u;
+const NUMBER_PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/u;
+/** As many digits as the largest double has, and more. */
+const MAX_NUMBER_LENGTH = 400;
+const STARTS = /["{}[\],\d-]/gu;
+const NUMBER = /[-+.\deE]+/uy;
+
+/** The first thing in a JSON text that `JSON.parse` would change. */
+export interface JsonLoss {
+  /** Keys and indexes that lead to the place, from the root. */
+  readonly path: readonly Step[];
+  readonly why: string;
+}
+
+/**
+ * Finds what `JSON.parse` changes without an error: a key that an object has twice, of which the last one would count, and
+ * a number from 2^53 on that would be written back as another. Fractions are rounded, as everywhere.
+ *
+ * @param text must be JSON, which is not checked here
+ */
+export function findJsonLoss(text: string): JsonLoss | undefined {
+  const inside: Container[] = [];
+  const lost = (why: string): JsonLoss => ({ path: inside.map(({ step }) => step), why });
+  STARTS.lastIndex = 0;
+  for (let found = STARTS.exec(text); found; found = STARTS.exec(text)) {
+    const current = inside.at(-1);
+    switch (found[0]) {
+      case "{":
+        inside.push({ keys: new Set(), step: "", isAtKey: true });
+        break;
+      case "[":
+        inside.push({ step: 0, isAtKey: false });
+        break;
+      case "}":
+      case "]":
+        inside.pop();
+        break;
+      case ",":
+        if (current?.keys) current.isAtKey = true;
+        else if (current) current.step = Number(current.step) + 1;
+        break;
+      case '"': {
+        const end = endOfText(text, found.index);
+        STARTS.lastIndex = end;
+        if (!current?.keys || !current.isAtKey) break;
+        const key = JSON.parse(text.slice(found.index, end)) as string;
+        current.step = key;
+        current.isAtKey = false;
+        if (current.keys.has(key)) return lost("the key comes twice");
+        current.keys.add(key);
+        break;
+      }
+      default: {
+        NUMBER.lastIndex = found.index;
+        const [number = ""] = NUMBER.exec(text) ?? [];
+        STARTS.lastIndex = found.index + number.length;
+        const why = whyNotHeld(number);
+        if (why !== undefined) return lost(why);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Where the text that begins here ends. */
+function endOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    if (end === -1) return text.length;
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === "\\") backslashes++;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+}
+
+/** Why a double would be written as another number; `undefined` if it would not. */
+function whyNotHeld(number: string): string | undefined {
+  if (PLAIN_INTEGER.test(number)) return undefined;
+  const value = Number(number);
+  if (value === 0) return /^-?[0.]*[1-9]/u.test(number) ? "too small for a number, write it as a text" : undefined;
+  const isHeld = Math.abs(value) <= Number.MAX_SAFE_INTEGER || toDecimal(String(value)) === toDecimal(number);
+  return isHeld ? undefined : "too large for a number, write it as a text";
+}
+
+/** The same text for each way of writing a number. */
+function toDecimal(number: string): string {
+  if (number.length > MAX_NUMBER_LENGTH) return "";
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = NUMBER_PARTS.exec(number) ?? [];
+  const digits = whole + fraction;
+  const zeros = /0*$/u.exec(digits)?.[0].length ?? 0;
+  const power = Number(exponent) - fraction.length + zeros;
+  return `${sign}${digits.slice(0, digits.length - zeros).replace(/^0+/u, "")}e${power}`;
+}

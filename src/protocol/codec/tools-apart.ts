@@ -1,0 +1,75 @@
+import { asText } from "../../lib/json.ts";
+import { MESSAGE_LIMITS } from "../limits.ts";
+import type { Configuration } from "../messages/control-messages.ts";
+import { MESSAGES } from "../messages/messages.ts";
+import { peekEnvelope, peekName, peekTools } from "./peek.ts";
+
+const EMPTY_LIST = Uint8Array.of(0x90);
+/** `{body: {tools: [` and one tool: as deep in the packet as it was in its own. */
+const AROUND_TOOL = Uint8Array.of(0x81, 0xa4, ...ascii("body"), 0x81, 0xa5, ...ascii("tools"), 0x91);
+
+type Unpack = (bytes: Uint8Array) => Record<string, unknown>;
+
+interface ToolsApart {
+  /** The packet with the tools that can be read, and nil in the places of the others. */
+  readonly root: Record<string, unknown>;
+  /** Why tools cannot be read, by their place in the list. */
+  readonly faults: ReadonlyMap<number, { readonly name: string; readonly reason: string }>;
+}
+
+/**
+ * Reads a Configuration that is over a limit, or malformed, with each of its tools by itself. `undefined` for any other message,
+ * and when the fault is not in the tools.
+ */
+export function unpackToolsApart(bytes: Uint8Array, unpack: Unpack): ToolsApart | undefined {
+  if (bytes.length > MESSAGE_LIMITS.envelopeBytes) return undefined;
+  const list = peekEnvelope(bytes)["type"] === MESSAGES.configuration.number ? peekTools(bytes) : undefined;
+  if (!list) return undefined;
+  const faults = new Map<number, { name: string; reason: string }>();
+  const rest = join(bytes.subarray(0, list.start), EMPTY_LIST, bytes.subarray(list.end));
+  const root = attempt(() => unpack(rest));
+  if ("fault" in root) return undefined;
+  const tools = list.items.map((item, index) => {
+    // Beyond these none is read.
+    if (index > MESSAGE_LIMITS.announcedTools) return null;
+    const tool = attempt(() => unpack(join(AROUND_TOOL, item)));
+    if ("value" in tool) return (tool.value as { body: { tools: unknown[] } }).body.tools[0];
+    faults.set(index, { name: asText(peekName(item)), reason: tool.fault.replace("The packet", "The tool") });
+    return null;
+  });
+  (root.value["body"] as Record<string, unknown>)["tools"] = tools;
+  return { root: root.value, faults };
+}
+
+/** Names the tools that could not be read, which were nil. */
+export function nameUnreadable(body: Configuration, faults: ToolsApart["faults"]): Configuration {
+  const invalidTools = body.invalidTools?.map((invalid) => {
+    const fault = faults.get(invalid.index);
+    return fault
+      ? { index: invalid.index, ...(fault.name !== "" && { name: fault.name }), reason: fault.reason }
+      : invalid;
+  });
+  return invalidTools ? { ...body, invalidTools } : body;
+}
+
+function attempt<Value>(read: () => Value): { readonly value: Value } | { readonly fault: string } {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : "The tool cannot be decoded" };
+  }
+}
+
+function ascii(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function join(...parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
