@@ -29,17 +29,20 @@ test("to a caller by telephone, a question must have been heard", async () => {
   expect(await answeredBy("heard", { isSip: true })).toBe("p");
 });
 
+const leave = (peer: Peer): void => {
+  peer.isPresent = false;
+};
+const joinAgain = (peer: Peer): void => {
+  peer.join({ identity: "user", sid: "PA_2", isSip: false });
+};
+
 test.each([
-  ["was away", (peer: Peer) => void (peer.isPresent = false), "before"],
-  ["left meanwhile", (peer: Peer) => void (peer.isPresent = false), "meanwhile"],
-  [
-    "joined again meanwhile",
-    (peer: Peer) => void peer.join({ identity: "user", sid: "PA_2", isSip: false }),
-    "meanwhile",
-  ],
-  ["has joined again since", (peer: Peer) => void peer.join({ identity: "user", sid: "PA_2", isSip: false }), "since"],
+  ["was away", leave, "before"],
+  ["left meanwhile", leave, "meanwhile"],
+  ["joined again meanwhile", joinAgain, "meanwhile"],
+  ["has joined again since", joinAgain, "since"],
 ] as const)("a question whose approver %s takes no yes, and is said again", async (_, change, when) => {
-  const peer = new Peer({ identity: "user", sid: "PA_1", isSip: false });
+  const peer: Peer = new Peer({ identity: "user", sid: "PA_1", isSip: false });
   const questions = new WordedQuestions({ peers: { get: () => peer }, byVoice: true });
   const said: string[] = [];
   const aside = (words: string): Promise<Said> => {
