@@ -24,6 +24,8 @@ export function placesOfStars(pattern: string): Place[] {
 
 /** Stands in a text for an unknown piece of any length. */
 export const UNKNOWN = "\uE000";
+/** The same for a piece that may make several words of one, each of any text. */
+export const SEVERAL = UNKNOWN + UNKNOWN;
 /**
  * How UNKNOWN in a text is read. `known`: as the character itself. `surely`: the glob must match whatever the piece is.
  * `possibly`: it is enough that the glob matches for some piece.

@@ -5,6 +5,7 @@ import {
   anyFolders,
   literal,
   matchesGlob,
+  SEVERAL,
   UNKNOWN,
   type Place,
   type Reading,
@@ -59,9 +60,37 @@ export function matchWords(pattern: string, words: readonly string[]): boolean {
 }
 
 function matchWord(pattern: string, word: string): boolean {
-  const isLiteral = !/(?<!\\)[*?]/u.test(pattern);
-  if (!isLiteral && (hasDetour(word) || (/^[*?]/u.test(pattern) && /^(?:-|\w+=)/u.test(word)))) return false;
+  const fixed = /^(?:\\[^]|[^*?\\])*/u.exec(pattern)?.[0] ?? "";
+  if (fixed !== pattern && leadsAway(word, fixed)) return false;
   return matchPattern(pattern, word, "surely");
+}
+
+/** A file name pattern that finds `..` in older versions of bash. */
+const DOTS = new RegExp(`(?:^|/)\\.+${UNKNOWN}`, "u");
+/** What is not known may begin an option, too. */
+const OPTION = new RegExp(`^[-+${UNKNOWN}]`, "u");
+
+/**
+ * Whether a word may be something else than a name or a path in the folder that a pattern names: a way out of it, an option, an
+ * assignment, or what the shell expands to other words. @param fixed the pattern's text before its first star
+ */
+function leadsAway(word: string, fixed: string): boolean {
+  if (hasDetour(word) || hasHome(word) || word.includes(SEVERAL)) return true;
+  if (DOTS.test(word)) return true;
+  if (/^\w+(?:\[.*\])?\+?=/su.test(word) && !fixed.includes("=")) return true;
+  return fixed === "" && OPTION.test(word);
+}
+
+/** Where the shell puts a home folder in place of a `~`, also in what looks like an assignment. */
+const HOME = /(?<=^|=|:)~[^/:]*/gu;
+
+function hasHome(word: string): boolean {
+  return word.search(HOME) >= 0;
+}
+
+/** A command's text, with UNKNOWN in place of home folders. */
+export function withoutHomes(words: readonly string[]): string {
+  return words.map((word) => word.replaceAll(HOME, UNKNOWN)).join(" ");
 }
 
 /** `..` leads out of the folder that a pattern names, so its stars do not match such a path. */

@@ -3,6 +3,7 @@ import { llm, voice, type stt } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
+import type { SpeakerStreams } from "./listen/speaker-streams.ts";
 import { SILENCE_IS_LATE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
 import { SpeechPlayer } from "./speak/speech-player.ts";
@@ -18,6 +19,8 @@ export interface AudioSessionOptions {
   readonly stt: stt.STT | undefined;
   readonly synthesizer: Synthesizer | undefined;
   readonly settings: VoiceSettings;
+  /** Of a streaming recogniser. */
+  readonly speakers: SpeakerStreams | undefined;
   readonly onUserTurn: (text: string) => void;
   readonly onProblem: (what: string, error: unknown) => void;
 }
@@ -34,7 +37,7 @@ export interface AudioSession {
  * finished, and it plays what the player gets. Its tool loop, its own generation and its chat context are not used.
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
-  const { room, audio, stt, synthesizer, onUserTurn, onProblem } = options;
+  const { room, audio, stt, synthesizer, speakers, onUserTurn, onProblem } = options;
   const session = new voice.AgentSession(sessionOptions(options));
   const player = new SpeechPlayer({
     session,
@@ -46,6 +49,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     nextText: () => player.nextText(),
     synthesize: (text) => player.synthesize(text),
     captions: (text) => player.captions(text),
+    recognize: speakers && ((sound, open) => speakers.recognize(sound, open)),
     onUserTurn,
   });
   session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
@@ -114,6 +118,8 @@ interface SpeechAgentPorts {
   readonly synthesize: (text: AsyncIterable<string>) => ReadableStream<AudioFrame>;
   /** What is written of the reply while it is heard, from the reply's text. */
   readonly captions: SpeechPlayer["captions"];
+  /** Puts something between the sound and the recogniser. */
+  readonly recognize: SpeakerStreams["recognize"] | undefined;
   /** A participant's utterance is complete. */
   readonly onUserTurn: (text: string) => void;
 }
@@ -128,6 +134,12 @@ class SpeechAgent extends voice.Agent {
   constructor(ports: SpeechAgentPorts) {
     super({ instructions: "" });
     this.#ports = ports;
+  }
+
+  override async sttNode(...[audio, settings]: Parameters<voice.Agent["sttNode"]>): ReturnType<voice.Agent["sttNode"]> {
+    const { recognize } = this.#ports;
+    if (!recognize) return super.sttNode(audio, settings);
+    return recognize(audio as ReadableStream<AudioFrame>, (part) => super.sttNode(part, settings));
   }
 
   override async llmNode(): Promise<ReadableStream<string>> {

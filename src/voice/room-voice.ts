@@ -13,6 +13,7 @@ import { Misheard } from "./listen/misheard.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
+import { SpeakerStreams } from "./listen/speaker-streams.ts";
 import { SpokenTime } from "./listen/spoken-time.ts";
 import { Quiet, UserSpeech } from "./listen/user-speech.ts";
 import { NOTICED_SILENCE_MS } from "./listen/voice-activity.ts";
@@ -47,6 +48,8 @@ export class RoomVoice implements VoicePort {
   readonly #microphones: Microphones | undefined;
   readonly #speech: UserSpeech;
   readonly #ears: stt.STT | undefined;
+  /** Of a streaming recogniser. Any other is asked about each utterance, and nobody else is listened to meanwhile. */
+  readonly #speakers: SpeakerStreams | undefined;
   readonly #mouth: PreparedSynthesizer | undefined;
   readonly #misheard = new Misheard(() => this.#sayNotUnderstood());
   #started: Promise<void> | undefined;
@@ -73,6 +76,7 @@ export class RoomVoice implements VoicePort {
       ears &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isHearing });
     this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecogniser(ears, this.#misheard) : ears;
+    this.#speakers = ears?.capabilities.streaming ? new SpeakerStreams() : undefined;
     const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
     this.#speech = new UserSpeech({
@@ -158,8 +162,9 @@ export class RoomVoice implements VoicePort {
   }
 
   #listenTo(identity: string | undefined): void {
-    this.#speech.changeSpeaker(this.#isHearing);
+    const areWordsDue = this.#speech.changeSpeaker(this.#isHearing);
     this.#speaker = identity;
+    this.#speakers?.change(this.#participant(), areWordsDue);
     if (identity === undefined) this.#session?.io.unsetParticipant();
     else if (this.#session) this.#session.io.setParticipant(identity);
     else void this.#start();
@@ -181,6 +186,7 @@ export class RoomVoice implements VoicePort {
       stt: this.#ears,
       synthesizer: this.#mouth,
       audio: this.#audio,
+      speakers: this.#speakers,
       onUserTurn: (text) => {
         this.#speech.complete(text);
         this.#quiet.noteUnderstood();
@@ -191,7 +197,8 @@ export class RoomVoice implements VoicePort {
     player.setInterruptible(this.#isInterruptible);
     session.on(voice.AgentSessionEventTypes.UserInputTranscribed, ({ transcript, isFinal, language }) => {
       if (transcript.trim() !== "") this.#misheard.noteUnderstood();
-      this.#speech.take(transcript, { isFinal, language: language ?? undefined });
+      const speaker = this.#speakers?.speakerOf(transcript);
+      this.#speech.take(transcript, { isFinal, language: language ?? undefined, speaker });
     });
     session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
       if (newState === "speaking") this.#speech.begin();

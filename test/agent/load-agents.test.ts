@@ -129,6 +129,7 @@ test("once an MCP server has listed its tools, names, globs and rules that none 
     ]),
     prefix: "crm_",
     prefixes: ["crm_", "crm_eu_"],
+    isLast: false,
   });
 
   expect(lines).toEqual([
@@ -137,6 +138,32 @@ test("once an MCP server has listed its tools, names, globs and rules that none 
     `${join(folder, "billing.ts")}: tools.2: the MCP server has no tool "crm_z*".`,
   ]);
 });
+
+test.each(["*_delte", "?rm_delte", "cr*_delte", "**_delte"])(
+  "the rule %s, which fits no tool, is named at startup, or once all MCP servers have listed theirs",
+  async (pattern) => {
+    const config = {
+      agentsFolder: folder,
+      permission: {
+        rules: [pattern, "*_delete", "*"].map((each) => ({ type: "tool", pattern: each, action: "deny" as const })),
+      },
+    };
+    const agents = await loadAgents(folder);
+    const tools = new Map([["crm_delete", {}]]);
+    const prefixes = ["crm_", "shop_"];
+    const listed = (isLast: boolean) =>
+      patternsWithoutMcpTool(agents, { config, tools, prefix: "shop_", prefixes, isLast });
+
+    expect(patternsWithoutTool(agents, { config, tools, prefixes: [] })).toEqual([
+      expect.stringContaining(`permission.rules.0: the server has no tool "${pattern}".`),
+    ]);
+    expect(patternsWithoutTool(agents, { config, tools: new Map(), prefixes })).toEqual([]);
+    expect(listed(false)).toEqual([]);
+    expect(listed(true)).toEqual([
+      expect.stringContaining(`permission.rules.0: neither the server nor an MCP server has a tool "${pattern}".`),
+    ]);
+  },
+);
 
 test("agents are found in folders of the folder, and no name may come twice", async () => {
   await mkdir(join(folder, "sales"));

@@ -178,6 +178,17 @@ test("what an agent said before it was announced is asked for again", async () =
   expect(parley.isConnected).toBe(true);
 });
 
+test("a packet of an unannounced sender beside an agent holds no message up", async () => {
+  const { room, parley } = await openClient();
+  const heard: string[] = [];
+  parley.on("answer_start", ({ id }) => heard.push(id));
+
+  room.say({ type: "configuration", body: {} }, { from: undefined, stanzaId: -700 });
+  room.say({ type: "start_answer", body: { id: "a", previousId: "m", answerType: "text" } });
+
+  expect(heard).toEqual(["a"]);
+});
+
 test("a packet of an unannounced sender takes no more memory than it has bytes", async () => {
   const room = new MemoryRoom({ hasAgent: false });
   const connecting = connect(room.transport);

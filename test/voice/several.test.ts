@@ -32,6 +32,50 @@ class LateRecogniser extends stt.STT {
   }
 }
 
+/** A streaming recogniser. It returns words for its first sound long after the sound's end, and none for any other. */
+class LateStreams extends stt.STT {
+  readonly label = "late streams";
+  hasHeard = false;
+
+  constructor() {
+    super({ streaming: true, interimResults: false });
+  }
+
+  protected override async _recognize(): Promise<never> {
+    throw new Error("It has only streams");
+  }
+
+  override stream(): stt.SpeechStream {
+    return new LateStream(this);
+  }
+}
+
+class LateStream extends stt.SpeechStream {
+  readonly label = "late stream";
+  readonly #owner: LateStreams;
+
+  constructor(owner: LateStreams) {
+    super(owner);
+    this.#owner = owner;
+  }
+
+  protected override async run(): Promise<void> {
+    for await (const frame of this.input) {
+      if (typeof frame === "symbol" || this.#owner.hasHeard || !frame.data.some((one) => Math.abs(one) > 1_000))
+        continue;
+      this.#owner.hasHeard = true;
+      void this.#answer();
+    }
+  }
+
+  async #answer(): Promise<void> {
+    await sleep(LATE_AFTER_MS);
+    const alternative = { text: "Yes.", language: "en", startTime: 0, endTime: 0, confidence: 1 } as stt.SpeechData;
+    this.queue.put({ type: stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives: [alternative] });
+  }
+}
+const LATE_AFTER_MS = 5_500;
+
 test("who only reads is answered whole after the last one that listened has left", async () => {
   await using voice = await VoiceAgent.start();
   const reader = await voice.agent.client("reader");
@@ -69,6 +113,21 @@ test("words are those of whoever was heard saying them, however late they are un
 
   await eve.say(QUESTION);
   await sleep(700);
+  await ann.say(COUGH);
+  await eve.client.next("assistant_sentence", (sentence) => sentence.text === "Done.", 15_000);
+
+  const turns = await voice.agent.sql`select participant_identity as who from turns`;
+  expect(turns).toEqual([{ who: "eve" }]);
+});
+
+test("words that a streaming recogniser returns after another participant was heard are still the first one's", async () => {
+  await using voice = await VoiceAgent.start({ stt: new LateStreams() });
+  const eve = await voice.speaker("eve");
+  const ann = await voice.speaker("ann");
+  voice.agent.model.script(() => reply([text("Done.")]));
+
+  await eve.say(COUGH);
+  await sleep(3_000);
   await ann.say(COUGH);
   await eve.client.next("assistant_sentence", (sentence) => sentence.text === "Done.", 15_000);
 

@@ -1,5 +1,6 @@
 import { UNKNOWN } from "../../lib/glob.ts";
 import type { Deed } from "../rule.ts";
+import { withoutHomes } from "../match-pattern.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
 
@@ -21,8 +22,8 @@ const JOINTS = /[;&|<>()`\n\r{}]+/u;
 /** `read` and `edit` are what a redirection does with a file. */
 export type ShellDeed = Omit<Deed, "type"> & { readonly type?: "read" | "edit" };
 
-/** Programs that change the folder from which paths are meant. */
-const MOVES: ReadonlySet<string> = new Set(["cd", "pushd", "popd"]);
+/** Programs that change the folder from which paths are meant, also where a word is a script. */
+const MOVES = /(?:^|\W)(?:cd|pushd|popd)(?:$|\W)/u;
 
 /**
  * What a shell line would do: one deed for each command in it, also for one that is joined, nested, in a script for a
@@ -60,18 +61,19 @@ class Deeds {
   addLine(line: string, depth: number): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
     const { commands, redirects, texts, isClear, isExpanded } = readLine(line);
-    const isMoved = commands.some(({ words }) => words.some((word) => MOVES.has(word)));
-    for (const { sign, path } of redirects)
-      this.#addRedirect(sign, isMoved && !path.startsWith("/") ? `${UNKNOWN}/${path}` : path, isExpanded);
+    // A shell in the line may run in another folder than the line itself.
+    const isMoved = depth > 0 || commands.some(({ words }) => words.some((word) => MOVES.test(word)));
+    for (const redirect of redirects) this.#addRedirect(redirect, { isMoved, isExpanded });
     for (const [index, command] of commands.entries())
       this.#addCommand(command, depth, { texts: index === 0 ? texts : [], isExpanded });
     // A deny rule can still match the pieces of a line that was not understood.
     if (!isClear) this.#addAnything(line.split(JOINTS).map((part) => part.trim()));
   }
 
-  #addRedirect(sign: "<" | ">", path: string, isExpanded: boolean): void {
-    this.#add({ value: `${sign} ${path}`, words: [sign, path], isExpanded });
-    this.#add({ type: sign === "<" ? "read" : "edit", value: path, isOnlyRestricted: true });
+  #addRedirect({ sign, path }: ShellRedirect, { isMoved, isExpanded }: Readonly<Record<"isMoved" | "isExpanded", boolean>>): void {
+    const file = isMoved && !path.startsWith("/") ? UNKNOWN : path;
+    this.#add({ value: `${sign} ${file}`, words: [sign, file], aliases: [`${sign} ${path}`], isExpanded });
+    this.#add({ type: sign === "<" ? "read" : "edit", value: file, aliases: [path], isOnlyRestricted: true });
   }
 
   #addCommand(
@@ -93,7 +95,7 @@ class Deeds {
       words: all,
       isExpanded,
       aliases: [words.join(" "), [name, ...args].join(" "), ...unwrapped(name, args)],
-      maybes: [...withoutOptions(name, args), ...started],
+      maybes: [...withoutOptions(name, args), ...started, withoutHomes(all)],
       mentions: texts,
     });
     const inner = innerCommand(name, filled);

@@ -1,6 +1,7 @@
 import { UNKNOWN } from "../../lib/glob.ts";
 import { plainPath } from "../../lib/plain-path.ts";
 import { evaluatesNames } from "./plain-nodes.ts";
+import { isOrdinaryName } from "./variable-names.ts";
 
 /** What a command itself starts, as far as its arguments tell. */
 interface Inner {
@@ -17,15 +18,36 @@ const SHELLS: ReadonlySet<string> = new Set("sh bash dash zsh ksh mksh ash fish 
 const WRAPPERS: ReadonlySet<string> = new Set(
   (
     "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf setsid setpriv xargs " +
-    "strace ltrace chroot unshare nsenter flock busybox toybox entr firejail bwrap systemd-run"
+    "strace ltrace chroot unshare nsenter flock busybox toybox entr firejail bwrap systemd-run jobs"
   ).split(" "),
 );
+/** Of these, the ones that take a file, a folder or a mask before the program. */
+const PLACED: ReadonlySet<string> = new Set(["flock", "chroot", "taskset"]);
+/** Options after which the next word is not their value. A value that is attached by `=` is one for all programs. */
+const STANDALONE: Readonly<Record<string, RegExp>> = {
+  sudo: /^-[AbEHknPS]+$/u,
+  doas: /^-[Lns]+$/u,
+  env: /^-[i0v]*$/u,
+  time: /^-[apqv]+$/u,
+  command: /^-[pvV]+$/u,
+  exec: /^-[cl]+$/u,
+  nice: /^-n?\d+$/u,
+  stdbuf: /^-[ioe].+$/u,
+  timeout: /^(?:-v|-[ks].+|--(?:foreground|preserve-status|verbose))$/u,
+  setsid: /^-[cfw]+$/u,
+  // Its marks are no part of its arguments any more.
+  xargs: /^-[0oprtx]*(?:[IJ]|[IdELnPs].+)?$/u,
+  strace: /^-[fqrtvxyc]+$/u,
+  jobs: /^-x$/u,
+};
 /** Programs that give a shell what follows `-c`, or else what is typed. */
 const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
 /** Commands that change what a word means from then on, or run later what they read. */
 const OBSCURE: ReadonlySet<string> = new Set(
-  "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel".split(" "),
+  "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel shopt bwrap".split(" "),
 );
+/** What `set` may be given: `-k`, `-a`, `-H` and others change what later words mean. */
+const PLAIN_SET = /^(?:-[efunvx]*o?|\+[efunvx]+|errexit|nounset|pipefail|xtrace)$/u;
 /** Not a script file: an option, or a path to an open stream, whose content is unknown. */
 const NO_FILE = /^(?:[-+]|(?:\/|(?:\.\.\/)+)(?:dev|proc)\/)/u;
 /** A shell's option that a script follows. */
@@ -57,9 +79,36 @@ function ofProgram(name: string, args: readonly string[]): Inner {
   // The command follows the host. Without one, ssh runs what is typed.
   if (name === "ssh") return ofScript(args.slice(first + 1).join(" ") || UNKNOWN);
   if (name === "find") return { scripts: [], commands: executed(args), isUnclear: false };
-  if (!WRAPPERS.has(name)) return { scripts: [], isUnclear: false };
-  if (first < 0) return { scripts: [], isUnclear: !args.every(isHarmless) };
-  return { scripts: [], commands: [[...args.slice(first), ...fedTo(name)]], isUnclear: false };
+  if (name === "set") return { scripts: [], isUnclear: !args.every((arg) => PLAIN_SET.test(arg)) };
+  return WRAPPERS.has(name) ? ofWrapper(name, args) : { scripts: [], isUnclear: false };
+}
+
+function ofWrapper(name: string, args: readonly string[]): Inner {
+  const starts = startsOf(name, args);
+  if (starts.length === 0) return { scripts: [], isUnclear: !args.every(isHarmless) };
+  const own = args.slice(0, starts.at(-1));
+  const splits = name === "env" && own.some((arg) => /^-\w*S|^--s/u.test(arg));
+  const sets = own.some((arg) => isAssignment(arg) && !isOrdinaryName(arg.split("=", 1)[0] ?? ""));
+  return {
+    scripts: name === "flock" ? ofShell(args.slice(1)).scripts : [],
+    commands: starts.map((start) => [...args.slice(start), ...fedTo(name)]),
+    isUnclear: splits || sets || starts.length > MAX_TRIED,
+  };
+}
+
+/** Each word at which the program may begin: the one after an option may still be the option's value. */
+function startsOf(name: string, args: readonly string[]): number[] {
+  const starts: number[] = [];
+  const standalone = STANDALONE[name];
+  for (const [index, arg] of args.entries()) {
+    if (!isProgram(arg)) continue;
+    starts.push(index);
+    const before = args[index - 1] ?? "";
+    const isAttached = standalone?.test(before) === true || /^--(?:$|.+=)/u.test(before);
+    const isFirst = starts.length === 1 && PLACED.has(name);
+    if ((!isFirst && (!isOption(before) || isAttached)) || starts.length > MAX_TRIED) break;
+  }
+  return starts;
 }
 
 /** What find runs for the files that it finds. */

@@ -1,5 +1,6 @@
 import type { SyntaxNode } from "unbash";
 import { UNKNOWN } from "../../lib/glob.ts";
+import { isOrdinaryName } from "./variable-names.ts";
 
 /** Nodes that only join, quote or group what stands in them. Each of their children is looked at by itself. */
 const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
@@ -13,7 +14,6 @@ const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
   "Redirected",
   "If",
   "Elif",
-  "For",
   "While",
   "Subshell",
   "BraceGroup",
@@ -40,9 +40,6 @@ const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
 ]);
 /** The shell evaluates their operands as arithmetic, or as the name of a variable. Either may hold a subscript, which it runs. */
 const EVALUATING_TESTS: ReadonlySet<string> = new Set("-eq -ne -lt -le -gt -ge -v -R".split(" "));
-/** Variables by which bash itself finds, splits or runs something later. Their names are in capitals, and bash has more every year. */
-const SHELL_VARIABLE =
-  /^(?:BASH|PS\d|PROMPT_|IFS$|PATH$|ENV$|SHELLOPTS$|CDPATH$|GLOBIGNORE$|EXECIGNORE$|HIST|LD_|DYLD_)/u;
 /** An expansion that the shell takes as plain text. Something else may expand it later, as arithmetic does. */
 const HIDDEN_EXPANSION = /\$\(|`/u;
 /** Arithmetic without a name: a name's value may be a text, which is evaluated, too. */
@@ -79,7 +76,11 @@ export function isPlain(node: SyntaxNode): boolean {
     case "TestBinary":
       return !EVALUATING_TESTS.has(node.operator);
     case "Assignment":
-      return node.index === undefined && node.value.type === "Word" && !SHELL_VARIABLE.test(node.name);
+      return node.index === undefined && node.value.type === "Word" && isOrdinaryName(node.name);
+    case "For":
+      return isOrdinaryName(node.name.text);
+    case "FileDescriptorVariable":
+      return isOrdinaryName(node.name);
     case "SingleQuoted":
     case "AnsiCQuoted":
     case "Literal":
@@ -98,12 +99,12 @@ export function isExpanding({ type }: SyntaxNode): boolean {
 const NAMING: ReadonlySet<string> = new Set(
   "read unset export readonly declare typeset local let getopts wait printf test [".split(" "),
 );
-const PLAIN_NAME = /^(?:-[a-zA-Z]+|[a-zA-Z_]\w*(?:=.*)?)$/su;
 
 /** Whether a builtin's arguments may name what it evaluates. Only for builtins that take names. */
 export function evaluatesNames(name: string, args: readonly string[]): boolean {
   if (!NAMING.has(name)) return false;
   const isUnknown = (arg: string) => arg.includes(UNKNOWN);
+  const isOption = (arg: string) => /^-[a-zA-Z]+$/u.test(arg);
   switch (name) {
     case "let":
       return true;
@@ -118,9 +119,18 @@ export function evaluatesNames(name: string, args: readonly string[]): boolean {
     case "typeset":
     case "local":
     case "readonly":
-      // Their options make names stand for other names, and values be evaluated.
-      return args.some((arg) => arg.startsWith("-") || !PLAIN_NAME.test(arg) || SHELL_VARIABLE.test(arg));
+      // Their options make names stand for other names or for arrays, and values be evaluated.
+      return !args.every(isPlainSetting);
+    case "read":
+      // `-a` makes an array, whose elements another builtin would evaluate.
+      return args.some((arg) => (isOption(arg) ? arg.includes("a") : !isPlainSetting(arg)));
     default:
-      return args.some((arg) => !PLAIN_NAME.test(arg) || SHELL_VARIABLE.test(arg));
+      return args.some((arg) => !isOption(arg) && !isPlainSetting(arg));
   }
+}
+
+/** `name` or `name=value`. A value in parentheses is one of an array, with subscripts. */
+function isPlainSetting(arg: string): boolean {
+  const [, name = "", value = ""] = /^(\w+)(?:=(.*))?$/su.exec(arg) ?? [];
+  return isOrdinaryName(name) && !value.startsWith("(");
 }

@@ -17,7 +17,7 @@ export interface ShellCommand {
 /** `> file` or `< file`. */
 export interface ShellRedirect {
   readonly sign: "<" | ">";
-  /** In the one spelling of paths, unless a part of it is UNKNOWN. */
+  /** In the one spelling of paths. UNKNOWN if the shell has to find out any part of it. */
   readonly path: string;
 }
 
@@ -76,8 +76,7 @@ function toCommand({ name, prefix, args }: Command): ShellCommand {
 function toRedirect({ operator, target }: Redirect): ShellRedirect[] {
   const text = target ? wordText(target) : "";
   if (text === "/dev/null" || (operator.endsWith("&") && /^(?:\d+|-)$/u.test(text))) return [];
-  const path = text.startsWith("~") ? UNKNOWN + text.replace(/^~[^/]*/u, "") : text;
-  // What is not known may hold a `..`, which would lead elsewhere than to the folder before it.
-  const place = path.includes(UNKNOWN) ? path : plainPath(path);
-  return [{ sign: operator.startsWith("<") && operator !== "<>" ? "<" : ">", path: place }];
+  // A part that is not known may hold a `..`, or find a link: then nothing is known of the file.
+  const path = text.startsWith("~") || text.includes(UNKNOWN) ? UNKNOWN : plainPath(text);
+  return [{ sign: operator.startsWith("<") && operator !== "<>" ? "<" : ">", path }];
 }

@@ -1,5 +1,5 @@
 import type { CommandArgument, Word, WordPart } from "unbash";
-import { UNKNOWN } from "../../lib/glob.ts";
+import { SEVERAL, UNKNOWN } from "../../lib/glob.ts";
 
 /** A word as the program gets it: without quotes, and with UNKNOWN for what the shell will put in. */
 export function wordText(word: Word): string {
@@ -26,8 +26,10 @@ function partText(part: WordPart): string {
     case "DoubleQuoted":
     case "LocaleString":
       return partsText(part.parts);
+    case "BraceExpansion":
+      return SEVERAL;
     default:
-      // Variables, substitutions, file name patterns, braces.
+      // Variables, substitutions, file name patterns.
       return UNKNOWN;
   }
 }

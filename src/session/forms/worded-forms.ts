@@ -5,7 +5,7 @@ import type { WordedField } from "../../tool/calls/fill-in-form.ts";
 import { sayApart } from "../answer/answer-output.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
-import { hasReached, type Saying } from "../permission/worded-questions.ts";
+import { hasReached, sameJoin, type Saying } from "../permission/worded-questions.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import type { Outbox } from "../wire/outbox.ts";
@@ -26,8 +26,8 @@ interface Open extends WordedField {
   readonly resolve: (answer: FormAnswer) => void;
   /** The question, as it will be said or was said last. */
   words: string;
-  /** Whether the question was said in full: then the participant's next words are the answer. */
-  isSaid: boolean;
+  /** Whether the question was said in full to a participant who is still there: then its next words are the answer. */
+  isSaid: () => boolean;
   misses: number;
 }
 
@@ -55,7 +55,7 @@ export class WordedForms {
     const { promise, resolve } = Promise.withResolvers<FormAnswer>();
     if (form.over.aborted) return promise;
     const words = [...asked.before, toFieldQuestion(asked.field, peer?.language)].join(" ");
-    const open: Open = { ...asked, form, turn, resolve, words, isSaid: false, misses: 0 };
+    const open: Open = { ...asked, form, turn, resolve, words, isSaid: () => false, misses: 0 };
     this.#open.set(id, open);
     form.over.addEventListener("abort", () => this.#open.delete(id), { once: true });
     void this.#say(open, this.#sayingOf(open));
@@ -69,7 +69,7 @@ export class WordedForms {
 
   /** The id of the question that this participant's next words answer. */
   awaitedWords(participant: string): string | undefined {
-    const open = this.#of(participant).find(({ isSaid }) => isSaid);
+    const open = this.#of(participant).find(({ isSaid }) => isSaid());
     return open && `${open.form.current.id} ${open.field.name} ${open.misses}`;
   }
 
@@ -77,7 +77,7 @@ export class WordedForms {
    * Takes an utterance as the answer to the oldest question that this participant has heard. `false`: there is none.
    */
   takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
-    const open = this.#of(identity).find(({ isSaid }) => isSaid);
+    const open = this.#of(identity).find(({ isSaid }) => isSaid());
     if (!open) return false;
     const { field, form } = open;
     const read = readSpokenField(field, utterance, language);
@@ -93,7 +93,7 @@ export class WordedForms {
 
   /** Says the questions that this participant has not heard in full, as when its turn was cut off. Never rejects. */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
-    for (const open of this.#of(participant)) if (!open.isSaid) await this.#say(open, saying);
+    for (const open of this.#of(participant)) if (!open.isSaid()) await this.#say(open, saying);
   }
 
   #of(participant: string): Open[] {
@@ -111,7 +111,7 @@ export class WordedForms {
     const isEnglish = misfit === formWordsOf("en").misfit;
     const why = problem !== undefined && isEnglish ? `${misfit.replace(/\.$/u, "")}: ${problem}.` : misfit;
     open.words = `${why} ${toFieldQuestion(open.field, language)}`;
-    open.isSaid = false;
+    open.isSaid = () => false;
     void this.#say(open, this.#sayingOf(open));
   }
 
@@ -135,9 +135,11 @@ export class WordedForms {
     const { over } = open.form;
     if (!aside || signal.aborted || over.aborted) return;
     const { words } = open;
+    const peer = this.#options.peers.get(open.form.current.participant);
+    if (!peer?.isPresent) return;
+    const isThere = sameJoin(peer);
     const said = await aside(words, over);
-    if (!hasReached(said, this.#options.peers.get(open.form.current.participant))) return;
-    if (signal.aborted || over.aborted || words !== open.words) return;
-    open.isSaid = true;
+    if (!hasReached(said, peer) || signal.aborted || over.aborted || words !== open.words) return;
+    open.isSaid = isThere;
   }
 }

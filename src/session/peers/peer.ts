@@ -14,6 +14,8 @@ export class Peer {
   /** LiveKit's id of this join; `""` while only a stream of the participant has come. */
   sid: string;
   isPresent = true;
+  /** How often it has joined. What it was shown in an earlier join it may never have seen. */
+  joins = 1;
   /** A caller by telephone: it can be spoken to, and can be sent no data. */
   readonly isSip: boolean;
   /** Whether it has spoken the protocol, and so can be asked to run tools. */
@@ -85,6 +87,7 @@ export class Peer {
   join({ sid }: RoomParticipant): boolean {
     const isNewJoin = !this.isPresent || (this.sid !== "" && sid !== "" && sid !== this.sid);
     if (isNewJoin) {
+      this.joins += 1;
       this.forgetStanzas();
       this.hasCaughtUp = false;
     }

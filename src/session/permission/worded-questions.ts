@@ -17,8 +17,15 @@ interface Question {
   readonly voiceApproval: boolean;
   /** Aborted when the question need not be said any more. */
   readonly cut: AbortSignal;
-  /** The ways by which a yes and a no count: none once one is taken. Set when the question has been said in full. */
-  ways?: Readonly<Record<"yes" | "no", readonly Via[]>>;
+  /** Set when the question has been said in full to an approver who was there. */
+  asked?: Asked;
+}
+
+interface Asked {
+  /** The ways by which a yes and a no count: none once one is taken. */
+  readonly ways: Readonly<Record<"yes" | "no", readonly Via[]>>;
+  /** Whether it reached the approver in its present join. */
+  readonly isThere: () => boolean;
 }
 
 /** Where a question can be said. */
@@ -45,7 +52,7 @@ export class WordedQuestions {
   }
 
   /** Never rejects. */
-  async ask(question: Omit<Question, "ways">, saying: Saying): Promise<void> {
+  async ask(question: Omit<Question, "asked">, saying: Saying): Promise<void> {
     const { record, voiceApproval } = question;
     const hasDialog = this.#options.peers.get(record.participantIdentity)?.features.has("permissions") === true;
     if (hasDialog && !(this.#options.byVoice && voiceApproval)) return;
@@ -57,7 +64,7 @@ export class WordedQuestions {
   /** Says the questions that this participant has not heard in full, as when its turn was cut off. Never rejects. */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
     for (const question of this.#questions.values())
-      if (!question.ways && question.record.participantIdentity === participant) await this.#say(question, saying);
+      if (!isSaid(question) && question.record.participantIdentity === participant) await this.#say(question, saying);
   }
 
   /** Takes a yes or a no for the oldest question that this participant may answer so. It takes no second answer. */
@@ -70,10 +77,11 @@ export class WordedQuestions {
     const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
     if (!answer) return undefined;
     // A question that takes a yes comes first: a no is meant for it, and not for one that takes no yes.
-    const asked = said.find(({ ways }) => ways?.yes.includes(via)) ?? said.find(({ ways }) => ways?.no.includes(via));
-    if (!asked?.ways?.[answer].includes(via)) return undefined;
-    asked.ways = { yes: [], no: [] };
-    return { permissionId: asked.record.id, answer };
+    const taking = (kind: "yes" | "no") => said.find(({ asked }) => asked?.ways[kind].includes(via));
+    const question = taking("yes") ?? taking("no");
+    if (!question?.asked?.ways[answer].includes(via)) return undefined;
+    question.asked = { ways: { yes: [], no: [] }, isThere: () => true };
+    return { permissionId: question.record.id, answer };
   }
 
   /** The id of the oldest question that this participant's next words may answer. */
@@ -83,33 +91,51 @@ export class WordedQuestions {
 
   /** The questions that still take an answer of this participant, at least a no. */
   #saidTo(identity: string): Question[] {
-    const isSaidTo = ({ record, ways }: Question) => record.participantIdentity === identity && ways?.no.length;
-    return [...this.#questions.values()].filter(isSaidTo);
+    return [...this.#questions.values()].filter(
+      (question) =>
+        question.record.participantIdentity === identity && isSaid(question) && question.asked.ways.no.length > 0,
+    );
   }
 
   forget(permissionId: string): void {
     this.#questions.delete(permissionId);
   }
 
-  /** A question counts as asked only once the participant has heard it in full, or was shown it. */
+  /** A question counts as asked only once the participant, while it was there, has heard it in full or was shown it. */
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
     const peer = this.#options.peers.get(record.participantIdentity);
+    if (!peer?.isPresent) return;
+    const isThere = sameJoin(peer);
     const isWhole = record.title.length < MAX_TITLE_LENGTH;
     const isQuestion = voiceApproval || (!speech && isWhole);
-    const words = isQuestion ? toSpokenQuestion(record.title, peer?.language) : record.title;
+    const words = isQuestion ? toSpokenQuestion(record.title, peer.language) : record.title;
     const said = await aside(isAnothers(record) ? `${record.participantIdentity}: ${words}` : words, cut);
     if (!hasReached(said, peer) || signal.aborted || cut.aborted) return;
     // Without `voiceApproval` a typed yes counts only where the whole title was shown.
     const isTypable = voiceApproval || (said === "shown" && isWhole);
-    if (isTypable && !isQuestion) await aside(spokenAnswersOf(peer?.language).question, cut);
+    if (isTypable && !isQuestion) await aside(spokenAnswersOf(peer.language).question, cut);
     const { byVoice } = this.#options;
     const yes: Via[] = [];
     if (byVoice && voiceApproval) yes.push("voice");
     if (isTypable) yes.push("text");
-    question.ways = { yes, no: byVoice ? ["voice", "text"] : ["text"] };
+    if (isThere()) question.asked = { ways: { yes, no: byVoice ? ["voice", "text"] : ["text"] }, isThere };
   }
+}
+
+/** Whether a question was said, and its approver has not left since. */
+function isSaid(question: Question): question is Question & { asked: Asked } {
+  return question.asked?.isThere() === true;
+}
+
+/**
+ * Tells whether a participant has been in the room without a break since now. Whoever comes back may have missed what was said, and
+ * LiveKit notices late that a client has gone.
+ */
+export function sameJoin(peer: Pick<Peer, "joins" | "isPresent">): () => boolean {
+  const { joins } = peer;
+  return () => peer.isPresent && peer.joins === joins;
 }
 
 /** Whether a participant has got words that were said to it: one that calls by telephone reads nothing. */

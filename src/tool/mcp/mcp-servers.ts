@@ -9,8 +9,8 @@ interface McpServersOptions {
   /** The tools of the `tools/` folder, which no server's tool replaces. */
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
-  /** Called with the prefix of a server's tools each time that it has listed them and they are in the map. */
-  readonly onListed?: (prefix: string) => void;
+  /** Called with the prefix of a server's tools each time that it has listed them and they are in the map; `isLast`: so has each other one. */
+  readonly onListed?: (prefix: string, listed: { readonly isLast: boolean }) => void;
   /** How long a connection must last so that it counts as a success. @defaultValue 10000 */
   readonly stableMs?: number;
 }
@@ -31,6 +31,7 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
   let own = first;
   const tools = new Map(own);
   const warned = new Set<string>();
+  const listed = new Set<string>();
   const listeners = new Set<() => void>();
   const tellListeners = () => {
     for (const listener of listeners) listener();
@@ -53,7 +54,9 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
   };
   const onChanged = (name: string) => {
     if (merge()) tellListeners();
-    if (connections.some((server) => server.name === name && !server.isAway)) onListed?.(toolPrefix(name));
+    if (!connections.some((server) => server.name === name && !server.isAway)) return;
+    listed.add(name);
+    onListed?.(toolPrefix(name), { isLast: listed.size === connections.length });
   };
   const connections = Object.entries(servers).map(
     ([name, config]) =>

@@ -17,13 +17,22 @@ interface UserSpeechOptions {
   readonly giveUpAfterMs: number;
 }
 
+interface Piece {
+  readonly isFinal: boolean;
+  readonly language: string | undefined;
+  /** Who said it, if the recogniser's stream tells. */
+  readonly speaker?: RoomParticipant | undefined;
+}
+
 /** Joins the recogniser's pieces into utterances: each has one id, and a text that grows until it is complete. */
 export class UserSpeech {
   readonly #options: UserSpeechOptions;
   #id: string | undefined;
   #from: RoomParticipant | undefined;
-  /** Whether another participant was listened to before the words had come. */
+  /** Whether another participant was listened to before the words had come, or its words are among these. */
   #isMixed = false;
+  /** Whether a sound has begun that has brought no words yet. */
+  #isSoundOpen = false;
   #language: string | undefined;
   #finals = "";
   #timer: NodeJS.Timeout | undefined;
@@ -34,23 +43,32 @@ export class UserSpeech {
 
   /** A sound begins: whatever words come of it are those of the participant that is listened to now. */
   begin(): void {
+    this.#isSoundOpen = true;
     if (this.#id === undefined) this.#from = this.#options.speaker();
   }
 
-  /** Another participant is listened to from now on. @param areWordsDue of what was said before */
-  changeSpeaker(areWordsDue: boolean): void {
+  /**
+   * Another participant is listened to from now on.
+   *
+   * @param areWordsDue of what was said before
+   * @returns whether words of what was said before may still come, however unlikely
+   */
+  changeSpeaker(areWordsDue: boolean): boolean {
+    const mayWordsCome = areWordsDue || this.#isSoundOpen;
+    this.#isSoundOpen = false;
     if (areWordsDue || this.#id !== undefined) this.#isMixed = true;
     else this.#from = undefined;
+    return mayWordsCome;
   }
 
   /** Takes a piece of an utterance. A final piece does not change any more, but others may follow it. */
-  take(
-    text: string,
-    { isFinal, language }: { readonly isFinal: boolean; readonly language: string | undefined },
-  ): void {
+  take(text: string, { isFinal, language, speaker }: Piece): void {
     if (text.trim() === "") return;
+    this.#isSoundOpen = false;
     this.#language = language ?? this.#language;
+    if (this.#id === undefined && speaker) this.#from = speaker;
     this.#from ??= this.#options.speaker();
+    if (speaker && speaker.identity !== this.#from?.identity) this.#isMixed = true;
     const whole = join(this.#finals, text);
     if (isFinal) this.#finals = whole;
     this.#id ??= createId();

@@ -81,8 +81,8 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   });
   const speech = await loadSpeech(config.speech, env);
   const warned = new Set<string>();
-  const warnOfMissing = (prefix: string) => {
-    const known = { config, tools: mcp.tools, prefix, prefixes: mcp.prefixes };
+  const warnOfMissing = (prefix: string, { isLast }: { readonly isLast: boolean }) => {
+    const known = { config, tools: mcp.tools, prefix, prefixes: mcp.prefixes, isLast };
     for (const problem of patternsWithoutMcpTool(definitions.agents, known)) {
       if (warned.has(problem)) continue;
       warned.add(problem);

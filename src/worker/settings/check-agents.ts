@@ -63,7 +63,7 @@ interface KnownTools {
  * type.
  */
 export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }: KnownTools): string[] {
-  const names = [...tools.keys(), ...BUILT_IN_TOOLS, ...CALL_TOOLS, "hand_off"];
+  const names = namesOf(tools);
   const types = [TOOL_TYPE, ...[...tools.values()].flatMap(({ permission }) => permission?.type ?? [])];
   const misfit = (pattern: string) =>
     mayFit(pattern, { names, prefixes })
@@ -86,24 +86,32 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
  * Returns a line for each name or glob in an agent's `tools`, and for each permission rule, that is meant for a tool of one
  * MCP server and fits none. Call it once the server has listed its tools.
  *
- * @param known.prefix the server's prefix; `prefixes` are those of all servers
+ * @param known.prefix the server's prefix; `prefixes` are those of all servers. `isLast`: all servers have listed their tools, so
+ * patterns that may be meant for any of them are looked at, too
  */
 export function patternsWithoutMcpTool(
   agents: Agents,
-  { config, tools, prefix, prefixes }: KnownTools & { readonly prefix: string },
+  { config, tools, prefix, prefixes, isLast }: KnownTools & { readonly prefix: string; readonly isLast: boolean },
 ): string[] {
-  const names = [...tools.keys()];
+  const names = namesOf(tools);
   return namedPatterns(agents, config).flatMap(({ place, pattern, type }) => {
     const head = headOf(pattern);
     // Of two servers `crm` and `crm_eu`, a name that begins with `crm_eu_` is meant for the second.
     const [longest] = prefixes
       .filter((each) => head.startsWith(each))
       .toSorted((one, other) => other.length - one.length);
-    const isOfServer = longest === prefix && (type === undefined || type === TOOL_TYPE);
-    if (!isOfServer || names.some((name) => matchPattern(pattern, name))) return [];
+    const isOfAny = isLast && longest === undefined && mayFit(pattern, { names: [], prefixes });
+    if (type !== undefined && type !== TOOL_TYPE) return [];
+    if ((longest !== prefix && !isOfAny) || names.some((name) => matchPattern(pattern, name))) return [];
+    if (isOfAny)
+      return [`${place}: neither the server nor an MCP server has a tool "${pattern}".${didYouMean(pattern, names)}`];
     const ofServer = names.filter((name) => name.startsWith(prefix));
     return `${place}: the MCP server has no tool "${pattern}".${didYouMean(pattern, ofServer)}`;
   });
+}
+
+function namesOf(tools: KnownTools["tools"]): string[] {
+  return [...tools.keys(), ...BUILT_IN_TOOLS, ...CALL_TOOLS, "hand_off"];
 }
 
 interface NamedPattern {
@@ -149,7 +157,6 @@ function mayFit(
 ): boolean {
   const head = headOf(pattern);
   return (
-    head === "" ||
     names.some((name) => matchPattern(pattern, name)) ||
     prefixes.some((prefix) => prefix.startsWith(head) || head.startsWith(prefix))
   );

@@ -43,6 +43,16 @@ test("a question shows what it is about", () => {
   expect(toLine({ ...request, input: undefined })).toBe("  ? Write a.md: [y]es, [a]lways or [n]o");
 });
 
+test("a question is shown whole, however long it is, and nothing in it reverses the order of its text", () => {
+  const title = `Run ${"x".repeat(1_000)}; rm -r \u202e~`;
+  const input = { command: `${"y".repeat(1_000)}; rm -r \u2066~` };
+
+  const line = toLine({ event: "permission_request", id: "p1", title, input });
+
+  expect(line).toContain(`${"x".repeat(1_000)}; rm -r \uFFFD~`);
+  expect(line).toContain(`${"y".repeat(1_000)}; rm -r \uFFFD~`);
+});
+
 test("an empty final sentence is not shown", () => {
   expect(toLine({ event: "sentence", sequence: 3, text: "", isFinal: true })).toBeUndefined();
 });

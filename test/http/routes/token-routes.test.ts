@@ -55,6 +55,8 @@ test.each([
   [{ room: "r", identity: "a".repeat(129) }, "identity: expected at most 128 characters"],
   [{ room: "r", identity: "agent-AJ_x" }, 'identity: expected no "agent-" at the beginning'],
   [{ room: "r", identity: "a\u0000b" }, "identity: expected no control characters"],
+  [{ room: "r", identity: "a\ud800" }, "identity: expected no half of a surrogate pair"],
+  [{ room: "\udc00", identity: "a" }, "room: expected no half of a surrogate pair"],
   [{ room: "r", identity: "a", roomAdmin: true }, "roomAdmin: unknown field"],
   ["[]", "body: Invalid input: expected object, received array"],
   ["{", "Body is not valid JSON but content-type is set to 'application/json'"],

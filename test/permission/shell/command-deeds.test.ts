@@ -105,6 +105,9 @@ test.each([
   "/bin/b?sh -c 'g\"it\" push'",
   "parallel < lines",
   "alias x=git",
+  "set -k; make PATH=.",
+  "shopt -s expand_aliases",
+  "env LD_PRELOAD=x make",
   "f() { make; }; f",
   "x='a[$(date)]'; echo $((x))",
   "echo ${x@P}",
@@ -135,6 +138,9 @@ test.each([
   "ls | xargs -I {} cp {} {}.old",
   "time make -j4",
   "env X=1 make",
+  "sudo -n make",
+  "sudo -u root make",
+  "set -euo pipefail; make",
   "cat <<EOF > x\npush\nEOF",
   "for i in a b; do echo $i; done",
   "ssh host make",
@@ -225,6 +231,23 @@ test.each([
   ["make *.o", "make x.o", "allow"],
   ["make *.o", "make SHELL=evil x.o", "ask"],
   ["make *.o", "make SHELL=evil.o", "ask"],
+  ["make *.o", "make a[1]=x.o", "ask"],
+  ["make P*", "make PATH=x", "ask"],
+  ["make P=*", "make P=x", "allow"],
+  ["make P=*", "make P=~/x", "ask"],
+  ["cat */id", "cat ~/id", "ask"],
+  ["cat */id", "cat ~root/id", "ask"],
+  ["cat **/id", "cat ~/id", "ask"],
+  ["cat ?/id", "cat ~/id", "ask"],
+  ["cat ~/notes", "cat ~/notes", "allow"],
+  ["cat *", "cat ~/id", "allow"],
+  ["sort *.txt", "sort +x.txt", "ask"],
+  ["rm **/x", "rm */x", "ask"],
+  ["rm build/**", "rm build/*", "allow"],
+  ["rm build/**", "rm build/{..,x}", "ask"],
+  ["rm build/**", "rm build/{a/../../x,b}", "ask"],
+  ["rm build/**", "rm build/.*", "ask"],
+  ["rm build/**", "rm build/.[.]/x", "ask"],
   ["git commit -m *", "git commit -m 'two words' --amend", "allow"],
   ["git commit *", "git commit", "allow"],
   ["git * push", "git -C x push", "allow"],
@@ -243,8 +266,13 @@ test.each([
   ["echo a > $PWD/build/x", "ask"],
   ["echo a > ~/build/x", "ask"],
   ["cd sub && echo a > build/x", "ask"],
+  ["eval 'cd sub'; echo a > build/x", "ask"],
+  ["bash -c 'echo a > build/x'", "ask"],
+  ["echo a > build/lin[k]/x", "ask"],
+  ["echo a > build/*", "ask"],
+  ["echo a > build/{x,}", "ask"],
 ])("%s is a redirection to a path: %s", (line, action) => {
-  expect(decided(line, ...BUILD, rule("cd *", "allow"))).toBe(action);
+  expect(decided(line, ...BUILD, ...["cd", "eval", "bash"].map((name) => rule(`${name} *`, "allow")))).toBe(action);
 });
 
 test.each(["> P", "> ./P", "> build/../P", "> /dev/null; echo > P"])(
@@ -253,6 +281,20 @@ test.each(["> P", "> ./P", "> build/../P", "> /dev/null; echo > P"])(
     expect(decided(`echo a ${redirect}`, rule("*", "allow"), rule("> P", "deny"))).toBe("deny");
   },
 );
+
+test.each(["> build/lin[k]/x", "> build/$x", "> ~/x", "< build/?", "> build/{x,}"])(
+  "a redirection whose file the shell has to find is asked about beside any denied file: %s",
+  (redirect) => {
+    const rules = ["edit", "read"].map((type): PermissionRule => ({ type, pattern: "secrets/**", action: "deny" }));
+
+    expect(decided(`cat ${redirect}`, rule("*", "allow"), ...rules)).toBe("ask");
+  },
+);
+
+test("a denial of a file in a folder is asked about where a home folder may be that one", () => {
+  expect(decided("cat ~/id", rule("*", "allow"), rule("cat /root/*", "deny"))).toBe("ask");
+  expect(decided("cat ~/id", rule("*", "allow"), rule("cat ~/id", "deny"))).toBe("deny");
+});
 
 test("rules for files hold for redirections, and only restrict them", () => {
   const edit = (pattern: string, action: Action): PermissionRule => ({ type: "edit", pattern, action });

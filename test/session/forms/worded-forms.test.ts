@@ -225,3 +225,18 @@ test("after a worker died, fields that were answered are not asked again, and th
   expect(answers.at(-1)).toEqual({ action: "accept", content: { guests: 4, place: "inside", smoking: false } });
   expect(user.all("assistant_sentence").some(({ text: said }) => said.includes("How many"))).toBe(false);
 });
+
+test("the first words of a participant who comes back do not answer a form that it may not have seen", async () => {
+  const { tool, answers } = book({ schema: z.object({ note: z.string().meta({ title: "A note" }) }) });
+  await using agent = await TestAgent.start({ tools: { book: tool } });
+  const user = await agent.client("user");
+  await agent.client("other");
+  agent.model.script([BOOK, reply([text("Welcome back.")])]);
+  await user.say("Book a table");
+  await hears(user, "A note?");
+  await user.leave();
+
+  const back = await agent.client("user");
+  expect(await back.answerTo(await back.say("Hello again"))).toContain("Welcome back.");
+  expect(answers).toEqual([]);
+});

@@ -1,11 +1,13 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
+import type { Participant } from "../../support/participant.ts";
 import { toolResults } from "../../support/model-view.ts";
 
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
 const FEATURES = { features: ["permissions"] };
+const isQuestion = ({ text: said }: { readonly text: string }) => said.endsWith("Yes or no?");
 const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 
 test.each([
@@ -77,7 +79,6 @@ test("a question of a call that outlived its turn and its worker is said again b
   const user = await agent.client("user", FEATURES);
   agent.model.script([WRITE, reply([text("A note.")]), reply([text("Yes?")]), reply([text("It is written.")])]);
   await user.say("Write it");
-  const isQuestion = ({ text: said }: { text: string }) => said.endsWith("Yes or no?");
   await user.next("assistant_sentence", isQuestion);
   await user.answerTo(await user.say("What would it write?"));
   await agent.leave();
@@ -93,3 +94,25 @@ test("a question of a call that outlived its turn and its worker is said again b
   expect(ran).toEqual(["notes/a.md"]);
   expect(agent.model.rejections).toEqual([]);
 });
+
+test.each([
+  ["asked while its approver was away", 500, async () => {}],
+  ["shown to an approver who has left since", 0, (user: Participant) => user.next("assistant_sentence", isQuestion)],
+])(
+  "a yes on return does not approve a call that was %s, and the question is said again",
+  async (_, afterMs, before) => {
+    const { tool, ran } = guardedTool();
+    await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+    const user = await agent.client("user");
+    await agent.client("other");
+    agent.model.script([reply([toolUse("write", { path: "notes/a.md" })], { afterMs }), reply([text("Yes?")])]);
+    await user.say("Write it");
+    await before(user);
+    await user.leave();
+    await vi.waitFor(async () => expect(await agent.sql`select state from permissions`).toEqual([{ state: "asked" }]));
+
+    const back = await agent.client("user");
+    expect(await back.answerTo(await back.say("Yes"))).toBe("Yes? Write notes/a.md. Yes or no?");
+    expect(ran).toEqual([]);
+  },
+);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WordedQuestions } from "../../../src/session/permission/worded-questions.ts";
-import type { Peer } from "../../../src/session/peers/peer.ts";
+import { Peer } from "../../../src/session/peers/peer.ts";
 import type { PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
 import type { Said } from "../../../src/tool/calls/call-ports.ts";
 
@@ -9,7 +9,7 @@ const RECORD = { id: "p", participantIdentity: "user", title: "Write it", metada
 
 /** What a yes answers, once a question was said in this way. */
 async function answeredBy(said: Said, { isSip = false }: { isSip?: boolean } = {}): Promise<string | undefined> {
-  const peer = { identity: "user", language: "en", isSip, features: new Set() } as unknown as Peer;
+  const peer = new Peer({ identity: "user", sid: "PA_1", isSip });
   const questions = new WordedQuestions({ peers: { get: () => peer }, byVoice: true });
   const question = { record: RECORD, voiceApproval: true, cut: signal };
   await questions.ask(question, { signal, aside: () => Promise.resolve(said) });
@@ -27,4 +27,37 @@ test("a question that was neither heard nor shown takes none", async () => {
 test("to a caller by telephone, a question must have been heard", async () => {
   expect(await answeredBy("shown", { isSip: true })).toBeUndefined();
   expect(await answeredBy("heard", { isSip: true })).toBe("p");
+});
+
+const leave = (peer: Peer): void => {
+  peer.isPresent = false;
+};
+const joinAgain = (peer: Peer): void => {
+  peer.join({ identity: "user", sid: "PA_2", isSip: false });
+};
+
+test.each([
+  ["was away", leave, "before"],
+  ["left meanwhile", leave, "meanwhile"],
+  ["joined again meanwhile", joinAgain, "meanwhile"],
+  ["has joined again since", joinAgain, "since"],
+] as const)("a question whose approver %s takes no yes, and is said again", async (_, change, when) => {
+  const peer: Peer = new Peer({ identity: "user", sid: "PA_1", isSip: false });
+  const questions = new WordedQuestions({ peers: { get: () => peer }, byVoice: true });
+  const said: string[] = [];
+  const aside = (words: string): Promise<Said> => {
+    said.push(words);
+    if (when === "meanwhile" && said.length === 1) change(peer);
+    return Promise.resolve("shown");
+  };
+  if (when === "before") change(peer);
+  await questions.ask({ record: RECORD, voiceApproval: true, cut: signal }, { signal, aside });
+  if (when === "since") change(peer);
+
+  expect(questions.awaitedWords("user")).toBeUndefined();
+  expect(questions.take(peer, "Yes", "text")).toBeUndefined();
+  peer.join({ identity: "user", sid: "PA_3", isSip: false });
+  said.length = 0;
+  await questions.sayAgain("user", { signal, aside });
+  expect(said).toEqual(["Write it. Yes or no?"]);
 });

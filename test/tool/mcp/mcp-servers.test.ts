@@ -69,6 +69,15 @@ test("a server that has listed its tools is reported by its prefix; one that can
   await vi.waitFor(() => expect(bench.warnings()).toHaveLength(1), { timeout: 5_000 });
 
   expect(bench.listed).toEqual(["shop_"]);
+  expect(bench.areAllListed).toEqual([false]);
+});
+
+test("the last of several servers to list its tools is reported as the last", async () => {
+  await using server = await HttpToolServer.start([tool("echo")]);
+  await using bench = new McpBench({ shop: { url: server.url }, crm: { url: server.url } });
+  await bench.until("shop_echo", "crm_echo");
+
+  expect(bench.areAllListed).toEqual([false, true]);
 });
 
 test("those tools of a server are taken that a pattern matches, in which a star stands for any text", async () => {

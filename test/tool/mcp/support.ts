@@ -15,6 +15,8 @@ export class McpBench implements AsyncDisposable {
   readonly logged: Record<string, unknown>[] = [];
   /** The prefix of a server's tools, for each time that it has listed them. */
   readonly listed: string[] = [];
+  /** For each of them, whether all servers have then listed theirs. */
+  readonly areAllListed: boolean[] = [];
 
   constructor(config: Parameters<typeof mcpServersSchema.parse>[0], own: Record<string, ServerTool> = {}) {
     const write = (line: string) => void this.logged.push(JSON.parse(line) as Record<string, unknown>);
@@ -24,7 +26,10 @@ export class McpBench implements AsyncDisposable {
       servers,
       own: new Map(Object.entries(own)),
       logger,
-      onListed: (prefix) => void this.listed.push(prefix),
+      onListed: (prefix, { isLast }) => {
+        this.listed.push(prefix);
+        this.areAllListed.push(isLast);
+      },
       stableMs: 0,
     });
     this.ports = Object.assign(new MemoryPorts(), { serverTools: this.servers.tools });

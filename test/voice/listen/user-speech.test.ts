@@ -112,3 +112,47 @@ test("who waits waits on when the participant speaks again", async () => {
   expect(quiet.reached).toBe(first);
   expect(await isReached()).toBe(false);
 });
+
+const person = (identity: string) => ({ identity, sid: "", isSip: false });
+
+function heardFrom(listened: { now: string }) {
+  const utterances: unknown[] = [];
+  const speech = new UserSpeech({
+    take: (input) => {
+      if (input.type === "utterance")
+        utterances.push([input.from.identity, input.transcript.text, input.transcript.isMixed === true]);
+    },
+    speaker: () => person(listened.now),
+    isHeldBack: () => false,
+    isSpeaking: () => false,
+    spoken: () => undefined,
+    giveUpAfterMs: 2_000,
+  });
+  const take = (text: string, speaker?: string) =>
+    speech.take(text, {
+      isFinal: true,
+      language: undefined,
+      speaker: speaker === undefined ? undefined : person(speaker),
+    });
+  return { speech, take, utterances };
+}
+
+test("late words are those of the participant in whose stream they came", () => {
+  const listened = { now: "eve" };
+  const { speech, take, utterances } = heardFrom(listened);
+  speech.begin();
+  expect(speech.changeSpeaker(false)).toBe(true);
+  listened.now = "ann";
+  speech.begin();
+  take("Yes.", "eve");
+  speech.complete("Yes.");
+  expect(utterances).toEqual([["eve", "Yes.", false]]);
+});
+
+test("an utterance with words of two participants is marked as mixed", () => {
+  const { speech, take, utterances } = heardFrom({ now: "ann" });
+  take("Yes.", "eve");
+  take("What is it?", "ann");
+  speech.complete("Yes. What is it?");
+  expect(utterances).toEqual([["eve", "Yes. What is it?", true]]);
+});

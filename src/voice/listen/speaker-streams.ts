@@ -1,0 +1,110 @@
+import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
+import type { stt } from "@livekit/agents";
+import type { AudioFrame } from "@livekit/rtc-node";
+import type { RoomParticipant } from "../../session/room/room-input.ts";
+
+type Recognized = stt.SpeechEvent | string;
+/** Starts a recognizer for one part of the sound. */
+export type OpenRecognizer = (audio: ReadableStream<AudioFrame>) => Promise<ReadableStream<Recognized> | null>;
+
+/** The sound of one participant, in a recognizer's stream of its own. */
+interface Part {
+  speaker: RoomParticipant | undefined;
+  readonly audio: ReadableStreamDefaultController<AudioFrame>;
+  /** Aborted when no words of this part are expected any more. */
+  readonly over: AbortController;
+}
+
+interface Words {
+  readonly text: string;
+  readonly speaker: RoomParticipant | undefined;
+}
+
+/** How many texts are remembered until AgentSession hands them on. It drops some. */
+const MAX_WORDS = 50;
+/** How long words may come for a sound after another participant is listened to. */
+const LATE_MS = 10_000;
+
+/**
+ * Knows who said the words that a streaming recognizer returns. If words of one participant are still due when another one is
+ * listened to, the recognizer gets a new stream, so that late words are not taken for the other participant's.
+ */
+export class SpeakerStreams {
+  #speaker: RoomParticipant | undefined;
+  #part: Part | undefined;
+  #words: Words[] = [];
+
+  /** @param areWordsDue whether the former participant's last sound has brought no words yet */
+  change(speaker: RoomParticipant | undefined, areWordsDue: boolean): void {
+    this.#speaker = speaker;
+    if (areWordsDue) this.#end(LATE_MS);
+    else if (this.#part) this.#part.speaker = speaker;
+  }
+
+  /** Who said the words that the recognizer has just returned. `undefined` if unknown. */
+  speakerOf(text: string): RoomParticipant | undefined {
+    const index = this.#words.findIndex((words) => words.text === text);
+    const speaker = this.#words[index]?.speaker;
+    this.#words = this.#words.slice(index + 1);
+    return speaker;
+  }
+
+  recognize(audio: ReadableStream<AudioFrame>, open: OpenRecognizer): ReadableStream<Recognized> {
+    const reader = audio.getReader();
+    const pump = async (output: ReadableStreamDefaultController<Recognized>) => {
+      for (let next = await reader.read(); !next.done; next = await reader.read()) {
+        this.#part ??= this.#begin(output, open);
+        this.#part.audio.enqueue(next.value);
+      }
+      this.#end(LATE_MS);
+    };
+    return new ReadableStream<Recognized>({
+      start: (output) => void pump(output).catch((error: unknown) => output.error(error)),
+      cancel: async () => {
+        this.#end(0);
+        await reader.cancel();
+      },
+    });
+  }
+
+  #begin(output: ReadableStreamDefaultController<Recognized>, open: OpenRecognizer): Part {
+    let controller: ReadableStreamDefaultController<AudioFrame> | undefined;
+    const audio = new ReadableStream<AudioFrame>({ start: (own) => void (controller = own) });
+    if (!controller) throw new TypeError("A stream starts at once");
+    const part: Part = { speaker: this.#speaker, audio: controller, over: new AbortController() };
+    void this.#read(part, output, open(audio)).catch((error: unknown) => part === this.#part && output.error(error));
+    return part;
+  }
+
+  async #read(
+    part: Part,
+    output: ReadableStreamDefaultController<Recognized>,
+    opening: ReturnType<OpenRecognizer>,
+  ): Promise<void> {
+    const reader = (await opening)?.getReader();
+    if (!reader) return output.close();
+    part.over.signal.addEventListener("abort", () => void reader.cancel(), { once: true });
+    if (part.over.signal.aborted) await reader.cancel();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (part.over.signal.aborted) return;
+      this.#note(next.value, part.speaker);
+      output.enqueue(next.value);
+    }
+    // The recognizer has ended by itself: AgentSession starts it again.
+    if (part === this.#part) output.close();
+  }
+
+  #note(recognized: Recognized, speaker: RoomParticipant | undefined): void {
+    const text = typeof recognized === "string" ? recognized : recognized.alternatives?.[0].text;
+    if (text) this.#words = [...this.#words, { text, speaker }].slice(-MAX_WORDS);
+  }
+
+  #end(lateMs: number): void {
+    const part = this.#part;
+    this.#part = undefined;
+    if (!part) return;
+    part.audio.close();
+    if (lateMs === 0) part.over.abort();
+    else setTimeout(() => part.over.abort(), lateMs).unref();
+  }
+}
