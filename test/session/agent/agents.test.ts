@@ -275,7 +275,9 @@ test("a function that hangs delays one turn, for two seconds, and what it writes
 });
 
 test("the next worker serves with the agent and metadata that served, whatever its own dispatch says", async () => {
-  const billing = { instructions: ({ metadata }: AgentSession) => `You know the invoices of ${metadata["caller"]}.` };
+  const billing = {
+    instructions: ({ metadata }: AgentSession) => `You know the invoices of ${JSON.stringify(metadata["caller"])}.`,
+  };
   await using agent = await TestAgent.start({
     agents: { ...AGENTS, billing },
     metadata: '{"agent": "billing", "caller": "Ana"}',
@@ -288,7 +290,7 @@ test("the next worker serves with the agent and metadata that served, whatever i
   await user.configure({});
   await ask(agent, user);
 
-  expect(prompts(agent)).toEqual(["You know the invoices of Ana.", "You know the invoices of Ana."]);
+  expect(prompts(agent)).toEqual(['You know the invoices of "Ana".', 'You know the invoices of "Ana".']);
 });
 
 test("a dispatch that came too late does not change the agent when the next worker is made by it", async () => {
