@@ -321,12 +321,14 @@ test(
     };
     const before = usedMemory();
     const idle: Socket[] = [];
+    const closed: Promise<unknown>[] = [];
     for (let index = 0; index < 100; index++) {
       const token = await roomToken(talk.room, { identity: `idle-${index % 20}` });
       const socket = connectSocket(Number(port), hostname);
       socket.on("error", () => {}).pause();
       socket.write(`GET /session/${talk.id}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`);
       idle.push(socket);
+      closed.push(once(socket, "close"));
     }
     await talk.say(...Array.from({ length: 30 }, () => "y".repeat(500_000)));
 
@@ -335,7 +337,7 @@ test(
     // Each could be owed 30 MB.
     expect(usedMemory() - before).toBeLessThan(400 * 2 ** 20);
     await sleep(2_500);
-    const closed = idle.map((socket) => once(socket.resume(), "close"));
+    for (const socket of idle) socket.resume();
     await Promise.all(closed);
   },
 );
