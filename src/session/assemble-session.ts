@@ -64,6 +64,9 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     keepAgent: (agent) => store.keepAgent(agent),
     forget: (summary) => session.forget(summary),
   });
+  void agents?.first
+    .then((served) => store.keepFirstAgent(served))
+    .catch((error: unknown) => logger.warn({ error }, "serving agent was not stored"));
   const unsent = new CountedLog(logger, "a message could not be sent");
   const outbox = new Outbox({
     conversationId,

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { SessionWriter } from "../store/sessions/session-writer.ts";
-import { keepLanguage, keepSessionAgent, loadLanguages } from "../store/sessions/sessions.ts";
+import { keepFirstAgent, keepLanguage, keepSessionAgent, loadLanguages } from "../store/sessions/sessions.ts";
 import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import { behindRecord } from "./events/behind-record.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
@@ -59,6 +59,7 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
     restored,
     languages,
     keepLanguage: (identity, language) => keepLanguage(writer, { identity, language }),
+    keepFirstAgent: async (served) => roomSid && (await keepFirstAgent(writer, { ...served, roomSid })),
     keepAgent: async (agent) => roomSid && (await keepSessionAgent(writer, { agent, roomSid })),
     watchers: [behindRecord(publish, recorder)],
     close: async () => {

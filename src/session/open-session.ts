@@ -63,8 +63,8 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
   const { logger, agents, roomSid } = options;
   const { writer } = lease;
   const { sessionId } = writer.lease;
-  const handedTo = agents && roomSid && (await loadSessionAgent(options.sql, { sessionId, roomSid }));
-  if (handedTo) agents?.restore(handedTo);
+  const served = agents && roomSid && (await loadSessionAgent(options.sql, { sessionId, roomSid }));
+  if (served) agents?.restore(served);
   const { policy, permissionEvents } = options;
   const store = await openDatabaseStore({ lease, sentBefore, roomSid, policy, permissionEvents, logger });
   const link = leasedLink(options.link, lease);

@@ -1,3 +1,4 @@
+import type { SessionAgent } from "../store/sessions/sessions.ts";
 import type { SessionWatcher } from "./events/session-event.ts";
 import type { PermissionStore } from "./permission/permission-store.ts";
 import type { Recorder } from "./record/recorder.ts";
@@ -21,6 +22,8 @@ export interface SessionStore {
   readonly languages: ReadonlyMap<string, string>;
   /** @param language `undefined`: none is chosen any more */
   readonly keepLanguage: (identity: string, language: string | undefined) => Promise<void>;
+  /** Stores which agent serves the session in its room, and by which dispatch. What is stored for the room stays. */
+  readonly keepFirstAgent: (served: SessionAgent) => Promise<unknown>;
   /** Stores that this agent serves the session from now on. */
   readonly keepAgent: (agent: string) => Promise<unknown>;
   /** Get the session's events. */

@@ -9,6 +9,7 @@ import { Summariser, type NotesModel } from "./context/summariser.ts";
 import { phrasesFor } from "./answer/phrases.ts";
 import type { ToldMemories } from "./memory/told-memories.ts";
 import type { Spending } from "./spending/spending.ts";
+import { AppError, toAppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { createId } from "../lib/id.ts";
 import { ShownTalk, type Window } from "../turn/shown-talk.ts";
@@ -17,9 +18,11 @@ import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
 import { wordsOf } from "./turns/own-words.ts";
 import { PassingOver } from "./turns/passing-over.ts";
-import { createTurn, logTurnEnd, runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
+import { createTurn } from "./turns/create-turn.ts";
+import { logTurnEnd } from "./turns/log-turn-end.ts";
+import { runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
 import { ModelCalls } from "./model/model-calls.ts";
-import { TurnQueue } from "./turns/turn-queue.ts";
+import { leftOf, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { Speakers } from "./turns/speakers.ts";
 import { toVariationTurn } from "./turns/variation.ts";
@@ -171,47 +174,59 @@ export class SessionTurns {
     await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));
   }
 
+  /** Never rejects: whoever waits for a turn that breaks off is told so, and the next turn runs. */
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
-    if ("isStale" in input && input.isStale?.()) return;
-    if (!("variation" in input)) return this.#runTurn(input, signal);
-    const { participant, variation, meta } = input;
+    const { outbox, archive, logger } = this.#options;
     try {
-      const target = await this.#options.archive.find(variation.targetId);
+      if ("isStale" in input && input.isStale?.()) return;
+      if (!("variation" in input)) return await this.#runTurn(input, signal);
+      const { participant, variation, meta } = input;
+      const target = await archive.find(variation.targetId);
       await this.#runTurn({ ...toVariationTurn(variation, participant, target), meta }, signal);
     } catch (error) {
-      this.#options.outbox.postError(error, participant, variation.targetId);
+      if (!(error instanceof AppError)) logger.error({ error }, "turn broke off");
+      this.#running = undefined;
+      outbox.postError(error, participantOf(input), messageOf(input));
     }
   }
 
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
     const { logger, telemetry, configurations, memories, agents, peers } = this.#options;
-    this.#summariser?.putOff();
-    const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
-    // An abort ends the wait at once.
-    if (preparing) await abortable(preparing, signal).catch(() => {});
-    const telling = memories?.tell(asked) ?? asked;
-    // Awaited only if it is a promise: the turn must be stored before what waits behind it.
-    const input = telling instanceof Promise ? await telling : telling;
-    const replacing = this.#replacing(input);
-    const begin = this.#prepare(replacing ? await replacing : input);
-    const isNew = !("turn" in begin);
-    const participant = isNew ? begin.participant : begin.turn.participantIdentity;
-    const left = isNew ? { blocks: [], calls: [] } : { blocks: begin.turn.blocks, calls: begin.calls };
-    if (!isNew || begin.isLeft)
-      await configurations.untilAnnounced({ participantIdentity: participant, ...left }, signal);
+    let begin = asked;
+    let failure: AppError | undefined;
+    try {
+      this.#summariser?.putOff();
+      const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
+      // An abort ends the wait at once.
+      if (preparing) await abortable(preparing, signal).catch(() => {});
+      const telling = memories?.tell(asked) ?? asked;
+      // Awaited only if it is a promise: the turn must be stored before what waits behind it.
+      const input = telling instanceof Promise ? await telling : telling;
+      const replacing = this.#replacing(input);
+      begin = this.#prepare(replacing ? await replacing : input);
+      const left = leftOf(begin);
+      if (left) await configurations.untilAnnounced(left, signal);
+    } catch (error) {
+      // The answer that was to be replaced stays.
+      if ("replaces" in asked && asked.replaces) throw error;
+      failure = toAppError(error);
+    }
+    const answer = () => this.#answerTurn(begin, signal, failure);
     // The turn has ended: only the rest of its answer is said.
-    if (!isNew && begin.turn.state !== "running") return void (await this.#answerTurn(begin, participant, signal));
+    if ("turn" in begin && begin.turn.state !== "running") return void (await answer());
     const startedAt = performance.now();
-    const { meta, spoken } = isNew ? begin : {};
+    const { meta, spoken } = "turn" in begin ? {} : begin;
+    const participant = participantOf(begin);
     await telemetry.turn({ participant, meta, spoken, agent: agents?.named }, async () => {
-      const turn = await this.#answerTurn(begin, participant, signal);
+      const turn = await answer();
       logTurnEnd(logger, turn, Math.round(performance.now() - startedAt));
       return turn;
     });
   }
 
-  async #answerTurn(begin: TurnInput, participant: string, signal: AbortSignal): Promise<EndedTurn> {
-    const turn = await runSessionTurn(begin, this.#portsOf(begin, participant), signal);
+  /** @param failure why the turn could not be prepared: it begins all the same, so that its failure is sent and stored */
+  async #answerTurn(begin: TurnInput, signal: AbortSignal, failure: AppError | undefined): Promise<EndedTurn> {
+    const turn = await runSessionTurn(begin, this.#portsOf(begin, failure), signal);
     this.#running = undefined;
     this.#shown.add(turn);
     this.#lastEnd = performance.now();
@@ -258,7 +273,8 @@ export class SessionTurns {
     });
   }
 
-  #portsOf(begin: TurnInput, participant: string): Parameters<typeof runSessionTurn>[1] {
+  #portsOf(begin: TurnInput, failure: AppError | undefined): Parameters<typeof runSessionTurn>[1] {
+    const participant = participantOf(begin);
     const { policy, calls, worded, outbox, link, voice, recorder, peers, agents, spending, telemetry } = this.#options;
     const ownWords = wordsOf(begin);
     const language = peers.get(participant)?.language;
@@ -286,9 +302,14 @@ export class SessionTurns {
         maxSteps: policy.maxSteps,
         ...this.#model.beginTurn(participant),
         ...(ownWords && { openStream: () => ownWords }),
+        ...(failure && { openStream: () => throwIt(failure) }),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => this.#options.tell({ type: "turn", turn, event }),
     };
   }
+}
+
+function throwIt(error: AppError): never {
+  throw error;
 }

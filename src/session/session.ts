@@ -53,7 +53,7 @@ export class Session {
       peers,
       outbox,
       link,
-      voice: options.voice && forListeners(options.voice, peers),
+      voice: options.voice && forListeners(options.voice, peers, logger),
       recorder,
       archive,
       telemetry,

@@ -1,5 +1,7 @@
-import { connect as connectSocket } from "node:net";
+import { connect as connectSocket, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect } from "../../src/store/database/pool.ts";
 import { EventServer, roomToken, type EventReader, type ReadEvent } from "../support/servers/event-server.ts";
@@ -298,6 +300,48 @@ test(
     await using back = await server.open(talk, { lastEventId: "1.28" });
     await back.next(isEnd);
     expect(texts(back)).toHaveLength(1);
+  },
+);
+
+test(
+  "a hundred readers that never read take little memory, cost the others nothing, and are cut",
+  { timeout: 60_000 },
+  async () => {
+    await using server = await EventServer.start({ databaseUrl: database.url, times: { drainMs: 1_500 } });
+    const talk = await FollowedTalk.begin(database.sql);
+    await using reader = await server.open(talk);
+    const { hostname, port } = new URL(server.url);
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const usedMemory = () => {
+      collect();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const before = usedMemory();
+    const idle: Socket[] = [];
+    for (let index = 0; index < 100; index++) {
+      const token = await roomToken(talk.room, { identity: `idle-${index % 20}` });
+      const socket = connectSocket(Number(port), hostname);
+      socket.on("error", () => {}).pause();
+      socket.write(`GET /session/${talk.id}/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`);
+      idle.push(socket);
+    }
+    await talk.say(...Array.from({ length: 30 }, () => "y".repeat(500_000)));
+
+    await reader.next(isEnd, 20_000);
+    expect(texts(reader)).toHaveLength(30);
+    // Each could be owed 30 MB.
+    expect(usedMemory() - before).toBeLessThan(400 * 2 ** 20);
+    // A participant has five places, and all five were taken.
+    const token = await roomToken(talk.room, { identity: "idle-0" });
+    const reopen = async () => {
+      const { status, body } = await server.getAs(token, `/session/${talk.id}/events`);
+      await body?.cancel();
+      return status;
+    };
+    await expect.poll(reopen, { timeout: 20_000 }).toBe(200);
+    for (const socket of idle) socket.destroy();
   },
 );
 

@@ -144,8 +144,12 @@ export class TestAgent implements AsyncDisposable {
     return new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
   }
 
-  /** Opens the session as a job process does. After `leave` it is a new worker in the same room. */
-  async join(): Promise<void> {
+  /**
+   * Opens the session as a job process does. After `leave` it is a new worker in the same room.
+   *
+   * @param job `metadata`: of the dispatch that makes this job. @defaultValue those of `start`
+   */
+  async join({ metadata = this.#options.metadata }: Pick<AgentOptions, "metadata"> = {}): Promise<void> {
     const { tools = {}, policy = {}, summaryModel, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
     const { edits = [] } = this.#options;
     const room = new Room();
@@ -159,7 +163,7 @@ export class TestAgent implements AsyncDisposable {
       retryBudgetMs,
       betas: [...(policy.context?.inlineTools === true ? [INLINE_TOOLS] : []), ...betasOf(edits)],
     });
-    const { agent = {}, agents = {}, serverTools = [], effort, metadata } = this.#options;
+    const { agent = {}, agents = {}, serverTools = [], effort } = this.#options;
     const base = { name: "claude-test", maxTokens: 1_024, serverTools: [...serverTools] as never[] };
     const serving = {
       client: model,

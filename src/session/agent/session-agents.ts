@@ -4,6 +4,7 @@ import { localTimeAt, type AgentSession, type SeenRoom } from "../../agent/agent
 import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { abortable } from "../../lib/abortable.ts";
+import type { SessionAgent } from "../../store/sessions/sessions.ts";
 import type { KnownMemories } from "../memory/known-memories.ts";
 import type { CountTokens, OpenStream } from "../model/open-stream.ts";
 import type { ServedAgent } from "./served-agent.ts";
@@ -43,6 +44,7 @@ const WRITTEN_WITHIN_MS = 2_000;
 /** The agent that serves a session, with its instructions as they are now. */
 export class SessionAgents {
   readonly #options: SessionAgentsOptions;
+  readonly #first = Promise.withResolvers<SessionAgent>();
   readonly #connected = Promise.withResolvers<void>();
   #isConnected = false;
   #isDecided = false;
@@ -70,6 +72,11 @@ export class SessionAgents {
     this.#options = options;
     this.#current = options.standard;
     this.#dispatch = options.dispatch;
+  }
+
+  /** The agent that served the first turn, once that turn begins. */
+  get first(): Promise<SessionAgent> {
+    return this.#first.promise;
   }
 
   /** Whether there is an agent of this name now. */
@@ -177,10 +184,11 @@ export class SessionAgents {
     this.#options.logger.info({ agent: name }, "handed over to another agent");
   }
 
-  /** Goes on with the agent to which an earlier worker has handed the session, if that agent still exists. */
-  restore(name: string): void {
-    if (this.has(name)) this.#serve(name);
-    else this.#options.logger.warn({ agent: name }, "the agent that the room was handed to is not there any more");
+  /** Goes on with the agent that an earlier worker has served the session with, if that agent still exists. */
+  restore({ agent, dispatch }: SessionAgent): void {
+    this.#dispatch = dispatch;
+    if (this.has(agent)) this.#serve(agent);
+    else this.#options.logger.warn({ agent }, "the agent that served the room no longer exists");
   }
 
   /** Calls the listener when another agent serves the session. The returned function removes it. */
@@ -199,6 +207,7 @@ export class SessionAgents {
     if (this.#reading && !this.#hasBegun) return this.#reading.then(() => this.prepare(languageOf));
     this.decide();
     this.#hasBegun = true;
+    if (this.#isDecided) this.#first.resolve({ agent: this.#current.name, dispatch: this.#dispatch });
     this.#renew();
     for (const [name, text] of this.#late) this.#written.set(name, text);
     this.#late.clear();

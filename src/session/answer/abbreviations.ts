@@ -9,15 +9,15 @@ const ALWAYS = new Set(
     "Jan Feb Apr Aug Sept Sep Oct Nov Dec Mon Tue Tues Wed Thu Thurs Fri",
     "Ave Blvd Rd Dept Univ Assn Bros Inc Ltd Co Corp Esq vs etc cf al approx ext",
     // German
-    "Hr Hrn Fr Frl Dipl ing Mag Str bzw usw evtl ggf ca inkl exkl zzgl bspw sog vgl Tel Nr Jh geb gest Okt Dez Mrz",
+    "Hr Hrn Fr Frl Dipl ing Mag Str bzw usw evtl ggf ca inkl exkl zzgl bspw sog vgl Abb Anm Aufl Bd Hrsg hrsg Kap Mio Mrd resp Std Tel Nr Jh geb gest Okt Dez Mrz",
     // Spanish, Portuguese
-    "sr sra srta sres dra Dn Lic Arq Ud Uds Vd Vds Avda Gral Cía Ene Abr Ago Dic núm tel pág págs Exmo Exma profa Eng Av",
+    "sr sra srta sres dra Dn Lic Arq Ud Uds Vd Vds Avda Gral Cía Ene Abr Ago Dic núm tel pág págs Exmo Exma profa Eng Av EE UU Dª D.ª ej Ltda",
     // French, Italian, Dutch
     "Mme Mlle MM Mgr Me Pr janv févr avr juil déc éd sig sigra dott avv Geom Egr Spett ecc pag dhr mevr mw drs mr bijv enz o.a",
     // Russian
-    "г гг ул тел стр рис проф акад тыс млн млрд руб коп напр др пр янв февр апр авг сент окт нояб дек",
+    "г гг ул тел стр рис проф акад тыс млн млрд руб коп напр др пр янв февр апр авг сент окт нояб дек кв См",
     // Indonesian
-    "Bpk Sdr Yth Jl dll dsb dst hlm",
+    "Bpk Sdr Yth Jl dll dsb dst hlm Ir Hj KH tgl S.Pd S.Kom S.T M.Si M.Pd",
     // Hindi, Bengali
     "डॉ श्री प्रो कु सुश्री पं रु ডা ড মো মোঃ প্রফেসর",
     // Arabic, Urdu
@@ -32,9 +32,12 @@ const BEFORE_NUMBERS = new Set(
   ),
 );
 
+/** The word of an Arabic "and", which is written as one with the next. */
+const ARABIC_AND = /^و(?=.)/u;
+
 /** Whether a word that ends with a full stop is an abbreviation, and no sentence ends there. `word` is without the full stop. */
 export function isAbbreviation(word: string, next: string): boolean {
   const lower = word.toLowerCase();
-  if (ALWAYS.has(word) || ALWAYS.has(lower)) return true;
+  if (ALWAYS.has(word) || ALWAYS.has(lower) || ALWAYS.has(word.replace(ARABIC_AND, ""))) return true;
   return /^\p{N}/u.test(next) && BEFORE_NUMBERS.has(lower);
 }

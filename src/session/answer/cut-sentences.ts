@@ -10,6 +10,9 @@ const LIST_NUMBER = /^[\s\-*_#>(]*(?:\p{Nd}{1,3}|\p{L}|[ivxlc]{1,5}|[IVXLC]{1,5}
 /** "U.S.", "e.g.", "z. B." and the initials of a name: letters that stand alone before their full stops. */
 const LETTER_ALONE = /(?:^|[\s.([“‘«"/-])\p{L}\p{M}*\.$/u;
 
+/** French and Portuguese "for example": "ex." alone may end a sentence in English. */
+const FOR_EXAMPLE = /(?:^|\s)p\.\s?ex\.$/iu;
+
 /** A German date: "am 3. Oktober", "der 2. Versuch". */
 const GERMAN_ORDINAL =
   /(?:^|\s)(?:am|vom|zum|zur|der|die|das|dem|den|des|im|beim|ab|bis|seit|jede[nrms]?)\s\p{Nd}{1,4}\.$/iu;
@@ -49,7 +52,7 @@ function isEnd(before: string, after: string, language: string | undefined): boo
   if (LIST_NUMBER.test(end)) return false;
   if (!end.endsWith(".")) return true;
   const word = /[^\s"'“‘«([{]*$/u.exec(end.slice(0, -1))?.[0] ?? "";
-  if (LETTER_ALONE.test(end) || isAbbreviation(word, after)) return false;
+  if (LETTER_ALONE.test(end) || FOR_EXAMPLE.test(end) || isAbbreviation(word, after)) return false;
   return !(language?.toLowerCase().startsWith("de") && GERMAN_ORDINAL.test(end));
 }
 

@@ -1,13 +1,29 @@
+import type { Logger } from "pino";
 import type { Peers } from "./peers.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
-/** A voice that says nothing while every participant in the room has its sound off: answers are text then. */
-export function forListeners(voice: VoicePort, peers: Pick<Peers, "hasListener">): VoicePort {
+/**
+ * A voice that says nothing while every participant in the room has its sound off: answers are text then. So is an
+ * answer that it fails to open.
+ */
+export function forListeners(
+  voice: VoicePort,
+  peers: Pick<Peers, "hasListener">,
+  logger: Pick<Logger, "error">,
+): VoicePort {
+  const open: VoicePort["open"] = (answer) => {
+    try {
+      return voice.open(answer);
+    } catch (error) {
+      logger.error({ error }, "voice failed, answer is text");
+      return undefined;
+    }
+  };
   return {
     isTwoWay: voice.isTwoWay,
     listens: voice.listens,
     speaks: voice.speaks,
-    open: (answer) => (peers.hasListener ? voice.open(answer) : undefined),
+    open: (answer) => (peers.hasListener ? open(answer) : undefined),
     prepare: (sentence, language) => (peers.hasListener ? voice.prepare(sentence, language) : () => {}),
     untilQuiet: (signal) => voice.untilQuiet(signal),
     setInterruptible: (isInterruptible) => voice.setInterruptible(isInterruptible),

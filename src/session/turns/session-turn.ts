@@ -1,13 +1,11 @@
-import type { Logger } from "pino";
-import { ModelError } from "../../llm/model-error.ts";
 import { textsOf, type TurnBlock } from "../../conversation/block.ts";
 import { endAfterAbort } from "../../conversation/turn-abort.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { type AppError, type ErrorCode, toAppError } from "../../errors/app-error.ts";
-import { createId } from "../../lib/id.ts";
 import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
 import { isEndedBy, runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
+import { NO_USAGE } from "../../llm/model-event.ts";
 import type { ShownTalk } from "../../turn/shown-talk.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
@@ -18,7 +16,8 @@ import { type Phrases, type PhraseTable, phraseOfEnd, phrasesFor } from "../answ
 import type { SpeechEnd, SpeechEndRow } from "../../store/turns/write-turns.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
-import type { NewTurn, TurnInput } from "./turn-queue.ts";
+import { createTurn } from "./create-turn.ts";
+import type { TurnInput } from "./turn-queue.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
 /** What a turn needs of its session. */
@@ -75,7 +74,8 @@ class SessionTurn {
   readonly #answer: AnswerOutput;
   readonly #phrases: Phrases;
   readonly #callTurn: CallTurn;
-  readonly #dependencies: TurnDependencies;
+  /** Set once the turn has begun. */
+  #dependencies: TurnDependencies | undefined;
   /** What the StartAnswer follows. */
   readonly #previousId: string;
   readonly #announce: () => void;
@@ -120,24 +120,46 @@ class SessionTurn {
     };
     const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
     this.#callTurn = { turnId, messageId, participant, signal, aside, ...(answer.isSpoken && { speech }) };
-    this.#dependencies = {
-      ...ports.dependencies(this.#callTurn),
-      record: recorder.blocksOf(turnId),
-      onShown: (context) => recorder.keepContext(turnId, context),
-    };
   }
 
   async run(): Promise<EndedTurn> {
+    const { state } = this.#turn;
+    return state === "running" ? this.#end(await this.#answerUntilEnd()) : this.#sayRest(state);
+  }
+
+  /** Never rejects: whatever throws on the way to the turn's end is what the turn failed of. */
+  async #answerUntilEnd(): Promise<TurnComplete> {
     const turn = this.#turn;
-    if (turn.state !== "running") return this.#sayRest(turn.state);
-    for await (const event of runTurn({ shown: this.#ports.shown, turn }, this.#dependencies, this.#signal)) {
-      if (event.type === "turn_complete") return this.#end(event);
-      if (event.type !== "turn_start") this.#announce();
-      if (event.type === "block_stop") this.#blocks.push(event.block);
-      speak(event, this.#answer);
-      this.#ports.onEvent(turn, event);
+    try {
+      const dependencies = this.#begin();
+      for await (const event of runTurn({ shown: this.#ports.shown, turn }, dependencies, this.#signal)) {
+        if (event.type === "turn_complete") return event;
+        if (event.type !== "turn_start") this.#announce();
+        if (event.type === "block_stop") this.#blocks.push(event.block);
+        speak(event, this.#answer);
+        this.#ports.onEvent(turn, event);
+      }
+      throw new TypeError("A turn ended without turn_complete");
+    } catch (error) {
+      return {
+        type: "turn_complete",
+        state: "failed",
+        error: toAppError(error),
+        usage: NO_USAGE,
+        stopReason: undefined,
+      };
     }
-    throw new TypeError("A turn ended without turn_complete");
+  }
+
+  #begin(): TurnDependencies {
+    const { dependencies, recorder } = this.#ports;
+    const { id: turnId } = this.#turn;
+    this.#dependencies = {
+      ...dependencies(this.#callTurn),
+      record: recorder.blocksOf(turnId),
+      onShown: (context) => recorder.keepContext(turnId, context),
+    };
+    return this.#dependencies;
   }
 
   readonly #onAbort = () => this.#answer.stop();
@@ -165,7 +187,7 @@ class SessionTurn {
   async #sayRest(state: SpeechEnd["state"]): Promise<EndedTurn> {
     const turn = this.#turn;
     // The tool that ended the turn may end the call once these words have been heard.
-    if (state === "completed") isEndedBy(turn.blocks, this.#dependencies.tools);
+    if (state === "completed") isEndedBy(turn.blocks, this.#begin().tools);
     const spoken = await this.#sayLastWords(state);
     await this.#storeSpoken(spoken);
     this.#tellSpoken(spoken);
@@ -237,7 +259,7 @@ class SessionTurn {
         errorCode: error?.code,
         errorMessage: error?.message,
         usage: { ...usage },
-        model: this.#dependencies.model,
+        model: this.#dependencies?.model,
         timings,
         context: shown.context,
         ...(spoken && { lastStanza: outbox.lastStanza }),
@@ -263,29 +285,6 @@ class SessionTurn {
     const { participantIdentity, parentMessageId } = this.#turn;
     this.#ports.outbox.postError(error, participantIdentity, parentMessageId ?? undefined);
   }
-}
-
-/** A turn that failed is a warning, with what the model's API said of the account or the model. */
-export function logTurnEnd(logger: Logger, turn: EndedTurn, ms: number): void {
-  const { id: turnId, state, blocks, errorCode, error } = turn;
-  const line = { turnId, state, errorCode, blocks: blocks.length, ms };
-  if (state !== "failed") return logger.info(line, "turn ended");
-  const { requestId, apiMessage } = error instanceof ModelError ? error : {};
-  logger.warn({ ...line, requestId, apiMessage, error }, "turn ended");
-}
-
-/** A new turn, of which nothing is stored yet. */
-export function createTurn({ participant, messageId, input, opening = [] }: NewTurn, position: number): TurnRecord {
-  return {
-    id: createId(),
-    position,
-    participantIdentity: participant,
-    parentMessageId: messageId,
-    messageId: createId(),
-    input,
-    state: "running",
-    blocks: opening,
-  };
 }
 
 /** Says text blocks alone, because the text of a tool result is not the assistant's. */

@@ -166,8 +166,22 @@ export class TurnQueue {
   }
 }
 
-function participantOf(input: TurnInput | VariationRequest): string {
+export function participantOf(input: TurnInput | VariationRequest): string {
   return "turn" in input ? input.turn.participantIdentity : input.participant;
+}
+
+/** The id of the message that a turn answers or varies, for an ErrorMessage about it. */
+export function messageOf(input: TurnInput | VariationRequest): string | undefined {
+  if ("variation" in input) return input.variation.targetId;
+  return ("turn" in input ? input.turn.parentMessageId : input.messageId) ?? undefined;
+}
+
+/** What an earlier worker left of a turn, which clients may have to announce their tools for again. */
+export function leftOf(
+  begin: TurnInput,
+): (Pick<TurnRecord, "participantIdentity" | "blocks"> & Pick<UnfinishedTurn, "calls">) | undefined {
+  if ("turn" in begin) return { ...begin.turn, calls: begin.calls };
+  return begin.isLeft ? { participantIdentity: begin.participant, blocks: [], calls: [] } : undefined;
 }
 
 function stopping(): AppError {

@@ -72,18 +72,45 @@ export async function setOpener({ sql, lease }: SessionWriter, { identity }: { i
   `);
 }
 
-/** The agent that the session was handed to in this room; `undefined` when it was not handed over there. */
+/** The agent that serves a session in a room, and the metadata of the dispatch by which it was chosen. */
+export interface SessionAgent {
+  readonly agent: string;
+  readonly dispatch: string;
+}
+
+/** The agent that served the session in this room; `undefined` when no turn has begun there. */
 export async function loadSessionAgent(
   sql: Sql,
   { sessionId, roomSid }: { readonly sessionId: string; readonly roomSid: string },
-): Promise<string | undefined> {
-  const [row] = await runQuery(sql<{ agent: string | null }[]>`
-    select agent from sessions where id = ${sessionId} and agent_room = ${roomSid}
+): Promise<SessionAgent | undefined> {
+  const [row] = await runQuery(sql<SessionAgent[]>`
+    select agent, coalesce(agent_dispatch, '') as dispatch
+    from sessions where id = ${sessionId} and agent_room = ${roomSid} and agent is not null
   `);
-  return row?.agent ?? undefined;
+  return row && { ...row };
 }
 
-/** @throws {AppError} `lost_lease`, `unavailable` */
+/**
+ * Stores which agent serves the session in a room, once: what is stored for the room stays, as after a handoff.
+ *
+ * @throws {AppError} `lost_lease`, `unavailable`
+ */
+export async function keepFirstAgent(
+  writer: SessionWriter,
+  { agent, dispatch, roomSid }: SessionAgent & { readonly roomSid: string },
+): Promise<void> {
+  const { sql, lease } = writer;
+  await writeFenced(
+    writer,
+    sql`
+      update sessions
+      set agent = ${agent}, agent_dispatch = ${dispatch}, agent_room = ${roomSid}, updated_at = now()
+      from fence where sessions.id = ${lease.sessionId} and agent_room is distinct from ${roomSid} returning sessions.id
+    `,
+  );
+}
+
+/** Stores the agent that the session was handed to. @throws {AppError} `lost_lease`, `unavailable` */
 export async function keepSessionAgent(
   writer: SessionWriter,
   { agent, roomSid }: { readonly agent: string; readonly roomSid: string },

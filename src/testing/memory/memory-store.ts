@@ -43,6 +43,8 @@ export class MemoryStore implements SessionStore {
     else this.languages.set(identity, language);
   };
 
+  readonly keepFirstAgent = async () => {};
+
   readonly keepAgent = async () => {};
 
   readonly close = async () => {};

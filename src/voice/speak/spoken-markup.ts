@@ -14,8 +14,9 @@ const CODE: Readonly<Record<string, string>> = {
   pt: "Aqui está o código.",
 };
 
-const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
-const TABLE_ROW = /^\s{0,3}\|/;
+/** What may stand before a code fence or a table in its line: the marks of quotes and list items. */
+const BLOCK_MARKS = /^(?:\s*(?:[-*+>]|\p{Nd}{1,9}[.)])\s)*\s*/u;
+const FENCE = /^(`{3,}|~{3,})/;
 const DELIMITER = /^:?-+:?$/;
 
 /**
@@ -32,6 +33,10 @@ export class SpokenMarkup {
   #first: readonly string[] | undefined;
   #isInRow = false;
   #row = "";
+  /** A line that has the column names of a table whose rows begin with no stroke, if the next one tells so. */
+  #names: string | undefined;
+  /** Whether the rows of the table that the text is in begin with no stroke. */
+  #isBare = false;
 
   constructor(language: string | undefined) {
     this.#code = CODE[language?.split("-", 1)[0]?.toLowerCase() ?? "en"] ?? CODE["en"] ?? "";
@@ -44,25 +49,46 @@ export class SpokenMarkup {
 
   /** Returns what is still to be spoken at the end of the text. */
   async end(): Promise<string> {
-    return plain(this.#endRow() + this.#endTable());
+    return plain(this.#endNames() + this.#endRow() + this.#endTable());
   }
 
   #read(piece: string): string {
-    const fence = FENCE.exec(piece)?.[1];
+    const content = piece.replace(BLOCK_MARKS, "");
+    const fence = FENCE.exec(content)?.[1];
     if (this.#fence !== undefined) {
       if (fence?.startsWith(this.#fence)) this.#fence = undefined;
       return "";
     }
-    if (this.#isInRow || TABLE_ROW.test(piece)) {
-      // A row may hold several sentences.
-      this.#row += piece;
-      this.#isInRow = !piece.includes("\n");
-      return this.#isInRow ? "" : this.#endRow();
+    if (this.#names !== undefined && content.includes("|") && isDelimiter(cellsOf(content))) {
+      this.#first = cellsOf(this.#names.replace(BLOCK_MARKS, ""));
+      this.#columns = undefined;
+      this.#names = undefined;
+      this.#isBare = true;
+      this.#row = content;
+      return this.#endRow();
     }
-    const before = this.#endTable();
-    if (fence === undefined) return before + piece;
-    this.#fence = fence;
-    return `${before}${this.#code}\n`;
+    const held = this.#endNames();
+    if (this.#isInRow || content.startsWith("|") || (this.#isBare && content.includes("|"))) {
+      // A row may hold several sentences.
+      this.#row += this.#isInRow ? piece : content;
+      this.#isInRow = !piece.includes("\n");
+      return this.#isInRow ? held : held + this.#endRow();
+    }
+    const before = held + this.#endTable();
+    if (fence !== undefined) {
+      this.#fence = fence;
+      return `${before}${this.#code}\n`;
+    }
+    if (!content.endsWith("\n") || !content.includes("|")) return before + piece;
+    this.#names = piece;
+    return before;
+  }
+
+  /** The line that was held back is no row of column names. */
+  #endNames(): string {
+    const names = this.#names ?? "";
+    this.#names = undefined;
+    return names;
   }
 
   #endRow(): string {
@@ -70,7 +96,7 @@ export class SpokenMarkup {
     const cells = cellsOf(this.#row);
     this.#row = "";
     this.#isInRow = false;
-    if (cells.every((cell) => DELIMITER.test(cell))) {
+    if (isDelimiter(cells)) {
       this.#columns = this.#first;
       this.#first = undefined;
       return "";
@@ -91,6 +117,7 @@ export class SpokenMarkup {
     const first = this.#first ? toSentence(this.#first) : "";
     this.#first = undefined;
     this.#columns = undefined;
+    this.#isBare = false;
     return first;
   }
 }
@@ -107,6 +134,11 @@ async function plain(text: string): Promise<string> {
   let words = "";
   for await (const piece of applyTextTransforms(stream, ["filter_markdown", "filter_emoji"])) words += piece;
   return words.trim();
+}
+
+/** Whether it is the line between a table's column names and its rows. */
+function isDelimiter(cells: readonly string[]): boolean {
+  return cells.every((cell) => DELIMITER.test(cell));
 }
 
 function cellsOf(row: string): string[] {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { RoomServiceClient } from "livekit-server-sdk";
 import { expect, inject, test, vi } from "vitest";
+import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import { createId } from "../../../src/lib/id.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
@@ -271,4 +272,36 @@ test("a function that hangs delays one turn, for two seconds, and what it writes
   expect(hanging.count()).toBe(1);
   // Each wait in vain would be told of.
   expect(lines.filter(({ msg }) => msg === "the agent's instructions could not be written")).toHaveLength(1);
+});
+
+test("the next worker serves with the agent and metadata that served, whatever its own dispatch says", async () => {
+  const billing = {
+    instructions: ({ metadata }: AgentSession) => `You know the invoices of ${JSON.stringify(metadata["caller"])}.`,
+  };
+  await using agent = await TestAgent.start({
+    agents: { ...AGENTS, billing },
+    metadata: '{"agent": "billing", "caller": "Ana"}',
+  });
+  const user = await agent.client("ana");
+  await ask(agent, user);
+
+  await agent.leave();
+  await agent.join({ metadata: '{"agent": "support"}' });
+  await user.configure({});
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual(['You know the invoices of "Ana".', 'You know the invoices of "Ana".']);
+});
+
+test("a dispatch that came too late does not change the agent when the next worker is made by it", async () => {
+  await using agent = await TestAgent.start({ agents: AGENTS });
+  const user = await agent.client("ana");
+  await ask(agent, user);
+
+  await agent.leave();
+  await agent.join({ metadata: '{"agent": "billing"}' });
+  await user.configure({});
+  await ask(agent, user);
+
+  expect(prompts(agent)).toEqual(["Be brief.", "Be brief."]);
 });

@@ -21,7 +21,7 @@ import { endedCall } from "../../../src/conversation/call.ts";
 import { NO_NOTES } from "../../../src/conversation/summary.ts";
 import { createId } from "../../../src/lib/id.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
-import { keepLanguage, keepSessionAgent, setOpener } from "../../../src/store/sessions/sessions.ts";
+import { keepFirstAgent, keepLanguage, keepSessionAgent, setOpener } from "../../../src/store/sessions/sessions.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -82,6 +82,7 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
     insertSummary(writer, { ...NO_NOTES, id: createId(), from: 1, to: 1, toTurn: turn.id, promises: [], people: [] }),
   insertWaitingMessage: (writer) => insertWaitingMessage(writer, waitingMessage()),
   "loadWaitingMessages, which forgets old ones": (writer) => loadWaitingMessages(writer, { withinMs: -1_000 }),
+  keepFirstAgent: (writer) => keepFirstAgent(writer, { agent: "stale", dispatch: "", roomSid: "RM_second" }),
   keepSessionAgent: (writer) => keepSessionAgent(writer, { agent: "stale", roomSid: ROOM }),
   keepLanguage: (writer) => keepLanguage(writer, { identity: "ann", language: "nl" }),
   beginRoom: (writer) => beginRoom(writer, { roomSid: "RM_second", agent: "stale", afterPosition: 1, isTold: true }),

@@ -6,7 +6,7 @@ import type { ModelEvent } from "../../../src/llm/model-event.ts";
 import { encodeEnvelope, type ReceivedMessage } from "../../../src/protocol/codec/codec.ts";
 import { decodeEnvelope } from "../../../src/protocol/codec/decode-envelope.ts";
 import type { Message } from "../../../src/protocol/messages/messages.ts";
-import { assembleSession } from "../../../src/session/assemble-session.ts";
+import { assembleSession, type SessionWorld } from "../../../src/session/assemble-session.ts";
 import type { RoomParticipant } from "../../../src/session/room/room-input.ts";
 import type { SessionWatcher } from "../../../src/session/events/session-event.ts";
 import type { SessionPolicy } from "../../../src/session/session-policy.ts";
@@ -32,6 +32,8 @@ interface FakeSessionOptions {
   readonly voice?: VoicePort;
   /** Where text goes that is written on lk.transcription. */
   readonly transcribe?: (text: string) => void;
+  /** Parts of the session's world in the place of those that are made here. */
+  readonly world?: Partial<SessionWorld>;
   /** @defaultValue silent, unless `LOG_LEVEL` is set */
   readonly logger?: Logger;
 }
@@ -45,7 +47,7 @@ export class FakeSession {
   readonly dropped: string[] = [];
 
   constructor({ think, publish, tools = {}, policy = {}, watchers = [], voice, ...more }: FakeSessionOptions) {
-    const { transcribe = () => {}, logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" }) } = more;
+    const { transcribe = () => {}, world, logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" }) } = more;
     const fixed = { model: "fake", maxSteps: 10, toolTimeoutMs: 30_000, toolResultMaxBytes: 100_000 };
     const { session } = assembleSession({
       room: "fake",
@@ -73,6 +75,7 @@ export class FakeSession {
       voice,
       watchers,
       logger,
+      ...world,
     });
     this.session = session;
   }

@@ -22,6 +22,34 @@ test("rows without column names are read as they are", async () => {
   expect(await spoken("| a | b |")).toEqual(["a, b."]);
 });
 
+test("a table whose rows begin with no stroke is read in the same way", async () => {
+  const text = "Our plans:\n\nPlan | Price\n--- | :---:\nSmall | $5. A month\nLarge |\n\nWhich one?";
+  expect(await spoken(text)).toEqual(["Our plans:", "Plan: Small, Price: $5. A month.", "Plan: Large.", "Which one?"]);
+});
+
+test("a line with a stroke that begins no table is read", async () => {
+  expect(await spoken("Either this | or that.\nThe end | of it.")).toEqual([
+    "Either this | or that.\nThe end | of it.",
+  ]);
+  expect(await spoken("This | or that\n")).toEqual(["This | or that"]);
+});
+
+test.each([
+  ["a list", "1. Run:\n\n    ```sh\n    npm i | x\n    ```\n2. Done.", ["1. Run:", "Here is some code.", "2. Done."]],
+  ["a list's first line", "- ```sh\n  npm i\n  ```\n- Done.", ["Here is some code.", "Done."]],
+  ["a quote", "> ```\n> code();\n> ```\nDone.", ["Here is some code.", "Done."]],
+])("code in %s is mentioned, and what follows is read", async (_, text, words) => {
+  expect(await spoken(text)).toEqual(words);
+});
+
+test("a table in a list is read row by row", async () => {
+  expect(await spoken("- Plans\n\n      | a | b |\n      |---|---|\n      | 1 | 2 |\n- Done.")).toEqual([
+    "Plans",
+    "a: 1, b: 2.",
+    "Done.",
+  ]);
+});
+
 test.each([
   ["en", "Here is some code."],
   ["de-DE", "Hier steht Code."],

@@ -1,0 +1,12 @@
+import type { Logger } from "pino";
+import { ModelError } from "../../llm/model-error.ts";
+import type { EndedTurn } from "./session-turn.ts";
+
+/** A turn that failed is a warning, with what the model's API said of the account or the model. */
+export function logTurnEnd(logger: Logger, turn: EndedTurn, ms: number): void {
+  const { id: turnId, state, blocks, errorCode, error } = turn;
+  const line = { turnId, state, errorCode, blocks: blocks.length, ms };
+  if (state !== "failed") return logger.info(line, "turn ended");
+  const { requestId, apiMessage } = error instanceof ModelError ? error : {};
+  logger.warn({ ...line, requestId, apiMessage, error }, "turn ended");
+}
