@@ -1,4 +1,4 @@
-import { unknownParameters } from "../../store/database/address.ts";
+import { leftOutParameters } from "../../store/database/address.ts";
 import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Config } from "../../worker/config.ts";
 import { howToInstall } from "../../worker/own-package.ts";
@@ -46,9 +46,14 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
     );
   }
   const problem = await failureOf("database", { livekit: NO_LIVEKIT, databaseUrl });
-  const unknown = unknownParameters(databaseUrl).join(", ");
-  if (problem === undefined && unknown !== "")
-    return note("PostgreSQL: DATABASE_URL answers", `its parameters ${unknown} are not known here, and are left out`);
+  const { unknown, withoutEffect } = leftOutParameters(databaseUrl);
+  if (problem === undefined && unknown.length > 0)
+    return note(
+      "PostgreSQL: DATABASE_URL answers",
+      `correct or remove its unknown parameters, which are left out: ${unknown.join(" ")}`,
+    );
+  if (problem === undefined && withoutEffect.length > 0)
+    return ok(`PostgreSQL: DATABASE_URL answers. Left out, because they have no effect: ${withoutEffect.join(", ")}`);
   if (problem === undefined) return ok("PostgreSQL: DATABASE_URL answers");
   return missing(`PostgreSQL: DATABASE_URL does not answer: ${problem}`, "start it, or correct its address");
 }

@@ -39,7 +39,7 @@ const databaseAddress = {
     context.addIssue({ code: "custom" });
     return z.NEVER;
   }),
-  expected: "a postgres:// or postgresql:// address",
+  expected: "a postgres:// or postgresql:// address of one server",
   isSecret: true,
 } as const;
 

@@ -134,7 +134,7 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent, got "loud"'],
   [
     { DATABASE_URL: "mysql://u:secret@h/d" },
-    "DATABASE_URL: expected a postgres:// or postgresql:// address, got a text of 20 characters",
+    "DATABASE_URL: expected a postgres:// or postgresql:// address of one server, got a text of 20 characters",
   ],
   [
     { DATABASE_URL: "postgres://u:50%@h/d" },
