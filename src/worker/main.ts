@@ -2,6 +2,7 @@ import "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
+import { hideSecrets } from "../lib/hide-secrets.ts";
 import { checkEnvFile } from "./settings/check-env-file.ts";
 import { parseMainOptions, mainUsage } from "./main-options.ts";
 import { UsageError } from "./settings/command-line.ts";
@@ -24,7 +25,7 @@ const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const { isWorkerOnly, isMigration, hasScripted } = readOptions();
 const cleanup = new Cleanup();
-const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
+const progress = (line: string) => writeSync(2, `parley: ${hideSecrets(line)}\n`);
 let stopping: { readonly since: number } | undefined;
 let logger: Logger | undefined;
 /** The time of `DRAIN_SECONDS`. */

@@ -17,7 +17,7 @@ import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
 import { type Definitions, openDefinitions, type ToDev } from "./definitions/definitions.ts";
-import { withoutPassword } from "./settings/database-url.ts";
+import { databasePlace, withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
 import { missingPrices, missingSettings } from "./settings/missing-settings.ts";
 import { checkSecrets } from "./settings/public-secrets.ts";
@@ -160,7 +160,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    databaseUrl: withoutPassword(config.databaseUrl ?? databaseUrl),
+    // Our own PostgreSQL's user is no secret, and its address can be used with the password's file.
+    databaseUrl: config.databaseUrl ? `postgres://${databasePlace(config.databaseUrl)}` : withoutPassword(databaseUrl),
     model: endpoints.model.name,
   };
 }
