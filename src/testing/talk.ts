@@ -1,4 +1,5 @@
 import { Parley } from "../client/parley.ts";
+import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { Device } from "./device/device.ts";
 import type { Behaviours } from "./device/behaviour.ts";
@@ -34,6 +35,9 @@ export interface PermissionOptions {
   readonly editedInput?: JsonObject;
 }
 
+const SAY_FIELDS = fieldsOf<SayOptions>({ withinMs: true });
+const PERMISSION_FIELDS = fieldsOf<PermissionOptions>({ tool: true, message: true, editedInput: true });
+const PERMISSION_ANSWERS: readonly string[] = ["approve", "always", "reject", "none"];
 const SAY_WITHIN_MS = 30_000;
 const CONNECT_WITHIN_MS = 15_000;
 /** An answer goes out before its turn is stored: one that is not here by then will not come. */
@@ -110,7 +114,9 @@ export class Talk implements AsyncDisposable {
    * @throws {Error} when the turn takes too long, when a permission is asked for and the test does not say how it is
    *   answered, and when the model was asked for something that it was not prepared for
    */
-  async say(text: string, { withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
+  async say(text: string, options: SayOptions = {}): Promise<Turn> {
+    refuseUnknownFields(options, SAY_FIELDS, "say's options");
+    const { withinMs = SAY_WITHIN_MS } = options;
     const { voice } = this.#ports.stage;
     const find = voice ? await this.#speak(text, voice) : this.#write(text);
     return this.#turn(find, `The turn of ${JSON.stringify(text)}`, withinMs);
@@ -120,18 +126,24 @@ export class Talk implements AsyncDisposable {
    * Waits for the end of the next turn that neither `say` nor `nextTurn` has returned: one that began by itself, to
    * tell of a call in the background.
    */
-  async nextTurn({ withinMs = SAY_WITHIN_MS }: SayOptions = {}): Promise<Turn> {
+  async nextTurn(options: SayOptions = {}): Promise<Turn> {
+    refuseUnknownFields(options, SAY_FIELDS, "nextTurn's options");
+    const { withinMs = SAY_WITHIN_MS } = options;
     const find = () => this.#ports.log.turns.find((turn) => !this.#taken.has(turn));
     return this.#turn(find, "Another turn", withinMs);
   }
 
   /** Gives the participant's device these tools, beside its earlier ones. */
-  device({ tools }: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
-    this.#device.announce(tools);
+  device(options: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
+    refuseUnknownFields(options, ["tools"], "device's options");
+    this.#device.announce(options.tools);
   }
 
   /** Sets how the participant answers from now on when a call needs permission. */
   permission(answer: PermissionAnswer, options: PermissionOptions = {}): void {
+    refuseUnknownFields(options, PERMISSION_FIELDS, "permission's options");
+    const isKnown = typeof answer === "object" ? "say" in answer : PERMISSION_ANSWERS.includes(answer);
+    if (!isKnown) throw new TypeError(`expected one of ${PERMISSION_ANSWERS.join(", ")}, or {say}`);
     this.#answers.set(options.tool, { answer, ...options });
   }
 

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
 import { hideSecrets } from "../lib/hide-secrets.ts";
-import { checkEnvFile } from "./settings/check-env-file.ts";
+import { checkVariables } from "./settings/check-env-file.ts";
 import { parseMainOptions, mainUsage } from "./main-options.ts";
 import { UsageError } from "./settings/command-line.ts";
 import { loadConfig } from "./settings/load-config.ts";
@@ -108,7 +108,7 @@ async function main(): Promise<void> {
   cleanup.defer(close);
   logger = createLogger(config, { isOwnMachine: !isWorkerOnly, also: logStream });
   reportLosses(logger);
-  for (const problem of await checkEnvFile(".env")) logger.warn({ problem }, "variable looks misspelt");
+  for (const problem of await checkVariables(".env", process.env)) logger.warn({ problem }, "variable looks misspelt");
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
   const ready = await startWorker({
     config,

@@ -1,3 +1,4 @@
+import { fieldsOf, refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import { realEndpoint } from "../model/real.ts";
 import type { TestModel } from "../model/test-model.ts";
 import { recordCalls } from "./record-calls.ts";
@@ -11,11 +12,15 @@ export interface CassetteOptions {
   readonly isTimed?: boolean;
 }
 
+const OPTIONS = fieldsOf<CassetteOptions>({ redact: true, isTimed: true });
+
 /**
  * A recorded model. With PARLEY_RECORD=1 the real model answers and the file is written anew. Otherwise the file is
  * played, and the agent must send exactly the recorded requests.
  */
-export function cassette(file: string, { redact: more, isTimed = false }: CassetteOptions = {}): TestModel {
+export function cassette(file: string, options: CassetteOptions = {}): TestModel {
+  refuseUnknownFields(options, OPTIONS, "cassette's options");
+  const { redact: more, isTimed = false } = options;
   const redact = createRedact(more);
   return {
     open: async () => {
