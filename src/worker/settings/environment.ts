@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
+import { hideSecrets } from "../../lib/hide-secrets.ts";
 import { toAddress } from "../../store/database/address.ts";
 import { SPEECH_KEYS, STT_NAMES, TTS_NAMES, type SpeechKey } from "../../voice/providers/provider-list.ts";
 import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
@@ -72,7 +73,7 @@ export const VARIABLES = {
   LIVEKIT_URL: livekitAddress,
   LIVEKIT_API_KEY: { parse: text, expected: "a key" },
   LIVEKIT_API_SECRET: { parse: text, expected: "a secret", isSecret: true },
-  LIVEKIT_PUBLIC_URL: livekitAddress,
+  LIVEKIT_PUBLIC_URL: { ...livekitAddress, isSecret: false },
   // Where docker-compose.yml publishes ports; the worker only uses it for a warning.
   PUBLISH_ADDRESS: { parse: text, expected: "an address", fallback: "127.0.0.1" },
   LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
@@ -209,5 +210,5 @@ export function parseEnvironment(env: NodeJS.ProcessEnv): Environment {
 }
 
 function shown(raw: string, variable: Variable<unknown>): string {
-  return variable.isSecret ? `a text of ${raw.length} characters` : JSON.stringify(raw);
+  return variable.isSecret ? `a text of ${raw.length} characters` : JSON.stringify(hideSecrets(raw));
 }

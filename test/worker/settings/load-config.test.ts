@@ -153,10 +153,14 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
     { ANTHROPIC_BASE_URL: "localhost" },
     "ANTHROPIC_BASE_URL: expected an http:// or https:// address without a query, got a text of 9 characters",
   ],
-  ...["LIVEKIT_URL", "LIVEKIT_PUBLIC_URL"].map((name): [NodeJS.ProcessEnv, string] => [
-    { [name]: "wss://key:secret@h" },
-    `${name}: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got a text of 18 characters`,
-  ]),
+  [
+    { LIVEKIT_URL: "wss://key:secret@h" },
+    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got a text of 18 characters",
+  ],
+  [
+    { LIVEKIT_PUBLIC_URL: "wss://key:secret@h" },
+    "LIVEKIT_PUBLIC_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got \"wss://h\"",
+  ],
   [
     { WEBHOOK_URL: "https://me:key@crm.example" },
     "WEBHOOK_URL: expected an http:// or https:// address, without a user's name, got a text of 26 characters",
