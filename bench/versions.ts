@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "../src/store/database/pool.ts";
 import type { AgentName } from "./options.ts";
+import { programEnvironment } from "../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -22,7 +23,7 @@ export async function readVersions(
       .map((line) => line.split("==")),
   );
   return {
-    Parley: execFileSync("git", ["describe", "--always", "--dirty"], { cwd: ROOT, encoding: "utf8" }).trim(),
+    Parley: execFileSync("git", ["describe", "--always", "--dirty"], { cwd: ROOT, encoding: "utf8", env: programEnvironment() }).trim(),
     Node: process.versions.node,
     PostgreSQL: row?.server_version ?? "?",
     "livekit-server": "1.13.5",

@@ -9,6 +9,7 @@ import type { LoadReport } from "../src/cli/load/report.ts";
 import { cpuMs } from "../test/support/cpu-ms.ts";
 import { tempFolder } from "../test/support/temp-folder.ts";
 import { freePortVariables, runMain } from "../test/worker/support/run-main.ts";
+import { programEnvironment } from "../src/tool/program-environment.ts";
 
 // Measures what talks by voice cost a session host. `VOICE_CASES` has the runs in their order, each as sessions:places,
 // where places are those of one process; with 1 each session has a process of its own. `VOICE_PAUSE` is the pause
@@ -59,7 +60,10 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
     30,
   ].map(String);
   const args = ["src/cli/load.ts", ...flags, "--url", httpUrl, "--json"];
-  const load = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const load = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: programEnvironment("NODE_ENV", "RUST_LOG"),
+  });
   const output = Promise.all([text(load.stdout), once(load, "exit")]);
   await sleep(rampS * 1_000 + 14_000);
   const before = costs(main.pid, Number(load.pid));

@@ -6,6 +6,7 @@ import { ensurePage } from "./ensure-page.ts";
 import { buildTools } from "./packages/build-tools.ts";
 import { keepOwnLinks } from "./packages/keep-own-links.ts";
 import { type Package, type RepositoryManifest, toManifest } from "./packages/to-manifest.ts";
+import { installerEnvironment, programEnvironment } from "../src/tool/program-environment.ts";
 
 // npm run build:packages [-- <folder>]: all packages, each in a folder of its own and as a tarball, from one src/. The
 // folder is one below the repository, where the compiler finds the types of what is imported.
@@ -115,14 +116,17 @@ for (const build of BUILDS) {
   const compiled = join(folder, "dist");
   const compile = [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", build.tsconfig, "--outDir", compiled];
   // What it does not like goes to stderr: stdout has the tarballs alone.
-  execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2] });
+  execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2], env: programEnvironment() });
   for (const [from, to] of Object.entries({ ...build.files, LICENSE: "LICENSE" }))
     await cp(join(ROOT, from), join(folder, to), { recursive: true });
   await keepOwnLinks(folder);
   const entries = { ...build.exports, ...(await build.buildMore?.(folder)) };
   const manifest = await toManifest({ ...build, exports: entries }, compiled, repository);
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
-  const { stdout } = await run("npm", ["pack", folder, "--json", "--pack-destination", target], { cwd: ROOT });
+  const { stdout } = await run("npm", ["pack", folder, "--json", "--pack-destination", target], {
+    cwd: ROOT,
+    env: installerEnvironment(),
+  });
   const [packed] = JSON.parse(stdout) as readonly { filename: string; size: number; unpackedSize: number }[];
   process.stdout.write(`${packed?.filename}: ${packed?.size} bytes, unpacked ${packed?.unpackedSize}\n`);
 }

@@ -3,6 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { isNewer } from "./is-newer.ts";
+import { programEnvironment } from "../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 /** Missing in an installation without development's packages. */
@@ -26,7 +27,7 @@ export async function ensurePage(): Promise<void> {
   const folder = `${PAGE}-${process.pid}`;
   const args = [VITE, "build", "web", "--outDir", folder, "--logLevel", "warn"];
   try {
-    await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: { ...process.env, NODE_ENV: "production" } });
+    await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: { ...programEnvironment(), NODE_ENV: "production" } });
     // In one step, for whoever reads it meanwhile.
     await rm(PAGE, { recursive: true, force: true });
     await rename(folder, PAGE);

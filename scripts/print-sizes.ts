@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describeSizes, type Sizes, sumOf, writeSizes } from "./sizes/write-sizes.ts";
+import { installerEnvironment } from "../src/tool/program-environment.ts";
 
 // npm run sizes: what an installation for production takes, made from the packages as they would be published, and what
 // the Dockerfile puts on top of its base image. With --write it also writes the figures into the pages that have them.
@@ -14,7 +15,9 @@ const run = promisify(execFile);
 const packages = join(ROOT, ".cache", `packages-${process.pid}`);
 const place = await mkdtemp(join(tmpdir(), "parley-sizes-"));
 try {
-  const { stdout } = await run(process.execPath, [join(ROOT, "scripts/build-packages.ts"), packages]);
+  const { stdout } = await run(process.execPath, [join(ROOT, "scripts/build-packages.ts"), packages], {
+    env: installerEnvironment(),
+  });
   process.stdout.write(`Packages\n${stdout}\n`);
   const archives = {
     parley: await archiveOf(/^parley-\d.*\.tgz$/),
@@ -49,7 +52,10 @@ async function install(folder: string, archive: string): Promise<Sizes> {
   const cwd = join(place, folder);
   await mkdir(cwd);
   await writeFile(join(cwd, "package.json"), JSON.stringify({ private: true }));
-  await run("npm", ["install", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund", archive], { cwd });
+  await run("npm", ["install", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund", archive], {
+    cwd,
+    env: installerEnvironment(),
+  });
   return sizesOf(join(cwd, "node_modules"));
 }
 
@@ -59,7 +65,7 @@ async function layersOf(image: string): Promise<Sizes> {
   for (const name of ["package.json", "package-lock.json"]) await cp(join(ROOT, name), join(image, name));
   const dockerfile = await readFile(join(ROOT, "Dockerfile"), "utf8");
   const [, commands = ""] = /RUN (npm ci --omit=dev[^]*?)\n\n/.exec(dockerfile) ?? [];
-  await run("sh", ["-c", commands], { cwd: image, env: { ...process.env, npm_config_prefer_offline: "true" } });
+  await run("sh", ["-c", commands], { cwd: image, env: { ...installerEnvironment(), npm_config_prefer_offline: "true" } });
   const copied = ["node_modules", "src", "tools", "web/dist"];
   const folders = await Promise.all(
     copied.map(async (name) => {

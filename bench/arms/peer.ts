@@ -5,6 +5,7 @@ import { findFreePorts } from "../../test/support/servers/free-ports.ts";
 import { startOwnLivekit } from "../../test/support/servers/own-livekit.ts";
 import { Arm, type ArmName } from "./arm.ts";
 import { endTree } from "./processes.ts";
+import { installerEnvironment } from "../../src/tool/program-environment.ts";
 
 const PEERS = join(import.meta.dirname, "../peers");
 const START_MS = 120_000;
@@ -56,7 +57,7 @@ export function installPeer({ folder, proof, install }: Installable, progress: (
   if (existsSync(join(folder, proof))) return;
   progress(`installing ${folder}`);
   for (const [command, ...args] of install)
-    execFileSync(command, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+    execFileSync(command, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"], env: installerEnvironment() });
 }
 
 /** Starts a stock agent as its documentation says. Returns when LiveKit would give it rooms. */

@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { FromModel, ModelCall } from "./messages.ts";
+import { programEnvironment } from "../../src/tool/program-environment.ts";
 
 export interface Model extends AsyncDisposable {
   readonly url: string;
@@ -18,7 +19,9 @@ export const SPOKEN_QUESTION = "What time is it?";
  * @param options.slowMs time to the first word of an answer
  */
 export async function startModel({ slowMs = 0 } = {}): Promise<Model> {
-  const child = fork(fileURLToPath(new URL("server.ts", import.meta.url)), [String(slowMs)]);
+  const child = fork(fileURLToPath(new URL("server.ts", import.meta.url)), [String(slowMs)], {
+    env: programEnvironment(),
+  });
   const next = async () => ((await once(child, "message")) as [FromModel])[0];
   const ready = await next();
   if (ready.type !== "ready") throw new Error("The model did not start");

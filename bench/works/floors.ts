@@ -10,6 +10,7 @@ import { tokenFor } from "../arms/talk.ts";
 import { clockMs } from "../clock.ts";
 import type { FigureName } from "../report/figures.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
+import { programEnvironment } from "../../src/tool/program-environment.ts";
 
 /** The length of a small tool request with its envelope. */
 const PACKET_BYTES = 300;
@@ -83,7 +84,7 @@ async function openHops() {
   const echo = fork(fileURLToPath(new URL("../arms/echo.ts", import.meta.url)), [
     livekit.url,
     await tokenFor(livekit, room, "echo"),
-  ]);
+  ], { env: programEnvironment("NODE_ENV", "RUST_LOG") });
   const exited = once(echo, "exit");
   opening.defer(async () => {
     if (echo.connected) echo.disconnect();

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { archiveOf } from "../../src/cli/init/own-packages.ts";
 import { isNewer } from "../is-newer.ts";
+import { installerEnvironment } from "../../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const BUILT = join(ROOT, "dist");
@@ -18,6 +19,6 @@ const LAST = join(BUILT, archiveOf("create-parley"));
 export async function ensurePackages(): Promise<string> {
   if (await isNewer(LAST, SOURCES)) return BUILT;
   process.stdout.write("Building Parley's packages, which takes about half a minute …\n");
-  execFileSync(process.execPath, [join(ROOT, "scripts/build-packages.ts")], { stdio: ["ignore", "ignore", "inherit"] });
+  execFileSync(process.execPath, [join(ROOT, "scripts/build-packages.ts")], { stdio: ["ignore", "ignore", "inherit"], env: installerEnvironment() });
   return BUILT;
 }

@@ -4,6 +4,7 @@ import { TalkError } from "../../src/cli/talk/talk-error.ts";
 import { quote } from "../../src/cli/init/describe-agent.ts";
 import { ensurePackages } from "./ensure-packages.ts";
 import { givePackages } from "./give-packages.ts";
+import { installerEnvironment } from "../../src/tool/program-environment.ts";
 
 /**
  * Gives an agent this clone's packages, and runs `npm install` there.
@@ -13,7 +14,7 @@ import { givePackages } from "./give-packages.ts";
 export async function installPackages(folder: string, named: string): Promise<void> {
   const specs = await givePackages(folder, await ensurePackages());
   process.stdout.write(`\nIn ${named}: npm install ${specs.join(" ")}\n`);
-  const [code] = (await once(spawn("npm", ["install", ...specs], { cwd: folder, stdio: "inherit" }), "close")) as [
+  const [code] = (await once(spawn("npm", ["install", ...specs], { cwd: folder, stdio: "inherit", env: installerEnvironment() }), "close")) as [
     number,
   ];
   if (code !== 0)

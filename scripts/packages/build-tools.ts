@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { programEnvironment } from "../../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -17,7 +18,7 @@ export async function buildTools(folder: string): Promise<Record<string, string>
   const settings = { extends: join(ROOT, "tsconfig.packages.json"), compilerOptions, include: [join(ROOT, "tools")] };
   await writeFile(tsconfig, JSON.stringify(settings));
   const compile = [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", tsconfig];
-  execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2] });
+  execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2], env: programEnvironment() });
   const built = (await Array.fromAsync(glob("tools/**/*.{js,d.ts}", { cwd: outDir }))).toSorted();
   for (const file of built) {
     const text = await readFile(join(outDir, file), "utf8");

@@ -19,7 +19,7 @@ export function databaseAddress(
 ): string {
   const address = toAddress(url);
   // The address is not shown: it may hold a password.
-  if (address === undefined) throw new UsageError(`${name}: expected a URL as postgres://user@127.0.0.1:5432/parley`);
+  if (address === undefined) throw new UsageError(`${name}: expected a URL such as postgres://127.0.0.1:5432/parley`);
   return withPassword(address, { name, password: password || undefined });
 }
 

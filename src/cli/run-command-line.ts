@@ -1,4 +1,6 @@
+import { inspect } from "node:util";
 import { AppError } from "../errors/app-error.ts";
+import { hideSecrets } from "../lib/hide-secrets.ts";
 import { addEnvFile } from "../worker/settings/env-file.ts";
 import { UsageError } from "../worker/settings/command-line.ts";
 import { TalkError } from "./talk/talk-error.ts";
@@ -29,10 +31,11 @@ async function attempt(name: string, usage: string, run: () => Promise<number | 
     return status ?? 0;
   } catch (error) {
     if (error instanceof UsageError) {
-      console.error(`${name}: ${error.message}\n\n${usage}`);
+      console.error(`${name}: ${hideSecrets(error.message)}\n\n${usage}`);
       return 2;
     }
-    console.error(error instanceof TalkError || error instanceof AppError ? `${name}: ${error.message}` : error);
+    const isPlain = error instanceof TalkError || error instanceof AppError;
+    console.error(hideSecrets(isPlain ? `${name}: ${error.message}` : inspect(error)));
     return 1;
   }
 }

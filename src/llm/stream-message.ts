@@ -2,17 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Anthropic, APIError } from "@anthropic-ai/sdk";
 import type { Stream } from "@anthropic-ai/sdk/streaming";
 import type { ModelRequest } from "./build-request.ts";
-import { createHttpFetch } from "./http-fetch.ts";
+import { type ClientOptions, openClient } from "./open-client.ts";
 import { toBody } from "./request-body.ts";
 import { toModelError, type ModelError } from "./model-error.ts";
 import type { ModelEvent } from "./model-event.ts";
 import { readStream } from "./read-stream.ts";
 import { watchStream, type WatchLimits } from "./watch-stream.ts";
 
-export interface ModelOptions {
-  readonly apiKey: string;
-  /** @defaultValue the SDK's own: `ANTHROPIC_BASE_URL`, else Anthropic */
-  readonly baseUrl?: string;
+export interface ModelOptions extends ClientOptions {
   /** Longest silence of a call, from its request on; pings do not end a silence. @defaultValue 30000 */
   readonly idleTimeoutMs?: number;
   /** The same while the model's thinking is not shown or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
@@ -21,8 +18,6 @@ export interface ModelOptions {
   readonly maxRetries?: number;
   /** All waits between retries together; a longer `retry-after` fails at once. @defaultValue 10000 */
   readonly retryBudgetMs?: number;
-  /** Betas of the API that requests make use of. */
-  readonly betas?: readonly string[];
 }
 
 export interface Model {
@@ -40,16 +35,7 @@ export interface Model {
 
 /** Anthropic's Messages API behind one function. Nothing to close: idle connections close by themselves. */
 export function createModel(options: ModelOptions): Model {
-  const client = new Anthropic({
-    apiKey: options.apiKey,
-    authToken: null,
-    ...(options.baseUrl !== undefined && { baseURL: options.baseUrl }),
-    ...(options.betas && options.betas.length > 0 && { defaultHeaders: { "anthropic-beta": options.betas.join() } }),
-    fetch: createHttpFetch(),
-    maxRetries: 0, // The SDK waits as long as retry-after says, without end; the loop below has a budget.
-    openTelemetry: false,
-    logLevel: "off", // It would print the events that it cannot parse.
-  });
+  const client = openClient(options);
   const idleTimeoutMs = options.idleTimeoutMs ?? 30_000;
   const limits = {
     idleTimeoutMs,

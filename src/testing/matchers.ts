@@ -1,3 +1,4 @@
+import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { holds, matches } from "./matches.ts";
 import { cutJson, showTurn } from "./show-turn.ts";
 import type { Question, SeenCall, Turn } from "./turn.ts";
@@ -5,6 +6,16 @@ import type { Question, SeenCall, Turn } from "./turn.ts";
 /** What a test may say of a call beside its name and its arguments. */
 export type CallFields = Partial<Record<Exclude<keyof SeenCall, "name" | "input">, unknown>>;
 export type QuestionFields = Partial<Record<Exclude<keyof Question, "tool">, unknown>>;
+
+const CALL_FIELDS = fieldsOf<CallFields>({
+  state: true,
+  ranOn: true,
+  result: true,
+  display: true,
+  errorCode: true,
+  errorMessage: true,
+});
+const QUESTION_FIELDS = fieldsOf<QuestionFields>({ type: true, pattern: true, title: true, state: true });
 
 type CallDetails = [input?: object, fields?: CallFields];
 
@@ -30,6 +41,7 @@ export const matchers = {
     turn: Turn,
     ...[name, input = {}, fields = {}]: [name: string, ...CallDetails]
   ): MatcherResult {
+    refuseUnknownFields(fields, CALL_FIELDS, "a call");
     const isAnyEnd = this?.isNot === true || ENDS.some((field) => field in fields);
     const pass = turn.calls.some(
       (call) => matches(call, { ...fields, name, input }) && (isAnyEnd || call.errorCode === undefined),
@@ -45,6 +57,7 @@ export const matchers = {
 
   /** The participant was asked whether this tool may run. */
   toHaveAsked(turn: Turn, tool: string, fields: QuestionFields = {}): MatcherResult {
+    refuseUnknownFields(fields, QUESTION_FIELDS, "a question");
     const pass = turn.asked.some((question) => matches(question, { ...fields, tool }));
     const more = Object.keys(fields).length === 0 ? "" : ` with ${cutJson(fields)}`;
     return told(pass, `a question for permission by ${tool}${more}`, turn);

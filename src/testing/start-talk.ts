@@ -1,6 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
-import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { Cleanup } from "../lib/cleanup.ts";
+import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { loadRtcNode } from "../livekit/load-rtc-node.ts";
 import { TEST_IDENTITY } from "../scenario/playable.ts";
 import { type AgentOptions, loadAgent } from "./load-agent.ts";
@@ -28,29 +28,28 @@ export interface TalkOptions extends AgentOptions {
   readonly language?: string;
 }
 
-const OPTIONS: Readonly<Record<keyof TalkOptions, true>> = {
+const OPTIONS = fieldsOf<TalkOptions>({
   model: true,
-  config: true,
-  agent: true,
-  tools: true,
-  mocks: true,
   room: true,
   voice: true,
   identity: true,
   language: true,
-};
+  config: true,
+  agent: true,
+  tools: true,
+  mocks: true,
+});
 
 /**
  * Starts a real session of an agent, with a participant that has joined. `await using` ends it.
  *
- * @throws {AppError} `invalid_config` for an agent that cannot start
- * @throws {TypeError} for an option that does not exist: with a misspelt `mocks` the tools would run
+ * @throws {AppError} `invalid_config` for an agent that cannot start. @throws {TypeError} for an option that is unknown
  * @example
  * await using talk = await startTalk({ model: scripted(["Hello!"]) });
  * const turn = await talk.say("Hi");
  */
 export async function startTalk(options: TalkOptions): Promise<Talk> {
-  refuseUnknownFields(options, Object.keys(OPTIONS), "startTalk");
+  refuseUnknownFields(options, OPTIONS, "startTalk's options");
   await using cleanup = new Cleanup();
   const { model, identity = TEST_IDENTITY, language } = options;
   const agent = await loadAgent(options);

@@ -1,5 +1,5 @@
-import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { Parley } from "../client/parley.ts";
+import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { Device } from "./device/device.ts";
 import type { Behaviours } from "./device/behaviour.ts";
@@ -35,6 +35,9 @@ export interface PermissionOptions {
   readonly editedInput?: JsonObject;
 }
 
+const SAY_FIELDS = fieldsOf<SayOptions>({ withinMs: true });
+const PERMISSION_FIELDS = fieldsOf<PermissionOptions>({ tool: true, message: true, editedInput: true });
+const PERMISSION_ANSWERS: readonly string[] = ["approve", "always", "reject", "none"];
 const SAY_WITHIN_MS = 30_000;
 const CONNECT_WITHIN_MS = 15_000;
 /** An answer goes out before its turn is stored: one that is not here by then will not come. */
@@ -112,7 +115,8 @@ export class Talk implements AsyncDisposable {
    *   answered, and when the model was asked for something that it was not prepared for
    */
   async say(text: string, options: SayOptions = {}): Promise<Turn> {
-    const withinMs = readWithin(options, "say");
+    refuseUnknownFields(options, SAY_FIELDS, "say's options");
+    const { withinMs = SAY_WITHIN_MS } = options;
     const { voice } = this.#ports.stage;
     const find = voice ? await this.#speak(text, voice) : this.#write(text);
     return this.#turn(find, `The turn of ${JSON.stringify(text)}`, withinMs);
@@ -123,19 +127,23 @@ export class Talk implements AsyncDisposable {
    * tell of a call in the background.
    */
   async nextTurn(options: SayOptions = {}): Promise<Turn> {
-    const withinMs = readWithin(options, "nextTurn");
+    refuseUnknownFields(options, SAY_FIELDS, "nextTurn's options");
+    const { withinMs = SAY_WITHIN_MS } = options;
     const find = () => this.#ports.log.turns.find((turn) => !this.#taken.has(turn));
     return this.#turn(find, "Another turn", withinMs);
   }
 
   /** Gives the participant's device these tools, beside its earlier ones. */
-  device({ tools }: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
-    this.#device.announce(tools);
+  device(options: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
+    refuseUnknownFields(options, ["tools"], "device's options");
+    this.#device.announce(options.tools);
   }
 
   /** Sets how the participant answers from now on when a call needs permission. */
   permission(answer: PermissionAnswer, options: PermissionOptions = {}): void {
-    refuseUnknownFields(options, ["tool", "message", "editedInput"], "permission's options");
+    refuseUnknownFields(options, PERMISSION_FIELDS, "permission's options");
+    const isKnown = typeof answer === "object" ? "say" in answer : PERMISSION_ANSWERS.includes(answer);
+    if (!isKnown) throw new TypeError(`expected one of ${PERMISSION_ANSWERS.join(", ")}, or {say}`);
     this.#answers.set(options.tool, { answer, ...options });
   }
 
@@ -250,9 +258,4 @@ export class Talk implements AsyncDisposable {
     this.#failure ??= error;
     this.#ports.changes.dispatchEvent(new Event("change"));
   }
-}
-
-function readWithin(options: SayOptions, owner: string): number {
-  refuseUnknownFields(options, ["withinMs"], `${owner}'s options`);
-  return options.withinMs ?? SAY_WITHIN_MS;
 }

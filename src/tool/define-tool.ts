@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
+import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { FormAnswer } from "../protocol/forms/form.ts";
 
@@ -220,11 +220,6 @@ export const PERMISSION_FIELDS = fieldsOf<PermissionAsk>({
   title: true,
   metadata: true,
 });
-
-/** The names of all fields of a type; the compiler finds one that is missing. */
-function fieldsOf<Fields>(fields: Record<keyof Fields, true>): readonly string[] {
-  return Object.keys(fields);
-}
 
 const TOOL = Symbol.for("parley.tool");
 

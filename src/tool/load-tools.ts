@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AppError } from "../errors/app-error.ts";
+import { didYouMean } from "../lib/checks/did-you-mean.ts";
 import { describeImportError } from "../lib/modules/import-error.ts";
 import { findModules } from "../lib/modules/find-modules.ts";
 import type { LoadedBefore } from "../lib/loaded-before.ts";
@@ -54,7 +55,7 @@ export async function loadTools(
   }
   for (const name of before ? [] : Object.keys(settings)) {
     if (!known.has(name))
-      throw new AppError("invalid_config", `toolSettings.${name}: there is no tool "${name}" in ${folder}`);
+      throw new AppError("invalid_config", `toolSettings.${name}: there is no tool "${name}" in ${folder}.${didYouMean(name, known)}`);
   }
   return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
 }

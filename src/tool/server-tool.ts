@@ -52,6 +52,8 @@ const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
 const SCOPES = ["own", "room"] as const;
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
 const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
+/** A text, such as "false", would count as true. */
+const BOOLEANS = ["isolate", "readOnly", "idempotent", "needsSettings", "voiceApproval", "allowEditedInput"] as const;
 export const STATE_DETAILS = ["full", "name", "off"] as const satisfies readonly StateDetail[];
 
 /** @throws {TypeError} naming the field of the definition that is wrong */
@@ -71,8 +73,9 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
   if (tool.stateDetail !== undefined && !STATE_DETAILS.includes(tool.stateDetail))
     throw new TypeError(`stateDetail: expected one of ${STATE_DETAILS.join(", ")}`);
   if (execution !== "client" && typeof run !== "function") throw new TypeError("run: expected a function");
-  if (tool.isolate !== undefined && typeof tool.isolate !== "boolean")
-    throw new TypeError("isolate: expected true or false");
+  for (const field of BOOLEANS)
+    if (tool[field] !== undefined && typeof tool[field] !== "boolean")
+      throw new TypeError(`${field}: expected true or false`);
   if (tool.permission !== undefined) checkPermission(tool.permission);
   if (tool.permission === undefined && (tool.voiceApproval ?? tool.allowEditedInput) !== undefined)
     throw new TypeError("permission: expected one, because voiceApproval or allowEditedInput is set");

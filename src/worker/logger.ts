@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { type Logger as PinoLogger, multistream, pino } from "pino";
 import { build as pretty } from "pino-pretty";
 import { AppError } from "../errors/app-error.ts";
+import { hideSecrets } from "../lib/hide-secrets.ts";
 import { activeTrace } from "../telemetry/trace-context.ts";
 import type { Config } from "./config.ts";
 
@@ -25,6 +26,7 @@ export function createLogger(
     base: { pid: process.pid },
     mixin: activeTrace,
     serializers: { error: describe, err: describe },
+    hooks: { streamWrite: hideSecrets },
   };
   const destination = isPretty
     ? pretty({ destination: 2, sync: true, colorize: process.stderr.isTTY, ignore: "pid,hostname", singleLine: true })

@@ -2,7 +2,8 @@ import "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
-import { checkEnvFile } from "./settings/check-env-file.ts";
+import { hideSecrets } from "../lib/hide-secrets.ts";
+import { checkVariables } from "./settings/check-env-file.ts";
 import { parseMainOptions, mainUsage } from "./main-options.ts";
 import { UsageError } from "./settings/command-line.ts";
 import { loadConfig } from "./settings/load-config.ts";
@@ -24,7 +25,7 @@ const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 const { isWorkerOnly, isMigration, hasScripted } = readOptions();
 const cleanup = new Cleanup();
-const progress = (line: string) => writeSync(2, `parley: ${line}\n`);
+const progress = (line: string) => writeSync(2, `parley: ${hideSecrets(line)}\n`);
 let stopping: { readonly since: number } | undefined;
 let logger: Logger | undefined;
 /** The time of `DRAIN_SECONDS`. */
@@ -107,7 +108,7 @@ async function main(): Promise<void> {
   cleanup.defer(close);
   logger = createLogger(config, { isOwnMachine: !isWorkerOnly, also: logStream });
   reportLosses(logger);
-  for (const problem of await checkEnvFile(".env")) logger.warn({ problem }, "variable looks misspelt");
+  for (const problem of await checkVariables(".env", process.env)) logger.warn({ problem }, "variable looks misspelt");
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
   const ready = await startWorker({
     config,

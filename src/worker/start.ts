@@ -17,8 +17,7 @@ import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
 import { type Definitions, openDefinitions, type ToDev } from "./definitions/definitions.ts";
-import { unknownParameters } from "../store/database/address.ts";
-import { withoutPassword } from "./settings/database-url.ts";
+import { databasePlace, withoutPassword } from "./settings/database-url.ts";
 import type { Logger } from "./logger.ts";
 import { missingPrices, missingSettings } from "./settings/missing-settings.ts";
 import { checkSecrets } from "./settings/public-secrets.ts";
@@ -33,6 +32,7 @@ import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
 import type { MetricsHub } from "./telemetry/metrics-hub.ts";
 import { startServices, type StartOptions } from "./start-services.ts";
+import { reportDatabase } from "./report-database.ts";
 import { prepareDatabase } from "./wait-for-database.ts";
 import { startDelivery } from "./webhooks/deliver-webhooks.ts";
 
@@ -160,7 +160,8 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    databaseUrl: withoutPassword(config.databaseUrl ?? databaseUrl),
+    // Our own PostgreSQL's user is no secret, and its address can be used with the password's file.
+    databaseUrl: config.databaseUrl ? `postgres://${databasePlace(config.databaseUrl)}` : withoutPassword(databaseUrl),
     model: endpoints.model.name,
   };
 }
@@ -195,27 +196,6 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
     }
   });
   return definitions;
-}
-
-function reportDatabase(
-  database: Awaited<ReturnType<typeof prepareDatabase>>,
-  addresses: Parameters<typeof prepareDatabase>[0],
-  logger: Logger,
-): void {
-  const { databaseVersion, isDatabaseNewer, databaseUrl, listenUrl } = database;
-  logger.debug({ databaseVersion }, "database is migrated");
-  if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
-  const unknown = unknownParameters(databaseUrl);
-  if (unknown.length > 0)
-    logger.warn({ parameters: unknown }, "parameters of DATABASE_URL are not known, and are left out");
-  if (databaseUrl !== addresses.databaseUrl)
-    logger.info("prepared statements are not used: the database's pooler does not keep them");
-  if (listenUrl !== undefined) return;
-  logger.warn(
-    addresses.directUrl === undefined
-      ? "events are polled every second: no notification comes back through DATABASE_URL. DATABASE_DIRECT_URL may name PostgreSQL itself"
-      : "events are polled every second: what is notified through DATABASE_URL is not heard at DATABASE_DIRECT_URL, which must be the same database, past any pooler",
-  );
 }
 
 async function takeDataFolder(config: Config, cleanup: Pick<Cleanup, "defer">): Promise<void> {

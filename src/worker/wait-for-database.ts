@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
 import { type DatabaseWays, findDatabaseWays } from "../store/database/database-ways.ts";
 import { type MigrationStatus, migrate } from "../store/database/migrate.ts";
+import { databasePlace } from "./settings/database-url.ts";
 import type { TellProgress } from "./services/service.ts";
 
 interface WaitOptions {
@@ -45,14 +46,13 @@ async function whenThere<Result>(
   work: () => Promise<Result>,
   { progress, signal, retryMs = RETRY_MS }: WaitOptions,
 ): Promise<Result> {
-  const { hostname, port } = new URL(databaseUrl);
   let said = { text: "", at: 0 };
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
-      const text = `waiting for the database at ${hostname}:${port || "5432"}: ${error.message}`;
+      const text = `waiting for the database at ${databasePlace(databaseUrl)}: ${error.message}`;
       if (text !== said.text || performance.now() - said.at >= SAY_AGAIN_MS) {
         progress(text);
         said = { text, at: performance.now() };

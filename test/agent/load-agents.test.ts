@@ -97,7 +97,7 @@ test("rules and globs that fit no tool are named; wide ones, other agents' rules
   const shell = { type: "bash", pattern: () => "x", title: () => "x" };
 
   const lines = patternsWithoutTool(await loadAgents(folder), {
-    config: { agentsFolder: folder, permission: { rules: own } },
+    config: { agentsFolder: folder, permission: { rules: own }, toolDetail: { invoce: "off", invoice: "off" } },
     tools: new Map([
       ["invoice", {}],
       ["bash", { permission: shell }],
@@ -106,6 +106,7 @@ test("rules and globs that fit no tool are named; wide ones, other agents' rules
   });
 
   expect(lines).toEqual([
+    'parley.config.ts: toolDetail.invoce: the server has no tool "invoce". Did you mean "invoice"?',
     'parley.config.ts: permission.rules.0: the server has no tool "invoic". Did you mean "invoice"?',
     'parley.config.ts: permission.rules.1: no tool declares a permission of type "bassh". Did you mean "bash"?',
     `${join(folder, "billing.ts")}: tools.3: the server has no tool "crmfind_*".`,

@@ -8,7 +8,7 @@ const inOneLine = (text: string) => text.replaceAll(/\s+/g, " ");
 const page = inOneLine(readFileSync("docs/protocol.md", "utf8"));
 const nowhere = { url: "", apiKey: "", apiSecret: "" };
 const ofClients = [
-  ...clientSuites({ livekit: nowhere, command: [] }, () => {}).flatMap(({ checks }) => checks),
+  ...clientSuites({ livekit: nowhere, command: [], environment: {} }, () => {}).flatMap(({ checks }) => checks),
   ...CLIENT_RULES,
 ];
 const ofWorkers = [

@@ -1,11 +1,12 @@
 import { inject } from "vitest";
 import { checkClient } from "../../src/conformance/client/check-client.ts";
+import { programEnvironment } from "../../src/tool/program-environment.ts";
 import type { Verdict } from "../../src/conformance/run/run-suites.ts";
 
 /** All verdicts of a client, on the run's livekit-server. */
 export async function runClient(...command: readonly string[]): Promise<readonly Verdict[]> {
   const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
-  return checkClient({ livekit, command });
+  return checkClient({ livekit, command, environment: programEnvironment("NODE_COMPILE_CACHE") });
 }
 
 /** The command of a program in `clients/`. */

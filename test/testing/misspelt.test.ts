@@ -1,20 +1,37 @@
 import { expect, test } from "vitest";
-import { cassette, scripted, startTalk, type TalkOptions } from "../../src/testing/index.ts";
+import { answer, cassette, leave, matchers, never, scripted, startTalk, throws } from "../../src/testing/index.ts";
+import type { Turn } from "../../src/testing/turn.ts";
 
-test.each([
-  [{ mock: {} }, '"mock" is not a field of startTalk. Did you mean "mocks"?'],
-  [{ tool: {} }, '"tool" is not a field of startTalk. Did you mean "tools"?'],
-])("startTalk refuses %j, with which real tools would run", async (options, message) => {
-  const misspelt = { model: scripted([]), config: { instructions: "Help." }, ...options } as TalkOptions;
+const MODEL = scripted(["Hello."]);
+const CONFIG = { instructions: "x" };
+const TURN = { calls: [], asked: [], text: "" } as unknown as Turn;
 
-  await expect(startTalk(misspelt)).rejects.toThrow(new TypeError(message));
+test.each<[string, () => unknown]>([
+  ["timeout", () => answer({}, { timeout: 5 } as never)],
+  ["descripton", () => never({ descripton: "x" } as never)],
+  ["backAfter", () => leave({ backAfter: 5 } as never)],
+  ["cod", () => throws("x", { cod: "x" } as never)],
+  ["redakt", () => cassette("x", { redakt: [] } as never)],
+  ["error", () => matchers.toHaveCalled.call({}, TURN, "x", {}, { error: "x" } as never)],
+  ["titel", () => matchers.toHaveAsked(TURN, "x", { titel: "x" } as never)],
+])("%s is refused, because it would be dropped in silence", (name, make) => {
+  expect(make).toThrow(`"${name}" is not a field of`);
 });
 
-test("options of a talk and of a cassette are refused when they are misspelt", async () => {
-  await using talk = await startTalk({ model: scripted([]), config: { instructions: "Help." }, tools: {} });
+test("an option of a talk that is misspelt is refused, with what it may have been meant as", async () => {
+  await expect(startTalk({ model: MODEL, config: CONFIG, tools: {}, mock: {} } as never)).rejects.toThrow(
+    '"mock" is not a field of startTalk\'s options. Did you mean "mocks"?',
+  );
+});
 
-  await expect(talk.say("Hi", { within: 5 } as object)).rejects.toThrow('Did you mean "withinMs"?');
-  await expect(talk.nextTurn({ timeoutMs: 5 } as object)).rejects.toThrow('"timeoutMs" is not a field of nextTurn');
-  expect(() => talk.permission("approve", { tools: "x" } as object)).toThrow('Did you mean "tool"?');
-  expect(() => cassette("a.json", { redacts: [] } as object)).toThrow('Did you mean "redact"?');
+test("options of a talk's methods, and words that are no answer, are refused", async () => {
+  await using talk = await startTalk({ model: MODEL, config: CONFIG, tools: {} });
+
+  await expect(talk.say("Hi", { within: 5 } as never)).rejects.toThrow('Did you mean "withinMs"?');
+  expect(() => talk.permission("approve", { tools: "x" } as never)).toThrow('Did you mean "tool"?');
+  expect(() => talk.permission("aprove" as never)).toThrow("expected one of approve, always, reject, none");
+});
+
+test("a misspelt field of a scripted reply is refused when the model is opened", async () => {
+  await expect(scripted([{ say: "x", after: 5 } as never]).open()).rejects.toThrow('Did you mean "afterMs"?');
 });

@@ -60,6 +60,8 @@ test.each([
   ["gives notice at no time", tool("noticeAfterMs: 0"), "noticeAfterMs: expected an integer from 1 to 600000"],
   ["starts oddly", tool('startWhen: "soon"'), "startWhen: expected one of turn_confirmed, words_spoken"],
   ["is oddly in the background", tool('background: "yes"'), "background: expected true or false"],
+  ["allows edits by a text", tool('allowEditedInput: "false"'), "allowEditedInput: expected true or false"],
+  ["is read-only by a text", tool('readOnly: "no"'), "readOnly: expected true or false"],
   ["reports oddly", tool('onResult: "later"'), "onResult: expected one of speak, wait, silent"],
   ["is interrupted oddly", tool('onInterrupt: "wait"'), "onInterrupt: expected one of finish, cancel, block"],
 ])("a file that %s stops the start with its path", async (_, text, why) => {

@@ -208,7 +208,7 @@ test("a bad value stops the start with one message that holds no secret", async 
 
   expect(code).toBe(1);
   expect(stderr).toBe(
-    'parley: DATABASE_URL: expected a postgres:// or postgresql:// address, got a text of 7 characters\nMAX_SESSIONS: expected a number from 1 to 10000, got "many"\n',
+    'parley: DATABASE_URL: expected a postgres:// or postgresql:// address of one server, got a text of 7 characters\nMAX_SESSIONS: expected a number from 1 to 10000, got "many"\n',
   );
 });
 

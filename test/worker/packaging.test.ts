@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,6 +20,11 @@ interface ComposeFile {
       {
         readonly environment?: Readonly<Record<string, string>>;
         readonly image?: string;
+        readonly build?: string;
+        readonly entrypoint?: readonly string[];
+        readonly cap_drop?: readonly string[];
+        readonly cap_add?: readonly string[];
+        readonly security_opt?: readonly string[];
         readonly healthcheck?: { readonly test: readonly string[] };
         readonly ports?: readonly string[];
         readonly secrets?: readonly string[];
@@ -123,6 +129,49 @@ test("with nothing set docker-compose.yml lets this machine alone in", async () 
   for (const port of ports)
     expect(port).toMatch(/^(?:127\.0\.0\.1|\$\{PUBLISH_ADDRESS:-\$\{NODE_IP:-127\.0\.0\.1\}\}):\d+:\d+(?:\/udp)?$/);
 });
+
+const COMPOSE = ["docker-compose.yml", "template/docker-compose.yml", "deploy/tls/compose.yml"];
+/** What a service must be able to do as root; all others drop every right. */
+const RIGHTS: Readonly<Record<string, readonly string[]>> = {
+  caddy: ["NET_BIND_SERVICE"],
+  edge: ["NET_BIND_SERVICE", "SETUID", "SETGID", "KILL"],
+};
+
+test.each(COMPOSE)("each service of %s drops every right but those it needs, and can win none", async (file) => {
+  const { services } = parse(await read(file), { merge: true, logLevel: "error" }) as ComposeFile;
+  // deploy/tls/compose.yml adds to two services of docker-compose.yml, and has two of its own.
+  const own = Object.entries(services).filter(([, { image, build }]) => (image ?? build) !== undefined);
+
+  expect(own.length).toBeGreaterThan(1);
+  for (const [name, { cap_drop, cap_add, security_opt }] of own)
+    expect({ name, cap_drop, cap_add, security_opt }).toEqual({
+      name,
+      cap_drop: ["ALL"],
+      cap_add: RIGHTS[name],
+      security_opt: ["no-new-privileges:true"],
+    });
+});
+
+test.each(["docker-compose.yml", "template/docker-compose.yml"])(
+  "LiveKit of %s refuses to serve others with the public secret",
+  async (file) => {
+    const { services } = parse(await read(file), { merge: true }) as ComposeFile;
+    const [shell = "", flag = "", script = "", ...args] = services["livekit"]?.entrypoint ?? [];
+    const start = (address: string, secret: string) =>
+      spawnSync(shell, [flag, script.replaceAll("$$", "$").replace("/livekit-server", "echo started"), ...args, "--x"], {
+        env: { PATH: process.env["PATH"], PUBLISH_ADDRESS: address, LIVEKIT_KEYS: `? |2-\n  key\n: |2-\n  ${secret}\n` },
+        encoding: "utf8",
+      });
+    const known = "development-secret-that-everybody-knows";
+
+    expect(start("127.0.0.1", known).stdout).toBe("started --x\n");
+    expect(start("0.0.0.0", "own-secret").stdout).toBe("started --x\n");
+    for (const address of ["0.0.0.0", "192.168.1.10", "::", ""]) {
+      expect(start(address, known)).toMatchObject({ status: 1, stdout: "" });
+      expect(start(address, known).stderr).toContain("set your own LIVEKIT_API_KEY and LIVEKIT_API_SECRET");
+    }
+  },
+);
 
 test("any number of workers can run: none has a published port, the gateway has them and finds all workers", async () => {
   const { services } = await readCompose();

@@ -18,28 +18,28 @@ async function startAway(cleanup: AsyncDisposableStack) {
 test("a database that is not there yet is waited for, with one line that names it, and migrated", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { proxy, lines, options } = await startAway(cleanup);
-  const { host, password } = new URL(proxy.url);
+  const { host, pathname, password } = new URL(proxy.url);
 
   const migrated = migrateWhenThere(proxy.url, options);
   await vi.waitUntil(() => proxy.connectionCount > 3, { timeout: 5_000 });
   proxy.isRefusing = false;
 
   expect(await migrated).toMatchObject({ pending: [], isDatabaseNewer: false });
-  expect(lines).toEqual([`waiting for the database at ${host}: The database is unavailable (CONNECTION_CLOSED)`]);
+  expect(lines).toEqual([`waiting for the database at ${host}${pathname}: The database is unavailable (CONNECTION_CLOSED)`]);
   expect(lines.join()).not.toContain(password);
 });
 
 test("a pooler that is not there yet is waited for as well", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { database, proxy, lines, options } = await startAway(cleanup);
-  const { host } = new URL(proxy.url);
+  const { host, pathname } = new URL(proxy.url);
 
   const prepared = prepareDatabase({ databaseUrl: proxy.url, directUrl: database.url }, options);
   await vi.waitUntil(() => proxy.connectionCount > 3, { timeout: 5_000 });
   proxy.isRefusing = false;
 
   expect(await prepared).toMatchObject({ pending: [], databaseUrl: proxy.url, listenUrl: database.url });
-  expect(lines).toEqual([`waiting for the database at ${host}: The database is unavailable (CONNECTION_CLOSED)`]);
+  expect(lines).toEqual([`waiting for the database at ${host}${pathname}: The database is unavailable (CONNECTION_CLOSED)`]);
 });
 
 test("a stop ends the wait", async () => {

@@ -8,12 +8,19 @@ import { parseExpected, summarize } from "../../conformance/run/expected.ts";
 import type { Verdict } from "../../conformance/run/run-suites.ts";
 import type { LivekitServer } from "../../conformance/wire/room-end.ts";
 import { checkWorker } from "../../conformance/worker/check-worker.ts";
+import { programEnvironment } from "../../tool/program-environment.ts";
 import { findLivekitPort } from "../../worker/process/ports.ts";
 import { startLivekitServer } from "../../worker/services/livekit-server.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { UsageError } from "../../worker/settings/command-line.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
+
+/** Where languages look for their packages. Anything else is given by the command: `env NAME=value …`. */
+const CLIENT_SETTINGS = [
+  "NODE_ENV NODE_PATH NODE_COMPILE_CACHE NODE_EXTRA_CA_CERTS VIRTUAL_ENV PYTHONPATH GOPATH GOROOT GOFLAGS GOCACHE GOMODCACHE",
+  "CARGO_HOME RUSTUP_HOME JAVA_HOME DOTNET_ROOT GEM_HOME XDG_CACHE_HOME",
+].flatMap((names) => names.split(" "));
 
 /** `parley conformance`: checks a client or a worker, prints the verdicts, and ends the process. */
 export async function runConformance(args: readonly string[]): Promise<void> {
@@ -36,7 +43,7 @@ async function check(options: ConformanceOptions): Promise<Verdict[]> {
     return checkWorker((room, identity) => fetchToken({ httpUrl, room, identity, tokenSecret }));
   }
   await using livekit = await provideLivekit(process.env);
-  return await checkClient({ livekit, command: options.command });
+  return await checkClient({ livekit, command: options.command, environment: programEnvironment(...CLIENT_SETTINGS) });
 }
 
 /** The LiveKit that the environment names; without one, a livekit-server that is started and ends with this process. */

@@ -1,4 +1,5 @@
-import { unknownParameters } from "../../store/database/address.ts";
+import { leftOutParameters } from "../../store/database/address.ts";
+import { probeApi } from "../../llm/probe-api.ts";
 import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Config } from "../../worker/config.ts";
 import { howToInstall } from "../../worker/own-package.ts";
@@ -46,9 +47,14 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
     );
   }
   const problem = await failureOf("database", { livekit: NO_LIVEKIT, databaseUrl });
-  const unknown = unknownParameters(databaseUrl).join(", ");
-  if (problem === undefined && unknown !== "")
-    return note("PostgreSQL: DATABASE_URL answers", `its parameters ${unknown} are not known here, and are left out`);
+  const { unknown, withoutEffect } = leftOutParameters(databaseUrl);
+  if (problem === undefined && unknown.length > 0)
+    return note(
+      "PostgreSQL: DATABASE_URL answers",
+      `correct or remove its unknown parameters, which are left out: ${unknown.join(" ")}`,
+    );
+  if (problem === undefined && withoutEffect.length > 0)
+    return ok(`PostgreSQL: DATABASE_URL answers. Left out, because they have no effect: ${withoutEffect.join(", ")}`);
   if (problem === undefined) return ok("PostgreSQL: DATABASE_URL answers");
   return missing(`PostgreSQL: DATABASE_URL does not answer: ${problem}`, "start it, or correct its address");
 }
@@ -61,22 +67,15 @@ async function checkModel(config: Config): Promise<Finding> {
 /** Asks the API whether it knows the model, which costs nothing. Not every other server of the API can tell. */
 async function askAboutModel(config: Config): Promise<Finding> {
   const { name } = config.model;
-  const url = (config.anthropicBaseUrl ?? ANTHROPIC).replace(/\/$/u, "");
-  const headers = {
-    "x-api-key": config.anthropicApiKey ?? "",
-    "anthropic-version": "2023-06-01",
-    "content-type": "application/json",
-  };
-  const signal = AbortSignal.timeout(MODEL_WITHIN_MS);
+  const { anthropicApiKey: apiKey = "", anthropicBaseUrl: url = ANTHROPIC } = config;
   try {
-    const { ok: isKnown, status } = await fetch(`${url}/v1/models/${encodeURIComponent(name)}`, { headers, signal });
-    if (isKnown) return ok(`model: ${name}, and its key is taken`);
-    if (status === 401 || status === 403)
-      return missing(`model: ${url} refuses the key (${status})`, "set ANTHROPIC_API_KEY to one that is valid");
-    if (status === 404 && url === ANTHROPIC)
+    const signal = AbortSignal.timeout(MODEL_WITHIN_MS);
+    const { ofModel, ofMessages } = await probeApi({ apiKey, baseUrl: url }, { model: name, signal });
+    if (ofModel === 200) return ok(`model: ${name}, and its key is taken`);
+    if (ofModel === 401 || ofModel === 403)
+      return missing(`model: ${url} refuses the key (${ofModel})`, "set ANTHROPIC_API_KEY to one that is valid");
+    if (ofModel === 404 && url === ANTHROPIC)
       return missing(`model: there is no ${name}`, "name another one: model in the config file, or ANTHROPIC_MODEL");
-    // Without a body nothing is asked and nothing is paid: whoever has the API refuses it with another status.
-    const { status: ofMessages } = await fetch(`${url}/v1/messages`, { method: "POST", headers, body: "{}", signal });
     if (ofMessages === 404)
       return missing(
         `model: there is no ${url}/v1/messages (404)`,

@@ -4,7 +4,7 @@ import { loadTools } from "../../tool/load-tools.ts";
 import { toolPrefix } from "../../tool/mcp/to-mcp-tool.ts";
 import { missingPlugins, missingSpeech } from "../../voice/providers/speech-choice.ts";
 import type { Config } from "../../worker/config.ts";
-import { checkEnvFile } from "../../worker/settings/check-env-file.ts";
+import { checkVariables } from "../../worker/settings/check-env-file.ts";
 import { checkAgents, patternsWithoutTool } from "../../worker/settings/check-agents.ts";
 import { checkPorts } from "../../worker/settings/check-ports.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
@@ -30,7 +30,7 @@ export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding
   const unset = [...missingSettings(config, isWorkerOnly, !isWorkerOnly), ...missingSpeech(config.speech)];
   return [
     ok("the config file and the environment"),
-    ...(await checkEnvFile(".env")).map((problem) => note(problem, "correct it, if it is meant for Parley")),
+    ...(await checkVariables(".env", process.env)).map((problem) => note(problem, "correct it, if it is meant for Parley")),
     ...(await checkDefinitions(config)),
     ...unset.map((line) => missing(`not set: ${line}`, "set it in .env or in the environment")),
     ...missingPlugins(config.speech).map(({ name, use }) => missing(`no ${name}, ${use}`, `npm install ${name}`)),

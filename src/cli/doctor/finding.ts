@@ -1,4 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
+import { hideSecrets } from "../../lib/hide-secrets.ts";
 
 /** What the doctor has found out about one part. */
 export interface Finding {
@@ -9,20 +10,16 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-export const ok = (text: string): Finding => ({ state: "ok", text });
-export const note = (text: string, remedy: string): Finding => ({ state: "note", text, remedy });
-export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text, remedy });
-
-/** A signed token, which LiveKit repeats when it refuses it. */
-const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/gu;
+export const ok = (text: string): Finding => ({ state: "ok", text: hideSecrets(text) });
+export const note = (text: string, remedy: string): Finding => ({ state: "note", text: hideSecrets(text), remedy });
+export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text: hideSecrets(text), remedy });
 
 /**
  * The error's message with that of its cause, because `fetch failed` alone helps nobody. Parley's own errors say it all.
- * Without tokens.
  */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AppError) return error.message;
   const cause = error.cause === undefined ? "" : `: ${messageOf(error.cause)}`;
-  return `${error.message}${cause}`.replaceAll(TOKEN, "…");
+  return `${error.message}${cause}`;
 }

@@ -24,6 +24,8 @@ export interface ClientUnderTest {
   readonly livekit: LivekitServer;
   /** Program and arguments. */
   readonly command: readonly string[];
+  /** The program's, besides what it is told by the kit. */
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /** Runs every check of a client. */

@@ -23,9 +23,10 @@ export class ClientProgram implements AsyncDisposable {
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
 
+  /** @param environment all of it: a client under test gets none of ours */
   constructor([program = "", ...args]: readonly string[], environment: NodeJS.ProcessEnv) {
     // In a process group of its own, because `npx` and `go run` start the client as their child.
-    const child = spawn(program, args, { env: { ...process.env, ...environment }, detached: true });
+    const child = spawn(program, args, { env: environment, detached: true });
     this.#child = child;
     running.add(child);
     const lastErrors: string[] = [];

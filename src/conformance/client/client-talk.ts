@@ -29,6 +29,7 @@ export const TOOLS = ["echo", "slow", "fail", "big", "report"];
 export interface ClientTalkOptions {
   readonly livekit: LivekitServer;
   readonly command: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
   /** Where the client's program finds LiveKit, if not at the server's own address. */
   readonly clientUrl?: string;
   /** @defaultValue all */
@@ -228,8 +229,9 @@ export class ClientTalk implements AsyncDisposable {
   }
 
   async #startClient(): Promise<void> {
-    const { livekit, command, clientUrl = livekit.url, tools = TOOLS, features = [] } = this.#options;
+    const { livekit, command, environment, clientUrl = livekit.url, tools = TOOLS, features = [] } = this.#options;
     this.#program = new ClientProgram(command, {
+      ...environment,
       LIVEKIT_URL: clientUrl,
       LIVEKIT_TOKEN: await grantToken(livekit, { room: this.roomName, identity: CLIENT }),
       CONFORMANCE_TOOLS: tools.join(","),

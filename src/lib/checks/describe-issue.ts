@@ -10,7 +10,9 @@ import { didYouMean } from "./did-you-mean.ts";
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z.core.$ZodType): string {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
-    const known = schema === undefined ? [] : fieldsAt(schema, issue.path);
+    // A schema that is chosen by the value names its fields itself, because none can be found at this place.
+    const named = (issue as { readonly known?: readonly string[] }).known;
+    const known = named ?? (schema === undefined ? [] : fieldsAt(schema, issue.path));
     return issue.keys.map((key) => `${[...path, key].join(".")}: unknown field.${didYouMean(key, known)}`).join(" ");
   }
   let value: unknown = root;

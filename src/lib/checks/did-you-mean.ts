@@ -23,6 +23,16 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
 }
 
+/** Whether a name is one slip of the keyboard away from a known one: a letter more, less or other, or two swapped. */
+export function isOneSlipFrom(name: string, known: readonly string[]): boolean {
+  return known.some((each) => editsBetween(plain(name), plain(each)) === 1);
+}
+
+/** The names of all fields of a type; the compiler finds one that is missing. */
+export function fieldsOf<Fields>(fields: Record<keyof Fields, true>): readonly string[] {
+  return Object.keys(fields);
+}
+
 /** @throws {TypeError} naming each field of `value` that is not among `known`. `owner` completes "is not a field of" */
 export function refuseUnknownFields(value: object, known: Iterable<string>, owner: string): void {
   const names = new Set(known);

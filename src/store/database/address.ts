@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
-import { AppError } from "../../errors/app-error.ts";
+import { existsSync } from "node:fs";
+import { didYouMean } from "../../lib/checks/did-you-mean.ts";
+import { addressTls, TLS_PARAMETERS } from "./address-tls.ts";
 
 /** The server's own settings that a connection may begin with. A name with a dot is an extension's, or the application's. */
 const SERVER_SETTINGS: ReadonlySet<string> = new Set([
@@ -21,19 +22,15 @@ const SERVER_SETTINGS: ReadonlySet<string> = new Set([
   "tcp_keepalives_count",
   "tcp_user_timeout",
 ]);
-/** What is read here, or by the driver in the form in which it is handed on. */
+/** Read here, or by the driver in the form it is passed on in. */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
+  ...TLS_PARAMETERS,
   "host",
+  "hostaddr",
   "port",
   "user",
   "password",
   "dbname",
-  "sslmode",
-  "ssl",
-  "sslnegotiation",
-  "sslrootcert",
-  "sslcert",
-  "sslkey",
   "connect_timeout",
   "target_session_attrs",
   "prepare",
@@ -43,45 +40,112 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   "idle_timeout",
   "keep_alive",
 ]);
-/**
- * Settings of libpq, of Prisma and of hosting services that change nothing here: channel binding, GSS encryption, TCP's own
- * signs of life, sizes of somebody else's pool. They are left out without a word.
- */
-const MEANINGLESS =
-  /^(?:channel_binding|gssencmode|krbsrvname|gsslib|require_auth|keepalives.*|uselibpqcompat|supa|workaround|connection_limit|pool_timeout|socket_timeout|statement_cache_size|sslaccept|sslidentity|sslpassword|sslcompression|sslsni|ssl_min_protocol_version|pool_mode|load_balance_hosts|fallback_application_name)$/u;
+/** Parameters of libpq, Prisma and hosting services that have no effect here. They are left out, and the log names them. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  // libpq
+  "passfile",
+  "require_auth",
+  "channel_binding",
+  "fallback_application_name",
+  "keepalives",
+  "keepalives_idle",
+  "keepalives_interval",
+  "keepalives_count",
+  "replication",
+  "gssencmode",
+  "gssdelegation",
+  "gsslib",
+  "krbsrvname",
+  "sslcompression",
+  "sslcertmode",
+  "sslcrldir",
+  "sslkeylogfile",
+  "sslsni",
+  "requirepeer",
+  "min_protocol_version",
+  "max_protocol_version",
+  "load_balance_hosts",
+  "scram_client_key",
+  "scram_server_key",
+  "service",
+  "servicefile",
+  "oauth_issuer",
+  "oauth_client_id",
+  "oauth_client_secret",
+  "oauth_scope",
+  // Prisma
+  "connection_limit",
+  "pool_timeout",
+  "socket_timeout",
+  "statement_cache_size",
+  "single_use_connections",
+  "max_connection_lifetime",
+  "max_idle_connection_lifetime",
+  "sslidentity",
+  // node-postgres, Supabase, Vercel
+  "uselibpqcompat",
+  "supa",
+  "workaround",
+  "pool_mode",
+]);
+/** Where PostgreSQL's packages put its socket: Debian's and Red Hat's, and everybody else's. */
+const SOCKET_FOLDERS = ["/var/run/postgresql", "/tmp"];
 
 /**
- * The address of a database in a form that `URL` reads, from any form that libpq takes; `undefined` when it is none. Of a
- * Unix socket, the folder becomes the parameter `host`.
+ * The address of a database in a form that `URL` reads, from any form that libpq takes for one server; `undefined` when it is
+ * none. The folder of a Unix socket becomes the parameter `host`.
  */
 export function toAddress(text: string): string | undefined {
   const [, scheme, user = "", place = "", rest = ""] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/su.exec(text) ?? [];
   if (scheme === undefined) return undefined;
-  const [, socket, port] = /^(%2f.*?)(?::(\d+))?$/iu.exec(place) ?? [];
-  const isBare = place === "" && user !== "";
-  const address =
-    scheme +
-    user +
-    (socket !== undefined || isBare ? `localhost${port === undefined ? "" : `:${port}`}` : place) +
-    rest;
+  const [, socket, port = ""] = /^(%(?:2f|40).*?|)(:\d+)?$/iu.exec(place) ?? [];
+  const hasNoHost = socket !== undefined;
+  const address = scheme + user + (hasNoHost ? `localhost${port}` : place) + rest;
   if (!URL.canParse(address)) return undefined;
-  if (socket === undefined) return address;
   const url = new URL(address);
-  url.searchParams.set("host", decodeURIComponent(socket));
+  const host = url.searchParams.get("host") ?? url.searchParams.get("hostaddr") ?? (socket || undefined);
+  // One server: a list would be read as the first of its servers.
+  if (`${host ?? ""}${url.host}`.includes(",")) return undefined;
+  if (!hasNoHost) return address;
+  const folder = host === undefined ? defaultFolder(url) : decodeURIComponent(host);
+  if (folder !== undefined && !url.searchParams.has("hostaddr")) url.searchParams.set("host", folder);
   return url.href;
 }
 
-/** The parameters of an address that nobody knows here. They are not sent, because the server would refuse to connect. */
-export function unknownParameters(address: string): readonly string[] {
-  const names = [...new URL(address).searchParams.keys()];
-  return names.filter((name) => {
-    const isSetting = SERVER_SETTINGS.has(name.toLowerCase()) || name.includes(".");
-    return !isSetting && !UNDERSTOOD.has(name) && !MEANINGLESS.test(name);
-  });
+/** As in libpq, an address without a host means the socket on this machine, if there is one. */
+function defaultFolder({ port, searchParams }: URL): string | undefined {
+  if (process.env["PGHOST"]) return process.env["PGHOST"];
+  const file = `.s.PGSQL.${searchParams.get("port") ?? (port || process.env["PGPORT"] || "5432")}`;
+  return SOCKET_FOLDERS.find((folder) => existsSync(`${folder}/${file}`));
 }
 
-/** What the driver is given for an address. */
+interface LeftOut {
+  /** Known, and without effect here. */
+  readonly withoutEffect: readonly string[];
+  /** Each with what it may have been meant as. */
+  readonly unknown: readonly string[];
+}
+
+/** The parameters of an address that are not used. They are not sent either: the server would refuse to connect. */
+export function leftOutParameters(address: string): LeftOut {
+  const names = [...new Set(new URL(address).searchParams.keys())].filter((name) => !isUsed(name));
+  const known = [...SERVER_SETTINGS, ...UNDERSTOOD, ...WITHOUT_EFFECT];
+  return {
+    withoutEffect: names.filter((name) => WITHOUT_EFFECT.has(name)),
+    unknown: names.filter((name) => !WITHOUT_EFFECT.has(name)).map((name) => `${name}.${didYouMean(name, known)}`),
+  };
+}
+
+function isUsed(name: string): boolean {
+  return isSetting(name) || UNDERSTOOD.has(name);
+}
+
+function isSetting(name: string): boolean {
+  return SERVER_SETTINGS.has(name.toLowerCase()) || name.includes(".");
+}
+
+/** What the driver gets for an address. */
 interface DriverAddress {
   readonly url: string;
   readonly options: Readonly<Record<string, unknown>>;
@@ -90,68 +154,40 @@ interface DriverAddress {
   readonly connectTimeoutMs: number | undefined;
 }
 
-/** @throws {AppError} `invalid_config` when a certificate that it names cannot be read */
+/** @throws {AppError} `invalid_config` when its `sslmode` is unknown, or a certificate that it names cannot be read */
 export function readAddress(address: string): DriverAddress {
   const url = new URL(address);
-  const params = url.searchParams;
-  const kept = (names: readonly string[]) =>
-    Object.fromEntries(names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : [])));
-  const settings = [...params].filter(([name]) => SERVER_SETTINGS.has(name.toLowerCase()) || name.includes("."));
+  const params = new URLSearchParams(url.search);
+  const kept = (names: readonly string[]) => names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []));
   const schema = params.get("schema");
-  const [host, user, password, database] = ["host", "user", "password", "dbname"].map((name) => params.get(name));
+  const [user, password, database] = ["user", "password", "dbname"].map((name) => params.get(name));
+  const host = params.get("hostaddr") ?? params.get("host");
+  const port = params.get("port") ?? url.port;
   const seconds = Number(params.get("connect_timeout") ?? Number.NaN);
   const isPrepared = params.get("prepare") ?? (params.get("pgbouncer") === "true" ? "false" : undefined);
-  const ssl = sslOf(params);
+  const ssl = addressTls(params);
   url.search = "";
   return {
     url: url.href,
     options: {
-      ...kept(["target_session_attrs", "sslnegotiation"]),
+      ...Object.fromEntries(kept(["target_session_attrs", "sslnegotiation"])),
       ...(host && { host }),
-      ...(params.has("port") && { port: Number(params.get("port")) }),
+      // A socket in Linux's abstract namespace, which has no file.
+      ...(host?.startsWith("@") && { path: `\0${host.slice(1)}/.s.PGSQL.${port || "5432"}` }),
+      ...(port && { port: Number(port) }),
       ...(user && { user }),
       ...(password && { password }),
       ...(database && { database }),
       ...(isPrepared !== undefined && { prepare: isPrepared !== "false" }),
       ...(ssl !== undefined && { ssl }),
       ...Object.fromEntries(
-        Object.entries(kept(["max_lifetime", "idle_timeout", "keep_alive"])).map(([name, value]) => [
-          name,
-          Number(value),
-        ]),
+        kept(["max_lifetime", "idle_timeout", "keep_alive"]).map(([name, value]) => [name, Number(value)]),
       ),
     },
     settings: {
       ...(schema && { search_path: `"${schema.replaceAll('"', '""')}"` }),
-      ...Object.fromEntries(settings),
+      ...Object.fromEntries([...params].filter(([name]) => isSetting(name))),
     },
     connectTimeoutMs: seconds > 0 ? seconds * 1_000 : undefined,
   };
-}
-
-/** As in libpq: with a root certificate, `require` verifies it, too. */
-function sslOf(params: URLSearchParams): unknown {
-  const mode = params.get("sslmode") ?? params.get("ssl");
-  // TLS is for networks: libpq uses none over a socket.
-  if (params.get("host")?.startsWith("/")) return false;
-  const [root, cert, key] = ["sslrootcert", "sslcert", "sslkey"].map((name) => params.get(name));
-  if (mode === "disable" || mode === "false") return false;
-  if (root === "system") return "verify-full";
-  if (!root && !cert) return mode === "verify-ca" ? { checkServerIdentity: () => undefined } : (mode ?? undefined);
-  const verifies = mode === "verify-full" || (root && mode !== "prefer" && mode !== "allow");
-  return {
-    ...(root && { ca: readCertificate("sslrootcert", root) }),
-    ...(cert && { cert: readCertificate("sslcert", cert) }),
-    ...(key && { key: readCertificate("sslkey", key) }),
-    rejectUnauthorized: Boolean(verifies),
-    ...(mode !== "verify-full" && { checkServerIdentity: () => undefined }),
-  };
-}
-
-function readCertificate(name: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new AppError("invalid_config", `${name} of the database's address: ${path} cannot be read`, { cause: error });
-  }
 }

@@ -1,4 +1,4 @@
-import { refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
+import { fieldsOf, refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import { realEndpoint } from "../model/real.ts";
 import type { TestModel } from "../model/test-model.ts";
 import { recordCalls } from "./record-calls.ts";
@@ -12,12 +12,14 @@ export interface CassetteOptions {
   readonly isTimed?: boolean;
 }
 
+const OPTIONS = fieldsOf<CassetteOptions>({ redact: true, isTimed: true });
+
 /**
  * A recorded model. With PARLEY_RECORD=1 the real model answers and the file is written anew. Otherwise the file is
  * played, and the agent must send exactly the recorded requests.
  */
 export function cassette(file: string, options: CassetteOptions = {}): TestModel {
-  refuseUnknownFields(options, ["redact", "isTimed"], "cassette's options");
+  refuseUnknownFields(options, OPTIONS, "cassette's options");
   const { redact: more, isTimed = false } = options;
   const redact = createRedact(more);
   return {

@@ -1,3 +1,4 @@
+import { fieldsOf, refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
 /** What a tool answers: a map is sent as it is, nothing as `{}`, any other value as `{value}`. */
@@ -30,24 +31,31 @@ export type Behaviour = Announced &
     | { readonly kind: "throws"; readonly message: string; readonly code: string; readonly result?: JsonObject }
   );
 
+const ANNOUNCED = fieldsOf<Announced>({ description: true, input: true, timeoutMs: true, execution: true });
+
+function checked(announced: Announced): Announced {
+  refuseUnknownFields(announced, ANNOUNCED, "how a test's tool is announced");
+  return announced;
+}
+
 /** The tool answers with this. */
 export function answer(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
-  return { ...announced, kind: "answer", value, afterMs: 0, times: 1 };
+  return { ...checked(announced), kind: "answer", value, afterMs: 0, times: 1 };
 }
 
 /** The tool answers after `afterMs`, also when nobody waits for it any more. */
 export function late(afterMs: number, value?: Value | MakeValue, announced: Announced = {}): Behaviour {
-  return { ...announced, kind: "answer", value, afterMs, times: 1 };
+  return { ...checked(announced), kind: "answer", value, afterMs, times: 1 };
 }
 
 /** The tool sends its answer twice. */
 export function twice(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
-  return { ...announced, kind: "answer", value, afterMs: 0, times: 2 };
+  return { ...checked(announced), kind: "answer", value, afterMs: 0, times: 2 };
 }
 
 /** The tool takes the call and is never heard of again. */
 export function never(announced: Announced = {}): Behaviour {
-  return { ...announced, kind: "never" };
+  return { ...checked(announced), kind: "never" };
 }
 
 /** The device leaves the room when it is called. With `backAfterMs` it comes back, and then answers. */
@@ -56,15 +64,19 @@ export function leave({
   value,
   ...announced
 }: Announced & { readonly backAfterMs?: number; readonly value?: Value } = {}): Behaviour {
-  return { ...announced, kind: "leave", backAfterMs, value };
+  return { ...checked(announced), kind: "leave", backAfterMs, value };
 }
 
 /** The tool fails. */
 export function throws(
   message: string,
-  { code = "execution_error", ...more }: Announced & { readonly code?: string; readonly result?: JsonObject } = {},
+  {
+    code = "execution_error",
+    result,
+    ...announced
+  }: Announced & { readonly code?: string; readonly result?: JsonObject } = {},
 ): Behaviour {
-  return { ...more, kind: "throws", message, code };
+  return { ...checked(announced), kind: "throws", message, code, ...(result && { result }) };
 }
 
 export function toValue(value: Value | MakeValue, input: JsonObject): Value {

@@ -1,3 +1,4 @@
+import { fieldsOf, refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type RecordedRequest, startModelServer } from "../../model-server/model-server.ts";
 import { reply, type Step, text, toolUse } from "../../model-server/step.ts";
@@ -12,6 +13,8 @@ interface WordsAndUses {
   /** The model takes so long before it writes anything. @defaultValue 0 */
   readonly afterMs?: number;
 }
+
+const REPLY = fieldsOf<WordsAndUses>({ say: true, use: true, afterMs: true });
 
 /** What the model answers to one request: words, calls of tools, or both. */
 export type ScriptedReply =
@@ -31,8 +34,8 @@ export type Script =
 export function scripted(script: Script): TestModel {
   return {
     open: async () => {
-      const server = await startModelServer();
       const steps = typeof script === "function" ? undefined : script.map(toStep);
+      const server = await startModelServer();
       if (steps) server.script(steps);
       else if (typeof script === "function")
         server.script(async (request, index) => toStep(await script(request, index)));
@@ -58,6 +61,7 @@ function answered(requests: readonly RecordedRequest[]): number {
 function toStep(scriptedReply: ScriptedReply): Step {
   if (typeof scriptedReply === "string") return reply([text(scriptedReply)]);
   if ("kind" in scriptedReply) return scriptedReply;
+  refuseUnknownFields(scriptedReply, REPLY, "a scripted reply");
   const { say, use = [], afterMs = 0 } = scriptedReply;
   const uses = (Array.isArray(use) ? (use as readonly Uses[]) : [use as Uses]).flatMap((each) => Object.entries(each));
   const words = say === undefined ? [] : [text(say)];

@@ -6,8 +6,8 @@ import type { AgentParts } from "../stage/stage.ts";
 import type { Scenario } from "./schema.ts";
 
 /**
- * Checks the tools to whose questions the participant has an answer: an answer for a tool that neither the agent nor the
- * device has would never be given.
+ * Checks the names of tools that would be of no use without a tool: an answer to its question would never be given, and what
+ * must be absent would always be.
  *
  * @throws {AppError} `invalid_config` naming the tool
  */
@@ -16,10 +16,29 @@ export function checkNames({ turns, ...scenario }: Scenario, { tools, config }: 
   const devices = parts.flatMap(({ device = {} }) => Object.keys(device));
   const names = [...tools.keys(), ...devices, ...BUILT_IN_TOOLS, ...CALL_TOOLS, "hand_off", "ask_user"];
   const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
-  const unknown = parts
-    .flatMap(({ permission = [] }) => permission.flatMap(({ tool }) => tool ?? []))
-    .filter((tool) => !names.includes(tool) && !prefixes.some((prefix) => tool.startsWith(prefix)));
-  if (unknown.length === 0) return;
-  const lines = unknown.map((tool) => `permission.${tool}: there is no tool "${tool}".${didYouMean(tool, names)}`);
+  // A model may be made to call a tool that does not exist.
+  const called = turns.flatMap(({ model = [] }) => model.flatMap(({ use = [] }) => use.flatMap(Object.keys)));
+  const absent = turns.flatMap(({ expect = [] }) =>
+    expect.filter(({ absent }) => absent).flatMap(({ calls = [], asked = [] }) => [...calls.map(nameOf), ...asked]),
+  );
+  const isUnknown = (tool: string) =>
+    !names.includes(tool) && !prefixes.some((prefix) => tool.startsWith(prefix)) && !called.includes(tool);
+  const asked = parts.flatMap(({ permission = [] }) => permission.flatMap(({ tool }) => tool ?? []));
+  const lines = [
+    ...asked.filter(isUnknown).map((tool) => `permission.${tool}: ${noTool(tool, names)}`),
+    // That a tool with quite another name is absent may be what is tested.
+    ...absent
+      .filter((tool) => isUnknown(tool) && didYouMean(tool, names) !== "")
+      .map((tool) => `expect.${tool}: ${noTool(tool, names)}`),
+  ];
+  if (lines.length === 0) return;
   throw new AppError("invalid_config", lines.join("\n"));
+}
+
+function noTool(tool: string, names: readonly string[]): string {
+  return `there is no tool "${tool}".${didYouMean(tool, names)}`;
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
 }

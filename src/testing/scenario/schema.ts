@@ -45,7 +45,10 @@ const behaviour = z
     if (form.leave === true) return leave(announced);
     if (form.leave) return leave({ ...announced, backAfterMs: form.leave.back_after_ms, value });
     if (typeof form.throws === "string") return throws(form.throws, announced);
-    if (form.throws) return throws(form.throws.message, { ...announced, ...form.throws });
+    if (form.throws) {
+      const { message, ...code } = form.throws;
+      return throws(message, { ...announced, ...code });
+    }
     return answer(value, announced);
   });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { didYouMean } from "../../lib/checks/did-you-mean.ts";
 import { isRecord } from "../../lib/json.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 
@@ -48,13 +49,17 @@ export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, context): McpServerConfig => {
   const isHttp = isRecord(value) && Object.hasOwn(value, "url");
   if (!isHttp && !(isRecord(value) && Object.hasOwn(value, "command"))) {
-    context.addIssue({ code: "custom", message: "expected an object with command or url" });
+    const meant = isRecord(value) ? Object.keys(value).map((key) => didYouMean(key, ["command", "url"])) : [];
+    const hint = meant.find((each) => each !== "")?.trim() ?? "";
+    context.addIssue({ code: "custom", message: `expected an object with command or url${hint && ` (${hint})`}` });
     return z.NEVER;
   }
-  const parsed = isHttp ? httpSchema.safeParse(value) : stdioSchema.safeParse(value);
+  const schema = isHttp ? httpSchema : stdioSchema;
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   for (const { path, ...issue } of parsed.error.issues) {
-    context.issues.push({ ...issue, path: [...path], input: value } as z.core.$ZodRawIssue);
+    const known = Object.keys(schema.shape);
+    context.issues.push({ ...issue, known, path: [...path], input: value } as z.core.$ZodRawIssue);
   }
   return z.NEVER;
 });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getDefaultEnvironment } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { ErrorCode, type JSONRPCMessage, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { KillWithUs, killGroup } from "../kill-with-us.ts";
 import type { StdioServerConfig } from "./mcp-config.ts";
 
@@ -59,14 +59,14 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const child = this.#process;
-    if (!child) throw new Error("Not connected");
+    if (!child) throw closed();
     if (child.stdin.write(serializeMessage(message))) return;
     try {
       await once(child.stdin, "drain");
     } catch (error) {
       // A process that exits refuses input (EPIPE) before Node reports the exit. By then, all of its stderr has been read.
       await Promise.race([once(child, "close"), sleep(GRACE_MS, undefined, { ref: false })]);
-      throw error;
+      throw closed(error);
     }
   }
 
@@ -102,4 +102,9 @@ export class StdioTransport implements Transport {
       }
     }
   }
+}
+
+/** What the SDK gives requests that were open; a notification would fail with the system's error, such as EPIPE. */
+function closed(cause?: unknown): McpError {
+  return Object.assign(new McpError(ErrorCode.ConnectionClosed, "Connection closed"), { cause });
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { programEnvironment } from "../../tool/program-environment.ts";
 
 const IS_LINUX = process.platform === "linux";
 /** Linux tells times in hundredths of a second, whatever its own clock ticks are. */
@@ -72,7 +73,7 @@ function contentOf(path: string): string {
 
 function outputOf(command: string, ...args: readonly string[]): string {
   try {
-    return execFileSync(command, args, { encoding: "utf8" });
+    return execFileSync(command, args, { encoding: "utf8", env: programEnvironment() });
   } catch {
     return "";
   }

@@ -48,6 +48,8 @@ export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Kno
 
 interface Ruled {
   readonly tools?: readonly string[];
+  /** Of parley.config.ts alone. */
+  readonly toolDetail?: Readonly<Record<string, unknown>>;
   readonly permission?: { readonly rules: readonly PermissionRule[] };
 }
 
@@ -58,7 +60,7 @@ interface KnownTools {
 }
 
 /**
- * A line for each glob of an agent's `tools`, and for each permission rule, that fits no tool of the server: most often it is
+ * A line for each glob of an agent's `tools`, each name in `toolDetail` and each permission rule that fits no tool of the server: most often it is
  * misspelt, and denies nothing. No error, because clients announce tools of their own, and a running tool may ask with any
  * type.
  */
@@ -74,10 +76,14 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
       return `no tool declares a permission of type "${type}".${didYouMean(type, types)}`;
     return type === TOOL_TYPE ? misfit(pattern) : undefined;
   };
-  return namedPatterns(agents, config).flatMap(({ place, pattern, type }) => {
+  return namedPatterns(agents, config).flatMap(({ place, pattern, type, isLenient }) => {
     // A name that is no glob stops the start instead.
     const problem =
-      type !== undefined ? misfitOfRule({ type, pattern }) : isGlob(pattern) ? misfit(pattern) : undefined;
+      type !== undefined
+        ? misfitOfRule({ type, pattern })
+        : isLenient || isGlob(pattern)
+          ? misfit(pattern)
+          : undefined;
     return problem === undefined ? [] : `${place}: ${problem}`;
   });
 }
@@ -118,16 +124,23 @@ interface NamedPattern {
   /** The file and the field. */
   readonly place: string;
   readonly pattern: string;
-  /** Of a permission rule; absent in `tools`. */
+  /** Of a permission rule; absent in `tools` and `toolDetail`. */
   readonly type?: string;
+  /** A name that fits nothing is only a warning. */
+  readonly isLenient?: true;
 }
 
 function namedPatterns(agents: Agents, config: KnownTools["config"]): NamedPattern[] {
   const ruled: [string, Ruled][] = [[DEFAULT_AGENT, config], ...agents];
-  return ruled.flatMap(([agent, { tools = [], permission }]) => {
+  return ruled.flatMap(([agent, { tools = [], permission, toolDetail = {} }]) => {
     const file = fileOf(agent, config);
     return [
       ...tools.map((pattern, index) => ({ place: `${file}: tools.${index}`, pattern })),
+      ...Object.keys(toolDetail).map((pattern) => ({
+        place: `${file}: toolDetail.${pattern}`,
+        pattern,
+        isLenient: true as const,
+      })),
       ...(permission?.rules ?? []).map(({ type, pattern }, index) => ({
         place: `${file}: permission.rules.${index}`,
         pattern,

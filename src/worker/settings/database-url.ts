@@ -24,9 +24,16 @@ export function withPassword(databaseUrl: string, { name, password }: Naming): s
   return url.href;
 }
 
-/** The address for logs: without the password, and without the query, which may hold one. */
+/** The address of our own PostgreSQL for people: without the password, and without the query, which may hold one. */
 export function withoutPassword(databaseUrl: string): string {
   return Object.assign(new URL(databaseUrl), { password: "", search: "" }).href;
+}
+
+/** Where a database is, for errors and logs: without the user, and without parameters. */
+export function databasePlace(databaseUrl: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get("hostaddr") ?? searchParams.get("host") ?? hostname;
+  return `${host}:${searchParams.get("port") ?? (port || "5432")}${pathname}`;
 }
 
 function isEncoded(text: string): boolean {

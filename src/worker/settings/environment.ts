@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
+import { hideSecrets } from "../../lib/hide-secrets.ts";
 import { toAddress } from "../../store/database/address.ts";
 import { SPEECH_KEYS, STT_NAMES, TTS_NAMES, type SpeechKey } from "../../voice/providers/provider-list.ts";
 import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";
@@ -23,8 +24,19 @@ const anyPort: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).p
 const count: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(10_000));
 
 function url(...protocols: readonly string[]): z.ZodType<string> {
-  return z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol));
+  const isOne = (value: string) => URL.canParse(value) && protocols.includes(new URL(value).protocol);
+  // What else is checked of it needs an address.
+  return z.string().refine(isOne, { abort: true });
 }
+
+const livekitAddress = {
+  parse: url("ws:", "wss:", "http:", "https:").refine((value) => {
+    const { username, password, search } = new URL(value);
+    return `${username}${password}${search}` === "";
+  }),
+  expected: "a ws://, wss://, http:// or https:// address, without a user's name, a password or a query",
+  isSecret: true,
+} as const;
 
 const otlpEndpoint = {
   parse: url("http:", "https:"),
@@ -39,7 +51,7 @@ const databaseAddress = {
     context.addIssue({ code: "custom" });
     return z.NEVER;
   }),
-  expected: "a postgres:// or postgresql:// address",
+  expected: "a postgres:// or postgresql:// address of one server",
   isSecret: true,
 } as const;
 
@@ -58,14 +70,10 @@ export const VARIABLES = {
     isSecret: true,
   },
   ANTHROPIC_MODEL: { parse: text, expected: "a model id" },
-  LIVEKIT_URL: {
-    parse: url("ws:", "wss:", "http:", "https:"),
-    expected: "a ws://, wss://, http:// or https:// address",
-    isSecret: true,
-  },
+  LIVEKIT_URL: livekitAddress,
   LIVEKIT_API_KEY: { parse: text, expected: "a key" },
   LIVEKIT_API_SECRET: { parse: text, expected: "a secret", isSecret: true },
-  LIVEKIT_PUBLIC_URL: { parse: url("ws:", "wss:", "http:", "https:"), expected: "a ws:// or wss:// address" },
+  LIVEKIT_PUBLIC_URL: { ...livekitAddress, isSecret: false },
   // Where docker-compose.yml publishes ports; the worker only uses it for a warning.
   PUBLISH_ADDRESS: { parse: text, expected: "an address", fallback: "127.0.0.1" },
   LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
@@ -202,5 +210,5 @@ export function parseEnvironment(env: NodeJS.ProcessEnv): Environment {
 }
 
 function shown(raw: string, variable: Variable<unknown>): string {
-  return variable.isSecret ? `a text of ${raw.length} characters` : JSON.stringify(raw);
+  return variable.isSecret ? `a text of ${raw.length} characters` : JSON.stringify(hideSecrets(raw));
 }

@@ -165,6 +165,11 @@ test.each([
     "permission: { bok: approve }\nturns: [{ user: Hi, model: Hello. }]\n",
     /permission\.bok: there is no tool "bok"\. Did you mean "book"\?/,
   ],
+  [
+    "a tool that must not be called, and that there is not",
+    "turns: [{ user: Hi, model: Hello., expect: { calls: bok, absent: true } }]\n",
+    /expect\.bok: there is no tool "bok"\. Did you mean "book"\?/,
+  ],
   ["two behaviours at once", "device: { a: { never: true, late: 5 } }\nturns: [{ user: Hi }]\n", /one of late, twice/],
   ["no YAML", "turns: [", /a\.talk\.yaml/],
   [

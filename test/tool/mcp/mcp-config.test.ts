@@ -36,6 +36,8 @@ test.each([
   [`{ "a b": { command: "x" } }`, /mcpServers\.a b: expected a name of 1 to 32/],
   [`{ a: 5 }`, /mcpServers\.a: expected an object with command or url, got 5/],
   [`{ a: {} }`, /mcpServers\.a: expected an object with command or url/],
+  [`{ a: { comand: "x" } }`, /mcpServers\.a: expected an object with command or url \(Did you mean "command"\?\)/],
+  [`{ a: { url: "http://x", header: {} } }`, /mcpServers\.a\.header: unknown field\. Did you mean "headers"\?/],
   [`{ a: { command: "" } }`, /mcpServers\.a\.command: /],
   [`{ a: { command: "x", args: ["y", 5] } }`, /mcpServers\.a\.args\.1: expected string, got 5/],
   [`{ a: { command: "x", env: { KEY: undefined } } }`, /mcpServers\.a\.env\.KEY: expected string, got nothing/],

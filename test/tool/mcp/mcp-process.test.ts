@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { reasonOf } from "../../../src/tool/mcp/connection.ts";
 import type { StdioServerConfig } from "../../../src/tool/mcp/mcp-config.ts";
 import { StdioTransport } from "../../../src/tool/mcp/stdio-transport.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
@@ -51,11 +52,11 @@ test("a message to a server that is exiting fails only once the server has exite
   await transport.start();
   await inputClosed;
 
-  await transport.send({ jsonrpc: "2.0", method: "ping", id: 1 }).catch(({ code }: NodeJS.ErrnoException) => {
-    events.push(String(code));
+  await transport.send({ jsonrpc: "2.0", method: "notifications/initialized" }).catch((error: unknown) => {
+    events.push(reasonOf(error));
   });
 
-  expect(events).toEqual(["closed", "EPIPE"]);
+  expect(events).toEqual(["closed", "connection closed"]);
   expect(stderr.join("")).toBe("closed\nSHOP_KEY is not set\n");
 });
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkEnvFile } from "../../../src/worker/settings/check-env-file.ts";
+import { checkEnvFile, checkEnvironment, checkVariables } from "../../../src/worker/settings/check-env-file.ts";
 import { addEnvFile } from "../../../src/worker/settings/env-file.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -45,4 +45,26 @@ test("a quote of .env that is never closed is refused; one that is closed lines 
 
 test("a folder without .env has nothing to tell", async () => {
   expect(await checkEnvFile(join(folder.path, ".env"))).toEqual([]);
+});
+
+test("misspelt variables of the environment are told; those of others, and of Kubernetes' services, are not", () => {
+  const known = ["PARLEY_CONFIG", "TOKEN_SECRET_FILE", "RUST_LOG", "PARLEY_JUDGE_MODEL", "HTTP_PROXY"];
+  const others = ["POSTGRES_HOST", "PATH", "TERM", "PARLEY_SERVICE_HOST", "PARLEY_PORT_8080_TCP_ADDR", "LIVEKIT_PORT"];
+  const misspelt = ["PARLEY_CONFG", "PARLEY_X", "TOKEN_SECRTE", "LIVEKIT_ULR"];
+  const env = Object.fromEntries([...known, ...others, ...misspelt].map((name) => [name, "sk-secret"]));
+
+  expect(checkEnvironment(env)).toEqual([
+    'environment: PARLEY_CONFG is not a variable of Parley. Did you mean "PARLEY_CONFIG"?',
+    "environment: PARLEY_X is not a variable of Parley.",
+    'environment: TOKEN_SECRTE is not a variable of Parley. Did you mean "TOKEN_SECRET"?',
+    'environment: LIVEKIT_ULR is not a variable of Parley. Did you mean "LIVEKIT_URL"?',
+  ]);
+});
+
+test("a variable of .env, which the environment has as well, is told once", async () => {
+  const path = await envFile("HTTP_PROT=1\n");
+
+  expect(await checkVariables(path, { HTTP_PROT: "1" })).toEqual([
+    `${path}: HTTP_PROT is not a variable of Parley. Did you mean "HTTP_PORT"?`,
+  ]);
 });

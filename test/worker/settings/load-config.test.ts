@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../../src/errors/app-error.ts";
 import { connect } from "../../../src/store/database/pool.ts";
-import { withoutPassword } from "../../../src/worker/settings/database-url.ts";
+import { databasePlace } from "../../../src/worker/settings/database-url.ts";
 import { loadConfig } from "../../../src/worker/settings/load-config.ts";
 import { missingSettings } from "../../../src/worker/settings/missing-settings.ts";
 
@@ -115,10 +115,11 @@ test("PGPASSWORD is the password of both ways to the database", async () => {
   });
 });
 
-test("nothing shows the password of a database that is not our own", () => {
-  const shown = withoutPassword("postgres://parley:hunter2@db:5432/parley?password=hunter2&sslmode=require");
-
-  expect(shown).toBe("postgres://parley@db:5432/parley");
+test.each([
+  ["postgres://parley:hunter2@db/parley?password=hunter2&sslmode=require", "db:5432/parley"],
+  ["postgres://parley:hunter2@localhost:1/parley?host=/run/pg", "/run/pg:1/parley"],
+])("nothing shows user and password of %s", (address, place) => {
+  expect(databasePlace(address)).toBe(place);
 });
 
 const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
@@ -134,7 +135,7 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent, got "loud"'],
   [
     { DATABASE_URL: "mysql://u:secret@h/d" },
-    "DATABASE_URL: expected a postgres:// or postgresql:// address, got a text of 20 characters",
+    "DATABASE_URL: expected a postgres:// or postgresql:// address of one server, got a text of 20 characters",
   ],
   [
     { DATABASE_URL: "postgres://u:50%@h/d" },
@@ -146,7 +147,19 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   ],
   [
     { LIVEKIT_URL: "localhost" },
-    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, got a text of 9 characters",
+    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got a text of 9 characters",
+  ],
+  [
+    { ANTHROPIC_BASE_URL: "localhost" },
+    "ANTHROPIC_BASE_URL: expected an http:// or https:// address without a query, got a text of 9 characters",
+  ],
+  [
+    { LIVEKIT_URL: "wss://key:secret@h" },
+    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got a text of 18 characters",
+  ],
+  [
+    { LIVEKIT_PUBLIC_URL: "wss://key:secret@h" },
+    "LIVEKIT_PUBLIC_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got \"wss://h\"",
   ],
   [
     { WEBHOOK_URL: "https://me:key@crm.example" },

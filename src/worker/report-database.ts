@@ -1,0 +1,32 @@
+import { leftOutParameters } from "../store/database/address.ts";
+import type { Logger } from "./logger.ts";
+import type { prepareDatabase } from "./wait-for-database.ts";
+
+/** Logs what an operator should know of the database: what its address and its pooler cannot do. */
+export function reportDatabase(
+  database: Awaited<ReturnType<typeof prepareDatabase>>,
+  addresses: Parameters<typeof prepareDatabase>[0],
+  logger: Logger,
+): void {
+  const { databaseVersion, isDatabaseNewer, databaseUrl, listenUrl } = database;
+  logger.debug({ databaseVersion }, "database is migrated");
+  if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
+  reportLeftOut("DATABASE_URL", addresses.databaseUrl, logger);
+  if (addresses.directUrl !== undefined) reportLeftOut("DATABASE_DIRECT_URL", addresses.directUrl, logger);
+  if (databaseUrl !== addresses.databaseUrl)
+    logger.info("prepared statements are not used: the database's pooler does not keep them");
+  if (listenUrl !== undefined) return;
+  logger.warn(
+    addresses.directUrl === undefined
+      ? "events are polled every second: no notification comes back through DATABASE_URL. DATABASE_DIRECT_URL may name PostgreSQL itself"
+      : "events are polled every second: what is notified through DATABASE_URL is not heard at DATABASE_DIRECT_URL, which must be the same database, past any pooler",
+  );
+}
+
+function reportLeftOut(variable: string, address: string, logger: Logger): void {
+  const { withoutEffect, unknown } = leftOutParameters(address);
+  if (unknown.length > 0)
+    logger.warn({ variable, parameters: unknown }, "unknown parameters of the database address, left out");
+  if (withoutEffect.length > 0)
+    logger.info({ variable, parameters: withoutEffect }, "parameters of the database address have no effect, left out");
+}

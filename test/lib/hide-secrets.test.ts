@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { hideSecrets } from "../../src/lib/hide-secrets.ts";
+
+test.each([
+  ["Request cannot be constructed from a URL that includes credentials: https://me:hunter2@h/v1", "credentials: https://h/v1"],
+  ["connect postgres://u:p@ss@db:5432/x?password=hunter2&sslmode=require failed", "connect postgres://db:5432/x?… failed"],
+  ["proxy http://user:hunter2@proxy:3128 refused", "proxy http://proxy:3128 refused"],
+  ["wss://h/rtc?access_token=hunter2", "wss://h/rtc?…"],
+  ["invalid token: eyJhbGciOi.eyJpc3MiOi.c2lnbmF0, signature", "invalid token: …, signature"],
+  ["sent Authorization: Bearer abc.hunter2", "sent Authorization: …"],
+  ["Received API Key = sk-ant-hunter2hunter2", "Received API Key = …"],
+  ["password=hunter2 user=me", "password=… user=me"],
+])("%s hides what lets somebody in", (text, hidden) => {
+  expect(hideSecrets(text)).toContain(hidden);
+  expect(hideSecrets(text)).not.toContain("hunter2");
+});
+
+test.each([
+  "TOKEN_SECRET: expected 16 characters or more, got a text of 5 characters",
+  "MCP server git: ENOENT: npx",
+  "read https://docs.example.com/a/b#c, or write to me@example.com",
+  "task-runner/sketch-of-a-larger-thing",
+])("%s stays as it is", (text) => {
+  expect(hideSecrets(text)).toBe(text);
+});
+
+test("a line of JSON stays JSON", () => {
+  const line = { msg: 'GET "https://u:p@h/?key=1" with "authorization": "Bearer hunter2hunter2"', error: "x://a:b@" };
+
+  expect(JSON.parse(hideSecrets(JSON.stringify(line)))).toMatchObject({ error: "x://" });
+});

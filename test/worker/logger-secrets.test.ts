@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { createLogger } from "../../src/worker/logger.ts";
+
+test("no line of the log shows a user or a password of an address, or a token", () => {
+  const lines: string[] = [];
+  const also = { write: (line: string) => lines.push(line) };
+  const logger = createLogger({ logLevel: "info", logFormat: "json" }, { isOwnMachine: true, also });
+  const error = new Error("bad proxy http://me:hunter2@proxy:3128", {
+    cause: new Error("Authorization: Bearer hunter2hunter2"),
+  });
+
+  logger.warn({ error, apiMessage: "Received API Key = sk-hunter2hunter2" }, "request failed");
+
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ error: { message: "bad proxy http://proxy:3128" } });
+  expect(lines.join()).not.toMatch(/hunter2|me:/u);
+});
