@@ -175,6 +175,45 @@ test("a page that is loaded again in the middle of a call goes on with it", asyn
   const texts = await page.locator(".message .text").allTextContents();
   expect(texts).toEqual(["Ask me what I drink", "I ask.", "Good choice."]);
   expect(lastResult()).toContain("Tea");
+  // It is one answer, and can be given again.
+  expect(await page.locator(".message .who").allTextContents()).toEqual(["You", "Agent"]);
+  await page.locator(".message.assistant").hover();
+  await page.getByRole("button", { name: "Answer again" }).waitFor();
+});
+
+/** The page's clock is a day and ten minutes ahead of the worker's. */
+const AHEAD = `(() => {
+  const RealDate = Date;
+  globalThis.Date = class extends RealDate {
+    constructor(...parts) { super(...(parts.length > 0 ? parts : [Date.now()])); }
+    static now() { return RealDate.now() + 87_000_000; }
+  };
+})()`;
+
+test("each message has its time by the device's clock, which is the same when it is read back from the record", async () => {
+  const page = await world.join({ before: AHEAD });
+  world.model.script([reply([text("Noon.")])]);
+  await say(page, "When do we eat?");
+  await page.getByText("Noon.", { exact: true }).waitFor();
+  const times = () =>
+    page
+      .locator(".message time")
+      .evaluateAll((shown) => shown.map((time) => Date.parse(time.getAttribute("datetime") ?? "")));
+  const live = await times();
+
+  await page.reload();
+  await page.getByText("Noon.", { exact: true }).waitFor();
+
+  // A worker's time that comes by HTTP has whole seconds.
+  const apart = (await times()).map((at, index) => Math.abs(at - (live[index] ?? 0)));
+  expect(apart).toHaveLength(2);
+  expect(Math.max(...apart)).toBeLessThan(10_000);
+  // A day is told unless it is today.
+  expect(await page.locator(".message time").first().textContent()).toMatch(/^\d{1,2}:\d\d/u);
+  const { sql } = world.parts.database;
+  await sql`update turns set created_at = created_at - interval '2 days' where input::text like '%When do we eat?%'`;
+  await page.reload();
+  await expect.poll(() => page.locator(".message time").first().textContent()).toMatch(/\d{4}.*\d{1,2}:\d\d/u);
 });
 
 /** Keeps what screen readers are told: each change of a live region, by its whole text. */

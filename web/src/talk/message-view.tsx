@@ -1,4 +1,12 @@
-import { type Part, type TalkMessage, textOf, ToolCallView, useMessage, useToolCalls } from "@parley/react";
+import {
+  type Part,
+  type SpokenTurn,
+  type TalkMessage,
+  textOf,
+  ToolCallView,
+  useMessage,
+  useToolCalls,
+} from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
@@ -7,8 +15,11 @@ import { CallCard } from "../tools/call-card.tsx";
 import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
 import { useSound } from "../voice/sound-switch.ts";
 import { EditMessage } from "./edit-message.tsx";
+import { mergeParts } from "./merge-parts.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { thumbnailOf } from "./sent-pictures.ts";
+import { StoredPart } from "./stored-part.tsx";
+import { When } from "./when.tsx";
 
 const ENDS: Readonly<Record<string, string>> = {
   interrupted: "Interrupted",
@@ -19,23 +30,27 @@ const ENDS: Readonly<Record<string, string>> = {
 
 interface MessageViewProps {
   readonly id: string;
+  /** What the record has of an answer that had begun before the page was opened. */
+  readonly earlier?: SpokenTurn;
   readonly edit: (id: string, text: string) => Promise<void>;
   readonly regenerate: (id: string) => Promise<void>;
 }
 
 /** One message. It renders again only when it grows itself, not when others come. */
-export const MessageView = memo(function MessageView({ id, edit, regenerate }: MessageViewProps): ReactNode {
+export const MessageView = memo(function MessageView({ id, earlier, edit, regenerate }: MessageViewProps): ReactNode {
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
   const isReader = useIsReader(message);
   if (!message) return null;
-  const { role, from, parts, state, problem, replyTo } = message;
+  const { role, from, parts, problem, replyTo = earlier?.messageId } = message;
+  const state = stateOf(message, earlier);
   const isOver = state !== "open" && state !== "sending";
   return (
     <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
         <p className="who">{role === "user" ? from === undefined ? "You" : <ExactText>{from}</ExactText> : "Agent"}</p>
+        {earlier ? <When at={earlier.at} by="worker" /> : <When at={message.at} by="device" />}
         <MessageActions
           onEdit={isOver && role === "user" && from === undefined ? () => setEditing(true) : undefined}
           onAgain={
@@ -64,14 +79,18 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
               <ExactText>{name}</ExactText>
             </p>
           ))}
-          {parts.map((part, index) => (
-            <PartView
-              key={part.kind === "call" ? part.toolUseId : index}
-              part={part}
-              message={message}
-              isReader={isReader}
-            />
-          ))}
+          {(earlier ? mergeParts(earlier.answer, parts) : parts).map((part, index) =>
+            "kind" in part ? (
+              <PartView
+                key={part.kind === "call" ? part.toolUseId : index}
+                part={part}
+                message={message}
+                isReader={isReader}
+              />
+            ) : (
+              <StoredPart key={index} part={part} turnId={id} />
+            ),
+          )}
           {role === "assistant" && state === "open" && parts.length === 0 && (
             <p className="typing">
               <span className="visually-hidden">Thinking</span>
@@ -92,6 +111,11 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
     </li>
   );
 });
+
+/** An answer of which only a call is seen, because it ran on, does not tell of its end: the record does. */
+function stateOf({ state }: TalkMessage, earlier: SpokenTurn | undefined): TalkMessage["state"] {
+  return state === "open" && earlier && earlier.state !== "running" ? earlier.state : state;
+}
 
 function Thumbnail({ src }: { readonly src: string | undefined }): ReactNode {
   return src !== undefined && <img className="thumbnail" src={src} alt="" />;
