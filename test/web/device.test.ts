@@ -269,6 +269,20 @@ test("a form of a tool is filled in by keyboard alone, and what does not fit is 
   expect(told()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
 });
 
+test("a form that is answered with nothing in it says at each field that must be filled in what to do", async () => {
+  const { page, form } = await asked({ isAnswered: false });
+
+  await form.getByRole("button", { name: "Answer", exact: true }).click();
+
+  await form.getByLabel("How many people").and(page.locator(":focus")).waitFor();
+  expect(await form.locator(".field-problem").allTextContents()).toEqual([
+    "How many people: please fill this in",
+    "Where: please choose one",
+    "Code: please fill this in",
+  ]);
+  expect(await findingsOf(page)).toEqual([]);
+});
+
 test("of two forms Refuse declines one, Not now cancels the other, and the line to write in stays in sight", async () => {
   const page = await world.join({ viewport: { width: 800, height: 600 } });
   world.model.script([reply([toolUse("book_table"), toolUse("book_table")]), reply([text("So be it.")])]);

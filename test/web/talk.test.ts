@@ -147,15 +147,19 @@ test("a question outlives a reload, and is open for its whole time again when mo
   expect(lastResult()).toContain("42");
 });
 
-test("a refusal tells the model why", async () => {
+test("a refusal tells the model why, by Enter in the field for the reason", async () => {
   const page = await world.join();
   world.model.script(calculation());
   await say(page, "What is 21 * 2?");
 
-  await page.getByLabel("Reason, if you refuse").fill("I know it myself, yes");
-  await page.getByRole("button", { name: "Refuse" }).click();
+  const reason = page.getByLabel("Reason, if you refuse");
+  await reason.press("Enter");
+  await reason.fill("I know it myself, yes");
+  await reason.press("Enter");
 
   await page.getByText("That is all.", { exact: true }).waitFor();
+  // The field had the focus, and went away with the question.
+  await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
   expect(lastResult()).toContain("I know it myself, yes");
 });
 
