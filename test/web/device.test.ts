@@ -71,6 +71,9 @@ test("a picture that a person attaches goes to the model with the message, and o
   await page.locator(".message.user").getByText("dot.png").waitFor();
   expect(told().match(/"media_type":"image\/png"/gu)).toHaveLength(1);
   expect(await page.getByRole("list", { name: "Attached" }).count()).toBe(0);
+  // Its name is on the record.
+  await page.reload();
+  await page.locator(".message.user").getByText("dot.png").waitFor();
 });
 
 /** Makes a picture in the page, as photos are: large, and of many colours. Gives it to the page by an event. */

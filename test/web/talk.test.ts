@@ -275,6 +275,18 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Tell me a short story", "Short."]);
 });
 
+test("an answer that was stopped says so in the same words when it is read back from the record", async () => {
+  const page = await world.join();
+  world.model.script([reply([text("This goes on and on and on. ".repeat(40))], { ...slow(100) })]);
+  await say(page, "Tell me a long story");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator(".message").getByText("Stopped", { exact: true }).waitFor();
+
+  await page.reload();
+
+  await page.locator(".message[data-state=cancelled]").getByText("Stopped", { exact: true }).waitFor();
+});
+
 test("an answer that is given again takes the place of the first", async () => {
   const page = await world.join();
   world.model.script([reply([text("Rye.")]), reply([text("Wheat.")])]);

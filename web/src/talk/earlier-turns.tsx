@@ -2,7 +2,9 @@ import { type SpokenTurn, useMessage } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
+import { Attachment } from "./attachment.tsx";
 import { EditMessage } from "./edit-message.tsx";
+import { HOW_IT_ENDED } from "./how-it-ended.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { MessageView } from "./message-view.tsx";
 import { StoredPart } from "./stored-part.tsx";
@@ -71,8 +73,8 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
         />
       )}
       {isAnswered && seen && <MessageView id={turnId} earlier={turn} edit={edit} regenerate={regenerate} />}
-      {isAnswered && !seen && answer.length > 0 && (
-        <li className="message assistant">
+      {isAnswered && !seen && (answer.length > 0 || HOW_IT_ENDED[state] !== undefined) && (
+        <li className="message assistant" data-state={HOW_IT_ENDED[state] && state}>
           <div className="head">
             <p className="who">Agent</p>
             <When at={at} by="worker" />
@@ -86,7 +88,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
           {heard !== undefined && (
             <p className="note">{heard === "" ? "Nothing of it was heard" : `Heard: “${heard}”`}</p>
           )}
-          {state !== "completed" && <p className="note">{state}</p>}
+          {HOW_IT_ENDED[state] !== undefined && <p className="note">{HOW_IT_ENDED[state]}</p>}
         </li>
       )}
     </>
@@ -126,9 +128,14 @@ function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps):
         <EditMessage text={words} onDone={done} />
       ) : (
         <div className="body">
-          <p className="text" dir="auto">
-            {words}
-          </p>
+          {turn.attachments?.map((name, index) => (
+            <Attachment key={index} name={name} />
+          ))}
+          {words !== "" && (
+            <p className="text" dir="auto">
+              {words}
+            </p>
+          )}
         </div>
       )}
       {problem !== undefined && <p className="note">Failed: {problem}</p>}

@@ -14,19 +14,14 @@ import { askingCall } from "../tools/asked-forms.tsx";
 import { CallCard } from "../tools/call-card.tsx";
 import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
 import { useSound } from "../voice/sound-switch.ts";
+import { Attachment } from "./attachment.tsx";
 import { EditMessage } from "./edit-message.tsx";
+import { HOW_IT_ENDED } from "./how-it-ended.ts";
 import { mergeParts } from "./merge-parts.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { thumbnailOf } from "./sent-pictures.ts";
 import { StoredPart } from "./stored-part.tsx";
 import { When } from "./when.tsx";
-
-const ENDS: Readonly<Record<string, string>> = {
-  interrupted: "Interrupted",
-  cancelled: "Stopped",
-  failed: "Failed",
-  sending: "Sending …",
-};
 
 interface MessageViewProps {
   readonly id: string;
@@ -73,11 +68,7 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
       ) : (
         <div className="body">
           {message.attachments?.map((name, index) => (
-            <p key={index} className="attachment">
-              <Thumbnail src={thumbnailOf(id, index)} />
-              <span className="visually-hidden">Attached: </span>
-              <ExactText>{name}</ExactText>
-            </p>
+            <Attachment key={index} name={name} thumbnail={thumbnailOf(id, index)} />
           ))}
           {(earlier ? mergeParts(earlier.answer, parts) : parts).map((part, index) =>
             "kind" in part ? (
@@ -101,9 +92,9 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
           )}
         </div>
       )}
-      {ENDS[state] !== undefined && (
+      {HOW_IT_ENDED[state] !== undefined && (
         <p className="note">
-          {ENDS[state]}
+          {HOW_IT_ENDED[state]}
           {problem !== undefined && `: ${problem}`}
           {isReader && parts.some((part) => restOf(part, message) !== "") && ". The dimmed part was not read aloud."}
         </p>
@@ -115,10 +106,6 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
 /** An answer of which only a call is seen, because it ran on, does not tell of its end: the record does. */
 function stateOf({ state }: TalkMessage, earlier: SpokenTurn | undefined): TalkMessage["state"] {
   return state === "open" && earlier && earlier.state !== "running" ? earlier.state : state;
-}
-
-function Thumbnail({ src }: { readonly src: string | undefined }): ReactNode {
-  return src !== undefined && <img className="thumbnail" src={src} alt="" />;
 }
 
 /** Ignores a failure, because the message itself shows it. */
