@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
@@ -74,9 +75,11 @@ test("a worker without a recogniser offers no microphone, says why, and never sa
   expect(await page.getByText(/listening|speak|say something/iu).count()).toBe(0);
 });
 
+const focused = (page: Page) => page.evaluate("document.activeElement.id");
+
 test("the focus goes to the line to write in when its button goes away, and in a panel to its tab", async () => {
   const page = await world.join();
-  const line = page.getByLabel("Message", { exact: true }).and(page.locator(":focus"));
+  const line = () => expect.poll(() => focused(page)).toBe("message");
   world.model.script([
     reply([toolUse("show_notification", { message: "Tea is ready" }), toolUse("watch_oven")]),
     reply([toolUse("calculator", { expression: "1 + 1" })]),
@@ -84,18 +87,18 @@ test("the focus goes to the line to write in when its button goes away, and in a
   ]);
   await page.getByLabel("Message", { exact: true }).fill("Watch the oven");
   await page.getByRole("button", { name: "Send" }).press("Enter");
-  await line.waitFor();
+  await line();
   await page.getByRole("button", { name: "Close: Tea is ready" }).press("Enter");
-  await line.waitFor();
+  await line();
   await page.getByRole("button", { name: "Cancel Watch oven" }).press("Enter");
-  await line.waitFor();
+  await line();
 
   await page.getByRole("alertdialog").waitFor();
   await page.getByRole("alertdialog").getByRole("button", { name: "Always allow", disabled: false }).press("Enter");
   await page.getByText("Two.", { exact: true }).waitFor();
-  await line.waitFor();
+  await line();
   await page.getByRole("button", { name: /^Take back calculator/ }).press("Enter");
-  await page.getByRole("tab", { name: "Tools" }).and(page.locator(":focus")).waitFor();
+  await expect.poll(() => focused(page)).toBe("tab-tools");
 });
 
 test("an answer that ends while Stop has the focus gives it to the line to write in", async () => {
@@ -106,7 +109,7 @@ test("an answer that ends while Stop has the focus gives it to the line to write
   await page.getByRole("button", { name: "Stop" }).focus();
 
   await page.locator(".message.assistant[data-state=completed]").waitFor();
-  await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
+  await expect.poll(() => focused(page)).toBe("message");
 });
 
 /** How many elements move without end. */

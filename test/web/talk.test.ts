@@ -10,6 +10,9 @@ import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
+/** An answer, or a reload, takes longer than a poll waits by itself. */
+const SOON = { timeout: 10_000 };
+
 /** Keeps each text that an answer has shown while it grew. */
 const WATCH = `(() => {
   window.grown = new Set();
@@ -280,11 +283,12 @@ test("an answer that was stopped says so in the same words when it is read back 
   world.model.script([reply([text("This goes on and on and on. ".repeat(40))], { ...slow(100) })]);
   await say(page, "Tell me a long story");
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.locator(".message").getByText("Stopped", { exact: true }).waitFor();
+  const stopped = page.locator(".message[data-state=cancelled] .note");
+  await stopped.getByText("Stopped", { exact: true }).waitFor();
 
   await page.reload();
 
-  await page.locator(".message[data-state=cancelled]").getByText("Stopped", { exact: true }).waitFor();
+  await expect.poll(() => stopped.allTextContents(), SOON).toEqual(["Stopped"]);
 });
 
 test("an answer that is given again takes the place of the first", async () => {
@@ -322,9 +326,6 @@ test("a message is edited as often as is wanted, and each answer is announced, a
   expect(await page.evaluate("window.announced")).toEqual(["Answer: Yes.", "Answer: Yes.", "Answer: No."]);
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Is it cold?", "No."]);
 });
-
-/** An answer, or a reload, takes longer than a poll waits by itself. */
-const SOON = { timeout: 10_000 };
 
 test("an answer that another person has given again takes the first one's place for both, whenever they came", async () => {
   const ann = await world.join({ room: "mill" });

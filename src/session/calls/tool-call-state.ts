@@ -57,7 +57,18 @@ export function toToolCallState(call: Call, more: LiveDetails = {}): ToolCallSta
 }
 
 function toMetadata(call: Call): JsonObject {
-  const { messageId, toolUseId, revision, participant, addressee, timeoutMs, deadlineAt, progress, outcome, mcpServer } = call;
+  const {
+    messageId,
+    toolUseId,
+    revision,
+    participant,
+    addressee,
+    timeoutMs,
+    deadlineAt,
+    progress,
+    outcome,
+    mcpServer,
+  } = call;
   return {
     messageId,
     toolUseId,

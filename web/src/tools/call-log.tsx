@@ -36,13 +36,7 @@ export function CallLog({ title, lines, isRunning }: CallLogProps): ReactNode {
       >
         Log ({lines.length})
       </summary>
-      <pre
-        ref={box}
-        className="logs"
-        tabIndex={0}
-        aria-label={title}
-        onFocus={() => setChosen(true)}
-      >
+      <pre ref={box} className="logs" tabIndex={0} aria-label={title} onFocus={() => setChosen(true)}>
         {toVisible(lines.join("\n"))}
       </pre>
     </details>

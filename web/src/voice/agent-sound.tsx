@@ -32,7 +32,8 @@ export function AgentSound(): ReactNode {
   useEffect(() => {
     if (!isOn) return undefined;
     const attach = (track: RemoteTrack) => {
-      if (track.kind === Track.Kind.Audio) place.current?.append(Object.assign(track.attach(), { volume: getVolume() }));
+      if (track.kind === Track.Kind.Audio)
+        place.current?.append(Object.assign(track.attach(), { volume: getVolume() }));
     };
     const detach = (track: RemoteTrack) => {
       for (const element of track.detach()) element.remove();
