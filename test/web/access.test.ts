@@ -79,7 +79,9 @@ const focused = (page: Page) => page.evaluate("document.activeElement.id");
 
 test("the focus goes to the line to write in when its button goes away, and in a panel to its tab", async () => {
   const page = await world.join();
-  const line = () => expect.poll(() => focused(page)).toBe("message");
+  const line = async () => {
+    await expect.poll(() => focused(page)).toBe("message");
+  };
   world.model.script([
     reply([toolUse("show_notification", { message: "Tea is ready" }), toolUse("watch_oven")]),
     reply([toolUse("calculator", { expression: "1 + 1" })]),
