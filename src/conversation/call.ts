@@ -72,6 +72,8 @@ export interface Call {
   /** Whose turn it is. */
   readonly participant: string;
   readonly toolName: string;
+  /** The MCP server of its tool. */
+  readonly mcpServer: string | undefined;
   readonly input: JsonObject;
   readonly timeoutMs: number;
   readonly executionAsked: Execution;

@@ -11,6 +11,8 @@ export interface SpokenTool {
   readonly toolUseId?: string;
   readonly callId?: string;
   readonly ranOn?: "server" | "client" | "anthropic";
+  /** The MCP server that has the tool. */
+  readonly mcpServer?: string;
   /** On whose device it ran. */
   readonly participant?: string;
   /** What it ran with. */

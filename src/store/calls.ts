@@ -25,6 +25,7 @@ const FIXED = {
   turnId: "turn_id",
   toolUseId: "tool_use_id",
   toolName: "name",
+  mcpServer: "mcp_server",
   input: "input",
   timeoutMs: "timeout_ms",
   executionAsked: "execution_asked",

@@ -9,6 +9,7 @@ export function callOf(changes: Partial<Call> = {}): Call {
     messageId: "answer",
     participant: "ann",
     toolName: "scan",
+    mcpServer: undefined,
     input: { page: 1 },
     timeoutMs: 30_000,
     executionAsked: "server",

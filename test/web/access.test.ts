@@ -1,5 +1,6 @@
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { reply, text, toolUse } from "../../src/model-server/step.ts";
+import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { findingsOf } from "./findings.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
@@ -72,6 +73,45 @@ test("a worker without a recogniser offers no microphone, says why, and never sa
   await page.getByRole("tabpanel").getByText("This agent cannot hear").waitFor();
   expect(await page.getByRole("button", { name: "Microphone" }).count()).toBe(0);
   expect(await page.getByText(/listening|speak|say something/iu).count()).toBe(0);
+});
+
+const focused = (page: Page) => page.evaluate("document.activeElement.id");
+
+test("the focus goes to the line to write in when its button goes away, and in a panel to its tab", async () => {
+  const page = await world.join();
+  const line = async () => {
+    await expect.poll(() => focused(page)).toBe("message");
+  };
+  world.model.script([
+    reply([toolUse("show_notification", { message: "Tea is ready" }), toolUse("watch_oven")]),
+    reply([toolUse("calculator", { expression: "1 + 1" })]),
+    reply([text("Two.")]),
+  ]);
+  await page.getByLabel("Message", { exact: true }).fill("Watch the oven");
+  await page.getByRole("button", { name: "Send" }).press("Enter");
+  await line();
+  await page.getByRole("button", { name: "Close: Tea is ready" }).press("Enter");
+  await line();
+  await page.getByRole("button", { name: "Cancel Watch oven" }).press("Enter");
+  await line();
+
+  await page.getByRole("alertdialog").waitFor();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Always allow", disabled: false }).press("Enter");
+  await page.getByText("Two.", { exact: true }).waitFor();
+  await line();
+  await page.getByRole("button", { name: /^Take back calculator/ }).press("Enter");
+  await expect.poll(() => focused(page)).toBe("tab-tools");
+});
+
+test("an answer that ends while Stop has the focus gives it to the line to write in", async () => {
+  const page = await world.join();
+  world.model.script([reply([text("This goes on and on.")], { ...slow(100) })]);
+  await say(page, "Tell me something");
+
+  await page.getByRole("button", { name: "Stop" }).focus();
+
+  await page.locator(".message.assistant[data-state=completed]").waitFor();
+  await expect.poll(() => focused(page)).toBe("message");
 });
 
 /** How many elements move without end. */

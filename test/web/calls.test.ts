@@ -24,14 +24,16 @@ test("a tool that answers when its time is over: its card says so, also after a 
 
   const card = page.getByRole("group", { name: "Slow scan: Failed" });
   await card.getByText("The server answered too late. That changed nothing.").waitFor();
+  await card.getByText("Log (1)").click();
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
-  await card.locator("summary").click();
+  await card.locator("summary").first().click();
   expect(await findingsOf(page)).toEqual([]);
   await page.getByRole("tab", { name: "Turn" }).click();
   await page.getByText("Slow scan: late answer").waitFor();
 
   await page.reload();
   await card.getByText("The server answered too late. That changed nothing.").waitFor();
+  await card.getByText("Log (1)").click();
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
   await page.getByRole("tab", { name: "Turn" }).click();
   await page.getByText("Slow scan: late answer").waitFor();
@@ -50,6 +52,49 @@ test("one call is cancelled from its card, and the answer goes on", async () => 
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(await card.getByRole("button").count()).toBe(0);
   expect(lastResult()).toContain("Cancelled by a participant while it was running");
+});
+
+/** A page on which a call is open that logs line by line. */
+async function watching() {
+  const page = await world.join();
+  world.model.script(using("watch_oven"));
+  await say(page, "Watch the oven");
+  const log = page.getByLabel("Log of Watch oven");
+  await log.filter({ hasText: "minute 23" }).waitFor();
+  return { page, log, cancel: page.getByRole("button", { name: "Cancel Watch oven" }) };
+}
+
+test("a log is at its newest line until somebody scrolls up", async () => {
+  const { log } = await watching();
+  expect(await log.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)).toBeLessThan(2);
+
+  await log.evaluate((box) => {
+    box.scrollTop = 0;
+  });
+  const [, newest = "0"] = /minute (\d+)$/u.exec((await log.textContent()) ?? "") ?? [];
+  await log.filter({ hasText: `minute ${Number(newest) + 3}` }).waitFor();
+
+  expect(await log.evaluate((box) => box.scrollTop)).toBe(0);
+});
+
+test("a log closes with its call, and can be opened again", async () => {
+  const { page, log, cancel } = await watching();
+
+  await cancel.click();
+
+  await log.waitFor({ state: "hidden" });
+  await page.getByText(/^Log \(\d+\)$/u).click();
+  expect(await log.isVisible()).toBe(true);
+});
+
+test("a log that somebody reads stays open when its call ends", async () => {
+  const { page, log, cancel } = await watching();
+  await log.focus();
+
+  await cancel.click();
+
+  await page.getByText("That is all.", { exact: true }).waitFor();
+  expect(await log.isVisible()).toBe(true);
 });
 
 test("a result that is too large is cut, and its card says so and saves all of it, also after a reload", async () => {

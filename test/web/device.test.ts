@@ -71,6 +71,9 @@ test("a picture that a person attaches goes to the model with the message, and o
   await page.locator(".message.user").getByText("dot.png").waitFor();
   expect(told().match(/"media_type":"image\/png"/gu)).toHaveLength(1);
   expect(await page.getByRole("list", { name: "Attached" }).count()).toBe(0);
+  // Its name is on the record.
+  await page.reload();
+  await page.locator(".message.user").getByText("dot.png").waitFor();
 });
 
 /** Makes a picture in the page, as photos are: large, and of many colours. Gives it to the page by an event. */
@@ -267,6 +270,20 @@ test("a form of a tool is filled in by keyboard alone, and what does not fit is 
   await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
   const content = { guests: 4, place: "Inside", code: "AB", smoking: true, month: "May", extras: ["Bread", "Nuts"] };
   expect(told()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
+});
+
+test("a form that is answered with nothing in it says at each field that must be filled in what to do", async () => {
+  const { page, form } = await asked({ isAnswered: false });
+
+  await form.getByRole("button", { name: "Answer", exact: true }).click();
+
+  await form.getByLabel("How many people").and(page.locator(":focus")).waitFor();
+  expect(await form.locator(".field-problem").allTextContents()).toEqual([
+    "How many people: please fill this in",
+    "Where: please choose one",
+    "Code: please fill this in",
+  ]);
+  expect(await findingsOf(page)).toEqual([]);
 });
 
 test("of two forms Refuse declines one, Not now cancels the other, and the line to write in stays in sight", async () => {

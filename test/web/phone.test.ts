@@ -38,6 +38,19 @@ test("above a soft keyboard a form leaves the line to write in on the page", asy
   expect(form?.height).toBeGreaterThan(40);
 });
 
+test("however long a question is, its answers are in sight", async () => {
+  const page = await world.join({ viewport: PHONE });
+  world.model.script([reply([toolUse("save_text", { name: "a very long name ".repeat(60), text: "Buy milk" })])]);
+  await say(page, "Save my list");
+  const dialog = page.getByRole("alertdialog");
+
+  for (const name of ["Allow once", "Always allow", "Refuse"]) {
+    const box = await dialog.getByRole("button", { name }).boundingBox();
+    expect((box?.y ?? PHONE.height) + (box?.height ?? 0)).toBeLessThanOrEqual(PHONE.height);
+  }
+  expect(await dialog.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
+});
+
 test("Details cover the page, and close by a button or Escape, with the focus back", async () => {
   const page = await world.join({ viewport: PHONE });
   const details = page.getByRole("button", { name: "Details" });

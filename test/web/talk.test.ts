@@ -10,6 +10,9 @@ import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
+/** An answer, or a reload, takes longer than a poll waits by itself. */
+const SOON = { timeout: 10_000 };
+
 /** Keeps each text that an answer has shown while it grew. */
 const WATCH = `(() => {
   window.grown = new Set();
@@ -147,15 +150,19 @@ test("a question outlives a reload, and is open for its whole time again when mo
   expect(lastResult()).toContain("42");
 });
 
-test("a refusal tells the model why", async () => {
+test("a refusal tells the model why, by Enter in the field for the reason", async () => {
   const page = await world.join();
   world.model.script(calculation());
   await say(page, "What is 21 * 2?");
 
-  await page.getByLabel("Reason, if you refuse").fill("I know it myself, yes");
-  await page.getByRole("button", { name: "Refuse" }).click();
+  const reason = page.getByLabel("Reason, if you refuse");
+  await reason.press("Enter");
+  await reason.fill("I know it myself, yes");
+  await reason.press("Enter");
 
   await page.getByText("That is all.", { exact: true }).waitFor();
+  // The field had the focus, and went away with the question.
+  await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
   expect(lastResult()).toContain("I know it myself, yes");
 });
 
@@ -175,6 +182,45 @@ test("a page that is loaded again in the middle of a call goes on with it", asyn
   const texts = await page.locator(".message .text").allTextContents();
   expect(texts).toEqual(["Ask me what I drink", "I ask.", "Good choice."]);
   expect(lastResult()).toContain("Tea");
+  // It is one answer, and can be given again.
+  expect(await page.locator(".message .who").allTextContents()).toEqual(["You", "Agent"]);
+  await page.locator(".message.assistant").hover();
+  await page.getByRole("button", { name: "Answer again" }).waitFor();
+});
+
+/** The page's clock is a day and ten minutes ahead of the worker's. */
+const AHEAD = `(() => {
+  const RealDate = Date;
+  globalThis.Date = class extends RealDate {
+    constructor(...parts) { super(...(parts.length > 0 ? parts : [Date.now()])); }
+    static now() { return RealDate.now() + 87_000_000; }
+  };
+})()`;
+
+test("each message has its time by the device's clock, which is the same when it is read back from the record", async () => {
+  const page = await world.join({ before: AHEAD });
+  world.model.script([reply([text("Noon.")])]);
+  await say(page, "When do we eat?");
+  await page.getByText("Noon.", { exact: true }).waitFor();
+  const times = () =>
+    page
+      .locator(".message time")
+      .evaluateAll((shown) => shown.map((time) => Date.parse(time.getAttribute("datetime") ?? "")));
+  const live = await times();
+
+  await page.reload();
+  await page.getByText("Noon.", { exact: true }).waitFor();
+
+  // A worker's time that comes by HTTP has whole seconds.
+  const apart = (await times()).map((at, index) => Math.abs(at - (live[index] ?? 0)));
+  expect(apart).toHaveLength(2);
+  expect(Math.max(...apart)).toBeLessThan(10_000);
+  // A day is told unless it is today.
+  expect(await page.locator(".message time").first().textContent()).toMatch(/^\d{1,2}:\d\d/u);
+  const { sql } = world.parts.database;
+  await sql`update turns set created_at = created_at - interval '2 days' where input::text like '%When do we eat?%'`;
+  await page.reload();
+  await expect.poll(() => page.locator(".message time").first().textContent()).toMatch(/\d{4}.*\d{1,2}:\d\d/u);
 });
 
 /** Keeps what screen readers are told: each change of a live region, by its whole text. */
@@ -232,6 +278,19 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Tell me a short story", "Short."]);
 });
 
+test("an answer that was stopped says so in the same words when it is read back from the record", async () => {
+  const page = await world.join();
+  world.model.script([reply([text("This goes on and on and on. ".repeat(40))], { ...slow(100) })]);
+  await say(page, "Tell me a long story");
+  await page.getByRole("button", { name: "Stop" }).click();
+  const stopped = page.locator(".message[data-state=cancelled] .note");
+  await stopped.getByText("Stopped", { exact: true }).waitFor();
+
+  await page.reload();
+
+  await expect.poll(() => stopped.allTextContents(), SOON).toEqual(["Stopped"]);
+});
+
 test("an answer that is given again takes the place of the first", async () => {
   const page = await world.join();
   world.model.script([reply([text("Rye.")]), reply([text("Wheat.")])]);
@@ -267,9 +326,6 @@ test("a message is edited as often as is wanted, and each answer is announced, a
   expect(await page.evaluate("window.announced")).toEqual(["Answer: Yes.", "Answer: Yes.", "Answer: No."]);
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Is it cold?", "No."]);
 });
-
-/** An answer, or a reload, takes longer than a poll waits by itself. */
-const SOON = { timeout: 10_000 };
 
 test("an answer that another person has given again takes the first one's place for both, whenever they came", async () => {
   const ann = await world.join({ room: "mill" });

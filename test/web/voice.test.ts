@@ -217,3 +217,27 @@ test("with the sound off, which is remembered, an answer is not spoken and comes
   await page.getByText(`Answer: ${STORY}`).waitFor();
   expect(await page.locator(".message.assistant").last().locator(".ahead").count()).toBe(0);
 });
+
+test("the volume is set and remembered, and what plays the sound is chosen", async () => {
+  const page = await world.join();
+  const audio = "document.querySelector('[data-testid=sound] audio')";
+  const volume = page.getByRole("slider", { name: "Volume" });
+  await page.locator("[data-testid=sound] audio").waitFor({ state: "attached" });
+
+  await volume.fill("0.25");
+  expect(await page.evaluate(`${audio}.volume`)).toBe(0.25);
+  await page.reload();
+  await page.locator("[data-testid=sound] audio").waitFor({ state: "attached" });
+  expect(await page.evaluate(`${audio}.volume`)).toBe(0.25);
+  expect(await volume.inputValue()).toBe("0.25");
+
+  // Browsers name devices once a microphone was allowed.
+  await page.getByRole("button", { name: "Microphone" }).click();
+  const choice = page.getByRole("combobox", { name: "Loudspeaker" });
+  const other = choice.getByRole("option", { name: "Fake Audio Output 2" });
+  await other.waitFor({ state: "attached" });
+  const id = (await other.getAttribute("value")) ?? "";
+  await choice.selectOption(id);
+  await expect.poll(() => page.evaluate(`${audio}.sinkId`)).toBe(id);
+  expect(await findingsOf(page)).toEqual([]);
+});

@@ -64,7 +64,8 @@ function toCalledTool(
   call: TranscriptCall,
   { name, id, modelInput }: { readonly name: string; readonly id: string; readonly modelInput: JsonValue | undefined },
 ): SpokenTool | undefined {
-  const { callId, state, detail, input, isEdited, ranOn, addressee, logs, result, display, leftOutBytes } = call;
+  const { callId, state, detail, input, isEdited, ranOn, mcpServer, addressee, logs, result, display, leftOutBytes } =
+    call;
   const { errorCode, errorMessage, startedAt, finishedAt, extraAnswers } = call;
   if (detail === "off") return undefined;
   if (detail === "name") return { type: "tool", name, state };
@@ -75,6 +76,7 @@ function toCalledTool(
     toolUseId: id,
     callId,
     ...(ranOn !== null && { ranOn }),
+    ...(mcpServer !== null && { mcpServer }),
     ...(addressee !== null && { participant: addressee }),
     ...(input !== null && { input }),
     ...(input !== null && isEdited && modelInput !== undefined && { modelInput }),

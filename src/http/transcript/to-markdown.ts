@@ -26,9 +26,10 @@ export function markdownTurn({ participant, said, answer, at, heard, isReplaced,
   return ["", ...opening, "**Agent**", ...spoken, ...closing].join("\n\n").slice(1) + "\n";
 }
 
-function toolLine({ name, state, ranOn, participant, input, result, ...tool }: SpokenTool): string {
+function toolLine({ name, state, ranOn, mcpServer, participant, input, result, ...tool }: SpokenTool): string {
   const { display, leftOutBytes, errorCode, errorMessage } = tool;
-  const where = { server: "by the server", client: `by ${code(participant ?? "a client")}`, anthropic: "by Anthropic" };
+  const server = mcpServer === undefined ? "the server" : `MCP server ${code(mcpServer)}`;
+  const where = { server: `by ${server}`, client: `by ${code(participant ?? "a client")}`, anthropic: "by Anthropic" };
   const parts = [
     `Used ${code(name)}`,
     ...(input === undefined ? [] : [` with ${code(toJson(input))}`]),

@@ -7,8 +7,6 @@ import { resultText } from "../../tool/outcome.ts";
 export type ToolCallState = MessageBody<"tool_call_state">;
 
 interface LiveDetails {
-  /** The MCP server of its tool. */
-  readonly mcpServer?: string | undefined;
   /** The participant whose permission it waits for. */
   readonly approver?: string | undefined;
 }
@@ -59,7 +57,18 @@ export function toToolCallState(call: Call, more: LiveDetails = {}): ToolCallSta
 }
 
 function toMetadata(call: Call): JsonObject {
-  const { messageId, toolUseId, revision, participant, addressee, timeoutMs, deadlineAt, progress, outcome } = call;
+  const {
+    messageId,
+    toolUseId,
+    revision,
+    participant,
+    addressee,
+    timeoutMs,
+    deadlineAt,
+    progress,
+    outcome,
+    mcpServer,
+  } = call;
   return {
     messageId,
     toolUseId,
@@ -71,6 +80,7 @@ function toMetadata(call: Call): JsonObject {
     ...(deadlineAt !== undefined && { deadlineAt }),
     ...(call.state === "running" && deadlineAt === undefined && { waitsForPermission: true }),
     ...(progress !== undefined && { progress }),
+    ...(mcpServer !== undefined && { mcpServer }),
     ...(outcome && "errorCode" in outcome && { errorCode: outcome.errorCode }),
     ...(outcome?.state === "success" && outcome.display && { display: outcome.display }),
   };

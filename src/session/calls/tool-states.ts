@@ -2,14 +2,12 @@ import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import type { Peers } from "../peers/peers.ts";
-import type { ServerTool } from "../../tool/server-tool.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { type ToolCallState, toToolCallState } from "./tool-call-state.ts";
 
 interface ToolStatesOptions {
   readonly outbox: Pick<Outbox, "send">;
   readonly peers: Pick<Peers, "withFeature" | "absentWithFeature">;
-  readonly serverTools: ReadonlyMap<string, Pick<ServerTool, "mcpServer">>;
 }
 
 interface Waiting {
@@ -94,8 +92,7 @@ export class ToolStates {
   }
 
   #toState(call: Call): ToolCallState | undefined {
-    const { mcpServer } = this.#options.serverTools.get(call.toolName) ?? {};
-    return toToolCallState(call, { mcpServer, approver: this.#approvers.get(call.id) });
+    return toToolCallState(call, { approver: this.#approvers.get(call.id) });
   }
 
   #add(body: ToolCallState, to: readonly string[]): void {

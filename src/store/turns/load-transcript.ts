@@ -16,6 +16,8 @@ export interface TranscriptCall {
   /** Whether a participant has put `input` in the place of what the model wrote. */
   readonly isEdited: boolean;
   readonly ranOn: "server" | "client" | null;
+  /** The MCP server that has its tool. */
+  readonly mcpServer: string | null;
   /** The participant on whose device it ran. */
   readonly addressee: string | null;
   readonly logs: readonly string[] | null;
@@ -102,7 +104,7 @@ export async function loadTranscriptPage(
             json_build_object(
               'callId', id, 'state', call.state, 'detail', detail,
               'input', case when fits then ran_with end, 'isEdited', edited_input is not null,
-              'ranOn', execution_resolved, 'addressee', call.participant_identity,
+              'ranOn', execution_resolved, 'mcpServer', mcp_server, 'addressee', call.participant_identity,
               'logs', case when fits then logs end,
               'result', case when fits then result end, 'display', case when fits then display end,
               'leftOutBytes', case when not fits then bytes end,

@@ -303,6 +303,7 @@ function newCall(
     messageId: turn.messageId,
     participant: turn.participant,
     toolName: use.toolName,
+    mcpServer: tool?.mcpServer,
     input,
     timeoutMs: tool?.timeoutMs ?? defaultTimeoutMs,
     executionAsked: tool?.execution ?? "server",

@@ -225,6 +225,7 @@ function newForm(
     id,
     toolUseId: formUseId(parentId, id),
     toolName: ASK_USER,
+    mcpServer: undefined,
     input,
     timeoutMs,
     executionAsked: "client",

@@ -2,6 +2,7 @@ import type { ToolCall } from "@parley/react";
 import { expect, test } from "vitest";
 import { toExactJson, toVisible } from "../../../web/src/shared/exact-json.ts";
 import { toExtra, toRunner, toState } from "../../../web/src/tools/describe-call.ts";
+import { toToolCall } from "../../../web/src/tools/stored-call.ts";
 
 const call: ToolCall = {
   toolUseId: "t1",
@@ -23,6 +24,12 @@ test.each<[Partial<ToolCall>, string]>([
   [{}, ""],
 ])("a call of %j is said to run %j", (more, words) => {
   expect(toRunner({ ...call, ...more }, "ann")).toBe(words);
+});
+
+test("a call that is read back from the record is said to run where it ran", () => {
+  const stored = { type: "tool", name: "scan", state: "success", ranOn: "server", mcpServer: "shop" } as const;
+
+  expect(toRunner(toToolCall(stored, "a1"), "ann")).toBe("by MCP server shop");
 });
 
 test.each<[Partial<ToolCall>, string]>([

@@ -156,6 +156,17 @@ test("the Markdown form quotes all words, so that nobody can speak in another's 
   );
 });
 
+test("a call of an MCP server's tool names that server, also in Markdown", async () => {
+  const call = { toolUseId: "toolu_m", mcpServer: "shop", executionResolved: "server", ...success } as const;
+  const talk = await storedTalk([{ blocks: [use(0, "toolu_m", "shop_count")], calls: [call] }]);
+
+  const [turn] = await turnsOf(talk);
+
+  expect(turn?.["answer"]).toMatchObject([{ ranOn: "server", mcpServer: "shop" }]);
+  const markdown = await (await transcriptOf(talk, "?format=markdown")).text();
+  expect(markdown).toContain(", run by MCP server `shop`: success");
+});
+
 test("of a tool that shows its name alone nothing else is told, and of one that shows nothing, nothing", async () => {
   const talk = await storedTalk([
     {

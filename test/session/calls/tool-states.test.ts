@@ -284,7 +284,7 @@ function heldStates(present: readonly string[] = ["ann"]) {
     return { stanzaId: -1, sent: done.promise, isStream: false };
   };
   const peers = { withFeature: () => [...present], absentWithFeature: () => ["bob"] };
-  return { shown: new ToolStates({ outbox: { send }, peers, serverTools: new Map() }), sent };
+  return { shown: new ToolStates({ outbox: { send }, peers }), sent };
 }
 
 test("whose permission a call waits for is shown to the others until it was given", async () => {

@@ -1,5 +1,5 @@
 import { checkField, type FieldValue, type FormField, type OpenForm, parseField, useForms } from "@parley/react";
-import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 import { FieldInput, type Filled } from "./field-input.tsx";
 
@@ -36,14 +36,6 @@ function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
     () => new Map(fields.map((field) => [field.name, earlier?.get(field.name) ?? toFilled(field)])),
   );
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map(told && [told]));
-
-  // When the form goes away, the focus must go somewhere.
-  useLayoutEffect(() => {
-    const card = element.current;
-    return () => {
-      if (card?.contains(document.activeElement) === true) document.getElementById("message")?.focus();
-    };
-  }, []);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -3,6 +3,7 @@ import { DeviceSwitch } from "../device/device-switch.tsx";
 import type { DeviceTool } from "../device/switches.ts";
 import { FolderChoice } from "../files/folder-choice.tsx";
 import { Grants } from "../permissions/grants.tsx";
+import { LoudspeakerChoice } from "../voice/loudspeaker-choice.tsx";
 import { MicrophoneChoice } from "../voice/microphone-choice.tsx";
 
 const TOOLS: readonly (readonly [DeviceTool, string, string])[] = [
@@ -28,6 +29,7 @@ export function ToolsPanel(): ReactNode {
       <FolderChoice />
       <Grants />
       <MicrophoneChoice />
+      <LoudspeakerChoice />
     </>
   );
 }

@@ -1,15 +1,15 @@
-import { type SpokenTurn, type TalkEntry, useMessage, useParley } from "@parley/react";
-import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { type SpokenTurn, useMessage } from "@parley/react";
+import { memo, type ReactNode, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { Markdown } from "../markdown/markdown.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
-import { loadTurns } from "../shared/read-record.ts";
-import { useRecord } from "../shared/use-record.tsx";
-import { CallCard } from "../tools/call-card.tsx";
-import { toToolCall } from "../tools/stored-call.ts";
+import { Attachment } from "./attachment.tsx";
 import { EditMessage } from "./edit-message.tsx";
+import { HOW_IT_ENDED } from "./how-it-ended.ts";
 import { MessageActions } from "./message-actions.tsx";
-import { partsBefore } from "./parts-before.ts";
+import { MessageView } from "./message-view.tsx";
+import { StoredPart } from "./stored-part.tsx";
+import type { useEarlierTurns } from "./use-earlier-turns.ts";
+import { When } from "./when.tsx";
 
 interface Variations {
   readonly edit: (messageId: string, text: string) => Promise<void>;
@@ -17,31 +17,12 @@ interface Variations {
 }
 
 interface EarlierTurnsProps extends Variations {
-  /** Answers that this page shows itself. */
-  readonly shown: readonly TalkEntry[];
-  /** Shown when nothing has been said. */
-  readonly otherwise: ReactNode;
+  readonly earlier: ReturnType<typeof useEarlierTurns>;
 }
 
-/** What was said in this room before the page was opened, from the worker's record. */
-export function EarlierTurns({ shown, otherwise, edit, regenerate }: EarlierTurnsProps): ReactNode {
-  const { token } = useJoinedTalk();
-  const { value = [], problem } = useRecord(token, loadTurns);
-  const [replaced, setReplaced] = useState<readonly string[]>([]);
-  const parley = useParley();
-  useEffect(
-    () =>
-      parley?.on("answer_start", ({ replacesId }) => {
-        if (replacesId !== undefined) setReplaced((known) => [...known, replacesId]);
-      }),
-    [parley],
-  );
-  const loaded = value.filter(({ isReplaced }) => isReplaced !== true);
-  // The turns after a regenerated answer are replaced, too. The new answer is to its question.
-  const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
-  const turns = place < 0 ? loaded : loaded.slice(0, place + 1);
-  if (turns.length === 0) return problem || (shown.length === 0 && otherwise);
-  const askedHere = new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id));
+/** What was said in this room before the page was opened. */
+export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): ReactNode {
+  const { turns, askedHere, answeredAnew } = earlier;
   return (
     <section aria-label="Earlier in this room">
       <ol className="list">
@@ -50,7 +31,7 @@ export function EarlierTurns({ shown, otherwise, edit, regenerate }: EarlierTurn
             key={turn.turnId}
             turn={turn}
             isAskedHere={askedHere.has(turn.turnId)}
-            isAnsweredAnew={replaced.includes(turn.turnId)}
+            isAnsweredAnew={answeredAnew.has(turn.turnId)}
             edit={edit}
             regenerate={regenerate}
           />
@@ -69,17 +50,18 @@ interface EarlierTurnProps extends Variations {
 }
 
 const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown }: EarlierTurnProps): ReactNode {
-  const { turnId, messageId, said, state, heard } = turn;
+  const { turnId, messageId, said, state, at, heard, answer } = turn;
   const { isAskedHere, isAnsweredAnew } = shown;
   const [problem, setProblem] = useState<string>();
-  /** The part of the answer that this page has received, which is shown with the new messages. */
+  /** What this page has received of the answer: it was being given, or one of its calls still runs. */
   const seen = useMessage(turnId);
-  const answer = isAskedHere || isAnsweredAnew ? [] : partsBefore(turn.answer, seen?.parts ?? []);
   const tell = (varying: Promise<void>) => {
     setProblem(undefined);
     varying.catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
   };
-  const isOver = state !== "running" && messageId !== undefined;
+  const isRunning = state === "running" && (!seen || seen.state === "open");
+  const isOver = !isRunning && messageId !== undefined;
+  const isAnswered = !isAskedHere && !isAnsweredAnew;
   return (
     <>
       {said !== undefined && !isAskedHere && (
@@ -90,25 +72,23 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
           onEdit={isOver ? (text) => tell(edit(messageId, text)) : undefined}
         />
       )}
-      {answer.length > 0 && (
-        <li className="message assistant">
+      {isAnswered && seen && <MessageView id={turnId} earlier={turn} edit={edit} regenerate={regenerate} />}
+      {isAnswered && !seen && (answer.length > 0 || HOW_IT_ENDED[state] !== undefined) && (
+        <li className="message assistant" data-state={HOW_IT_ENDED[state] && state}>
           <div className="head">
             <p className="who">Agent</p>
-            <MessageActions onAgain={isOver && !seen ? () => tell(regenerate(messageId)) : undefined} />
+            <When at={at} by="worker" />
+            <MessageActions onAgain={isOver ? () => tell(regenerate(messageId)) : undefined} />
           </div>
           <div className="body">
-            {answer.map((part, index) =>
-              part.type === "text" ? (
-                <Markdown key={index} text={part.text ?? ""} />
-              ) : (
-                <CallCard key={index} call={toToolCall(part, turnId)} />
-              ),
-            )}
+            {answer.map((part, index) => (
+              <StoredPart key={index} part={part} turnId={turnId} />
+            ))}
           </div>
-          {!seen && heard !== undefined && (
+          {heard !== undefined && (
             <p className="note">{heard === "" ? "Nothing of it was heard" : `Heard: “${heard}”`}</p>
           )}
-          {!seen && state !== "completed" && <p className="note">{state}</p>}
+          {HOW_IT_ENDED[state] !== undefined && <p className="note">{HOW_IT_ENDED[state]}</p>}
         </li>
       )}
     </>
@@ -141,15 +121,21 @@ function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps):
     <li ref={item} className="message user">
       <div className="head">
         <p className="who">{isOwn ? "You" : <ExactText>{saidBy}</ExactText>}</p>
+        <When at={turn.at} by="worker" />
         <MessageActions onEdit={isOwn && onEdit ? () => setEditing(true) : undefined} />
       </div>
       {isEditing ? (
         <EditMessage text={words} onDone={done} />
       ) : (
         <div className="body">
-          <p className="text" dir="auto">
-            {words}
-          </p>
+          {turn.attachments?.map((name, index) => (
+            <Attachment key={index} name={name} />
+          ))}
+          {words !== "" && (
+            <p className="text" dir="auto">
+              {words}
+            </p>
+          )}
         </div>
       )}
       {problem !== undefined && <p className="note">Failed: {problem}</p>}

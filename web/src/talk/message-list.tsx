@@ -2,6 +2,7 @@ import { useParley, useTalk } from "@parley/react";
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import { EarlierTurns } from "./earlier-turns.tsx";
 import { MessageView } from "./message-view.tsx";
+import { useEarlierTurns } from "./use-earlier-turns.ts";
 
 /** Within this distance of its end, the list follows new messages; else it stays where the reader is. */
 const NEAR_PX = 80;
@@ -9,6 +10,10 @@ const NEAR_PX = 80;
 export function MessageList(): ReactNode {
   const { messages, edit, regenerate } = useTalk();
   const parley = useParley();
+  const earlier = useEarlierTurns(messages);
+  const { turns, askedHere, problem } = earlier;
+  // An answer that had begun before stands there, in its place.
+  const begunBefore = new Set(turns.map(({ turnId }) => turnId).filter((id) => !askedHere.has(id)));
   const list = useRef<HTMLDivElement>(null);
   const isNear = useRef(true);
   const top = useRef(0);
@@ -45,18 +50,15 @@ export function MessageList(): ReactNode {
       }}
     >
       <div className="messages">
-        <EarlierTurns
-          shown={messages}
-          edit={edit}
-          regenerate={regenerate}
-          otherwise={
-            <p className="empty">{parley ? "Ask something, for instance: “what is 21 * 2?”" : "Opening the talk …"}</p>
-          }
-        />
+        {turns.length > 0 && <EarlierTurns earlier={earlier} edit={edit} regenerate={regenerate} />}
+        {turns.length === 0 && problem}
+        {turns.length === 0 && !problem && messages.length === 0 && (
+          <p className="empty">{parley ? "Ask something, for instance: “what is 21 * 2?”" : "Opening the talk …"}</p>
+        )}
         <ol className="list">
-          {messages.map(({ id }) => (
-            <MessageView key={id} id={id} edit={edit} regenerate={regenerate} />
-          ))}
+          {messages.map(
+            ({ id }) => !begunBefore.has(id) && <MessageView key={id} id={id} edit={edit} regenerate={regenerate} />,
+          )}
         </ol>
       </div>
     </div>

@@ -1,4 +1,12 @@
-import { type Part, type TalkMessage, textOf, ToolCallView, useMessage, useToolCalls } from "@parley/react";
+import {
+  type Part,
+  type SpokenTurn,
+  type TalkMessage,
+  textOf,
+  ToolCallView,
+  useMessage,
+  useToolCalls,
+} from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
@@ -6,36 +14,38 @@ import { askingCall } from "../tools/asked-forms.tsx";
 import { CallCard } from "../tools/call-card.tsx";
 import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
 import { useSound } from "../voice/sound-switch.ts";
+import { Attachment } from "./attachment.tsx";
 import { EditMessage } from "./edit-message.tsx";
+import { HOW_IT_ENDED } from "./how-it-ended.ts";
+import { mergeParts } from "./merge-parts.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { thumbnailOf } from "./sent-pictures.ts";
-
-const ENDS: Readonly<Record<string, string>> = {
-  interrupted: "Interrupted",
-  cancelled: "Stopped",
-  failed: "Failed",
-  sending: "Sending …",
-};
+import { StoredPart } from "./stored-part.tsx";
+import { When } from "./when.tsx";
 
 interface MessageViewProps {
   readonly id: string;
+  /** What the record has of an answer that had begun before the page was opened. */
+  readonly earlier?: SpokenTurn;
   readonly edit: (id: string, text: string) => Promise<void>;
   readonly regenerate: (id: string) => Promise<void>;
 }
 
 /** One message. It renders again only when it grows itself, not when others come. */
-export const MessageView = memo(function MessageView({ id, edit, regenerate }: MessageViewProps): ReactNode {
+export const MessageView = memo(function MessageView({ id, earlier, edit, regenerate }: MessageViewProps): ReactNode {
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
   const item = useRef<HTMLLIElement>(null);
   const isReader = useIsReader(message);
   if (!message) return null;
-  const { role, from, parts, state, problem, replyTo } = message;
+  const { role, from, parts, problem, replyTo = earlier?.messageId } = message;
+  const state = stateOf(message, earlier);
   const isOver = state !== "open" && state !== "sending";
   return (
     <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
         <p className="who">{role === "user" ? from === undefined ? "You" : <ExactText>{from}</ExactText> : "Agent"}</p>
+        {earlier ? <When at={earlier.at} by="worker" /> : <When at={message.at} by="device" />}
         <MessageActions
           onEdit={isOver && role === "user" && from === undefined ? () => setEditing(true) : undefined}
           onAgain={
@@ -58,20 +68,20 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
       ) : (
         <div className="body">
           {message.attachments?.map((name, index) => (
-            <p key={index} className="attachment">
-              <Thumbnail src={thumbnailOf(id, index)} />
-              <span className="visually-hidden">Attached: </span>
-              <ExactText>{name}</ExactText>
-            </p>
+            <Attachment key={index} name={name} thumbnail={thumbnailOf(id, index)} />
           ))}
-          {parts.map((part, index) => (
-            <PartView
-              key={part.kind === "call" ? part.toolUseId : index}
-              part={part}
-              message={message}
-              isReader={isReader}
-            />
-          ))}
+          {(earlier ? mergeParts(earlier.answer, parts) : parts).map((part, index) =>
+            "kind" in part ? (
+              <PartView
+                key={part.kind === "call" ? part.toolUseId : index}
+                part={part}
+                message={message}
+                isReader={isReader}
+              />
+            ) : (
+              <StoredPart key={index} part={part} turnId={id} />
+            ),
+          )}
           {role === "assistant" && state === "open" && parts.length === 0 && (
             <p className="typing">
               <span className="visually-hidden">Thinking</span>
@@ -82,9 +92,9 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
           )}
         </div>
       )}
-      {ENDS[state] !== undefined && (
+      {HOW_IT_ENDED[state] !== undefined && (
         <p className="note">
-          {ENDS[state]}
+          {HOW_IT_ENDED[state]}
           {problem !== undefined && `: ${problem}`}
           {isReader && parts.some((part) => restOf(part, message) !== "") && ". The dimmed part was not read aloud."}
         </p>
@@ -93,8 +103,9 @@ export const MessageView = memo(function MessageView({ id, edit, regenerate }: M
   );
 });
 
-function Thumbnail({ src }: { readonly src: string | undefined }): ReactNode {
-  return src !== undefined && <img className="thumbnail" src={src} alt="" />;
+/** An answer of which only a call is seen, because it ran on, does not tell of its end: the record does. */
+function stateOf({ state }: TalkMessage, earlier: SpokenTurn | undefined): TalkMessage["state"] {
+  return state === "open" && earlier && earlier.state !== "running" ? earlier.state : state;
 }
 
 /** Ignores a failure, because the message itself shows it. */

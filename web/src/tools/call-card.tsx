@@ -64,7 +64,7 @@ export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
           {Math.round(progress * 100)} %
         </progress>
       )}
-      {logs.length > 0 && <CallLog title={`Log of ${toTitle(name)}`} lines={logs} />}
+      {logs.length > 0 && <CallLog title={`Log of ${toTitle(name)}`} lines={logs} isRunning={isOpen(call)} />}
       {id !== undefined && <AskedForms callId={id} />}
       {isOpen(call) && deadlineAt !== undefined && <TimeLeft until={deadlineAt + aheadMs} />}
       {isCancellable(call) && <CancelCall callId={call.id} title={toTitle(name)} />}

@@ -1,20 +1,44 @@
-import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
+
+/** Somebody who scrolls up by more than this reads: new lines leave the log where it is. */
+const NEAR_PX = 20;
 
 interface CallLogProps {
   readonly title: string;
   readonly lines: readonly string[];
+  /** Whether its call is still open. */
+  readonly isRunning: boolean;
 }
 
-/** The log of a call. Shows its newest lines; the others are reached by scrolling up. */
-export function CallLog({ title, lines }: CallLogProps): ReactNode {
+/** The log of a call, at its newest lines. It closes with its call, unless somebody has opened it or reads it. */
+export function CallLog({ title, lines, isRunning }: CallLogProps): ReactNode {
   const box = useRef<HTMLPreElement>(null);
+  /** Where the log was put last: at its end. */
+  const top = useRef(0);
+  const [chosen, setChosen] = useState<boolean>();
+  const isShown = chosen ?? isRunning;
   useLayoutEffect(() => {
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [lines]);
+    const element = box.current;
+    if (!element) return;
+    if (!isShown) top.current = 0;
+    if (element.scrollTop < top.current - NEAR_PX) return;
+    element.scrollTop = element.scrollHeight;
+    top.current = element.scrollTop;
+  }, [lines, isShown]);
   return (
-    <pre ref={box} className="logs" tabIndex={0} aria-label={title}>
-      {toVisible(lines.join("\n"))}
-    </pre>
+    <details className="log" open={isShown}>
+      <summary
+        onClick={(event) => {
+          event.preventDefault();
+          setChosen(!isShown);
+        }}
+      >
+        Log ({lines.length})
+      </summary>
+      <pre ref={box} className="logs" tabIndex={0} aria-label={title} onFocus={() => setChosen(true)}>
+        {toVisible(lines.join("\n"))}
+      </pre>
+    </details>
   );
 }

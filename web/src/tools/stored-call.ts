@@ -5,6 +5,7 @@ export function toToolCall(part: SpokenTool, messageId: string): ToolCall {
   const { toolUseId = "", name, state, input, result, errorCode, errorMessage } = part;
   const {
     ranOn,
+    mcpServer,
     participant,
     modelInput,
     logs = [],
@@ -29,6 +30,7 @@ export function toToolCall(part: SpokenTool, messageId: string): ToolCall {
     ...(errorCode !== undefined && { errorCode }),
     ...(errorMessage !== undefined && { error: errorMessage }),
     ...(ranOn !== undefined && { runner: ranOn }),
+    ...(mcpServer !== undefined && { mcpServer }),
     ...(participant !== undefined && { addressee: participant }),
     ...(modelInput !== undefined && { editedInput: JSON.stringify(input) }),
     ...(startedAt !== undefined && { startedAt }),

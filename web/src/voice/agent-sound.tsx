@@ -2,13 +2,14 @@ import { useVoice } from "@parley/react";
 import { RemoteTrackPublication, type RemoteTrack, RoomEvent, Track } from "livekit-client";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
-import { useSound } from "./sound-switch.ts";
+import { getVolume, useSound, useVolume } from "./sound-switch.ts";
 
 /** Plays what agents and participants say, while the sound is on. The worker is told when it is off. */
 export function AgentSound(): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { listen } = useVoice();
   const isOn = useSound();
+  const volume = useVolume();
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => listen(isOn), [listen, isOn]);
   useEffect(() => {
@@ -31,7 +32,8 @@ export function AgentSound(): ReactNode {
   useEffect(() => {
     if (!isOn) return undefined;
     const attach = (track: RemoteTrack) => {
-      if (track.kind === Track.Kind.Audio) place.current?.append(track.attach());
+      if (track.kind === Track.Kind.Audio)
+        place.current?.append(Object.assign(track.attach(), { volume: getVolume() }));
     };
     const detach = (track: RemoteTrack) => {
       for (const element of track.detach()) element.remove();
@@ -50,5 +52,8 @@ export function AgentSound(): ReactNode {
       each(detach);
     };
   }, [liveKit, isOn]);
+  useEffect(() => {
+    for (const audio of place.current?.querySelectorAll("audio") ?? []) audio.volume = volume;
+  }, [volume]);
   return <div ref={place} hidden data-testid="sound" />;
 }

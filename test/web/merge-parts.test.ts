@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { mergeParts } from "../../web/src/talk/merge-parts.ts";
+
+const STORED = [
+  { type: "text", text: "I look." },
+  { type: "tool", toolUseId: "first", name: "look" },
+  { type: "text", text: "Nothing there. I ask. One moment." },
+  { type: "tool", toolUseId: "second", name: "ask_user" },
+] as const;
+const call = (toolUseId: string) => ({ kind: "call", sequence: -1, toolUseId }) as const;
+
+test("of an answer that the page has seen nothing of, all is shown", () => {
+  expect(mergeParts(STORED, [])).toEqual(STORED);
+});
+
+test("calls and texts that the page has seen are shown once, in their places", () => {
+  const text = { kind: "text", sequence: 2, text: STORED[2].text, saidTo: 0 } as const;
+  const first = call("first");
+
+  expect(mergeParts(STORED, [text, first])).toEqual([STORED[0], first, text, STORED[3]]);
+});
+
+test("what the page has seen and the record did not have yet comes last", () => {
+  const later = { kind: "text", sequence: 4, text: "Done.", saidTo: 0 } as const;
+
+  expect(mergeParts(STORED, [call("second"), later])).toEqual([...STORED.slice(0, 3), call("second"), later]);
+});
+
+test("of a text whose last sentences the page has heard, its beginning is shown before them", () => {
+  const seen = ["I ask.", "One moment."].map((text) => ({ kind: "aside", text }) as const);
+
+  expect(mergeParts(STORED, [call("second"), ...seen])).toEqual([
+    ...STORED.slice(0, 2),
+    { type: "text", text: "Nothing there. " },
+    ...seen,
+    call("second"),
+  ]);
+});

@@ -1,0 +1,47 @@
+import { type SpokenTurn, type TalkEntry, useParley } from "@parley/react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+import { loadTurns } from "../shared/read-record.ts";
+import { useRecord } from "../shared/use-record.tsx";
+
+const NONE: readonly SpokenTurn[] = [];
+
+interface EarlierTurns {
+  readonly turns: readonly SpokenTurn[];
+  /** Those of which this page shows the question and the answer itself. */
+  readonly askedHere: ReadonlySet<string>;
+  /** Those that this page shows another answer to. */
+  readonly answeredAnew: ReadonlySet<string>;
+  /** Why they could not be read, for people. */
+  readonly problem: ReactNode;
+}
+
+/**
+ * What was said in this room before the page was opened, from the worker's record.
+ *
+ * @param shown the messages that this page has seen itself
+ */
+export function useEarlierTurns(shown: readonly TalkEntry[]): EarlierTurns {
+  const { token } = useJoinedTalk();
+  const { value: stored = NONE, problem } = useRecord(token, loadTurns);
+  const [replaced, setReplaced] = useState<readonly string[]>([]);
+  const parley = useParley();
+  useEffect(
+    () =>
+      parley?.on("answer_start", ({ replacesId }) => {
+        if (replacesId !== undefined) setReplaced((known) => [...known, replacesId]);
+      }),
+    [parley],
+  );
+  return useMemo(() => {
+    const loaded = stored.filter(({ isReplaced }) => isReplaced !== true);
+    // The turns after a regenerated answer are replaced, too. The new answer is to its question.
+    const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
+    return {
+      turns: place < 0 ? loaded : loaded.slice(0, place + 1),
+      askedHere: new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id)),
+      answeredAnew: new Set(replaced),
+      problem,
+    };
+  }, [stored, replaced, shown, problem]);
+}

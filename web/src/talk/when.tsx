@@ -1,0 +1,24 @@
+import type { ReactNode } from "react";
+import { useClockAhead } from "../shared/worker-clock.ts";
+
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+interface WhenProps {
+  /** Unix ms. */
+  readonly at: number;
+  /** Whose clock `at` is from. It is shown by this device's. */
+  readonly by: "worker" | "device";
+}
+
+/** When something was said: the time, with its day unless that is today. */
+export function When({ at, by }: WhenProps): ReactNode {
+  const aheadMs = useClockAhead();
+  const date = new Date(by === "worker" ? at + aheadMs : at);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return (
+    <time className="when" dateTime={date.toISOString()}>
+      {(isToday ? TIME : DAY_AND_TIME).format(date)}
+    </time>
+  );
+}

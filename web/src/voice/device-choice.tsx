@@ -1,0 +1,48 @@
+import { Room, RoomEvent } from "livekit-client";
+import { type ReactNode, useEffect, useState } from "react";
+import { useJoinedTalk } from "../join/joined-talk.tsx";
+
+interface DeviceChoiceProps {
+  readonly kind: "audioinput" | "audiooutput";
+  readonly label: string;
+}
+
+/** Chooses one of the devices of a kind. Browsers tell their names only after a microphone was allowed. */
+export function DeviceChoice({ kind, label }: DeviceChoiceProps): ReactNode {
+  const { liveKit } = useJoinedTalk();
+  const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
+  const [active, setActive] = useState("");
+  useEffect(() => {
+    const load = () => {
+      Room.getLocalDevices(kind, false).then(setDevices, () => setDevices([]));
+    };
+    load();
+    const events = [RoomEvent.MediaDevicesChanged, RoomEvent.LocalTrackPublished] as const;
+    for (const event of events) liveKit.on(event, load);
+    return () => {
+      for (const event of events) liveKit.off(event, load);
+    };
+  }, [liveKit, kind]);
+  useEffect(() => {
+    if (active === "") return undefined;
+    const use = () => void liveKit.switchActiveDevice(kind, active).catch(() => setActive(""));
+    use();
+    // Waits for the track, because LiveKit cannot change a microphone that is being opened.
+    liveKit.on(RoomEvent.LocalTrackPublished, use);
+    return () => void liveKit.off(RoomEvent.LocalTrackPublished, use);
+  }, [liveKit, kind, active]);
+  const named = devices.filter(({ deviceId, label: name }) => deviceId !== "" && name !== "");
+  if (named.length === 0) return null;
+  return (
+    <label className="field">
+      {label}
+      <select value={active} onChange={({ target: { value } }) => setActive(value)}>
+        {named.map(({ deviceId, label: name }) => (
+          <option key={deviceId} value={deviceId}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,28 @@
+import { useVoice } from "@parley/react";
+import { supportsAudioOutputSelection } from "livekit-client";
+import type { ReactNode } from "react";
+import { DeviceChoice } from "./device-choice.tsx";
+import { setVolume, useVolume } from "./sound-switch.ts";
+
+/** How loud the page is, and what plays it. Only shown when the worker speaks. */
+export function LoudspeakerChoice(): ReactNode {
+  const { speaks } = useVoice();
+  const volume = useVolume();
+  if (speaks !== true) return null;
+  return (
+    <>
+      <label className="field">
+        Volume
+        <input
+          type="range"
+          min={0}
+          max={1}
+          step={0.05}
+          value={volume}
+          onChange={({ target: { value } }) => setVolume(Number(value))}
+        />
+      </label>
+      {supportsAudioOutputSelection() && <DeviceChoice kind="audiooutput" label="Loudspeaker" />}
+    </>
+  );
+}
