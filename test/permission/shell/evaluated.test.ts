@@ -354,7 +354,6 @@ const BETWEEN = [
   "echo",
   ". -exec",
   "-I{}",
-
   "-u echo",
   "-a echo",
   "-E echo",
@@ -364,7 +363,6 @@ const BETWEEN = [
   "-C . -a echo",
   "--unset echo",
   "-a echo -E echo",
-  ,
   "'-Stouch P' echo",
   "-S 'touch P'",
   "--split-string='touch P' echo",
