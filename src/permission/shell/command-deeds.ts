@@ -70,7 +70,10 @@ class Deeds {
     if (!isClear) this.#addAnything(line.split(JOINTS).map((part) => part.trim()));
   }
 
-  #addRedirect({ sign, path }: ShellRedirect, { isMoved, isExpanded }: Readonly<Record<"isMoved" | "isExpanded", boolean>>): void {
+  #addRedirect(
+    { sign, path }: ShellRedirect,
+    { isMoved, isExpanded }: Readonly<Record<"isMoved" | "isExpanded", boolean>>,
+  ): void {
     const file = isMoved && !path.startsWith("/") ? UNKNOWN : path;
     this.#add({ value: `${sign} ${file}`, words: [sign, file], aliases: [`${sign} ${path}`], isExpanded });
     this.#add({ type: sign === "<" ? "read" : "edit", value: file, aliases: [path], isOnlyRestricted: true });

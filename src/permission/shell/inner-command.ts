@@ -44,7 +44,9 @@ const STANDALONE: Readonly<Record<string, RegExp>> = {
 const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
 /** Commands that change what a word means from then on, or run later what they read. */
 const OBSCURE: ReadonlySet<string> = new Set(
-  "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel shopt bwrap".split(" "),
+  "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel shopt bwrap".split(
+    " ",
+  ),
 );
 /** What `set` may be given: `-k`, `-a`, `-H` and others change what later words mean. */
 const PLAIN_SET = /^(?:-[efunvx]*o?|\+[efunvx]+|errexit|nounset|pipefail|xtrace)$/u;

@@ -5,7 +5,7 @@ import type { RoomParticipant } from "../../session/room/room-input.ts";
 
 type Recognized = stt.SpeechEvent | string;
 /** Starts a recognizer for one part of the sound. */
-export type OpenRecognizer = (audio: ReadableStream<AudioFrame>) => Promise<ReadableStream<Recognized> | null>;
+type OpenRecognizer = (audio: ReadableStream<AudioFrame>) => Promise<ReadableStream<Recognized> | null>;
 
 /** The sound of one participant, in a recognizer's stream of its own. */
 interface Part {
