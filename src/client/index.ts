@@ -17,7 +17,8 @@ export {
 export { type ResultBlock, toolResult, type ToolResult, type ToolResultParts } from "../protocol/tool-result.ts";
 export { type ClientTool, type ToolContext, ToolError } from "./tools/client-tool.ts";
 export { connect, type ConnectOptions } from "./connect.ts";
-export { type Parley, type PermissionOptions, type SendTextOptions, type SentText } from "./parley.ts";
+export type { PermissionOptions } from "./permission-answer.ts";
+export { type Parley, type SendTextOptions, type SentText } from "./parley.ts";
 export { type LiveKitRoom, roomTransport } from "./room/room-transport.ts";
 export { type RoomPeer, type Transport, type TransportListener } from "./room/transport.ts";
 export type { ParleyOptions } from "./wire/own-configuration.ts";

@@ -14,6 +14,7 @@ import { ask, toError, type AskOptions, type WholeAnswer } from "./ask.ts";
 import { EVENTS, type ParleyEvents } from "./client-events.ts";
 import { type ClientTool, compileTool, type CompiledTool } from "./tools/client-tool.ts";
 import { Emitter } from "./emitter.ts";
+import { type PermissionAnswer, type PermissionOptions, toPermissionResponse } from "./permission-answer.ts";
 import { IncomingMessages } from "./wire/incoming.ts";
 import { ClientOutbox } from "./wire/client-outbox.ts";
 import { ProgressSender } from "./tools/progress-sender.ts";
@@ -32,19 +33,6 @@ export interface SendTextOptions {
   /** What the model is shown with the text. @defaultValue nothing */
   readonly attachments?: readonly Attachment[];
 }
-
-type PermissionAnswer = MessageBody<"permission_response">["response"];
-
-/** What an answer to a permission request may add. */
-export type PermissionOptions<Answer extends PermissionAnswer = PermissionAnswer> = Answer extends "reject"
-  ? {
-      /** Told to the model. */
-      readonly message?: string;
-    }
-  : {
-      /** Other arguments for the call, where its tool allows them. */
-      readonly editedInput?: JsonObject;
-    };
 
 export interface SentText {
   /** The message's id; its answer has it as `previousId`. */
@@ -259,11 +247,7 @@ export class Parley implements AsyncDisposable {
     response: Answer,
     options?: PermissionOptions<Answer>,
   ): Promise<void> {
-    const given: PermissionOptions<"reject"> & PermissionOptions<"approve"> = options ?? {};
-    refuseUnknownFields(given, ["message", "editedInput"], "respondToPermission's options");
-    const { message, editedInput } = given;
-    const edited = editedInput && { editedInputJson: JSON.stringify(editedInput) };
-    const body = { permissionId, response, ...(message !== undefined && { message }), ...edited };
+    const body = toPermissionResponse(permissionId, response, options);
     await this.#deliver({ type: "permission_response", body });
   }
 

@@ -123,7 +123,7 @@ function readExactly(app: HttpApp): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
     if (body === "") return done(null);
-    parse(request, body, (error, value) => {
+    void parse(request, body, (error, value) => {
       const loss = error ? undefined : findJsonLoss(body);
       if (loss) done(new HttpError(400, describeFault(loss.path, loss.why)));
       else done(error, value);

@@ -1,0 +1,28 @@
+import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { MessageBody } from "../protocol/messages/messages.ts";
+
+export type PermissionAnswer = MessageBody<"permission_response">["response"];
+
+/** What an answer to a permission request may add. */
+export type PermissionOptions<Answer extends PermissionAnswer = PermissionAnswer> = Answer extends "reject"
+  ? {
+      /** Told to the model. */
+      readonly message?: string;
+    }
+  : {
+      /** Other arguments for the call, where its tool allows them. */
+      readonly editedInput?: JsonObject;
+    };
+
+/** @throws {TypeError} for an option that does not exist */
+export function toPermissionResponse(
+  permissionId: string,
+  response: PermissionAnswer,
+  options: PermissionOptions<"reject"> & PermissionOptions<"approve"> = {},
+): MessageBody<"permission_response"> {
+  refuseUnknownFields(options, ["message", "editedInput"], "respondToPermission's options");
+  const { message, editedInput } = options;
+  const edited = editedInput && { editedInputJson: JSON.stringify(editedInput) };
+  return { permissionId, response, ...(message !== undefined && { message }), ...edited };
+}

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { httpError, reply, text } from "../../../src/model-server/step.ts";
+import { createId } from "../../../src/lib/id.ts";
+import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
+import { LIMITS } from "../../../src/protocol/limits.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { messagesTo } from "../../support/model-view.ts";
+import type { Participant } from "../../support/participant.ts";
+import { PNG } from "../../support/pictures.ts";
+import { billed } from "../spending/billed.ts";
+
+const CONTEXT = { budgetTokens: 2_000, hardTokens: 8_000 };
+const pictures = (count: number, data: Uint8Array = PNG) => Array.from({ length: count }, () => ({ data }));
+
+async function refused(user: Participant, body: object): Promise<number> {
+  const id = createId();
+  await user.send({ type: "user_message", body: { id, content: "Look", ...body } } as never);
+  return (await user.next("error_message", ({ originatingId }) => originatingId === id)).code;
+}
+
+const shown = (agent: TestAgent) => messagesTo(agent).map(({ role, content }) => `${role}: ${JSON.stringify(content)}`);
+
+test.each<[string, (user: Participant, agent: TestAgent) => Promise<number>, number]>([
+  ["is too long", (user) => refused(user, { content: "log ".repeat(125_000) }), 413],
+  ["has a picture that is none", (user) => refused(user, { attachments: pictures(1, Buffer.from("<svg/>")) }), 101],
+  ["has too many pictures", (user) => refused(user, { attachments: pictures(LIMITS.contentBlocks + 1) }), 413],
+  ["has a number that JSON has not", (user) => refused(user, { attachments: [{ text: "a", size: NaN }] }), 101],
+  ["has an unreadable field", (user) => refused(user, { content: 7 }), 101],
+  [
+    "names another conversation",
+    async (user) => {
+      const message = { type: "user_message" as const, body: { id: "elsewhere", content: "Look" } };
+      await user.sendBytes(encodeEnvelope({ stanzaId: 1_000, conversationId: "ac_other", message }));
+      return (await user.next("error_message", ({ originatingId }) => originatingId === "elsewhere")).code;
+    },
+    201,
+  ],
+  [
+    "the model's API refuses",
+    (user, agent) => {
+      agent.model.script([httpError(400)]);
+      return refused(user, {});
+    },
+    202,
+  ],
+])("a message that %s changes nothing of what the model is shown of the turns before", async (_, refuse, code) => {
+  await using agent = await TestAgent.start({ policy: { context: CONTEXT } as never });
+  const user = await agent.client("user");
+  agent.model.script([reply([text("Hello, Bob.")]), reply([text("Fine.")])]);
+  await user.answerTo(await user.say("My name is Bob"));
+  await user.answerTo(await user.say("How are you?"));
+  const before = shown(agent);
+
+  expect(await refuse(user, agent)).toBe(code);
+  agent.model.script([reply([text("Bob.")])]);
+  expect(await user.answerTo(await user.say("What is my name?"))).toBe("Bob.");
+
+  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+});
+
+test("a message that is over the budget changes nothing of what the model is shown of the turns before", async () => {
+  await using agent = await TestAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
+  const user = await agent.client("user");
+  const step = (words: string) => billed(words, { input: 500, output: 50 });
+  agent.model.script([step("Hello, Bob."), step("Fine."), step("Bob.")]);
+  await user.answerTo(await user.say("My name is Bob"));
+  await user.answerTo(await user.say("How are you?"));
+  const before = shown(agent);
+
+  await user.answerTo(await user.say("And now?"));
+  expect(agent.model.requests).toHaveLength(2);
+  await agent.sql`update spending set input_tokens = 0`;
+  await user.answerTo(await user.say("What is my name?"));
+
+  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+});
+
+/** The mark of the prompt cache moves with the talk. */
+const withoutMarks = (message: string) => message.replaceAll(/,?"cache_control":\{[^}]*\}/gu, "");
