@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { type AskOptions, connect, type ClientTool, type ConnectOptions, toolResult, type ToolResultParts } from "../../src/client/index.ts";
+import {
+  type AskOptions,
+  connect,
+  type ClientTool,
+  type ConnectOptions,
+  toolResult,
+  type ToolResultParts,
+} from "../../src/client/index.ts";
 import { MemoryRoom } from "../support/doubles/memory-transport.ts";
 import { openClient } from "./open-client.ts";
 
