@@ -23,7 +23,11 @@ export async function readVersions(
       .map((line) => line.split("==")),
   );
   return {
-    Parley: execFileSync("git", ["describe", "--always", "--dirty"], { cwd: ROOT, encoding: "utf8", env: programEnvironment() }).trim(),
+    Parley: execFileSync("git", ["describe", "--always", "--dirty"], {
+      cwd: ROOT,
+      encoding: "utf8",
+      env: programEnvironment(),
+    }).trim(),
     Node: process.versions.node,
     PostgreSQL: row?.server_version ?? "?",
     "livekit-server": "1.13.5",

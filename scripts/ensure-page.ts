@@ -27,7 +27,10 @@ export async function ensurePage(): Promise<void> {
   const folder = `${PAGE}-${process.pid}`;
   const args = [VITE, "build", "web", "--outDir", folder, "--logLevel", "warn"];
   try {
-    await promisify(execFile)(process.execPath, args, { cwd: ROOT, env: { ...programEnvironment(), NODE_ENV: "production" } });
+    await promisify(execFile)(process.execPath, args, {
+      cwd: ROOT,
+      env: { ...programEnvironment(), NODE_ENV: "production" },
+    });
     // In one step, for whoever reads it meanwhile.
     await rm(PAGE, { recursive: true, force: true });
     await rename(folder, PAGE);

@@ -65,7 +65,10 @@ async function layersOf(image: string): Promise<Sizes> {
   for (const name of ["package.json", "package-lock.json"]) await cp(join(ROOT, name), join(image, name));
   const dockerfile = await readFile(join(ROOT, "Dockerfile"), "utf8");
   const [, commands = ""] = /RUN (npm ci --omit=dev[^]*?)\n\n/.exec(dockerfile) ?? [];
-  await run("sh", ["-c", commands], { cwd: image, env: { ...installerEnvironment(), npm_config_prefer_offline: "true" } });
+  await run("sh", ["-c", commands], {
+    cwd: image,
+    env: { ...installerEnvironment(), npm_config_prefer_offline: "true" },
+  });
   const copied = ["node_modules", "src", "tools", "web/dist"];
   const folders = await Promise.all(
     copied.map(async (name) => {

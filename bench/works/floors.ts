@@ -81,10 +81,11 @@ async function openHops() {
   const livekit = await startOwnLivekit();
   opening.defer(() => livekit.close());
   const room = `floor-${process.pid}`;
-  const echo = fork(fileURLToPath(new URL("../arms/echo.ts", import.meta.url)), [
-    livekit.url,
-    await tokenFor(livekit, room, "echo"),
-  ], { env: programEnvironment("NODE_ENV", "RUST_LOG") });
+  const echo = fork(
+    fileURLToPath(new URL("../arms/echo.ts", import.meta.url)),
+    [livekit.url, await tokenFor(livekit, room, "echo")],
+    { env: programEnvironment("NODE_ENV", "RUST_LOG") },
+  );
   const exited = once(echo, "exit");
   opening.defer(async () => {
     if (echo.connected) echo.disconnect();

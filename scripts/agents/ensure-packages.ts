@@ -19,6 +19,9 @@ const LAST = join(BUILT, archiveOf("create-parley"));
 export async function ensurePackages(): Promise<string> {
   if (await isNewer(LAST, SOURCES)) return BUILT;
   process.stdout.write("Building Parley's packages, which takes about half a minute …\n");
-  execFileSync(process.execPath, [join(ROOT, "scripts/build-packages.ts")], { stdio: ["ignore", "ignore", "inherit"], env: installerEnvironment() });
+  execFileSync(process.execPath, [join(ROOT, "scripts/build-packages.ts")], {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: installerEnvironment(),
+  });
   return BUILT;
 }

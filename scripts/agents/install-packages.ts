@@ -14,9 +14,10 @@ import { installerEnvironment } from "../../src/tool/program-environment.ts";
 export async function installPackages(folder: string, named: string): Promise<void> {
   const specs = await givePackages(folder, await ensurePackages());
   process.stdout.write(`\nIn ${named}: npm install ${specs.join(" ")}\n`);
-  const [code] = (await once(spawn("npm", ["install", ...specs], { cwd: folder, stdio: "inherit", env: installerEnvironment() }), "close")) as [
-    number,
-  ];
+  const [code] = (await once(
+    spawn("npm", ["install", ...specs], { cwd: folder, stdio: "inherit", env: installerEnvironment() }),
+    "close",
+  )) as [number];
   if (code !== 0)
     throw new TalkError(
       `npm install failed in ${named} with status ${code}; its output above says why. ` +

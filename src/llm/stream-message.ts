@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Anthropic, APIError } from "@anthropic-ai/sdk";
+import { type Anthropic, APIError } from "@anthropic-ai/sdk";
 import type { Stream } from "@anthropic-ai/sdk/streaming";
 import type { ModelRequest } from "./build-request.ts";
 import { type ClientOptions, openClient } from "./open-client.ts";

@@ -55,7 +55,10 @@ export async function loadTools(
   }
   for (const name of before ? [] : Object.keys(settings)) {
     if (!known.has(name))
-      throw new AppError("invalid_config", `toolSettings.${name}: there is no tool "${name}" in ${folder}.${didYouMean(name, known)}`);
+      throw new AppError(
+        "invalid_config",
+        `toolSettings.${name}: there is no tool "${name}" in ${folder}.${didYouMean(name, known)}`,
+      );
   }
   return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
 }

@@ -15,7 +15,9 @@ const NEEDED = [
 
 /** What a program may need that downloads: the machine's proxies and certificates. */
 const DOWNLOADS =
-  "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS".split(" ");
+  "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS".split(
+    " ",
+  );
 
 /** The environment of npm and pip: with their own settings, of which some hold a registry's key. */
 export function installerEnvironment(): NodeJS.ProcessEnv {

@@ -2,8 +2,14 @@ import { expect, test } from "vitest";
 import { hideSecrets } from "../../src/lib/hide-secrets.ts";
 
 test.each([
-  ["Request cannot be constructed from a URL that includes credentials: https://me:hunter2@h/v1", "credentials: https://h/v1"],
-  ["connect postgres://u:p@ss@db:5432/x?password=hunter2&sslmode=require failed", "connect postgres://db:5432/x?… failed"],
+  [
+    "Request cannot be constructed from a URL that includes credentials: https://me:hunter2@h/v1",
+    "credentials: https://h/v1",
+  ],
+  [
+    "connect postgres://u:p@ss@db:5432/x?password=hunter2&sslmode=require failed",
+    "connect postgres://db:5432/x?… failed",
+  ],
   ["proxy http://user:hunter2@proxy:3128 refused", "proxy http://proxy:3128 refused"],
   ["wss://h/rtc?access_token=hunter2", "wss://h/rtc?…"],
   ["invalid token: eyJhbGciOi.eyJpc3MiOi.c2lnbmF0, signature", "invalid token: …, signature"],

@@ -158,10 +158,18 @@ test.each(["docker-compose.yml", "template/docker-compose.yml"])(
     const { services } = parse(await read(file), { merge: true }) as ComposeFile;
     const [shell = "", flag = "", script = "", ...args] = services["livekit"]?.entrypoint ?? [];
     const start = (address: string, secret: string) =>
-      spawnSync(shell, [flag, script.replaceAll("$$", "$").replace("/livekit-server", "echo started"), ...args, "--x"], {
-        env: { PATH: process.env["PATH"], PUBLISH_ADDRESS: address, LIVEKIT_KEYS: `? |2-\n  key\n: |2-\n  ${secret}\n` },
-        encoding: "utf8",
-      });
+      spawnSync(
+        shell,
+        [flag, script.replaceAll("$$", "$").replace("/livekit-server", "echo started"), ...args, "--x"],
+        {
+          env: {
+            PATH: process.env["PATH"],
+            PUBLISH_ADDRESS: address,
+            LIVEKIT_KEYS: `? |2-\n  key\n: |2-\n  ${secret}\n`,
+          },
+          encoding: "utf8",
+        },
+      );
     const known = "development-secret-that-everybody-knows";
 
     expect(start("127.0.0.1", known).stdout).toBe("started --x\n");

@@ -25,7 +25,9 @@ test("a database that is not there yet is waited for, with one line that names i
   proxy.isRefusing = false;
 
   expect(await migrated).toMatchObject({ pending: [], isDatabaseNewer: false });
-  expect(lines).toEqual([`waiting for the database at ${host}${pathname}: The database is unavailable (CONNECTION_CLOSED)`]);
+  expect(lines).toEqual([
+    `waiting for the database at ${host}${pathname}: The database is unavailable (CONNECTION_CLOSED)`,
+  ]);
   expect(lines.join()).not.toContain(password);
 });
 
@@ -39,7 +41,9 @@ test("a pooler that is not there yet is waited for as well", async () => {
   proxy.isRefusing = false;
 
   expect(await prepared).toMatchObject({ pending: [], databaseUrl: proxy.url, listenUrl: database.url });
-  expect(lines).toEqual([`waiting for the database at ${host}${pathname}: The database is unavailable (CONNECTION_CLOSED)`]);
+  expect(lines).toEqual([
+    `waiting for the database at ${host}${pathname}: The database is unavailable (CONNECTION_CLOSED)`,
+  ]);
 });
 
 test("a stop ends the wait", async () => {

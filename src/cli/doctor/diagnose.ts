@@ -30,7 +30,9 @@ export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding
   const unset = [...missingSettings(config, isWorkerOnly, !isWorkerOnly), ...missingSpeech(config.speech)];
   return [
     ok("the config file and the environment"),
-    ...(await checkVariables(".env", process.env)).map((problem) => note(problem, "correct it, if it is meant for Parley")),
+    ...(await checkVariables(".env", process.env)).map((problem) =>
+      note(problem, "correct it, if it is meant for Parley"),
+    ),
     ...(await checkDefinitions(config)),
     ...unset.map((line) => missing(`not set: ${line}`, "set it in .env or in the environment")),
     ...missingPlugins(config.speech).map(({ name, use }) => missing(`no ${name}, ${use}`, `npm install ${name}`)),

@@ -12,7 +12,11 @@ export interface Finding {
 
 export const ok = (text: string): Finding => ({ state: "ok", text: hideSecrets(text) });
 export const note = (text: string, remedy: string): Finding => ({ state: "note", text: hideSecrets(text), remedy });
-export const missing = (text: string, remedy: string): Finding => ({ state: "missing", text: hideSecrets(text), remedy });
+export const missing = (text: string, remedy: string): Finding => ({
+  state: "missing",
+  text: hideSecrets(text),
+  remedy,
+});
 
 /**
  * The error's message with that of its cause, because `fetch failed` alone helps nobody. Parley's own errors say it all.

@@ -158,7 +158,8 @@ interface DriverAddress {
 export function readAddress(address: string): DriverAddress {
   const url = new URL(address);
   const params = new URLSearchParams(url.search);
-  const kept = (names: readonly string[]) => names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []));
+  const kept = (names: readonly string[]) =>
+    names.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : []));
   const schema = params.get("schema");
   const [user, password, database] = ["user", "password", "dbname"].map((name) => params.get(name));
   const host = params.get("hostaddr") ?? params.get("host");

@@ -4,13 +4,16 @@ import { AppError } from "../../errors/app-error.ts";
 
 const fields = z.record(z.string(), z.unknown());
 
+/** No turn lasts an hour, and a timer that is longer than it can count fires at once. */
+const MAX_MS = 3_600_000;
+
 const callSchema = z.strictObject({
   path: z.string(),
   /** The agent's request after `normalise`. Fields that are missing here are not compared. */
   request: fields,
-  status: z.number().int(),
+  status: z.number().int().min(200).max(599),
   /** A stream: its events, with the milliseconds from the request to each. */
-  events: z.array(z.strictObject({ ms: z.number(), event: fields })).optional(),
+  events: z.array(z.strictObject({ ms: z.number().min(0).max(MAX_MS), event: fields })).optional(),
   /** The stream was cut off by the agent, so it has no end. */
   isCut: z.boolean().optional(),
   /** An answer that is no stream. */

@@ -79,11 +79,7 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
   return namedPatterns(agents, config).flatMap(({ place, pattern, type, isLenient }) => {
     // A name that is no glob stops the start instead.
     const problem =
-      type !== undefined
-        ? misfitOfRule({ type, pattern })
-        : isLenient || isGlob(pattern)
-          ? misfit(pattern)
-          : undefined;
+      type !== undefined ? misfitOfRule({ type, pattern }) : isLenient || isGlob(pattern) ? misfit(pattern) : undefined;
     return problem === undefined ? [] : `${place}: ${problem}`;
   });
 }

@@ -108,10 +108,18 @@ test("the model is asked as a turn asks it, and no user or password of an addres
   await writeAgent();
   await using model = await startModelServer({ apiKey: "right" });
   const withUser = Object.assign(new URL(model.url), { username: "me", password: "hunter2" }).href;
-  const [gone, proxied] = ["http://me:hunter2@127.0.0.1:2", "postgres://me:hunter2@127.0.0.1:1/parley?password=hunter2"];
+  const [gone, proxied] = [
+    "http://me:hunter2@127.0.0.1:2",
+    "postgres://me:hunter2@127.0.0.1:1/parley?password=hunter2",
+  ];
 
   const there = await doctor({ TTS: "none", ANTHROPIC_API_KEY: "right", ANTHROPIC_BASE_URL: withUser });
-  const away = await doctor({ TTS: "none", ANTHROPIC_API_KEY: "right", ANTHROPIC_BASE_URL: gone, DATABASE_URL: proxied });
+  const away = await doctor({
+    TTS: "none",
+    ANTHROPIC_API_KEY: "right",
+    ANTHROPIC_BASE_URL: gone,
+    DATABASE_URL: proxied,
+  });
 
   expect(there.stdout).toMatch(/^ok {7}model: /m);
   expect(away.stdout).toMatch(/^MISSING {2}model: http:\/\/127\.0\.0\.1:2 does not answer/m);

@@ -119,7 +119,9 @@ test("a client's certificate does not keep the server's from being verified", as
 });
 
 test("a misspelt mode of encryption is refused", () => {
-  expect(() => driverOf("postgres://h/db?sslmode=requird")).toThrow("sslmode of the database's address: expected one of");
+  expect(() => driverOf("postgres://h/db?sslmode=requird")).toThrow(
+    "sslmode of the database's address: expected one of",
+  );
 });
 
 test("a pooler in transaction mode gets no prepared statements, and a timeout is in seconds", () => {

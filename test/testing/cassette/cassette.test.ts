@@ -14,7 +14,8 @@ import { tableAgent } from "../table-agent.ts";
 
 const folder = forEachTest(() => tempFolder());
 const file = () => join(folder.path, "where.cassette.json");
-const KEY = "sk-ant-api03-very-secret-key";
+/** In no form that keys are known by. */
+const KEY = "very-secret-key-of-a-gateway";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -140,6 +141,23 @@ test("recording without a key says what is missing", async () => {
   vi.stubEnv("ANTHROPIC_BASE_URL", "");
 
   await expect(talkOnce()).rejects.toThrow("ANTHROPIC_API_KEY: expected a value");
+});
+
+test("a key that the API repeats in its refusal is not recorded", async () => {
+  await record([{ ...httpError(401), message: `invalid key ${KEY}` } as Step]);
+
+  expect(await readFile(file(), "utf8")).toContain("invalid key <secret>");
+});
+
+test.each([
+  ["a status that HTTP does not have", { status: 99_999 }],
+  ["an event that never comes", { events: [{ ms: 1e12, event: { type: "ping" } }] }],
+  ["an event before its request", { events: [{ ms: -1, event: { type: "ping" } }] }],
+])("a cassette with %s is refused", async (_what, wrong) => {
+  const call = { path: "/v1/messages", request: {}, status: 200, body: {}, ...wrong };
+  await writeFile(file(), JSON.stringify({ version: 1, calls: [call] }));
+
+  await expect(talkOnce()).rejects.toThrow("is no cassette of this version");
 });
 
 test("a file that is no cassette is refused", async () => {

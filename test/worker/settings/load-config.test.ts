@@ -159,7 +159,7 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   ],
   [
     { LIVEKIT_PUBLIC_URL: "wss://key:secret@h" },
-    "LIVEKIT_PUBLIC_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got \"wss://h\"",
+    'LIVEKIT_PUBLIC_URL: expected a ws://, wss://, http:// or https:// address, without a user\'s name, a password or a query, got "wss://h"',
   ],
   [
     { WEBHOOK_URL: "https://me:key@crm.example" },
