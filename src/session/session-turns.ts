@@ -80,7 +80,7 @@ export class SessionTurns {
     this.#lastPosition = restored.lastPosition;
     this.#passing = new PassingOver({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
     this.#lateOutcomes = new LateOutcomes({
-      isPause: () => !this.#queue.isRunning && !peers.isEmpty,
+      isPause: () => this.#queue.isOpen && !peers.isEmpty,
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
       begin: (turn) => this.#queue.add(turn),
     });

@@ -67,7 +67,10 @@ export async function ensureAgent(
   return isNeeded ? requestAgain(clients, room, dispatches) : undefined;
 }
 
-/** Asks LiveKit for another agent. The last dispatch's metadata are sent again: they may name the agent. */
+/**
+ * Asks LiveKit for another agent. The last dispatch's metadata are sent again: they may name the agent, if no turn has begun
+ * yet. Later, the session's stored agent serves it.
+ */
 export async function requestAgent(clients: RoomClients, room: string): Promise<AgentDispatch> {
   return requestAgain(clients, room, await ownDispatches(clients, room));
 }
