@@ -1,5 +1,3 @@
-import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
-
 type Text = { readonly type: "text"; readonly text: string };
 /** Bytes, or base64. What they are is found out by the bytes themselves: `type` and `media_type` may be left out. */
 type Bytes = { readonly type?: "base64"; readonly media_type?: string; readonly data: Uint8Array | string };
@@ -47,7 +45,6 @@ export interface ToolResult {
  * return toolResult({ content: [{ type: "image", source: { data: png } }], display: { url: "/plans/17" } });
  */
 export function toolResult(parts: ToolResultParts): ToolResult {
-  refuseUnknownFields(parts, ["result", "content", "display"], "toolResult");
   return { [RESULT]: parts };
 }
 
