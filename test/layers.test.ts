@@ -47,6 +47,8 @@ const CHAINS = [
   ["lib", "model-server", "worker", "testing"],
   // The doctor loads the tools and the agents.
   ["tool", "cli"],
+  // The doctor asks the model's API with the client that turns use.
+  ["llm", "cli"],
   ["agent", "cli"],
   // An operator's command changes what is stored.
   ["store", "cli"],

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { AppError } from "../errors/app-error.ts";
-import { hideSecrets } from "../lib/hide-secrets.ts";
+import { hideSecrets } from "../lib/checks/hide-secrets.ts";
 import { addEnvFile } from "../worker/settings/env-file.ts";
 import { UsageError } from "../worker/settings/command-line.ts";
 import { TalkError } from "./talk/talk-error.ts";

@@ -1,5 +1,4 @@
 import { AppError, ERROR_CODES, type ErrorCode } from "../errors/app-error.ts";
-import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import { abortable } from "../lib/abortable.ts";
 import type { Attachment } from "./attachment.ts";
 import type { AnswerEndEvent, ParleyEvents, ToolResultEvent } from "./client-events.ts";
@@ -18,8 +17,6 @@ export interface AskOptions {
   /** What the model is shown with the text. @defaultValue nothing */
   readonly attachments?: readonly Attachment[];
 }
-
-const OPTIONS = ["signal", "timeoutMs", "traceparent", "attachments"] as const satisfies (keyof AskOptions)[];
 
 export interface WholeAnswer {
   readonly messageId: string;
@@ -40,7 +37,6 @@ interface AskPorts {
 
 /** See `Parley.ask`. */
 export async function ask(text: string, options: AskOptions, ports: AskPorts): Promise<WholeAnswer> {
-  refuseUnknownFields(options, OPTIONS, "ask's options");
   const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   signal?.throwIfAborted();
   const answer = Promise.withResolvers<AnswerEndEvent>();

@@ -182,12 +182,16 @@ export class Parley implements AsyncDisposable {
    * @throws {AppError} when the turn failed, or no whole answer came in time; the signal's reason when it aborts
    */
   async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
-    const { signal: _signal, timeoutMs: _timeoutMs, ...sent } = options;
-    return ask(text, options, {
-      on: (event, handler) => this.on(event, handler),
-      sendText: (content) => this.sendText(content, sent),
-      stop: () => this.stop(),
-    });
+    const { signal, timeoutMs, ...sent } = options;
+    return ask(
+      text,
+      { signal, timeoutMs },
+      {
+        on: (event, handler) => this.on(event, handler),
+        sendText: (content) => this.sendText(content, sent),
+        stop: () => this.stop(),
+      },
+    );
   }
 
   /** Ends the answer that is being given, and its tool calls; with `stopType: "speech"` its sound alone. */

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { type Logger as PinoLogger, multistream, pino } from "pino";
 import { build as pretty } from "pino-pretty";
 import { AppError } from "../errors/app-error.ts";
-import { hideSecrets } from "../lib/hide-secrets.ts";
+import { hideSecrets } from "../lib/checks/hide-secrets.ts";
 import { activeTrace } from "../telemetry/trace-context.ts";
 import type { Config } from "./config.ts";
 

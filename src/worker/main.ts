@@ -2,7 +2,7 @@ import "../livekit/stdout-guard.ts";
 import { writeSync } from "node:fs";
 import { AppError } from "../errors/app-error.ts";
 import { Cleanup } from "../lib/cleanup.ts";
-import { hideSecrets } from "../lib/hide-secrets.ts";
+import { hideSecrets } from "../lib/checks/hide-secrets.ts";
 import { checkVariables } from "./settings/check-env-file.ts";
 import { parseMainOptions, mainUsage } from "./main-options.ts";
 import { UsageError } from "./settings/command-line.ts";

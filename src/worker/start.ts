@@ -32,7 +32,7 @@ import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
 import type { MetricsHub } from "./telemetry/metrics-hub.ts";
 import { startServices, type StartOptions } from "./start-services.ts";
-import { reportDatabase } from "./report-database.ts";
+import { reportDatabase } from "./settings/report-database.ts";
 import { prepareDatabase } from "./wait-for-database.ts";
 import { startDelivery } from "./webhooks/deliver-webhooks.ts";
 

@@ -1,13 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  type AskOptions,
-  connect,
-  type ClientTool,
-  type ConnectOptions,
-  type Parley,
-  toolResult,
-  type ToolResultParts,
-} from "../../src/client/index.ts";
+import { connect, type ClientTool, type ConnectOptions, type Parley, toolResult } from "../../src/client/index.ts";
 import { MemoryRoom } from "../support/doubles/memory-transport.ts";
 import { openClient } from "./open-client.ts";
 
@@ -75,11 +67,4 @@ test.each([
   [{ waitForAgent: 0 }, '"waitForAgent" is not a field of connect\'s options. Did you mean "waitForAgentMs"?'],
 ])("misspelt options are refused: %j", async (options, message) => {
   await expect(connect(new MemoryRoom().transport, options as ConnectOptions)).rejects.toThrow(new TypeError(message));
-});
-
-test("misspelt options of a question, and misspelt parts of a result, are refused", async () => {
-  const { parley } = await openClient();
-
-  await expect(parley.ask("Hi", { timeout: 5 } as AskOptions)).rejects.toThrow('Did you mean "timeoutMs"?');
-  expect(() => toolResult({ contents: [] } as ToolResultParts)).toThrow('Did you mean "content"?');
 });

@@ -1,5 +1,5 @@
 import { AppError } from "../../errors/app-error.ts";
-import { hideSecrets } from "../../lib/hide-secrets.ts";
+import { hideSecrets } from "../../lib/checks/hide-secrets.ts";
 
 /** What the doctor has found out about one part. */
 export interface Finding {

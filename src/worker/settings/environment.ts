@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AppError } from "../../errors/app-error.ts";
-import { hideSecrets } from "../../lib/hide-secrets.ts";
+import { hideSecrets } from "../../lib/checks/hide-secrets.ts";
 import { toAddress } from "../../store/database/address.ts";
 import { SPEECH_KEYS, STT_NAMES, TTS_NAMES, type SpeechKey } from "../../voice/providers/provider-list.ts";
 import { CAPTURE_MODES } from "../../telemetry/telemetry.ts";

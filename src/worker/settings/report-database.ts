@@ -1,11 +1,12 @@
-import { leftOutParameters } from "../store/database/address.ts";
-import type { Logger } from "./logger.ts";
-import type { prepareDatabase } from "./wait-for-database.ts";
+import { leftOutParameters } from "../../store/database/address.ts";
+import type { Logger } from "pino";
+import type { DatabaseWays } from "../../store/database/database-ways.ts";
+import type { MigrationStatus } from "../../store/database/migrate.ts";
 
 /** Logs what an operator should know of the database: what its address and its pooler cannot do. */
 export function reportDatabase(
-  database: Awaited<ReturnType<typeof prepareDatabase>>,
-  addresses: Parameters<typeof prepareDatabase>[0],
+  database: MigrationStatus & DatabaseWays,
+  addresses: { readonly databaseUrl: string; readonly directUrl: string | undefined },
   logger: Logger,
 ): void {
   const { databaseVersion, isDatabaseNewer, databaseUrl, listenUrl } = database;

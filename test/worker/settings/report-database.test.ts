@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { pino } from "pino";
-import { reportDatabase } from "../../src/worker/report-database.ts";
+import { reportDatabase } from "../../../src/worker/settings/report-database.ts";
 
 function linesOf(databaseUrl: string, directUrl?: string): Record<string, unknown>[] {
   const lines: Record<string, unknown>[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hideSecrets } from "../../src/lib/hide-secrets.ts";
+import { hideSecrets } from "../../../src/lib/checks/hide-secrets.ts";
 
 test.each([
   [
