@@ -22,10 +22,14 @@ const BUTTERFLIES: readonly (readonly [radix: number, Butterfly])[] = [
   [
     4,
     (v) => {
-      const [ar, ai] = [get(v, 0) + get(v, 4), get(v, 1) + get(v, 5)];
-      const [br, bi] = [get(v, 0) - get(v, 4), get(v, 1) - get(v, 5)];
-      const [cr, ci] = [get(v, 2) + get(v, 6), get(v, 3) + get(v, 7)];
-      const [dr, di] = [get(v, 2) - get(v, 6), get(v, 3) - get(v, 7)];
+      const ar = get(v, 0) + get(v, 4);
+      const ai = get(v, 1) + get(v, 5);
+      const br = get(v, 0) - get(v, 4);
+      const bi = get(v, 1) - get(v, 5);
+      const cr = get(v, 2) + get(v, 6);
+      const ci = get(v, 3) + get(v, 7);
+      const dr = get(v, 2) - get(v, 6);
+      const di = get(v, 3) - get(v, 7);
       v[0] = ar + cr;
       v[1] = ai + ci;
       v[2] = br + di;
@@ -39,9 +43,12 @@ const BUTTERFLIES: readonly (readonly [radix: number, Butterfly])[] = [
   [
     3,
     (v) => {
-      const [tr, ti] = [get(v, 2) + get(v, 4), get(v, 3) + get(v, 5)];
-      const [mr, mi] = [get(v, 0) - tr / 2, get(v, 1) - ti / 2];
-      const [nr, ni] = [SIN_60 * (get(v, 2) - get(v, 4)), SIN_60 * (get(v, 3) - get(v, 5))];
+      const tr = get(v, 2) + get(v, 4);
+      const ti = get(v, 3) + get(v, 5);
+      const mr = get(v, 0) - tr / 2;
+      const mi = get(v, 1) - ti / 2;
+      const nr = SIN_60 * (get(v, 2) - get(v, 4));
+      const ni = SIN_60 * (get(v, 3) - get(v, 5));
       v[0] = get(v, 0) + tr;
       v[1] = get(v, 1) + ti;
       v[2] = mr + ni;
@@ -53,15 +60,24 @@ const BUTTERFLIES: readonly (readonly [radix: number, Butterfly])[] = [
   [
     5,
     (v) => {
-      const [xr, xi] = [get(v, 0), get(v, 1)];
-      const [ar, ai] = [get(v, 2) + get(v, 8), get(v, 3) + get(v, 9)];
-      const [br, bi] = [get(v, 4) + get(v, 6), get(v, 5) + get(v, 7)];
-      const [cr, ci] = [get(v, 2) - get(v, 8), get(v, 3) - get(v, 9)];
-      const [dr, di] = [get(v, 4) - get(v, 6), get(v, 5) - get(v, 7)];
-      const [m1r, m1i] = [xr + COS_72 * ar + COS_144 * br, xi + COS_72 * ai + COS_144 * bi];
-      const [m2r, m2i] = [xr + COS_144 * ar + COS_72 * br, xi + COS_144 * ai + COS_72 * bi];
-      const [n1r, n1i] = [SIN_72 * cr + SIN_144 * dr, SIN_72 * ci + SIN_144 * di];
-      const [n2r, n2i] = [SIN_144 * cr - SIN_72 * dr, SIN_144 * ci - SIN_72 * di];
+      const xr = get(v, 0);
+      const xi = get(v, 1);
+      const ar = get(v, 2) + get(v, 8);
+      const ai = get(v, 3) + get(v, 9);
+      const br = get(v, 4) + get(v, 6);
+      const bi = get(v, 5) + get(v, 7);
+      const cr = get(v, 2) - get(v, 8);
+      const ci = get(v, 3) - get(v, 9);
+      const dr = get(v, 4) - get(v, 6);
+      const di = get(v, 5) - get(v, 7);
+      const m1r = xr + COS_72 * ar + COS_144 * br;
+      const m1i = xi + COS_72 * ai + COS_144 * bi;
+      const m2r = xr + COS_144 * ar + COS_72 * br;
+      const m2i = xi + COS_144 * ai + COS_72 * bi;
+      const n1r = SIN_72 * cr + SIN_144 * dr;
+      const n1i = SIN_72 * ci + SIN_144 * di;
+      const n2r = SIN_144 * cr - SIN_72 * dr;
+      const n2i = SIN_144 * ci - SIN_72 * di;
       v[0] = xr + ar + br;
       v[1] = xi + ai + bi;
       v[2] = m1r + n1i;
@@ -85,7 +101,8 @@ function stagesOf(size: number): Stage[] {
         { length },
         (_, at) => (-2 * Math.PI * Math.floor(at / radix) * (at % radix)) / length,
       );
-      const [cos, sin] = [Float64Array.from(angles, Math.cos), Float64Array.from(angles, Math.sin)];
+      const cos = Float64Array.from(angles, Math.cos);
+      const sin = Float64Array.from(angles, Math.sin);
       stages.push({ radix, butterfly, span: length / radix, stride: size / length, cos, sin });
     }
   }
@@ -119,7 +136,9 @@ export class Fft {
 
   #run({ radix, butterfly, span, stride, cos, sin }: Stage): void {
     const { re, im } = this;
-    const [toRe, toIm, values] = [this.#spareRe, this.#spareIm, this.#values];
+    const toRe = this.#spareRe;
+    const toIm = this.#spareIm;
+    const values = this.#values;
     for (let p = 0; p < span; p++) {
       for (let q = 0; q < stride; q++) {
         for (let k = 0, at = q + stride * p; k < radix; k++, at += stride * span) {
@@ -128,7 +147,8 @@ export class Fft {
         }
         butterfly(values);
         for (let k = 0, at = q + stride * radix * p; k < radix; k++, at += stride) {
-          const [c, s] = [get(cos, radix * p + k), get(sin, radix * p + k)];
+          const c = get(cos, radix * p + k);
+          const s = get(sin, radix * p + k);
           toRe[at] = get(values, 2 * k) * c - get(values, 2 * k + 1) * s;
           toIm[at] = get(values, 2 * k) * s + get(values, 2 * k + 1) * c;
         }

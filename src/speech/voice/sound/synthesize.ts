@@ -71,7 +71,9 @@ export class Synthesizer {
       im[at] = mirrored(source, from + HOP) * get(SOURCE_WINDOW, at);
     }
     this.#fft.transform();
-    const [{ re: zr, im: zi }, [first, second]] = [this.#fft, this.#pair];
+    const { re: zr, im: zi } = this.#fft;
+    const first = this.#pair[0];
+    const second = this.#pair[1];
     for (let bin = 0; bin < BINS; bin++) {
       const back = (FRAME - bin) % FRAME;
       first.re[bin] = (get(zr, bin) + get(zr, back)) / 2;
@@ -87,9 +89,14 @@ export class Synthesizer {
     this.#noise(noise);
     for (let bin = 0, at = frame; bin < BINS; bin++, at += f0.length) {
       const turn = Math.PI * Math.tanh(get(theta, at));
-      const [voice, hiss, rest] = [loudness(get(lh, at)), loudness(get(ln, at)), loudness(get(lr, at))];
-      const [cos, sin] = [voice * fastCos(turn), voice * fastSin(turn)];
-      const [pulseRe, pulseIm, angle] = [get(re, bin), get(im, bin), get(phi, at)];
+      const voice = loudness(get(lh, at));
+      const hiss = loudness(get(ln, at));
+      const rest = loudness(get(lr, at));
+      const cos = voice * fastCos(turn);
+      const sin = voice * fastSin(turn);
+      const pulseRe = get(re, bin);
+      const pulseIm = get(im, bin);
+      const angle = get(phi, at);
       re[bin] = pulseRe * cos - pulseIm * sin + hiss * get(noise, 2 * bin) + rest * fastCos(angle);
       im[bin] = pulseRe * sin + pulseIm * cos + hiss * get(noise, 2 * bin + 1) + rest * fastSin(angle);
     }
@@ -103,7 +110,10 @@ export class Synthesizer {
     const [first, second] = this.#pair;
     for (let bin = 0; bin < BINS; bin++) {
       const back = (FRAME - bin) % FRAME;
-      const [ar, ai, br, bi] = [get(first.re, bin), get(first.im, bin), get(second.re, bin), get(second.im, bin)];
+      const ar = get(first.re, bin);
+      const ai = get(first.im, bin);
+      const br = get(second.re, bin);
+      const bi = get(second.im, bin);
       im[bin] = ar - bi;
       re[bin] = ai + br;
       im[back] = ar + bi;
