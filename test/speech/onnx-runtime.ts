@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type OrtLike } from "../../src/speech/voice/ort-like.ts";
+import type { OrtLike } from "../../src/speech/voice/ort-like.ts";
 
 const FOLDER = join(import.meta.dirname, "../../.cache/speech/hibari");
 

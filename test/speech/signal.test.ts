@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { addOutput } from "../../src/speech/voice/graph-output.ts";
 import { BINS, HOP } from "../../src/speech/voice/sound/frames.ts";
 import { Synthesizer } from "../../src/speech/voice/sound/synthesize.ts";
-import { createFixedNoise } from "./fixed-noise.ts";
+import { FixedNoise } from "./fixed-noise.ts";
 
 const FRAMES = 41;
 
@@ -17,7 +17,7 @@ test("a spectrum becomes the sound that the original makes of it", async () => {
     signal: { every: number; samples: number[] };
   };
 
-  const sound = new Synthesizer(createFixedNoise()).synthesize({
+  const sound = new Synthesizer(new FixedNoise().fill).synthesize({
     lh: rows((bin, frame) => -3 - bin / 150 + Math.sin(frame / 5)),
     theta: rows((bin, frame) => Math.sin(bin / 37 + frame / 3)),
     ln: rows((bin) => -6 + Math.cos(bin / 90)),

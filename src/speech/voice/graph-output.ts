@@ -24,13 +24,18 @@ export function addOutput(model: Uint8Array, name: string): Uint8Array {
   const nameBytes = new TextEncoder().encode(name);
   const info = [NAME, ...varint(nameBytes.length), ...nameBytes, TYPE, FLOAT_TENSOR.length, ...FLOAT_TENSOR];
   const output = [GRAPH_OUTPUT, ...varint(info.length), ...info];
-  for (let at = 0; at < model.length; ) {
+  for (let at = 0; at < model.length;) {
     const [tag, valueAt] = readVarint(model, at);
     const [value, contentAt] = readVarint(model, valueAt);
     const end = (tag & 7) === 2 ? contentAt + value : contentAt;
     if (tag === GRAPH) {
       const head = [...model.subarray(0, valueAt), ...varint(value + output.length)];
-      return Buffer.concat([Uint8Array.from(head), model.subarray(contentAt, end), Uint8Array.from(output), model.subarray(end)]);
+      return Buffer.concat([
+        Uint8Array.from(head),
+        model.subarray(contentAt, end),
+        Uint8Array.from(output),
+        model.subarray(end),
+      ]);
     }
     at = end;
   }

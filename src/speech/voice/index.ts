@@ -1,4 +1,4 @@
-import { type OrtLike } from "./ort-like.ts";
+import type { OrtLike } from "./ort-like.ts";
 import { Voice } from "./voice.ts";
 
 export type { OrtLike } from "./ort-like.ts";

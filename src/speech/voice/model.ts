@@ -1,4 +1,4 @@
-import { type OrtLike, type OrtTensor } from "./ort-like.ts";
+import type { OrtLike, OrtTensor } from "./ort-like.ts";
 
 type Session = Awaited<ReturnType<OrtLike["InferenceSession"]["create"]>>;
 
@@ -19,7 +19,9 @@ export class Model {
   }
 
   /** Each list of ids is a batch of one, each number a list of one. */
-  async run(inputs: Readonly<Record<string, readonly number[] | number>>): Promise<Readonly<Record<string, OrtTensor>>> {
+  async run(
+    inputs: Readonly<Record<string, readonly number[] | number>>,
+  ): Promise<Readonly<Record<string, OrtTensor>>> {
     const { Tensor } = this.#ort;
     const tensors = Object.entries(inputs).map(([name, value]) => [
       name,

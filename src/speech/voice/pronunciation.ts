@@ -6,11 +6,11 @@ import { Tagger } from "./g2p/tagger.ts";
 import { Tokenizer } from "./g2p/tokenizer.ts";
 import { UnknownWords } from "./g2p/unknown-words.ts";
 import { WordReader } from "./g2p/word-reader.ts";
-import { type Model } from "./model.ts";
+import type { Model } from "./model.ts";
 import { createNormalizer } from "./text/normalize.ts";
 import { splitSentences } from "./text/sentences.ts";
 import { TracedText } from "./text/traced-text.ts";
-import { type VoiceData } from "./voice-data.ts";
+import type { VoiceData } from "./voice-data.ts";
 
 /** What the network speaks at once. */
 const LONGEST = 400;

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type Entry } from "./g2p/dictionary.ts";
-import { type TaggerTables } from "./g2p/tagger.ts";
-import { type UnknownWordTables } from "./g2p/unknown-words.ts";
-import { type WordTables } from "./text/normalize.ts";
+import type { Entry } from "./g2p/dictionary.ts";
+import type { TaggerTables } from "./g2p/tagger.ts";
+import type { UnknownWordTables } from "./g2p/unknown-words.ts";
+import type { WordTables } from "./text/normalize.ts";
 
 /** The files of the wheel `hibari-tts` that the American voice needs, as they are. */
 export const VOICE_FILES = [

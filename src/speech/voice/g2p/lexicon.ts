@@ -1,8 +1,8 @@
 import { capitalize, isAlpha } from "../text/characters.ts";
-import { type Dictionary } from "./dictionary.ts";
+import type { Dictionary } from "./dictionary.ts";
 import { applyStress, PRIMARY, SECONDARY } from "./stress.ts";
 import { withEd, withIng, withS } from "./suffixes.ts";
-import { type Following } from "./token.ts";
+import type { Following } from "./token.ts";
 
 /** A word with what its reading depends on besides its letters. */
 export interface Word {
@@ -111,9 +111,7 @@ export class Lexicon {
   }
 
   #readStem(word: Word): string | undefined {
-    return (
-      this.readPlural(word) ?? this.#readPast(word) ?? this.#readIng({ ...word, stress: word.stress ?? 0.5 })
-    );
+    return this.readPlural(word) ?? this.#readPast(word) ?? this.#readIng({ ...word, stress: word.stress ?? 0.5 });
   }
 
   #isKnown(word: string): boolean {
@@ -131,11 +129,7 @@ export class Lexicon {
     if (tag === "NNP" && text.length <= 7) return false;
     if (this.#gold.has(text) || this.#silver.has(text)) return false;
     if (text !== text.toUpperCase() && text.slice(1) !== text.slice(1).toLowerCase()) return false;
-    return (
-      this.#gold.has(lower) ||
-      this.#silver.has(lower) ||
-      [this.readPlural, this.#readPast, this.#readIng].some((read) => read.call(this, { ...word, text: lower }))
-    );
+    return this.#gold.has(lower) || this.#silver.has(lower) || this.#readStem({ ...word, text: lower }) !== undefined;
   }
 
   #readSpecial({ text, tag, stress, following }: Word): string | undefined {

@@ -1,6 +1,6 @@
 import { isDigits } from "../text/characters.ts";
 import { cardinal, decimal, ordinal, year } from "../text/numbers.ts";
-import { type Lexicon } from "./lexicon.ts";
+import type { Lexicon } from "./lexicon.ts";
 import { withEd, withIng, withS } from "./suffixes.ts";
 
 export const CURRENCIES: ReadonlyMap<string, readonly [string, string]> = new Map([
@@ -81,10 +81,13 @@ export class NumberReader {
 
   #readAmount(number: string, units: readonly [string, string]): (string | undefined)[] {
     const [whole = "", fraction] = number.split(".");
-    const counts = [whole, ...(fraction === undefined ? [] : [fraction])].map((count) => count.replace(/^0+/, "") || "0");
+    const counts = [whole, ...(fraction === undefined ? [] : [fraction])].map(
+      (count) => count.replace(/^0+/, "") || "0",
+    );
     const amounts = counts.map((count, at) => ({ count, unit: units[at === 0 ? 0 : 1] }));
     const both = amounts.length > 1;
-    const spoken = both && counts[1] === "0" ? amounts.slice(0, 1) : both && counts[0] === "0" ? amounts.slice(1) : amounts;
+    const spoken =
+      both && counts[1] === "0" ? amounts.slice(0, 1) : both && counts[0] === "0" ? amounts.slice(1) : amounts;
     return spoken.flatMap(({ count, unit }, at) => [
       ...(at > 0 ? [this.#lexicon.lookUp({ text: "and" })] : []),
       ...this.#say([cardinal(count)]),

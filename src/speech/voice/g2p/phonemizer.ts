@@ -1,11 +1,11 @@
 import { isAlpha, isDigits } from "../text/characters.ts";
-import { type TracedText } from "../text/traced-text.ts";
+import type { TracedText } from "../text/traced-text.ts";
 import { MARKS, splitWords } from "./split-words.ts";
 import { applyStress, CONSONANTS, PRIMARY, stressWeight, VOWELS } from "./stress.ts";
-import { type Tagger } from "./tagger.ts";
+import type { Tagger } from "./tagger.ts";
 import { type Following, joinPhonemes, mergeTokens, textOf, type Token } from "./token.ts";
-import { type Tokenizer } from "./tokenizer.ts";
-import { type WordReader } from "./word-reader.ts";
+import type { Tokenizer } from "./tokenizer.ts";
+import type { WordReader } from "./word-reader.ts";
 
 export interface Phonemes {
   readonly text: string;

@@ -1,6 +1,6 @@
 import { isAlpha, unicodeRegExp } from "../text/characters.ts";
 import { CURRENCIES } from "./number-reader.ts";
-import { type Token } from "./token.ts";
+import type { Token } from "./token.ts";
 
 export const MARKS: ReadonlySet<string> = new Set(';:,.!?—…"“”');
 
@@ -46,7 +46,12 @@ function readMark({ text, tag }: Token): string | undefined {
   if (tag === "$" && CURRENCIES.has(text)) return "";
   if (tag === ":" && (text === "-" || text === "–")) return "—";
   if (!MARK_TAGS.has(tag) || /^[a-z]*$/i.test(text)) return undefined;
-  return MARK_OF_TAG.get(tag) ?? Array.from(text).filter((letter) => MARKS.has(letter)).join("");
+  return (
+    MARK_OF_TAG.get(tag) ??
+    Array.from(text)
+      .filter((letter) => MARKS.has(letter))
+      .join("")
+  );
 }
 
 /** "B2B": a 2 between letters. */

@@ -135,7 +135,7 @@ export class Tokenizer {
   /** Pieces that make a special word together become that word again: "Sept" and "." */
   #rejoin(words: readonly string[]): string[] {
     const joined: string[] = [];
-    for (let at = 0; at < words.length; ) {
+    for (let at = 0; at < words.length;) {
       const count = [3, 2].find((each) => at + each <= words.length && this.#isSpecial(words, at, each)) ?? 1;
       const text = words.slice(at, at + count).join("");
       joined.push(...((count > 1 && this.#special.get(text)) || [text]));

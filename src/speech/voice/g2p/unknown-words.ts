@@ -38,8 +38,6 @@ export class UnknownWords {
 
   /** The network repeats a phoneme as long as it lasts, and answers 0 between two that are equal. */
   #decode(answer: readonly number[]): string {
-    return answer
-      .map((id, at) => (id !== 0 && id !== answer[at - 1] ? (this.#tables.out[id - 1] ?? "") : ""))
-      .join("");
+    return answer.map((id, at) => (id !== 0 && id !== answer[at - 1] ? (this.#tables.out[id - 1] ?? "") : "")).join("");
   }
 }

@@ -1,13 +1,10 @@
 import { isAlpha, unicodeRegExp } from "../text/characters.ts";
-import { type Lexicon } from "./lexicon.ts";
+import type { Lexicon } from "./lexicon.ts";
 import { isNumber, type NumberReader } from "./number-reader.ts";
-import { type Following, type Token } from "./token.ts";
-import { type UnknownWords } from "./unknown-words.ts";
+import type { Following, Token } from "./token.ts";
+import type { UnknownWords } from "./unknown-words.ts";
 
-const PIECES = unicodeRegExp(
-  String.raw`[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]+(?:[,.][0-9]+)*|[^\w\s]+`,
-  "g",
-);
+const PIECES = unicodeRegExp(String.raw`[^\W\d_]+(?:['’][^\W\d_]+)*|[0-9]+(?:[,.][0-9]+)*|[^\w\s]+`, "g");
 const SYMBOLS = new Map(
   Object.entries({
     "/": "slˈæʃ",
@@ -65,8 +62,7 @@ export class WordReader {
   }
 
   async #guessPiece(piece: string): Promise<string> {
-    if (/^[0-9]/.test(piece))
-      return this.#numbers.read({ number: piece, currency: undefined, isHead: false }) ?? "";
+    if (/^[0-9]/.test(piece)) return this.#numbers.read({ number: piece, currency: undefined, isHead: false }) ?? "";
     if (isAlpha(piece.charAt(0))) return await this.#unknown.read(piece);
     return Array.from(piece, (symbol) => SYMBOLS.get(symbol) ?? "").join("");
   }

@@ -97,10 +97,7 @@ function stagesOf(size: number): Stage[] {
   let length = size;
   for (const [radix, butterfly] of BUTTERFLIES) {
     for (; length % radix === 0; length /= radix) {
-      const angles = Array.from(
-        { length },
-        (_, at) => (-2 * Math.PI * Math.floor(at / radix) * (at % radix)) / length,
-      );
+      const angles = Array.from({ length }, (_, at) => (-2 * Math.PI * Math.floor(at / radix) * (at % radix)) / length);
       const cos = Float64Array.from(angles, Math.cos);
       const sin = Float64Array.from(angles, Math.sin);
       stages.push({ radix, butterfly, span: length / radix, stride: size / length, cos, sin });

@@ -1,6 +1,6 @@
 import { Fft } from "./fft.ts";
 import { BINS, FRAME, HOP, WINDOW } from "./frames.ts";
-import { type Noise } from "./noise.ts";
+import type { Noise } from "./noise.ts";
 import { pulses } from "./pulses.ts";
 import { fastCos, fastSin } from "./trigonometry.ts";
 

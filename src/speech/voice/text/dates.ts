@@ -1,6 +1,6 @@
 import { anyOf, capitalize, unicodeRegExp } from "./characters.ts";
 import { cardinal, ordinal } from "./numbers.ts";
-import { type Rule } from "./traced-text.ts";
+import type { Rule } from "./traced-text.ts";
 
 interface DateRules {
   readonly times: Rule[];
@@ -64,10 +64,7 @@ export function dateRules(months: Readonly<Record<string, string>>): DateRules {
     ],
     namedDates: [
       [
-        unicodeRegExp(
-          String.raw`\b(${name})\.? ([0-9]{1,2})(?:st|nd|rd|th)?\b(?![0-9:%])(,? [0-9]{4}\b)?`,
-          "g",
-        ),
+        unicodeRegExp(String.raw`\b(${name})\.? ([0-9]{1,2})(?:st|nd|rd|th)?\b(?![0-9:%])(,? [0-9]{4}\b)?`, "g"),
         ([all, month = "", day = "", year = ""]) =>
           isDay(Number(day)) ? `${nameOf(month)} ${ordinal(day)}${year}` : all,
       ],

@@ -1,7 +1,7 @@
 import { anyOf, escapeRegExp, unicodeRegExp } from "./characters.ts";
 import { dateRules } from "./dates.ts";
 import { ordinal } from "./numbers.ts";
-import { type Rule, type TracedText } from "./traced-text.ts";
+import type { Rule, TracedText } from "./traced-text.ts";
 
 /** `normalize.json` of the voice's folder. */
 export interface WordTables {
@@ -145,7 +145,10 @@ export function createNormalizer(tables: WordTables): (text: TracedText) => void
         return fractionWords(first, second) ?? monthAndDay(first, second) ?? `${first} slash ${second}`;
       },
     ],
-    [unicodeRegExp(String.raw`(?<![\w.\-])([0-9]{1,4})\s?[-–]\s?([0-9]{1,4})(?![\w.\-%])`, "g"), ([, a, b]) => `${a} to ${b}`],
+    [
+      unicodeRegExp(String.raw`(?<![\w.\-])([0-9]{1,4})\s?[-–]\s?([0-9]{1,4})(?![\w.\-%])`, "g"),
+      ([, a, b]) => `${a} to ${b}`,
+    ],
     [unicodeRegExp(String.raw`(?<![\w+])\+(?=[0-9])`, "g"), "plus "],
     ...symbolRules(tables.symbols),
     SPACES,
