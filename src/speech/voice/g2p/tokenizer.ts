@@ -17,21 +17,15 @@ const marks = escaped(MARKS);
 const quotes = escaped(QUOTES);
 const inClass = marks.join("") + quotes.join("");
 
-const PREFIXES = [
-  ...["§", "%", "=", "—", "–", String.raw`\+(?![0-9])`, "…"],
-  ...marks,
-  String.raw`\.\.+`,
-  ...quotes,
-  CURRENCY,
-  ICONS,
-];
+const PREFIXES = ["[§%=—–]", String.raw`\+(?![0-9])`, "…", ...marks, String.raw`\.\.+`, ...quotes, CURRENCY, ICONS];
 const SUFFIXES = [
   "…",
   ...marks,
   String.raw`\.\.+`,
   ...quotes,
   ICONS,
-  ...["'s", "'S", "’s", "’S", "—", "–"],
+  "['’][sS]",
+  "[—–]",
   String.raw`(?<=[0-9])\+`,
   String.raw`(?<=°[FfCcKk])\.`,
   `(?<=[0-9])(?:${CURRENCY})`,
