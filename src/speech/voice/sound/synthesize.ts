@@ -20,7 +20,9 @@ export interface Spectrum {
 
 const LOUDEST = 7;
 const loudness = (logarithm: number): number => Math.exp(Math.min(logarithm, LOUDEST));
-const get = (values: Float64Array | Float32Array, index: number): number => values[index] ?? 0;
+// Two functions, as V8 is slow where one reads both kinds of arrays.
+const get = (values: Float64Array, index: number): number => values[index] ?? 0;
+const get32 = (values: Float32Array, index: number): number => values[index] ?? 0;
 /** A cosine of amplitude 1 becomes a peak of 1. */
 const SOURCE_WINDOW = WINDOW.map((value) => value / (FRAME / 4));
 
@@ -88,17 +90,17 @@ export class Synthesizer {
     const noise = this.#noiseOfFrame;
     this.#noise(noise);
     for (let bin = 0, at = frame; bin < BINS; bin++, at += f0.length) {
-      const turn = Math.PI * Math.tanh(get(theta, at));
-      const voice = loudness(get(lh, at));
-      const hiss = loudness(get(ln, at));
-      const rest = loudness(get(lr, at));
+      const turn = Math.PI * Math.tanh(get32(theta, at));
+      const voice = loudness(get32(lh, at));
+      const hiss = loudness(get32(ln, at));
+      const rest = loudness(get32(lr, at));
       const cos = voice * fastCos(turn);
       const sin = voice * fastSin(turn);
       const pulseRe = get(re, bin);
       const pulseIm = get(im, bin);
-      const angle = get(phi, at);
-      re[bin] = pulseRe * cos - pulseIm * sin + hiss * get(noise, 2 * bin) + rest * fastCos(angle);
-      im[bin] = pulseRe * sin + pulseIm * cos + hiss * get(noise, 2 * bin + 1) + rest * fastSin(angle);
+      const angle = get32(phi, at);
+      re[bin] = pulseRe * cos - pulseIm * sin + hiss * get32(noise, 2 * bin) + rest * fastCos(angle);
+      im[bin] = pulseRe * sin + pulseIm * cos + hiss * get32(noise, 2 * bin + 1) + rest * fastSin(angle);
     }
     im[0] = 0;
     im[BINS - 1] = 0;
@@ -137,5 +139,5 @@ function mirrored(sound: Float32Array, index: number): number {
   const last = sound.length - 1;
   let at = Math.abs(index);
   while (at > last) at = Math.abs(2 * last - at);
-  return get(sound, at);
+  return get32(sound, at);
 }
