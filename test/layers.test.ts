@@ -43,6 +43,8 @@ const CHAINS = [
   // In a room it needs LiveKit's native library, whose log is kept out of what tests print.
   ["livekit", "testing"],
   ["testing", "cli"],
+  // Knows neither LiveKit nor sessions: the voice's layer speaks with it.
+  ["lib", "speech", "voice"],
   // Stands in for Anthropic: in tests, and as the scripted model.
   ["lib", "model-server", "worker", "testing"],
   // The doctor loads the tools and the agents.

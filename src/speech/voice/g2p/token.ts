@@ -1,0 +1,56 @@
+/** A piece of the text on its way to phonemes. */
+export interface Token {
+  text: string;
+  /** Its part of speech, as the Penn Treebank names it. */
+  tag: string;
+  /** Whether white space follows. */
+  isSpaced: boolean;
+  phonemes?: string | undefined;
+  /** Whether it begins a word, or is a later part of one. */
+  isHead: boolean;
+  /** Read instead of `text`. */
+  alias?: string;
+  currency?: string | undefined;
+  /** Whether it is spoken as a word of its own, apart from the part before it. */
+  isApart: boolean;
+  /** Where it begins in the text. */
+  start: number;
+}
+
+/** What comes after a word; the words are read from the last to the first. */
+export interface Following {
+  /** Undefined at a pause and at the end. */
+  readonly isVowel: boolean | undefined;
+  readonly isTo: boolean;
+}
+
+export const textOf = (tokens: readonly Token[]): string =>
+  tokens.map((token, at) => token.text + (token.isSpaced && at < tokens.length - 1 ? " " : "")).join("");
+
+const caseWeight = (text: string): number =>
+  Array.from(text).reduce((sum, letter) => sum + (letter === letter.toLowerCase() ? 1 : 2), 0);
+
+/** Makes one token of the parts of a word, still without phonemes. */
+export function mergeTokens(tokens: readonly [Token, ...Token[]]): Token {
+  const heaviest = tokens.reduce((a, b) => (caseWeight(b.text) > caseWeight(a.text) ? b : a));
+  const { isHead, isApart, start } = tokens[0];
+  return {
+    text: textOf(tokens),
+    tag: heaviest.tag,
+    isSpaced: tokens.at(-1)?.isSpaced ?? false,
+    isHead,
+    currency: tokens
+      .flatMap((token) => token.currency ?? [])
+      .toSorted()
+      .at(-1),
+    isApart,
+    start,
+  };
+}
+
+export function joinPhonemes(tokens: readonly Token[]): string {
+  let joined = "";
+  for (const { phonemes = "", isApart } of tokens)
+    joined += (isApart && phonemes && /\S$/u.test(joined) ? " " : "") + phonemes;
+  return joined;
+}

@@ -1,0 +1,43 @@
+import { ids, type Model } from "../model.ts";
+
+/** `oov.json` of the voice's folder. */
+export interface UnknownWordTables {
+  readonly in: readonly string[];
+  readonly out: readonly string[];
+  readonly maxlen: number;
+}
+
+/** Words that are remembered: a conversation repeats its names. */
+const REMEMBERED = 1000;
+
+/** Reads words that no dictionary has, by a small network that works on their letters. */
+export class UnknownWords {
+  readonly #model: Model;
+  readonly #tables: UnknownWordTables;
+  readonly #ids: ReadonlyMap<string, number>;
+  readonly #known = new Map<string, string>();
+
+  constructor(model: Model, tables: UnknownWordTables) {
+    this.#model = model;
+    this.#tables = tables;
+    this.#ids = new Map(tables.in.map((letter, index) => [letter, index + 1]));
+  }
+
+  /** Returns an empty text for a word without a letter that the network knows. */
+  async read(word: string): Promise<string> {
+    const known = this.#known.get(word);
+    if (known !== undefined) return known;
+    const chars = Array.from(word)
+      .flatMap((letter) => this.#ids.get(letter) ?? [])
+      .slice(0, this.#tables.maxlen);
+    const phonemes = chars.length > 0 ? this.#decode(ids(await this.#model.run({ chars }), "ids")) : "";
+    if (this.#known.size >= REMEMBERED) this.#known.clear();
+    this.#known.set(word, phonemes);
+    return phonemes;
+  }
+
+  /** The network repeats a phoneme as long as it lasts, and answers 0 between two that are equal. */
+  #decode(answer: readonly number[]): string {
+    return answer.map((id, at) => (id !== 0 && id !== answer[at - 1] ? (this.#tables.out[id - 1] ?? "") : "")).join("");
+  }
+}

@@ -1,0 +1,47 @@
+import type { OrtLike, OrtTensor } from "./ort-like.ts";
+
+type Session = Awaited<ReturnType<OrtLike["InferenceSession"]["create"]>>;
+
+/** A network that an ONNX runtime runs. */
+export class Model {
+  readonly #ort: OrtLike;
+  readonly #session: Session;
+
+  private constructor(ort: OrtLike, session: Session) {
+    this.#ort = ort;
+    this.#session = session;
+  }
+
+  static async load(ort: OrtLike, model: Uint8Array): Promise<Model> {
+    // More threads gain little for networks this small. 3: log errors only.
+    const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
+    return new Model(ort, await ort.InferenceSession.create(model, options));
+  }
+
+  /** Each list of ids is a batch of one, each number a list of one. */
+  async run(
+    inputs: Readonly<Record<string, readonly number[] | number>>,
+  ): Promise<Readonly<Record<string, OrtTensor>>> {
+    const { Tensor } = this.#ort;
+    const tensors = Object.entries(inputs).map(([name, value]) => [
+      name,
+      typeof value === "number"
+        ? new Tensor("float32", Float32Array.of(value), [1])
+        : new Tensor("int64", BigInt64Array.from(value, BigInt), [1, value.length]),
+    ]);
+    return await this.#session.run(Object.fromEntries(tensors));
+  }
+}
+
+/** The numbers of one output of a network. */
+export function floats(outputs: Readonly<Record<string, OrtTensor>>, name: string): Float32Array {
+  const data = outputs[name]?.data;
+  if (data instanceof Float32Array) return data;
+  throw new Error(`the voice's network has no output "${name}" of 32-bit floats: its file is not hibari's`);
+}
+
+export function ids(outputs: Readonly<Record<string, OrtTensor>>, name: string): number[] {
+  const data = outputs[name]?.data;
+  if (data instanceof BigInt64Array) return Array.from(data, Number);
+  throw new Error(`the network for unknown words has no output "${name}" of 64-bit integers: its file is not hibari's`);
+}

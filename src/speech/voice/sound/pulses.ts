@@ -1,0 +1,38 @@
+import { HOP, SAMPLE_RATE } from "./frames.ts";
+
+/** Frames below it are unvoiced. */
+const LOWEST_PITCH = 40;
+const HIGHEST_HARMONIC = 11_000;
+/** Where the quotient below would divide by nearly nothing. */
+const NEARLY_ZERO = 2e-3;
+
+/**
+ * The sound of the vocal cords: every harmonic of the pitch, each as loud as the others. Their sum has a closed form,
+ * cos t + cos 2t + … + cos Ht = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2. The original calculates with 32 bits, and so does
+ * this: near its poles the quotient depends on the rounding.
+ */
+export function pulses(pitch: Float32Array): Float32Array {
+  const { fround } = Math;
+  const sound = new Float32Array(pitch.length * HOP);
+  const last = pitch.length - 1;
+  let cycles = 0;
+  for (let at = 0; at < sound.length; at++) {
+    const frame = Math.floor(at / HOP);
+    const within = at % HOP;
+    // Between the middles of two frames the pitch moves on a line.
+    const left = within < HOP / 2 ? frame - 1 : frame;
+    const share = fround(((within + 0.5) / HOP + 0.5) % 1);
+    const a = pitch[Math.max(0, left)] ?? 0;
+    const b = pitch[Math.min(last, left + 1)] ?? 0;
+    const hertz = fround(fround(a * fround(1 - share)) + fround(b * share));
+    const voiced = Math.max(hertz, LOWEST_PITCH);
+    cycles += voiced;
+    if (hertz <= LOWEST_PITCH) continue;
+    const angle = fround(((cycles * (1 / SAMPLE_RATE)) % 1) * 2 * Math.PI);
+    const harmonics = Math.floor(fround(HIGHEST_HARMONIC / voiced)) + 0.5;
+    const below = 2 * fround(Math.sin(fround(angle * 0.5)));
+    const peak = Math.abs(below) <= NEARLY_ZERO;
+    sound[at] = (peak ? harmonics : fround(Math.sin(fround(harmonics * angle))) / below) - 0.5;
+  }
+  return sound;
+}

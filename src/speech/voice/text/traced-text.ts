@@ -1,0 +1,49 @@
+/** A pattern with the flag g, and what its matches become. */
+export type Rule = readonly [RegExp, string | ((match: RegExpExecArray) => string)];
+
+/** A text that is rewritten step by step, and knows for each character which character of the first text it stands for. */
+export class TracedText {
+  text: string;
+  /** For each UTF-16 unit of `text`, its index in the first text. */
+  origins: number[];
+
+  constructor(text: string, firstIndex = 0) {
+    this.text = text;
+    this.origins = Array.from({ length: text.length }, (_, index) => firstIndex + index);
+  }
+
+  replace([pattern, rewrite]: Rule): void {
+    const matches = [...this.text.matchAll(pattern)];
+    if (matches.length === 0) return;
+    const origins: number[] = [];
+    let text = "";
+    let end = 0;
+    for (const match of matches) {
+      const [old] = match;
+      const written = typeof rewrite === "string" ? rewrite : rewrite(match);
+      text += this.text.slice(end, match.index) + written;
+      origins.push(...this.origins.slice(end, match.index));
+      end = match.index + old.length;
+      origins.push(...this.#originsOf(written, { old, index: match.index }));
+    }
+    this.text = text + this.text.slice(end);
+    this.origins = [...origins, ...this.origins.slice(end)];
+  }
+
+  trim(): void {
+    const start = this.text.length - this.text.trimStart().length;
+    this.text = this.text.trim();
+    this.origins = this.origins.slice(start, start + this.text.length);
+  }
+
+  /** What both have at their end stays where it was; the characters before it are spread evenly. */
+  #originsOf(written: string, { old, index }: { readonly old: string; readonly index: number }): number[] {
+    let same = 0;
+    while (same < Math.min(old.length, written.length) && old.at(-1 - same) === written.at(-1 - same)) same++;
+    const [oldLength, newLength] = [old.length - same, written.length - same];
+    return Array.from({ length: written.length }, (_, at) => {
+      const place = at < newLength ? Math.floor((at * oldLength) / newLength) : at - newLength + oldLength;
+      return this.origins[index + Math.min(place, old.length - 1)] ?? 0;
+    });
+  }
+}

@@ -1,0 +1,18 @@
+import type { Noise } from "../../src/speech/voice/sound/noise.ts";
+
+/** The noise that the expected samples were made with: it depends on the frame and the frequency alone. */
+export class FixedNoise {
+  #frame = 0;
+
+  readonly fill: Noise = (target) => {
+    for (let at = 0; at < target.length; at++) {
+      const [bin, part] = [Math.floor(at / 2), at % 2];
+      target[at] = (((bin * 7919 + (2 * this.#frame + part) * 104_729) % 2001) - 1000) / 577;
+    }
+    this.#frame++;
+  };
+
+  restart(): void {
+    this.#frame = 0;
+  }
+}
