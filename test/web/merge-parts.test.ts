@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeParts } from "../../web/src/talk/merge-parts.ts";
+import { mergeParts } from "../../web/src/talk/message/merge-parts.ts";
 
 const STORED = [
   { type: "text", text: "I look." },

@@ -2,7 +2,7 @@
 import { useTalk } from "@parley/react";
 import { memo, Profiler, type ReactNode } from "react";
 import { expect, test } from "vitest";
-import { MessageView } from "../../../web/src/talk/message-view.tsx";
+import { MessageView } from "../../../web/src/talk/message/message-view.tsx";
 import { act, fireEvent, screen } from "@testing-library/react";
 import { openTalk, say } from "./open-talk.tsx";
 

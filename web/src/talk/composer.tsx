@@ -5,7 +5,7 @@ import { Microphone } from "../voice/microphone.tsx";
 import { useSound } from "../voice/sound-switch.ts";
 import { AttachButton } from "./attach-button.tsx";
 import { AttachedFiles } from "./attached-files.tsx";
-import { keepThumbnails } from "./sent-pictures.ts";
+import { keepThumbnails } from "./message/sent-pictures.ts";
 import { useAttachments } from "./use-attachments.ts";
 import { WordOrIcon } from "./word-or-icon.tsx";
 

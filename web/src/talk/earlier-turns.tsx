@@ -2,14 +2,14 @@ import { type SpokenTurn, useMessage } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { ExactText } from "../shared/exact-text.tsx";
-import { Attachment } from "./attachment.tsx";
-import { EditMessage } from "./edit-message.tsx";
-import { HOW_IT_ENDED } from "./how-it-ended.ts";
-import { MessageActions } from "./message-actions.tsx";
-import { MessageView } from "./message-view.tsx";
-import { StoredPart } from "./stored-part.tsx";
+import { Attachment } from "./message/attachment.tsx";
+import { EditMessage } from "./message/edit-message.tsx";
+import { HOW_IT_ENDED } from "./message/how-it-ended.ts";
+import { MessageActions } from "./message/message-actions.tsx";
+import { MessageView } from "./message/message-view.tsx";
+import { StoredPart } from "./message/stored-part.tsx";
 import type { useEarlierTurns } from "./use-earlier-turns.ts";
-import { When } from "./when.tsx";
+import { When } from "./message/when.tsx";
 
 interface Variations {
   readonly edit: (messageId: string, text: string) => Promise<void>;

@@ -1,7 +1,7 @@
 import { useParley, useTalk } from "@parley/react";
 import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import { EarlierTurns } from "./earlier-turns.tsx";
-import { MessageView } from "./message-view.tsx";
+import { MessageView } from "./message/message-view.tsx";
 import { useEarlierTurns } from "./use-earlier-turns.ts";
 
 /** Within this distance of its end, the list follows new messages; else it stays where the reader is. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { ExactText } from "../shared/exact-text.tsx";
+import { ExactText } from "../../shared/exact-text.tsx";
 
 interface AttachmentProps {
   /** Its name, or its media type. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { useClockAhead } from "../shared/worker-clock.ts";
+import { useClockAhead } from "../../shared/worker-clock.ts";
 
 const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });

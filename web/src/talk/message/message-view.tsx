@@ -8,12 +8,12 @@ import {
   useToolCalls,
 } from "@parley/react";
 import { memo, type ReactNode, useRef, useState } from "react";
-import { Markdown } from "../markdown/markdown.tsx";
-import { ExactText } from "../shared/exact-text.tsx";
-import { askingCall } from "../tools/asked-forms.tsx";
-import { CallCard } from "../tools/call-card.tsx";
-import { useIsMicrophoneOn } from "../voice/microphone-state.ts";
-import { useSound } from "../voice/sound-switch.ts";
+import { Markdown } from "../../markdown/markdown.tsx";
+import { ExactText } from "../../shared/exact-text.tsx";
+import { askingCall } from "../../tools/asked-forms.tsx";
+import { CallCard } from "../../tools/call-card.tsx";
+import { useIsMicrophoneOn } from "../../voice/microphone-state.ts";
+import { useSound } from "../../voice/sound-switch.ts";
 import { Attachment } from "./attachment.tsx";
 import { EditMessage } from "./edit-message.tsx";
 import { HOW_IT_ENDED } from "./how-it-ended.ts";

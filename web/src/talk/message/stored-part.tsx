@@ -1,8 +1,8 @@
 import type { TranscriptPart } from "@parley/react";
 import type { ReactNode } from "react";
-import { Markdown } from "../markdown/markdown.tsx";
-import { CallCard } from "../tools/call-card.tsx";
-import { toToolCall } from "../tools/stored-call.ts";
+import { Markdown } from "../../markdown/markdown.tsx";
+import { CallCard } from "../../tools/call-card.tsx";
+import { toToolCall } from "../../tools/stored-call.ts";
 
 interface StoredPartProps {
   readonly part: TranscriptPart;
