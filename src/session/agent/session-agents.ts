@@ -186,7 +186,7 @@ export class SessionAgents {
 
   /** Goes on with the agent that an earlier worker has served the session with, if that agent still exists. */
   restore({ agent, dispatch }: SessionAgent): void {
-    this.#dispatch = dispatch;
+    if (dispatch !== null) this.#dispatch = dispatch;
     if (this.has(agent)) this.#serve(agent);
     else this.#options.logger.warn({ agent }, "the agent that served the room no longer exists");
   }

@@ -1,8 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { loadOnnx, type OnnxModel, type OnnxRuntime, type Tensor } from "./onnx.ts";
+import { loadOnnx } from "../onnx.ts";
+import type { OrtLike, OrtSession, OrtTensor } from "../ort-like.ts";
 
+// 3: log errors only.
+const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
 const LAYERS = 6;
 const HEADS = 8;
 const HEAD_WIDTH = 36;
@@ -18,12 +21,12 @@ interface Tokenizer {
 
 /** Moonshine tiny for English, int8 (MIT). */
 export class Moonshine {
-  readonly #ort: OnnxRuntime;
-  readonly #encoder: OnnxModel;
-  readonly #decoder: OnnxModel;
+  readonly #ort: OrtLike;
+  readonly #encoder: OrtSession;
+  readonly #decoder: OrtSession;
   readonly #tokenizer: Tokenizer;
 
-  private constructor(ort: OnnxRuntime, [encoder, decoder]: readonly [OnnxModel, OnnxModel], tokenizer: Tokenizer) {
+  private constructor(ort: OrtLike, [encoder, decoder]: readonly [OrtSession, OrtSession], tokenizer: Tokenizer) {
     this.#ort = ort;
     this.#encoder = encoder;
     this.#decoder = decoder;
@@ -34,7 +37,7 @@ export class Moonshine {
   static async load(folder: string): Promise<Moonshine> {
     const ort = await loadOnnx(join(folder, "runtime"));
     const model = async (name: string) =>
-      ort.InferenceSession.create(await readFile(join(folder, "moonshine", name)), { intraOpNumThreads: 1 });
+      ort.InferenceSession.create(await readFile(join(folder, "moonshine", name)), OPTIONS);
     const address = pathToFileURL(join(folder, "tokenizer/llama-tokenizer.js")).href;
     const { default: tokenizer } = (await import(address)) as { readonly default: Tokenizer };
     const models = [await model("encoder_model.onnx"), await model("decoder_model_merged.onnx")] as const;
@@ -49,7 +52,7 @@ export class Moonshine {
    *
    * @param samples -1 to 1, 16,000 a second, at most 15 s: in longer ones the model repeats itself or loses words
    */
-  async transcribe(samples: Float32Array): Promise<string> {
+  async transcribe(samples: Float32Array<ArrayBuffer>): Promise<string> {
     const { Tensor } = this.#ort;
     const sound = new Tensor("float32", samples, [1, samples.length]);
     const { last_hidden_state: heard } = await this.#encoder.run({ input_values: sound });
@@ -59,7 +62,7 @@ export class Moonshine {
     const tokens = [START];
     for (let step = 0; step < limit; step++) {
       const output = await this.#decoder.run({
-        input_ids: new Tensor("int64", [BigInt(tokens.at(-1) ?? START)], [1, 1]),
+        input_ids: new Tensor("int64", BigInt64Array.of(BigInt(tokens.at(-1) ?? START)), [1, 1]),
         encoder_hidden_states: heard,
         use_cache_branch: new Tensor("bool", [step > 0], [1]),
         ...past,
@@ -76,7 +79,7 @@ export class Moonshine {
     return this.#tokenizer.decode(tokens).trim();
   }
 
-  #emptyPast(): Record<string, Tensor> {
+  #emptyPast(): Record<string, OrtTensor> {
     const { Tensor } = this.#ort;
     const names = Array.from({ length: LAYERS }, (_, layer) =>
       ["decoder.key", "decoder.value", "encoder.key", "encoder.value"].map(
@@ -88,9 +91,9 @@ export class Moonshine {
   }
 }
 
-function likeliest(logits: Tensor | undefined): number {
-  if (!logits) throw new Error("Moonshine's decoder has no output logits");
-  const { data } = logits;
+function likeliest(logits: OrtTensor | undefined): number {
+  const data = logits?.data;
+  if (!(data instanceof Float32Array)) throw new Error("Moonshine's decoder has no output logits of 32-bit floats");
   let best = 0;
   for (let id = 1; id < data.length; id++) if ((data[id] ?? 0) > (data[best] ?? 0)) best = id;
   return best;

@@ -21,15 +21,15 @@ export function trimSilence(samples: Float32Array): Float32Array {
 }
 
 /** Cuts sound into pieces of at most 15 s, each at the quietest 20 ms of its last third. */
-export function cutAtPauses(samples: Float32Array): Float32Array[] {
-  const pieces: Float32Array[] = [];
+export function cutAtPauses(samples: Float32Array): Float32Array<ArrayBuffer>[] {
+  const pieces: Float32Array<ArrayBuffer>[] = [];
   let from = 0;
   while (samples.length - from > LONGEST_SAMPLES) {
     const end = from + quietest(samples.subarray(from, from + LONGEST_SAMPLES));
-    pieces.push(samples.slice(from, end));
+    pieces.push(Float32Array.from(samples.subarray(from, end)));
     from = end;
   }
-  if (samples.length - from >= SHORTEST_SAMPLES) pieces.push(samples.slice(from));
+  if (samples.length - from >= SHORTEST_SAMPLES) pieces.push(Float32Array.from(samples.subarray(from)));
   return pieces;
 }
 

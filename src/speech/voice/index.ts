@@ -1,7 +1,7 @@
-import type { OrtLike } from "./ort-like.ts";
+import type { OrtLike } from "../ort-like.ts";
 import { Voice } from "./voice.ts";
 
-export type { OrtLike } from "./ort-like.ts";
+export type { OrtLike } from "../ort-like.ts";
 export type { Speech, Voice } from "./voice.ts";
 export type { SpokenWord } from "./word-times.ts";
 

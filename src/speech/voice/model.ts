@@ -1,4 +1,4 @@
-import type { OrtLike, OrtTensor } from "./ort-like.ts";
+import type { OrtLike, OrtTensor } from "../ort-like.ts";
 
 type Session = Awaited<ReturnType<OrtLike["InferenceSession"]["create"]>>;
 

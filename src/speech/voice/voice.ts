@@ -1,7 +1,7 @@
 import type { Phonemes } from "./g2p/phonemizer.ts";
 import { addOutput } from "./graph-output.ts";
 import { floats, Model } from "./model.ts";
-import type { OrtLike } from "./ort-like.ts";
+import type { OrtLike } from "../ort-like.ts";
 import { createPronunciation } from "./pronunciation.ts";
 import { HOP, SAMPLE_RATE } from "./sound/frames.ts";
 import { createNoise, type Noise } from "./sound/noise.ts";

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { didYouMean } from "../../lib/checks/did-you-mean.ts";
 import { addressTls, TLS_PARAMETERS } from "./address-tls.ts";
 
@@ -108,7 +108,8 @@ export function toAddress(text: string): string | undefined {
   // One server: a list would be read as the first of its servers.
   if (`${host ?? ""}${url.host}`.includes(",")) return undefined;
   if (!hasNoHost) return address;
-  const folder = host === undefined ? defaultFolder(url) : decodeURIComponent(host);
+  const folder = host === undefined ? defaultFolder(url) : decoded(host);
+  if (host !== undefined && folder === undefined) return undefined;
   if (folder !== undefined && !url.searchParams.has("hostaddr")) url.searchParams.set("host", folder);
   return url.href;
 }
@@ -117,7 +118,22 @@ export function toAddress(text: string): string | undefined {
 function defaultFolder({ port, searchParams }: URL): string | undefined {
   if (process.env["PGHOST"]) return process.env["PGHOST"];
   const file = `.s.PGSQL.${searchParams.get("port") ?? (port || process.env["PGPORT"] || "5432")}`;
-  return SOCKET_FOLDERS.find((folder) => existsSync(`${folder}/${file}`));
+  return SOCKET_FOLDERS.find((folder) => isTrusted(`${folder}/${file}`));
+}
+
+/** Anybody may put a socket into /tmp, and would be given the password. */
+function isTrusted(socket: string): boolean {
+  const stats = statSync(socket, { throwIfNoEntry: false });
+  if (!stats) return false;
+  return !socket.startsWith("/tmp/") || stats.uid === 0 || stats.uid === process.getuid?.();
+}
+
+function decoded(host: string): string | undefined {
+  try {
+    return decodeURIComponent(host);
+  } catch {
+    return undefined;
+  }
 }
 
 interface LeftOut {

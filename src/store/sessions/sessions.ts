@@ -75,7 +75,8 @@ export async function setOpener({ sql, lease }: SessionWriter, { identity }: { i
 /** The agent that serves a session in a room, and the metadata of the dispatch by which it was chosen. */
 export interface SessionAgent {
   readonly agent: string;
-  readonly dispatch: string;
+  /** Null if it is not stored: an earlier version has chosen the agent. */
+  readonly dispatch: string | null;
 }
 
 /** The agent that served the session in this room; `undefined` when no turn has begun there. */
@@ -84,7 +85,7 @@ export async function loadSessionAgent(
   { sessionId, roomSid }: { readonly sessionId: string; readonly roomSid: string },
 ): Promise<SessionAgent | undefined> {
   const [row] = await runQuery(sql<SessionAgent[]>`
-    select agent, coalesce(agent_dispatch, '') as dispatch
+    select agent, agent_dispatch as dispatch
     from sessions where id = ${sessionId} and agent_room = ${roomSid} and agent is not null
   `);
   return row && { ...row };
@@ -119,7 +120,11 @@ export async function keepSessionAgent(
   await writeFenced(
     writer,
     sql`
-      update sessions set agent = ${agent}, agent_room = ${roomSid}, updated_at = now()
+      update sessions set
+        agent = ${agent},
+        agent_dispatch = case when agent_room = ${roomSid} then agent_dispatch end,
+        agent_room = ${roomSid},
+        updated_at = now()
       from fence where sessions.id = ${lease.sessionId} returning sessions.id
     `,
   );

@@ -13,6 +13,8 @@ interface Part {
   readonly audio: ReadableStreamDefaultController<AudioFrame>;
   /** Aborted when no words of this part are expected any more. */
   readonly over: AbortController;
+  /** Whether its recognizer has ended by itself: nobody reads the sound. */
+  hasEnded: boolean;
 }
 
 interface Words {
@@ -50,11 +52,12 @@ export class SpeakerStreams {
   }
 
   recognize(audio: ReadableStream<AudioFrame>, open: OpenRecognizer): ReadableStream<Recognized> {
+    if (this.#part?.hasEnded) this.#part = undefined;
     const reader = audio.getReader();
     const pump = async (output: ReadableStreamDefaultController<Recognized>) => {
       for (let next = await reader.read(); !next.done; next = await reader.read()) {
         this.#part ??= this.#begin(output, open);
-        this.#part.audio.enqueue(next.value);
+        if (!this.#part.hasEnded) this.#part.audio.enqueue(next.value);
       }
       this.#end(LATE_MS);
     };
@@ -71,7 +74,7 @@ export class SpeakerStreams {
     let controller: ReadableStreamDefaultController<AudioFrame> | undefined;
     const audio = new ReadableStream<AudioFrame>({ start: (own) => void (controller = own) });
     if (!controller) throw new TypeError("A stream starts at once");
-    const part: Part = { speaker: this.#speaker, audio: controller, over: new AbortController() };
+    const part: Part = { speaker: this.#speaker, audio: controller, over: new AbortController(), hasEnded: false };
     void this.#read(part, output, open(audio)).catch((error: unknown) => part === this.#part && output.error(error));
     return part;
   }
@@ -83,15 +86,17 @@ export class SpeakerStreams {
   ): Promise<void> {
     const reader = (await opening)?.getReader();
     if (!reader) return output.close();
-    part.over.signal.addEventListener("abort", () => void reader.cancel(), { once: true });
+    part.over.signal.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
     if (part.over.signal.aborted) await reader.cancel();
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (part.over.signal.aborted) return;
       this.#note(next.value, part.speaker);
       output.enqueue(next.value);
     }
-    // The recognizer has ended by itself: AgentSession starts it again.
-    if (part === this.#part) output.close();
+    if (part !== this.#part) return;
+    // The recognizer has ended by itself.
+    part.hasEnded = true;
+    output.close();
   }
 
   #note(recognized: Recognized, speaker: RoomParticipant | undefined): void {

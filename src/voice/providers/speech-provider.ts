@@ -28,6 +28,10 @@ export interface SpeechProvider {
   readonly hasBaseUrl?: boolean;
   /** It needs LiveKit Cloud; the livekit-server that we start does not have it. */
   readonly isOfLivekitCloud?: boolean;
+  /** Memory that its model needs in each process that listens, and again in each that speaks, in MB. @defaultValue 0 */
+  readonly modelMb?: number;
+  /** Fetches what it listens and speaks with, unless it is on the machine. The worker does so before it starts its hosts. */
+  readonly fetch?: (use: "listen" | "speak", env: NodeJS.ProcessEnv) => Promise<void>;
   readonly listen?: (settings: SpeechSettings) => Promise<stt.STT | undefined>;
   /** Resolves to undefined when it cannot speak on this machine; answers are text only then. */
   readonly speak?: (settings: SpeechSettings) => Promise<Synthesizer | undefined>;

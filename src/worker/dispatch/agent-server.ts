@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
+import { modelsMbOf } from "../../voice/providers/speech-choice.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
 import { HOOK_LIMIT_MS } from "../hooks/call-hook.ts";
@@ -20,6 +21,8 @@ const YIELD_MS = 30_000;
 const FULL_LOAD = 0.7;
 /** A job process is ready in two seconds; on a busy machine it may take much longer. */
 const JOB_START_LIMIT_MS = 30_000;
+/** The same with models of speech to load: six seconds each on a busy machine. */
+const MODELS_START_LIMIT_MS = 60_000;
 /** How long a job that must end may take to store its open turns. */
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
@@ -61,14 +64,17 @@ export async function createAgentServer(options: AgentServerOptions) {
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs(config.maxSessions);
+  const modelsMb = modelsMbOf(config.speech);
+  const startLimitMs = modelsMb > 0 ? MODELS_START_LIMIT_MS : JOB_START_LIMIT_MS;
   let pool: HostPool | undefined;
   if (config.sessionsPerProcess > 1) {
     const hosts = new HostPool({
       agent,
       environment,
       sessionsPerProcess: config.sessionsPerProcess,
-      startLimitMs: JOB_START_LIMIT_MS,
+      startLimitMs,
       endLimitMs: 2 * JOB_SETTLE_MS,
+      modelsMb,
       logger,
       onLaunched: (jobId) => accepted.noteLaunched(jobId),
     });
@@ -102,12 +108,12 @@ export async function createAgentServer(options: AgentServerOptions) {
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
     },
-    initializeProcessTimeout: JOB_START_LIMIT_MS,
+    initializeProcessTimeout: startLimitMs,
     shutdownProcessTimeout: JOB_SETTLE_MS,
     // For a process with a single job; includes the time of the hook that is called at the session's end.
     sessionEndTimeout: JOB_SETTLE_MS + HOOK_LIMIT_MS,
-    jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
-    jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,
+    jobMemoryWarnMB: JOB_MEMORY_WARN_MB + modelsMb,
+    jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB + modelsMb,
     // A long outage of LiveKit must not end the worker: /ready reports it, and LiveKit comes back.
     maxRetry: Number.MAX_SAFE_INTEGER,
   });

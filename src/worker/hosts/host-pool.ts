@@ -11,6 +11,8 @@ interface HostPoolOptions {
   readonly sessionsPerProcess: number;
   readonly startLimitMs: number;
   readonly endLimitMs: number;
+  /** Memory that each host has for models, whatever its sessions. @defaultValue 0 */
+  readonly modelsMb?: number;
   readonly logger: Logger;
   /** Called when a job has been given to a host. */
   readonly onLaunched: (jobId: string) => void;
@@ -138,7 +140,7 @@ export class HostPool implements JobPool {
     const now = performance.now();
     for (const host of this.#hosts) {
       const isOld =
-        now - host.startedAt > RETIRE_AFTER_MS || host.rssBytes > RETIRE_AT_SHARE * memoryLimit(host.capacity);
+        now - host.startedAt > RETIRE_AFTER_MS || host.rssBytes > this.#memoryOf(host.capacity, RETIRE_AT_SHARE);
       if (isOld && host.jobs.length > 0) host.isRetired = true;
       if (host.jobs.length === 0 && (host.isRetired || this.#isApart(host))) this.#end(host);
     }
@@ -156,7 +158,7 @@ export class HostPool implements JobPool {
       agent,
       environment,
       capacity,
-      memoryLimitBytes: memoryLimit(capacity),
+      memoryLimitBytes: this.#memoryOf(capacity),
       startLimitMs,
       endLimitMs,
       logger,
@@ -164,6 +166,12 @@ export class HostPool implements JobPool {
     });
     this.#hosts.add(host);
     return host;
+  }
+
+  /** The bytes of a host's models, and a share of what all else may have. */
+  #memoryOf(capacity: number, share = 1): number {
+    const { modelsMb = 0 } = this.#options;
+    return (modelsMb + share * (BASE_LIMIT_MB + MB_A_SESSION * (capacity - 1))) * MB;
   }
 
   #end(host: PoolHost): void {
@@ -214,8 +222,4 @@ export class HostPool implements JobPool {
 
 function forkHost(options: SessionHostOptions): PoolHost {
   return new SessionHost(options);
-}
-
-function memoryLimit(capacity: number): number {
-  return (BASE_LIMIT_MB + MB_A_SESSION * (capacity - 1)) * MB;
 }

@@ -30,6 +30,17 @@ test.each([
   expect(hideSecrets(text)).toBe(text);
 });
 
+test.each([
+  { headers: { cookie: "hunter2", other: 1 } },
+  { authorization: null, list: ["Basic aHVudGVyMg=="] },
+  { inner: JSON.stringify({ "x-api-key": "hunter2" }) },
+])("the line of JSON of %j stays JSON, without what lets somebody in", (line) => {
+  const hidden = hideSecrets(JSON.stringify(line));
+
+  expect(() => JSON.parse(hidden) as unknown).not.toThrow();
+  expect(hidden).not.toMatch(/hunter2|aHVudGVyMg/u);
+});
+
 test("a line of JSON stays JSON", () => {
   const line = { msg: 'GET "https://u:p@h/?key=1" with "authorization": "Bearer hunter2hunter2"', error: "x://a:b@" };
 

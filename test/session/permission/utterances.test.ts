@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
@@ -109,7 +109,9 @@ test.each([
     await user.say("Write it");
     await before(user);
     await user.leave();
-    await vi.waitFor(async () => expect(await agent.sql`select state from permissions`).toEqual([{ state: "asked" }]));
+    await expect
+      .poll(() => agent.sql`select state from permissions`, { timeout: 10_000 })
+      .toEqual([{ state: "asked" }]);
 
     const back = await agent.client("user");
     expect(await back.answerTo(await back.say("Yes"))).toBe("Yes? Write notes/a.md. Yes or no?");

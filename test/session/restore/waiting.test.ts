@@ -45,7 +45,7 @@ test("a user message is acknowledged once it is stored, however often it comes, 
   await user.send(message, { stanzaId });
   // As a client sends it that was away for a moment.
   const again = await user.send(message);
-  const later = await user.send({ type: "control_stop", body: { targetId: "none" } });
+  const later = await user.send({ type: "audio_chunk", body: {} });
   await user.until(() => isAcknowledged(user, later), "the Ack of what came after it");
   const tooEarly = [stanzaId, again].filter((sent) => isAcknowledged(user, sent));
   agent.database?.resume();

@@ -145,9 +145,9 @@ async function askTwice(
   };
   fault.arm();
   say("one", 1);
-  await vi.waitUntil(() => errors().length > 0);
+  await vi.waitUntil(() => errors().length > 0, 10_000);
   say("two", 2);
-  await vi.waitUntil(() => isAnswered("two"));
+  await vi.waitUntil(() => isAnswered("two"), 10_000);
   await fake.session.close(1_000);
   const stored = [...fake.recorder.turns.values()].map(({ turn, state }) => [turn.parentMessageId, state]);
   return { errors: errors(), stored };
@@ -213,6 +213,6 @@ test("an answer for which the voice cannot be opened is only shown", async () =>
   fake.session.handle({ type: "packet", from, bytes });
 
   const isShown = () => sent.some(({ type, body }) => type === "assistant_sentence" && body.text === "Fine.");
-  await vi.waitUntil(isShown);
+  await vi.waitUntil(isShown, 10_000);
   expect(sent.filter(({ type }) => type === "error_message")).toEqual([]);
 });

@@ -137,9 +137,14 @@ test("a shell of the operator's is used, and one that is not there is an error",
   await expect(withShell(["no-such-shell"])).rejects.toThrow("The command could not be started");
 });
 
-test.each(["echo x > notes/key", "cat < notes/key", "bash -c 'echo x > ./notes/key'"])(
+test.each([
+  ["echo x > notes/key", "allow"],
+  ["cat < notes/key", "allow"],
+  // A script may run in another folder.
+  ["bash -c 'echo x > ./notes/key'", "ask"],
+])(
   "a redirection through a link is judged by the name of the file that it leads to, too: %s",
-  async (command) => {
+  async (command, plain) => {
     await using workspace = await TempWorkspace.create({ "secrets/key": "x", "plain/key": "x" });
     await symlink("secrets", workspace.at("notes"));
     const tool = toServerTool("bash", bash, workspace.settings);
@@ -150,6 +155,6 @@ test.each(["echo x > notes/key", "cat < notes/key", "bash -c 'echo x > ./notes/k
     const judged = (line: string) => evaluateRules(toDeeds(permissionNeed(tool, { command: line })), rules);
 
     expect(judged(command)).toBe("deny");
-    expect(judged(command.replace("notes", "plain"))).toBe("allow");
+    expect(judged(command.replace("notes", "plain"))).toBe(plain);
   },
 );

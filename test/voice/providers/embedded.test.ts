@@ -3,9 +3,10 @@ import { readFile } from "node:fs/promises";
 import { AudioFrame } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { cutAtPauses } from "../../../src/speech/listen/sound.ts";
-import { EmbeddedRecognizer } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
-import { Transcriber } from "../../../src/speech/listen/transcriber.ts";
-import { fetchSpeechFiles } from "../../../src/speech/speech-files.ts";
+import { EmbeddedRecognizer, startMoonshine } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../src/speech/speech-files.ts";
+import { EmbeddedVoice } from "../../../src/voice/providers/embedded/embedded-voice.ts";
+import { piecesOf, type Synthesizer } from "../../../src/voice/providers/synthesizer.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -14,7 +15,7 @@ const WAV_HEADER_BYTES = 44;
 const FOLDER = join(import.meta.dirname, "../../../.cache/speech");
 
 beforeAll(async () => {
-  await fetchSpeechFiles(FOLDER, () => {});
+  await fetchSpeechFiles(FOLDER, [...RECOGNIZER_PARTS, ...VOICE_PARTS], () => {});
 }, 180_000);
 
 const recognizer = forFile(async () => {
@@ -54,11 +55,38 @@ test.each([
 });
 
 test("sound that is no piece fails, and the next piece is understood", async () => {
-  const transcriber = new Transcriber(FOLDER);
-  await expect(transcriber.transcribe(new Float32Array(0))).rejects.toThrow("The embedded recognizer failed");
+  const thread = await startMoonshine(FOLDER);
+  await expect(thread.ask(new Float32Array(0))).rejects.toThrow("the embedded recognizer failed");
   const samples = Float32Array.from(await recording("ten-of-clubs"), (sample) => sample / 32_768);
-  expect(words(await transcriber.transcribe(samples))).toBe("ten of clubs");
-  await transcriber.close();
+  expect(words(await thread.ask(samples))).toBe("ten of clubs");
+  await thread.close();
+}, 60_000);
+
+test("what the embedded voice says, prices and times included, is understood as it was written", async () => {
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, undefined);
+  const { signal } = new AbortController();
+  const frames = await Array.fromAsync(
+    voice.speak(piecesOf("It costs $24.50 at half past nine."), { language: "en", signal }),
+  );
+  const { alternatives } = await recognizer.recognize(frames);
+  expect(words(alternatives?.[0].text ?? "")).toBe("it costs twenty four dollars and fifty cents at half past nine");
+  await voice.close();
+}, 60_000);
+
+test("other languages are spoken by the other voice", async () => {
+  const spoken: string[] = [];
+  const other: Synthesizer = {
+    speak: async function* (text) {
+      for await (const piece of text) spoken.push(piece);
+      yield new AudioFrame(new Int16Array(480), 24_000, 1, 480);
+    },
+    close: async () => {},
+  };
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, other);
+  const { signal } = new AbortController();
+  await Array.fromAsync(voice.speak(piecesOf("Guten Tag."), { language: "de-DE", signal }));
+  expect(spoken).toEqual(["Guten Tag."]);
+  await voice.close();
 }, 60_000);
 
 test("sound of 40 s is cut into pieces of at most 15 s, at its pauses", () => {
@@ -76,7 +104,8 @@ test("sound of 40 s is cut into pieces of at most 15 s, at its pauses", () => {
 
 test("a package that is not the expected one is not used", async () => {
   await using folder = await tempFolder();
-  const part = { name: "part", package: "llama-tokenizer-js@1.2.2", sha512: "another", files: ["package.json"] };
-  await expect(fetchSpeechFiles(folder.path, () => {}, [part])).rejects.toThrow("and not another");
+  const [, tokenizer] = RECOGNIZER_PARTS;
+  const part = { ...tokenizer, name: "part", sha256: "another" } as (typeof RECOGNIZER_PARTS)[number];
+  await expect(fetchSpeechFiles(folder.path, [part], () => {})).rejects.toThrow("and not another");
   await expect(readFile(join(folder.path, "part/package.json"))).rejects.toThrow("ENOENT");
 }, 60_000);

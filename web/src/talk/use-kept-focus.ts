@@ -13,6 +13,13 @@ export function useKeptFocus(): void {
       last = target;
       panel = target.closest(".panel");
     };
+    // Whoever clicks beside all fields means to leave: the button is still there then.
+    const onFocusOut = ({ target, relatedTarget }: FocusEvent) => {
+      queueMicrotask(() => {
+        if (relatedTarget === null && target === last && last?.isConnected && !last.matches(":disabled"))
+          last = undefined;
+      });
+    };
     const keep = () => {
       if (!last || (last.isConnected && !last.matches(":disabled"))) return;
       const { activeElement } = document;
@@ -23,9 +30,11 @@ export function useKeptFocus(): void {
     const changed = new MutationObserver(keep);
     changed.observe(document.body, { subtree: true, childList: true, attributeFilter: ["disabled"] });
     document.addEventListener("focusin", onFocusIn);
+    document.addEventListener("focusout", onFocusOut);
     return () => {
       changed.disconnect();
       document.removeEventListener("focusin", onFocusIn);
+      document.removeEventListener("focusout", onFocusOut);
     };
   }, []);
 }

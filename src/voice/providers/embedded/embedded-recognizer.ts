@@ -1,33 +1,33 @@
-import { resolve } from "node:path";
 import { stt } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
+import { moduleBeside } from "../../../lib/module-beside.ts";
 import { MOONSHINE_RATE } from "../../../speech/listen/moonshine.ts";
 import { cutAtPauses, trimSilence } from "../../../speech/listen/sound.ts";
-import { Transcriber } from "../../../speech/listen/transcriber.ts";
-import { fetchSpeechFiles } from "../../../speech/speech-files.ts";
+import { ModelThread } from "../../../speech/model-thread.ts";
+import { prepareSpeech } from "./prepare-speech.ts";
 import { toSamples } from "./to-samples.ts";
 
-/** `STT=embedded`: asked once for each utterance, as a cloud's recognizer of single utterances. */
+type MoonshineThread = ModelThread<Float32Array, string>;
+
+/** `STT=embedded`: asked once for each utterance, like a recognizer of single utterances in a cloud. */
 export class EmbeddedRecognizer extends stt.STT {
   readonly label = "embedded.STT";
-  readonly #transcriber: Transcriber;
+  readonly #thread: MoonshineThread;
 
-  private constructor(transcriber: Transcriber) {
+  /** @param thread closed with this recognizer */
+  constructor(thread: MoonshineThread) {
     super({ streaming: false, interimResults: false });
-    this.#transcriber = transcriber;
+    this.#thread = thread;
   }
 
   /**
-   * Fetches what is not on the machine yet, and loads the models.
+   * Fetches what is not on the machine yet, and loads the model.
    *
    * @throws {AppError} `unavailable` when something cannot be fetched
    */
   static async load(env: NodeJS.ProcessEnv): Promise<EmbeddedRecognizer> {
-    const folder = resolve(env["PARLEY_CACHE_DIR"] || ".cache", "speech");
-    await fetchSpeechFiles(folder, (line) => process.stderr.write(`parley: ${line}\n`));
-    const transcriber = new Transcriber(folder);
-    await transcriber.warm();
-    return new EmbeddedRecognizer(transcriber);
+    const folder = await prepareSpeech("listen", env);
+    return new EmbeddedRecognizer(await startMoonshine(folder));
   }
 
   override get model(): string {
@@ -43,17 +43,25 @@ export class EmbeddedRecognizer extends stt.STT {
   }
 
   override async close(): Promise<void> {
-    await this.#transcriber.close();
+    await this.#thread.close();
   }
 
   protected override async _recognize(...[buffer, signal]: Parameters<stt.STT["recognize"]>): Promise<stt.SpeechEvent> {
     const frames: AudioFrame[] = Array.isArray(buffer) ? buffer : [buffer];
     const samples = trimSilence(toSamples(frames));
     const texts: string[] = [];
-    for (const piece of cutAtPauses(samples)) texts.push(await this.#transcriber.transcribe(piece, signal));
+    for (const piece of cutAtPauses(samples)) texts.push(await this.#thread.ask(piece, [piece.buffer], signal));
     const text = texts.filter(Boolean).join(" ");
     const endTime = samples.length / MOONSHINE_RATE;
     const found = { text, language: "en", startTime: 0, endTime, confidence: 1 } as stt.SpeechData;
     return { type: stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives: [found] };
   }
+}
+
+/** @param folder where `fetchSpeechFiles` has put its parts */
+export async function startMoonshine(folder: string): Promise<MoonshineThread> {
+  const module = moduleBeside(import.meta.url, "../../../speech/listen/moonshine-thread");
+  const thread: MoonshineThread = new ModelThread({ name: "the embedded recognizer", module, workerData: folder });
+  await thread.warm();
+  return thread;
 }

@@ -1,4 +1,4 @@
-/** The part of an ONNX runtime that this folder uses. `onnxruntime-node` and `onnxruntime-web` both fit. */
+/** The part of an ONNX runtime that embedded speech uses. `onnxruntime-node` and `onnxruntime-web` both fit. */
 export interface OrtLike {
   readonly InferenceSession: {
     create(model: Uint8Array, options: OrtOptions): Promise<OrtSession>;
@@ -6,6 +6,7 @@ export interface OrtLike {
   readonly Tensor: {
     new (type: "int64", data: BigInt64Array<ArrayBuffer>, dims: readonly number[]): OrtTensor;
     new (type: "float32", data: Float32Array<ArrayBuffer>, dims: readonly number[]): OrtTensor;
+    new (type: "bool", data: readonly boolean[], dims: readonly number[]): OrtTensor;
   };
 }
 
@@ -19,6 +20,6 @@ interface OrtOptions {
   readonly logSeverityLevel: 3;
 }
 
-interface OrtSession {
+export interface OrtSession {
   run(inputs: Readonly<Record<string, OrtTensor>>): Promise<Readonly<Record<string, OrtTensor>>>;
 }

@@ -1,0 +1,14 @@
+import { resolve } from "node:path";
+import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../speech/speech-files.ts";
+
+/**
+ * Fetches what is missing to listen or to speak, and says so on stderr. Returns the folder.
+ *
+ * @throws {AppError} `unavailable` when something cannot be fetched
+ */
+export async function prepareSpeech(use: "listen" | "speak", env: NodeJS.ProcessEnv): Promise<string> {
+  const folder = resolve(env["PARLEY_CACHE_DIR"] || ".cache", "speech");
+  const parts = use === "listen" ? RECOGNIZER_PARTS : VOICE_PARTS;
+  await fetchSpeechFiles(folder, parts, (line) => process.stderr.write(`parley: ${line}\n`));
+  return folder;
+}
