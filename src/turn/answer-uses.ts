@@ -6,27 +6,31 @@ import type { ModelAnswer } from "../tool/outcome.ts";
 import type { TurnDraft } from "./turn-draft.ts";
 import type { TurnEvent } from "./turn-event.ts";
 
-/** How a turn runs tools: in a session, by `SessionCalls`. */
+/** Runs a turn's tools. In a session this is `SessionCalls`. */
 export interface ToolRunner {
-  /** Rejects only when the call could not be stored. */
+  /** Rejects only if the call could not be stored. */
   readonly run: (use: ToolUse) => Promise<ModelAnswer>;
-  /** Puts a use that must not run on record, and gives the model's answer. */
+  /** Records a use that must not run, and returns the answer for the model. */
   readonly refuse: (use: ToolUse, why: string) => ModelAnswer;
-  /** Whether the tool changes nothing, so that it may start while the model still streams. */
+  /** Whether the tool is read-only and may start while the model is still streaming. */
   readonly startsEarly: (toolName: string) => boolean;
-  /** A call of the tool has succeeded. Whether that is the last thing in its turn. @defaultValue none is */
+  /**
+   * Called when a call of the tool has succeeded. Returns whether that ends the turn.
+   *
+   * @defaultValue no tool ends the turn
+   */
   readonly noteSuccess?: (toolName: string) => boolean;
 }
 
 const FAILED_INSIDE = "Outcome unknown: the call failed inside the worker.";
 
-/** An answer for the model, and the error that ends the turn if the runner itself failed. */
+/** An answer for the model and, if the runner itself failed, the error that ends the turn. */
 interface Answered {
   readonly answer: ModelAnswer;
   readonly error?: { readonly reason: unknown };
 }
 
-/** The tool uses of one step, in call order. `runStep` adds them, and `runTurn` has them answered when it has ended. */
+/** The tool uses of one step, in call order. `runStep` adds them. After the step, `runTurn` calls `answerAll`. */
 export class StepUses {
   readonly #uses: { readonly use: ToolUse; readonly early: Promise<Answered> | undefined }[] = [];
   readonly #tools: ToolRunner;
@@ -40,20 +44,20 @@ export class StepUses {
     return this.#uses.length;
   }
 
-  /** A tool has succeeded after which the turn is over. */
+  /** Whether a tool has succeeded that ends the turn. */
   get endsTurn(): boolean {
     return this.#endsTurn;
   }
 
-  /** A call that may start early is started now, all others by `answerAll`. */
+  /** Adds a use. A call that may start early starts now, all others start in `answerAll`. */
   add(use: ToolUse): void {
     const startsEarly = use.inputError === undefined && this.#tools.startsEarly(use.toolName);
     this.#uses.push({ use, early: startsEarly ? answered(() => this.#tools.run(use)) : undefined });
   }
 
   /**
-   * Answers every use with one tool_result block, in call order; all run at the same time. With `refusal` none is
-   * started, and what had started early is not used: its outcome stays on the call's own record.
+   * Answers every use with one tool_result block, in call order. All calls run concurrently. With `refusal`, no call is
+   * started, and the results of calls that started early are discarded; their outcomes are stored only with the calls.
    *
    * @throws the runner's first error, after every use has its block
    */
@@ -79,7 +83,7 @@ export class StepUses {
   }
 }
 
-/** Never rejects: when one use fails, the others still get their answers. */
+/** Never rejects. If one use fails, the others still get their answers. */
 async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<Answered> {
   try {
     return { answer: await run() };
@@ -92,7 +96,7 @@ async function answered(run: () => ModelAnswer | Promise<ModelAnswer>): Promise<
 function* emit(draft: TurnDraft, use: ToolUse, answer: ModelAnswer): Generator<TurnEvent> {
   const sequence = draft.reserve();
   const tool = { toolUseId: use.toolUseId, toolName: use.toolName };
-  // Handed to the record before its events, which are told once it is stored.
+  // Add the block to the record before yielding its events, because these are published only once it is stored.
   const block: TurnBlock = draft.put(sequence, toolResultBlock(use.toolUseId, answer));
   yield { type: "block_start", sequence, blockType: "tool_result", tool };
   yield { type: "block_delta", sequence, delta: { type: "tool_result", content: contentText(answer.content) } };

@@ -5,23 +5,23 @@ import { createId } from "../lib/id.ts";
 import { asText } from "../lib/json.ts";
 import { isReceipt } from "../tool/outcome.ts";
 
-/** What leaving turns out needs of the session. */
+/** What summarizing dropped turns needs from the session. */
 export interface LeaveOutPorts {
   readonly languageOf: (identity: string) => string | undefined;
-  /** Stores what stands for turns that are left out. */
+  /** Stores the summary that replaces dropped turns. */
   readonly onLeftOut: (summary: Summary) => void;
 }
 
 export const NO_PORTS: LeaveOutPorts = { languageOf: () => undefined, onLeftOut: () => {} };
 
 interface LeaveOut extends Pick<LeaveOutPorts, "languageOf"> {
-  /** What stands for earlier turns by now. */
+  /** The summary that replaces earlier turns so far. */
   readonly before: Summary | undefined;
-  /** What a model has written meanwhile. */
+  /** Notes that a model has written since then. */
   readonly notes: Notes | undefined;
 }
 
-/** What stands for turns that are left out now, oldest first, and for all before them. */
+/** Returns the summary that replaces the turns dropped now (given oldest first) and all turns before them. */
 export function leaveOut(turns: readonly TurnRecord[], { before, notes, languageOf }: LeaveOut): Summary | undefined {
   const [first, last] = [turns[0], turns.at(-1)];
   if (!first || !last) return before;
@@ -41,7 +41,7 @@ export function leaveOut(turns: readonly TurnRecord[], { before, notes, language
   };
 }
 
-/** From the blocks themselves: what was promised, without what has been told. */
+/** Returns the promised outcomes that have not been reported yet, according to the blocks. */
 function promisedAfter(before: readonly PromisedOutcome[], turns: readonly TurnRecord[]): PromisedOutcome[] {
   const told = new Set(turns.flatMap(({ blocks }) => blocks.flatMap((block) => outcomeSubject(block) ?? [])));
   const promised = turns.flatMap(({ blocks, participantIdentity: participant }) =>
@@ -58,7 +58,7 @@ function isPromise({ blockType, content }: TurnBlock): boolean {
   return blockType === "tool_result" && isReceipt(content?.["content"]);
 }
 
-/** Who has spoken, in the order of their first turns. */
+/** Returns everyone who has had a turn, in the order of their first turns. */
 function peopleAfter(
   before: readonly Person[],
   turns: readonly TurnRecord[],

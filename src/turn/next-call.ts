@@ -4,37 +4,40 @@ import { turnBytes } from "../conversation/shown-context.ts";
 import type { ToldTool, TurnRecord } from "../conversation/turn-record.ts";
 import type { Others } from "./token-gauge.ts";
 
-/** How much of a talk the model may be shown. */
+/** Limits of the context window. */
 export interface ContextLimits {
-  /** Tokens of past turns. When there are more, older ones are left out before the next turn. */
+  /** Tokens of past turns. If there are more, older turns are dropped before the next turn. */
   readonly budgetTokens: number;
-  /** Tokens of a whole request, with instructions, tools and the running turn: never more. */
+  /** The hard limit for a whole request, in tokens, including instructions, tools and the running turn. */
   readonly hardTokens: number;
-  /** Whether the model is told in the talk which tools come and go. @defaultValue false */
+  /** Whether messages in the history notify the model of added and removed tools. @defaultValue false */
   readonly inlineTools?: boolean;
 }
 
 /** A model call that is about to be made. */
 export interface NextCall {
-  /** The running turn by now. */
+  /** The running turn so far. */
   readonly turn: TurnRecord;
   readonly isPaused: boolean;
-  /** The tools that may be called now and may go. Told in the talk with `inlineTools`. */
+  /** The tools that can be called now and may be removed later. With `inlineTools`, the history announces them. */
   readonly passingTools?: readonly ToldTool[];
-  /** What goes with the history, which may depend on whether that is the whole talk. */
+  /** What is sent in addition to the history. It may depend on whether the history is complete. */
   readonly others: (talk: { readonly isCut: boolean }) => Others;
-  /** Asks the API how many tokens a request with this history has; `undefined` when it does not tell. */
+  /**
+   * Asks the API how many tokens a request with this history has. Resolves to `undefined` if the API does not report
+   * it.
+   */
   readonly count: (history: readonly HistoryMessage[]) => Promise<number | undefined>;
 }
 
-/** Whether the running turn would fit with nothing of the talk before it, and with no more of its results than must be. */
+/** Whether the running turn would fit without any earlier turns, and with all its large results shortened. */
 export async function fitsAlone(
   { turn, isPaused, count }: NextCall,
   beside: Others,
   { hardTokens, inlineTools: tellsTools = false }: ContextLimits,
 ): Promise<boolean> {
   const shortest = shortenTurn(turn, endOf(turn));
-  // No tokenizer makes more tokens than bytes.
+  // No tokenizer produces more tokens than bytes.
   if (turnBytes(shortest) + beside.bytes <= hardTokens) return true;
   const tokens = await count(buildHistory([shortest], { isPaused, preface: "", tellsTools }));
   return tokens === undefined || tokens <= hardTokens;

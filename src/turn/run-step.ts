@@ -9,11 +9,11 @@ import type { StepUses } from "./answer-uses.ts";
 import type { TurnDraft } from "./turn-draft.ts";
 import type { TurnEvent } from "./turn-event.ts";
 
-/** What changes from one model call to the next; the session fixes the rest (model, system, tools). */
+/** What changes between model calls. The session determines the rest (model, system, tools). */
 export interface StepRequest {
   readonly history: readonly HistoryMessage[];
   readonly toolChoice: "auto" | "none";
-  /** The history has not the whole talk. */
+  /** Whether the history does not contain the whole conversation. */
   readonly isCut: boolean;
   /** The code execution container of an earlier step of the turn. */
   readonly containerId?: string;
@@ -22,20 +22,20 @@ export interface StepRequest {
 export interface StepDependencies {
   readonly draft: TurnDraft;
   readonly openStream: (request: StepRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
-  /** Gets each complete tool_use block, in order, while the model still streams. */
+  /** Receives each complete tool_use block, in order, while the model is still streaming. */
   readonly uses: StepUses;
-  /** The conversation's tool use ids so far. A use whose id comes again is renamed, for the API wants them unique. */
+  /** Returns the conversation's tool use ids so far. A repeated id is replaced, because the API requires unique ids. */
   readonly usedIds: () => UsedIds;
 }
 
 export interface StepEnd {
   readonly stopReason: StopReason | undefined;
-  /** The call's tokens; when it was cut off, the last numbers that came. */
+  /** The call's tokens. If the call was cut off, the last figures received. */
   readonly usage: Usage | undefined;
-  /** How many tokens the request had; absent when nothing came. */
+  /** How many tokens the request had. Absent if no response arrived. */
   readonly promptTokens?: number;
   readonly containerId?: string;
-  /** Set when the stream broke, stalled or was aborted; its blocks up to then are kept. */
+  /** Set if the stream broke, stalled or was aborted. Complete blocks, and partial text and thinking, are kept. */
   readonly error: { readonly reason: unknown } | undefined;
 }
 
@@ -46,7 +46,7 @@ interface BegunBlock {
   text: string;
 }
 
-/** Makes one model call and streams its blocks into the draft. If it fails, the result has the `error`. */
+/** Makes one model call and streams its blocks into the draft. If the call fails, the returned step has an `error`. */
 export async function* runStep(
   request: StepRequest,
   deps: StepDependencies,
@@ -95,7 +95,10 @@ export async function* runStep(
   return end;
 }
 
-/** As the message starts: where the API runs tools of its own, later numbers count the prompt once for each of its steps. */
+/**
+ * Call this with the usage of message_start: if the API runs its own tools, later figures count the prompt once per
+ * internal step.
+ */
 function promptOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens;
 }
@@ -120,7 +123,9 @@ function startBlock(
   return { type: "block_start", sequence, blockType, ...(tool && { tool }) };
 }
 
-/** Keeps the text and thinking of blocks that never ended, for the participant got them; drops all other blocks. */
+/**
+ * Keeps the text and thinking of unfinished blocks, because the participant has received it. Drops all other blocks.
+ */
 function* keepPartial(open: Map<number, BegunBlock>, draft: TurnDraft): Generator<TurnEvent> {
   for (const { sequence, blockType, text } of [...open.values()].toReversed()) {
     if (text === "" || (blockType !== "text" && blockType !== "thinking")) {

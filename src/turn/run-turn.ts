@@ -21,15 +21,23 @@ export interface TurnDependencies {
   /** Answers the tool uses that an earlier worker left without a result. @defaultValue `tools.run` */
   readonly resume?: ToolRunner["run"];
   readonly record: BlockRecord;
-  /** What goes with the history in the next model call. */
+  /** What is sent in addition to the history in the next model call. */
   readonly others: (talk: Pick<StepRequest, "isCut">) => Others;
-  /** The tools that may be called now and may go. @defaultValue none */
+  /** The tools that can be called now and may be removed later. @defaultValue none */
   readonly passingTools?: () => readonly ToldTool[];
-  /** The turn goes on from something else than the turn before was shown: a worker that takes it up must know. */
+  /**
+   * Called when this turn's context differs from what the previous turn was shown. It must be stored, because a worker
+   * that resumes the turn needs it.
+   */
   readonly onShown?: (context: ShownContext) => void;
-  /** How many tokens the API counts in a request; `undefined` when it does not tell. Never rejects, but when aborted. */
+  /**
+   * Counts a request's tokens with the API. Resolves to `undefined` if the API does not report them. Rejects only when
+   * aborted.
+   */
   readonly countTokens: (request: StepRequest, signal: AbortSignal) => Promise<number | undefined>;
-  /** Model calls that may use tools; one more, without tools, gives the answer when they are used up. */
+  /**
+   * The number of model calls that may use tools. When they are used up, one last call without tools gives the answer.
+   */
   readonly maxSteps: number;
 }
 
@@ -37,10 +45,10 @@ const MAX_PAUSES = 5;
 const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly where it stopped.]";
 
 /**
- * Runs one turn: model, tools, model again, until the model asks for no tool. Pauses at each tool use until `tools` has
- * an answer for it. Never throws and always ends with `turn_complete`: an aborted turn is `interrupted`, `cancelled` or
- * `failed` by the abort's kind, a broken one `failed`. By then each tool use has its result. The caller makes the last
- * blocks durable.
+ * Runs one turn: calls the model and the tools it asks for, until it asks for none. After each step, waits until
+ * `tools` has answered every tool use. Never throws, and always ends with `turn_complete`. An aborted turn is
+ * `interrupted`, `cancelled` or `failed`, depending on the kind of abort; a broken one is `failed`. By then each tool
+ * use has its result. The caller must make the last blocks durable.
  */
 export async function* runTurn(
   turns: { readonly shown: ShownTalk; readonly turn: TurnRecord },
@@ -124,20 +132,22 @@ async function* runSteps(
   }
 }
 
-/** The API refused the request for its size. The next one leaves out older turns; nothing was streamed yet. */
+/**
+ * Whether the API rejected the request for its size. Nothing was streamed yet, and the next request drops older turns.
+ */
 function isTooLong({ error }: StepEnd): boolean {
   return error?.reason instanceof AppError && error.reason.code === "too_large";
 }
 
 /**
- * The API refused thinking because something before it has changed, or a picture or document. The next request goes
- * without; nothing was streamed yet.
+ * Whether the API rejected thinking because something before it has changed, or rejected a picture or document. Nothing
+ * was streamed yet, and the next request omits it.
  */
 function isOfKind({ error }: StepEnd, kind: "unbound_thinking" | "refused_media"): boolean {
   return error?.reason instanceof AppError && "kind" in error.reason && error.reason.kind === kind;
 }
 
-/** A turn that is taken up again first gets its missing results, in call order. */
+/** Adds the missing results of a resumed turn, in call order. */
 async function* answerDangling(
   turn: TurnRecord,
   { deps, draft }: { readonly deps: TurnDependencies; readonly draft: TurnDraft },
@@ -152,14 +162,17 @@ async function* answerDangling(
   await draft.durable();
 }
 
-/** Why the model had ended the turn when its worker died: it is not asked to go on, for it might use its tools again. */
+/**
+ * Returns why the model ended the turn, if its worker died right after that. The model must not be called again,
+ * because it might repeat its tool calls.
+ */
 function endingReason({ lastStopReason }: TurnRecord): StopReason | undefined {
   return nextAfter(lastStopReason, true, { pauses: 0, continuations: 0 }) === "end" ? lastStopReason : undefined;
 }
 
 /**
- * Whether what the turn has by now ends with a result after which the model is not to go on: its worker died just then.
- * Notes that success again.
+ * Whether the turn's blocks end with a result that ends the turn, because its worker died right after storing it. Calls
+ * `noteSuccess` again for each successful result at the end.
  */
 export function isEndedBy(blocks: readonly TurnBlock[], { noteSuccess }: ToolRunner): boolean {
   const results = blocks.slice(blocks.findLastIndex(({ blockType }) => blockType !== "tool_result") + 1);
@@ -170,14 +183,14 @@ export function isEndedBy(blocks: readonly TurnBlock[], { noteSuccess }: ToolRun
   return ends.includes(true);
 }
 
-/** Arguments that could not be read were stored as `{_raw}`; the error itself was not. */
+/** Returns an error for arguments stored as `{_raw}`: they were unreadable, and the original error was not stored. */
 function storedInputError({ content }: TurnBlock): string | undefined {
   const input = content?.["input"];
   const isRaw = isRecord(input) && Object.keys(input).join() === "_raw";
   return isRaw ? "The arguments are not a JSON object" : undefined;
 }
 
-/** What follows a complete model call. Counts pauses and continuations in `retries`. */
+/** Returns what follows a complete model call. Counts pauses and continuations in `retries`. */
 function nextAfter(
   stopReason: StopReason | undefined,
   hasUses: boolean,
@@ -197,7 +210,10 @@ function nextAfter(
   }
 }
 
-/** Why the step's tools must not run; `undefined` when they may: the message is complete and ended with `tool_use`. */
+/**
+ * Returns why the step's tools must not run. `undefined` means that they may: the message is complete and ended with
+ * `tool_use`.
+ */
 function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string | undefined {
   if (signal.aborted) return "the reply was interrupted";
   if (end.error) return "the reply failed before it was complete";
@@ -205,7 +221,10 @@ function refusalOf(end: StepEnd, isLast: boolean, signal: AbortSignal): string |
   return isLast ? "no more tools may be used in this turn" : undefined;
 }
 
-/** Asks in a user message to continue a cut-off reply: the API refuses a history that ends with a reply. */
+/**
+ * Adds a user message that asks the model to continue its cut-off reply, because the API rejects a history that ends
+ * with a reply.
+ */
 function continued(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
   if (history.at(-1)?.role !== "assistant") return history;
   return [...history, { role: "user", blocks: [textBlock(CONTINUE)] }];

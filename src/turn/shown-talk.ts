@@ -27,39 +27,43 @@ import { leaveOut, NO_PORTS, type LeaveOutPorts } from "./leave-out.ts";
 import { fitsAlone, type ContextLimits, type NextCall } from "./next-call.ts";
 import { TokenGauge } from "./token-gauge.ts";
 
-/** Turns that have ended, one after another, and what the model was shown with the last of them. */
+/** The most recent finished turns, and the context that the model was shown with the last of them. */
 export interface Window {
   readonly turns: readonly TurnRecord[];
   readonly context: ShownContext | undefined;
-  /** What stood for the turns before. */
+  /** The summary that replaces the turns before. */
   readonly summary?: Summary | undefined;
 }
 
-/** What is known before a turn begins. */
+/** What `makeRoom` needs to know before a turn begins. */
 interface Moment {
-  /** What a model has written of the turns that are shown. */
+  /** Notes that a model has written on turns in the window. */
   readonly notes?: Notes | undefined;
-  /** More notes are on their way: there is patience. */
+  /** Whether more notes are being written. Then the window may exceed its budget for a while (`PATIENCE`). */
   readonly isWriting?: boolean;
-  /** So much time has passed that the prompt cache is lost anyway. */
+  /** Whether so much time has passed that the prompt cache has expired anyway. */
   readonly isCold?: boolean;
 }
 
-/** Of the budget, how much is kept where something is left out: so it happens seldom, and the prompt cache lasts. */
+/**
+ * The share of the budget that remains after turns are dropped. Dropping many turns at once, but rarely, preserves the
+ * prompt cache.
+ */
 const KEPT_SHARE = 0.5;
-/** How far past turns may grow over the budget while notes on them are written. */
+/** How far past turns may exceed the budget while notes on them are being written, as a factor. */
 const PATIENCE = 1.5;
-/** Results of this many newest turns are kept whole, as long as they fit. */
+/** The results of this many recent turns are kept in full, as long as they fit. */
 const WHOLE_TURNS = 2;
-/** A guard for the memory, should an API not tell its tokens truly: real text has fewer bytes a token. */
+/** Protects the memory if an API reports wrong token counts. Real text has fewer bytes per token. */
 const MAX_BYTES_A_TOKEN = 12;
-/** For weighing turns against each other before the API has counted anything. */
+/** Tokens per byte, for comparing turns before the API has counted anything. */
 const USUAL_RATE = 1 / 3;
 
 /**
- * What of the talk the model is shown: the newest turns that have ended, and the running one. Whole turns are left out,
- * oldest first, and never come back; large results may give way to placeholders, in the running turn too. So a request
- * is the one before it with more at its end, but for the few moments where something is left out.
+ * The part of the conversation sent to the model: the most recent finished turns plus the running one. Turns are
+ * dropped whole, oldest first, and never come back. Large results, even of the running turn, may be replaced by
+ * placeholders. Unless something is dropped or replaced, which is rare, each request only adds to the end of the
+ * previous one.
  */
 export class ShownTalk {
   readonly #limits: ContextLimits;
@@ -70,7 +74,7 @@ export class ShownTalk {
   #shortened: BlockPlace;
   #thinkingFrom: BlockPlace;
   #from: number;
-  /** Told in the running turn. */
+  /** Tool changes announced in the running turn. */
   #told: readonly ToolChange[] = [];
   #hasChanged = false;
 
@@ -85,17 +89,17 @@ export class ShownTalk {
     this.#turns = turns.map((turn) => this.#shorten(withoutUnanswered(turn)));
   }
 
-  /** The turns that have ended and are shown, oldest first. */
+  /** The finished turns in the window, oldest first. */
   get turns(): readonly TurnRecord[] {
     return this.#turns;
   }
 
-  /** Whether something of the talk is left out or shortened. */
+  /** Whether part of the conversation was dropped or shortened. */
   get isCut(): boolean {
     return this.#from > 1 || isBefore(START, this.#shortened);
   }
 
-  /** To be stored with a turn, so that the next worker shows the same. */
+  /** Returns the context to store with a turn, so that the next worker shows the model the same. */
   get context(): ShownContext {
     const { measured } = this.#gauge;
     const isShortened = isBefore(START, this.#shortened);
@@ -109,19 +113,22 @@ export class ShownTalk {
     };
   }
 
-  /** To be stored at once, when what the running turn goes on from is not what the turn before was shown. */
+  /**
+   * Returns the context if it has changed since the previous turn and is not stored yet, and otherwise `undefined`.
+   * Store it at once.
+   */
   takeChange(): ShownContext | undefined {
     const change = this.#hasChanged ? this.context : undefined;
     this.#hasChanged = false;
     return change;
   }
 
-  /** What stands for the turns that are left out. */
+  /** The summary that replaces the dropped turns. */
   get summary(): Summary | undefined {
     return this.#summary;
   }
 
-  /** The turns that are shown after a position, without the newest ones of so many tokens. */
+  /** Returns the turns in the window after a position, excluding the most recent ones that fit in `without` tokens. */
   turnsAfter(position: number, { without }: { readonly without: number }): readonly TurnRecord[] {
     const bytesWith = this.#weigh();
     const isOlder = (turn: TurnRecord) => bytesWith(turn) * (this.#gauge.rate ?? 0) > without;
@@ -129,34 +136,34 @@ export class ShownTalk {
     return this.#turns.slice(0, end).filter((turn) => turn.position > position);
   }
 
-  /** By their share of what the API counted. */
+  /** Returns the estimated tokens of these turns, based on the API's last count. */
   tokensOf(turns: readonly TurnRecord[]): number {
     const bytesWith = this.#weigh();
     return (this.#gauge.rate ?? 0) * turns.reduce((_, turn) => bytesWith(turn), 0);
   }
 
-  /** Takes a turn that has ended. */
+  /** Adds a finished turn. */
   add(turn: TurnRecord): void {
     this.#turns = [...this.#turns, this.#shorten({ ...withoutUnanswered(turn), context: this.context })];
     [this.#told, this.#hasChanged] = [[], false];
-    // The API shows the model nothing of what stands before it.
+    // The API ignores everything before a compaction block.
     if (turn.blocks.some(isCompaction)) this.#leaveOut(this.#turns.length - 1);
   }
 
-  /** Goes on with a turn that an earlier worker left. */
+  /** Continues a turn that an earlier worker left. */
   resume({ context }: TurnRecord): void {
     this.#told = context?.tools ?? [];
   }
 
-  /** The API has refused a tool that was told in the running turn: nothing is said of it any more. */
+  /** Removes a tool from the announcements of the running turn, because the API rejected it. */
   withdraw(name: string): void {
     this.#hasChanged = true;
     this.#told = this.#told.map((change) => ({ ...change, added: change.added.filter((tool) => tool.name !== name) }));
   }
 
   /**
-   * Makes room before a turn begins: when past turns are over the budget, it leaves out so much that it lasts. Turns of
-   * which a model has written notes go first, also when the prompt cache is lost anyway.
+   * Makes room before a turn begins. If past turns exceed the budget, it drops enough of them to last for a while.
+   * Turns covered by a model's notes are dropped first, and also when the prompt cache has expired anyway.
    */
   makeRoom({ notes, isWriting = false, isCold = false }: Moment = {}): void {
     const { budgetTokens, hardTokens } = this.#limits;
@@ -174,8 +181,8 @@ export class ShownTalk {
   }
 
   /**
-   * The history of the next model call, which is at most `hardTokens` long. The API's count of an earlier call tells how
-   * long it is, and what came since counts with its bytes; where that might be too much, the API is asked to count.
+   * Returns the history of the next model call, of at most `hardTokens`. Estimates its size as the API's count of an
+   * earlier call plus one token per byte added since. If the estimate is too large, asks the API to count.
    *
    * @throws {AppError} `too_large` when the running turn alone is too long
    */
@@ -196,19 +203,20 @@ export class ShownTalk {
       const tokens = await count(history);
       if (tokens !== undefined) this.#gauge.count(tokens);
       if (tokens !== undefined && tokens <= hardTokens) return history;
-      // Before anything is left out: what is refused must not take the talk before it along.
+      // Check this before dropping anything: a message that will be rejected must not remove the conversation before
+      // it.
       isAloneShort ||= this.#turns.length === 0 || (await fitsAlone(next, beside, this.#limits));
       if (!isAloneShort || !this.#reduce(turn))
         throw new AppError("too_large", "The message is too long for the model");
     }
   }
 
-  /** The API has told how many tokens the request had for which `fit` was called last. */
+  /** Records the API's token count of the request that `fit` last built. */
   measure(tokens: number): void {
     this.#gauge.count(tokens);
   }
 
-  /** Leaves out all turns that have ended; these words stand for them, in the place of any that did. */
+  /** Drops all finished turns. This text replaces them, and also the text of any earlier summary. */
   forget(text: string): void {
     const [known, first, last] = [this.#summary, this.#turns[0], this.#turns.at(-1)];
     const textFrom = known?.text ? known.textFrom : (first?.position ?? known?.to ?? 0);
@@ -220,19 +228,25 @@ export class ShownTalk {
     this.#dropThinkingBefore(this.#afterPast());
   }
 
-  /** The API found the last request too long, whatever was known of it. `false`: nothing more can be left out. */
+  /**
+   * Call this when the API found the last request too long. Drops the older half of the finished turns or, if there are
+   * none, shortens the running turn. Returns `false` if nothing is left to drop.
+   */
   shorten(running: TurnRecord): boolean {
     if (this.#turns.length === 0) return this.#reduce(running);
     this.#leaveOut(Math.ceil(this.#turns.length / 2));
     return true;
   }
 
-  /** The API refused a picture or a document: from now on, all by now are told in words. `false`: there is none. */
+  /**
+   * Call this when the API rejected a picture or document. Replaces all media and large results so far by placeholders.
+   * Returns `false` if there are none.
+   */
   dropMedia(running: TurnRecord): boolean {
     return this.#shortenBefore(endOf(running), running);
   }
 
-  /** Turns that are left out take with them what they told: it is told anew. */
+  /** Announces tool changes since the last call. Changes that dropped turns had announced are announced again. */
   #tell({ turn, passingTools = [] }: NextCall): void {
     const known = KnownTools.after([...this.#turns, { ...turn, context: this.context }]);
     const change = known.changeTo(passingTools, (turn.blocks.at(-1)?.sequence ?? -1) + 1);
@@ -241,7 +255,10 @@ export class ShownTalk {
     this.#hasChanged = true;
   }
 
-  /** The API refused thinking for what has changed before it. `false`: none of it is shown. */
+  /**
+   * Call this when the API rejected thinking because something before it has changed. Drops all thinking so far.
+   * Returns `false` if there is none.
+   */
   dropThinking(running: TurnRecord): boolean {
     const shown = [...this.#turns, this.#shorten(running)];
     if (!shown.some(({ blocks }) => blocks.some(isThinking))) return false;
@@ -249,7 +266,10 @@ export class ShownTalk {
     return true;
   }
 
-  /** Newer models refuse thinking when something before it has changed: with all that is older, it can be left out. */
+  /**
+   * Drops all thinking before a place. Newer models reject thinking if anything before it has changed, but accept a
+   * history without it and all older thinking.
+   */
   #dropThinkingBefore(place: BlockPlace): void {
     this.#hasChanged = true;
     if (isBefore(place, this.#thinkingFrom)) return;
@@ -259,7 +279,7 @@ export class ShownTalk {
     this.#gauge.remove(before - turnsBytes(this.#turns));
   }
 
-  /** Leaves out what can best be spared. `false`: nothing is left that could be. */
+  /** Drops whatever is needed least. Returns `false` if nothing is left to drop. */
   #reduce(running: TurnRecord): boolean {
     if (this.#keepNewest(this.#limits.budgetTokens * KEPT_SHARE)) return true;
     if (this.#shortenBefore(beginOfLastResults(running), running)) return true;
@@ -271,8 +291,8 @@ export class ShownTalk {
   }
 
   /**
-   * Adds up the bytes that leaving turns out would free. What tells of tools that the model still knows frees nothing: they
-   * would be told anew.
+   * Returns a function that adds up the bytes freed by dropping turns. Announcements of tools that are still known free
+   * nothing, because they would be repeated.
    */
   #weigh(): (turn: TurnRecord) => number {
     const free = KnownTools.after(this.#turns).bytes;
@@ -284,7 +304,10 @@ export class ShownTalk {
     };
   }
 
-  /** Leaves out the oldest turns until the rest has so many tokens, or is one turn. `false`: it has that already. */
+  /**
+   * Drops the oldest turns until the rest has at most this many tokens, or is one turn. Returns `false` if none had to
+   * be dropped.
+   */
   #keepNewest(tokens: number, notes?: Notes): boolean {
     const { rate = USUAL_RATE } = this.#gauge;
     const bytesWith = this.#weigh();
@@ -307,7 +330,7 @@ export class ShownTalk {
     this.#dropThinkingBefore(this.#afterPast());
   }
 
-  /** Puts placeholders for the large results before a place. `false`: there is none. */
+  /** Replaces large results and attachments before a place by placeholders. Returns `false` if there are none. */
   #shortenBefore(place: BlockPlace, running?: TurnRecord): boolean {
     const isNew = (at: BlockPlace) => isBefore(at, place) && !isBefore(at, this.#shortened);
     const turns = running ? [...this.#turns, running] : this.#turns;
@@ -325,7 +348,7 @@ export class ShownTalk {
     return { position: (this.#turns.at(-1)?.position ?? this.#from - 1) + 1, sequence: 0 };
   }
 
-  /** A turn as it is shown: with placeholders for old results, and without old thinking. */
+  /** Returns a turn as it is shown: with placeholders for old large results, and without old thinking. */
   #shorten(turn: TurnRecord): TurnRecord {
     const shortened = shortenTurn(turn, this.#shortened);
     const blocks = withoutThinking(shortened, this.#thinkingFrom);

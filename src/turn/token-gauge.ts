@@ -1,19 +1,19 @@
 import type { Measured } from "../conversation/turn-record.ts";
 
-/** What goes with the history: instructions and tools. */
+/** What is sent in addition to the history: instructions and tools. */
 export interface Others {
-  /** Another key means other tools. */
+  /** A different key means different tools. */
   readonly key: string;
   readonly bytes: number;
 }
 
 /**
- * How many tokens a request has at most, before the API has counted it: those that the API counted in an earlier one,
- * and one for each byte that has come since. No tokenizer makes more tokens than bytes.
+ * Estimates the maximum tokens of a request before the API has counted it: the API's count of an earlier request, plus
+ * one token per byte added since. No tokenizer produces more tokens than bytes.
  */
 export class TokenGauge {
   #tokens: number | undefined;
-  /** Of the request that was counted, the bytes that are still in the next one. */
+  /** Bytes of the counted request that the next one still contains. */
   #stillThere = 0;
   #rate: number | undefined;
   #others: Others | undefined;
@@ -26,7 +26,7 @@ export class TokenGauge {
     this.#rate = measured.tokens / Math.max(1, measured.bytes);
   }
 
-  /** Tokens a byte, as last counted. */
+  /** Tokens per byte, at the last count. */
   get rate(): number | undefined {
     return this.#rate;
   }
@@ -35,7 +35,7 @@ export class TokenGauge {
     return this.#tokens === undefined ? undefined : { tokens: this.#tokens, bytes: this.#stillThere };
   }
 
-  /** @param bytes of the whole request, with `others` */
+  /** @param bytes the size of the whole request, including `others` */
   atMost(bytes: number, others: Others): number {
     this.#next = { bytes, others };
     if (this.#tokens === undefined) return bytes;
@@ -44,7 +44,7 @@ export class TokenGauge {
     return Math.min(bytes, this.#tokens + Math.max(0, bytes - Math.max(0, stillThere)));
   }
 
-  /** The API has counted the request that `atMost` was asked about last. */
+  /** Records the API's count of the request last passed to `atMost`. */
   count(tokens: number): void {
     const { bytes, others } = this.#next;
     if (tokens <= 0 || bytes === 0) return;
@@ -54,7 +54,7 @@ export class TokenGauge {
     this.#rate = tokens / bytes;
   }
 
-  /** These bytes will not be in the next request. */
+  /** Call this when bytes will no longer be in the next request. */
   remove(bytes: number): void {
     this.#stillThere = Math.max(0, this.#stillThere - bytes);
   }

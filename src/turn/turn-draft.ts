@@ -2,24 +2,30 @@ import type { TurnBlock } from "../conversation/block.ts";
 import type { TurnRecord } from "../conversation/turn-record.ts";
 import type { ModelBlock, StopReason } from "../llm/model-event.ts";
 
-/** Stores a turn's blocks. `add` never waits; `durable` resolves when all that was added is stored. */
+/** Stores a turn's blocks. `add` returns at once. `durable` resolves when everything added is stored. */
 export interface BlockRecord {
   /** @param stopReason why the model ended after this block */
   readonly add: (block: TurnBlock, stopReason?: StopReason) => void;
-  /** @throws {AppError} `unavailable` when the store stayed down */
+  /** @throws {AppError} `unavailable` when the database remained unavailable */
   readonly durable: () => Promise<void>;
 }
 
-/** The turn as it grows. It gives each block its place, and the next model call's history is built from it. */
+/**
+ * The turn as it grows. Assigns each block its sequence number, and provides the turn for the next model call's
+ * history.
+ */
 export class TurnDraft {
   readonly #turn: Omit<TurnRecord, "blocks" | "state">;
   readonly #blocks: TurnBlock[];
   readonly #record: BlockRecord;
   #nextSequence: number;
-  /** A text that may be the model's last: it is stored with the reason for which it ended, once the model goes on or ends. */
+  /**
+   * A text block that may be the model's last. It is stored when the next block begins or the model call ends, because
+   * it is stored with the stop reason.
+   */
   #lastText: TurnBlock | undefined;
 
-  /** @param turn with the blocks that it has already, when a turn is taken up again */
+  /** @param turn includes its stored blocks, if the turn is being resumed */
   constructor(turn: TurnRecord, record: BlockRecord) {
     this.#turn = turn;
     this.#blocks = [...turn.blocks];
@@ -27,13 +33,13 @@ export class TurnDraft {
     this.#record = record;
   }
 
-  /** The place of a block that has just begun. Blocks end in the order in which they begin. */
+  /** Reserves the sequence number of a block that has begun. Blocks end in the order in which they begin. */
   reserve(): number {
     this.storeText();
     return this.#nextSequence++;
   }
 
-  /** Gives back the place of a block that is dropped, if it is the last. */
+  /** Releases the number of a dropped block, if it is the last one reserved. */
   release(sequence: number): void {
     if (sequence === this.#nextSequence - 1) this.#nextSequence = sequence;
   }
@@ -47,7 +53,11 @@ export class TurnDraft {
     return placed;
   }
 
-  /** Stores the text that is held back. Call it when the model call has ended. @param stopReason absent when it was cut off */
+  /**
+   * Stores the text block that was held back. Call it when the model call has ended.
+   *
+   * @param stopReason absent if the call was cut off
+   */
   storeText(stopReason?: StopReason): void {
     if (this.#lastText) this.#record.add(this.#lastText, stopReason);
     this.#lastText = undefined;

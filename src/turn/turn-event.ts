@@ -7,14 +7,14 @@ import type { BlockDelta, StopReason, Usage } from "../llm/model-event.ts";
 /** How a turn ended. */
 export interface TurnEnd {
   readonly state: Exclude<TurnState, "running">;
-  /** Of the last model call; `step_limit` when the last call that is allowed did not end the turn. */
+  /** The stop reason of the last model call, or `step_limit` if the last allowed call did not end the turn. */
   readonly stopReason: StopReason | "step_limit" | undefined;
-  /** Summed over all model calls of the turn. */
+  /** The sum over all model calls of the turn. */
   readonly usage: Usage;
   readonly error: AppError | undefined;
 }
 
-/** What happens in a turn, in order. `turn_start` and `turn_complete` always come, and blocks never overlap. */
+/** The events of a turn, in order. `turn_start` and `turn_complete` always occur, and blocks never overlap. */
 export type TurnEvent =
   | { readonly type: "turn_start"; readonly model: string }
   | {
@@ -30,5 +30,5 @@ export type TurnEvent =
     }
   | { readonly type: "block_stop"; readonly sequence: number; readonly block: TurnBlock }
   | { readonly type: "usage"; readonly step: number; readonly usage: Usage }
-  /** The session adds `timings`, the times so far, and `isSpoken`: whether `turn_spoken` follows. */
+  /** The session adds `timings` (the times so far) and `isSpoken` (whether `turn_spoken` follows). */
   | ({ readonly type: "turn_complete"; readonly timings?: TurnTimings; readonly isSpoken?: boolean } & TurnEnd);

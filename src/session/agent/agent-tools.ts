@@ -3,7 +3,7 @@ import type { ServerTool } from "../../tool/server-tool.ts";
 type ServerTools = ReadonlyMap<string, ServerTool>;
 
 interface AgentToolsOptions {
-  /** All server tools of the session. They may change. */
+  /** All server tools of the session. The map changes when tools are loaded or removed. */
   readonly all: ServerTools;
   /** Whether the current agent may use a tool of `all`. */
   readonly mayUse: (toolName: string) => boolean;
@@ -11,7 +11,7 @@ interface AgentToolsOptions {
   readonly own: () => ServerTools;
 }
 
-/** The tools of the agent that serves the session, always as they are now. */
+/** The tools of the session's current agent. Not a snapshot: every read reflects the current agent and tools. */
 export class AgentTools implements ServerTools {
   readonly #options: AgentToolsOptions;
 

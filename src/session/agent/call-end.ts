@@ -1,35 +1,35 @@
 import type { Logger } from "pino";
 import { endsTurn, type SessionEvent } from "../events/session-event.ts";
 
-/** What LiveKit's API can do with a call. Each method rejects when LiveKit refuses. */
+/** LiveKit's API for a call. Each method rejects if LiveKit refuses the request. */
 export interface CallLine {
   /**
-   * Removes a participant from the room, and closes the room when nobody else is left in it. Without an identity it
-   * closes the room.
+   * Removes a participant from the room, and closes the room if nobody else is left in it. Without an identity, closes
+   * the room.
    */
   readonly hangUp: (identity?: string) => Promise<void>;
-  /** Transfers a caller by telephone to `tel:…` or `sip:…`. The caller then leaves the room. */
+  /** Transfers a phone caller to `tel:…` or `sip:…`. The caller then leaves the room. */
   readonly transfer: (identity: string, to: string) => Promise<void>;
-  /** Sends one key, 0 to 9, `*`, `#` or A to D, to all callers. */
+  /** Sends one key (0 to 9, `*`, `#` or A to D) to all phone callers. */
   readonly press: (key: string) => Promise<void>;
-  /** Whether this participant is in the room and calls by telephone. */
+  /** Whether this participant is in the room and joined by phone. */
   readonly isOnPhone: (identity: string) => boolean;
 }
 
 interface Ending {
-  /** The call ends after the turn of this participant. */
+  /** The participant whose turn must end before the call does. */
   readonly participant: string;
-  /** Whether the room is closed for all. */
+  /** Whether the call ends for everyone, by closing the room. */
   readonly isForAll: boolean;
 }
 
-/**
- * How long the last words may take to reach the participant, before LiveKit is asked to remove it: words that are still
- * on their way then are lost.
- */
+/** How long to wait after the last words before removing the participant. Audio still in transit by then is lost. */
 const LAST_WORDS_MS = 1_000;
 
-/** Ends the call after the last words. A participant that speaks over them, or just after them, keeps it going. */
+/**
+ * Ends the call after the agent's last words. If the participant speaks over them, or just after them, the call
+ * continues.
+ */
 export class CallEnd {
   readonly #line: Pick<CallLine, "hangUp">;
   readonly #logger: Logger;
@@ -42,12 +42,12 @@ export class CallEnd {
     this.#logger = logger;
   }
 
-  /** Whether the agent has ended the call, for a participant or for all. */
+  /** Whether the agent has ended the call, for one participant or for everyone. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** Ends the call once the running turn of this participant has completed and its whole answer was said. */
+  /** Ends the call once the running turn of this participant has completed and its whole answer was played. */
   afterTurn(ending: Ending): void {
     this.#ending = ending;
   }
@@ -69,16 +69,19 @@ export class CallEnd {
     this.#leaving = { ...ending, timer };
   }
 
-  /** A participant says something, or begins to. If the call was about to end for it, the call goes on. */
+  /**
+   * Call this when a participant speaks, types or starts to. If the call was about to end for this participant, it
+   * continues.
+   */
   noteSaid(identity: string): void {
     if (!this.#leaving) return;
     const { participant, isForAll, timer } = this.#leaving;
     if (isForAll || participant === identity) clearTimeout(timer);
   }
 
-  /** Ends the call at once: for a participant, or without one for all. */
+  /** Ends the call immediately, for one participant or, without an identity, for everyone. */
   now(identity?: string): void {
-    // Set before the request, because the room may be closed before its answer comes.
+    // Set before the request, because the room may close before the response arrives.
     this.#isEnded = true;
     this.#line.hangUp(identity).then(
       () => this.#logger.info("the call was ended"),

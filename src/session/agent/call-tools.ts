@@ -5,7 +5,9 @@ import { defineTool, type Tool } from "../../tool/define-tool.ts";
 import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import type { CallEnd, CallLine } from "./call-end.ts";
 
-/** Allows the tools below by default: an agent that has one may use it, unless a rule of type `call` says otherwise. */
+/**
+ * Allows the tools below by default. An agent that enables one may use it, unless a rule of type `call` says otherwise.
+ */
 export const CALL_RULE = { type: "call", pattern: "*", action: "allow" } as const;
 
 export interface CallToolPorts {
@@ -17,7 +19,7 @@ export interface CallToolPorts {
 const BETWEEN_KEYS_MS = 200;
 const PAUSE_MS = 1_000;
 
-/** The tools with which an agent ends, transfers or steers the call, as far as it has them switched on. */
+/** Returns the tools with which an agent ends, transfers or controls the call: those that its settings enable. */
 export function callTools({ callTools: on }: Pick<AgentSettings, "callTools">, ports: CallToolPorts): ServerTool[] {
   const { transfer_call: targets, set_language: languages } = on;
   return [

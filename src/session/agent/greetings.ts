@@ -4,26 +4,29 @@ import type { SessionAgents } from "./session-agents.ts";
 
 export interface GreetingsOptions {
   readonly agents: SessionAgents;
-  /** Whether the participant has had a turn in this conversation, also with an earlier worker. */
+  /** Whether the participant has already had a turn in this conversation, even with an earlier worker. */
   readonly hasTurns: (identity: string) => Promise<boolean>;
   readonly isPresent: (identity: string) => boolean;
-  /** @throws {AppError} when too many turns wait, or the session ends */
+  /** @throws {AppError} when too many turns are waiting, or the session is ending */
   readonly begin: (turn: NewTurn) => void;
   readonly logger: Logger;
 }
 
-/** How long a greeting waits for the client's language. An ordinary LiveKit client never tells one. */
+/**
+ * How long a greeting waits for the client's Configuration, which sets the language. Ordinary LiveKit clients never
+ * send one.
+ */
 const CLIENT_TELLS_WITHIN_MS = 1_000;
 
-/** How the note of a greeting begins, which the model is shown in the place of a message. */
+/** Returns the start of a greeting's note. The model is shown this note instead of a message. */
 export function arrivalOf(identity: string): string {
   return `${JSON.stringify(identity)} has joined, and has said nothing yet.`;
 }
 
-/** Greets each participant once in a conversation, unless it speaks first. */
+/** Greets each participant once per conversation, unless the participant speaks first. */
 export class Greetings {
   readonly #options: GreetingsOptions;
-  /** Participants that were greeted, or have spoken. */
+  /** Participants that were greeted or have spoken. */
   readonly #met = new Set<string>();
   readonly #spoke = new Set<string>();
   readonly #arriving = new Map<string, NodeJS.Timeout>();
@@ -42,7 +45,7 @@ export class Greetings {
     );
   }
 
-  /** The participant's client has sent its Configuration. */
+  /** Call this when the participant's client has sent its Configuration. */
   noteReady(identity: string): void {
     if (this.#arriving.has(identity)) void this.#greet(identity);
   }

@@ -5,13 +5,13 @@ import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import { CALL_RULE } from "./call-tools.ts";
 
 export interface HandOffPorts {
-  /** Stores that this agent serves the session, and lets it do so. @throws {AppError} when it cannot be stored */
+  /** Stores that this agent serves the session, and switches to it. @throws {AppError} when it cannot be stored */
   readonly handOver: (agent: string) => Promise<void>;
-  /** From now on the model is shown this summary in the place of all turns that have ended. */
+  /** Replaces all finished turns in the context window with this summary. */
   readonly forget: (summary: string) => void;
 }
 
-/** The tool `hand_off` of an agent that names others; `undefined` when it names none. */
+/** Returns the `hand_off` tool of an agent, or `undefined` if the agent lists no handoffs. */
 export function handOff({ handoffs }: Pick<AgentSettings, "handoffs">, ports: HandOffPorts): ServerTool | undefined {
   const names = Object.keys(handoffs);
   if (names.length === 0) return undefined;

@@ -2,17 +2,17 @@ import type { IdleStep } from "../../agent/agent-fields.ts";
 
 interface IdleOptions {
   readonly steps: () => readonly IdleStep[];
-  /** Whether a participant is there, and no turn, tool or question is open. */
+  /** Whether a participant is present, and no turn, tool or question is open. */
   readonly isPause: () => boolean;
-  /** Resolves when nobody speaks; rejects with the signal's reason. */
+  /** Resolves when nobody is speaking. Rejects with the signal's reason. */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
   readonly act: (step: IdleStep) => void;
 }
 
-/** If the wait for silence takes longer than this, somebody was speaking. */
+/** If waiting for quiet takes longer than this, somebody was speaking. */
 const AT_ONCE_MS = 50;
 
-/** Measures silence, and takes the agent's `idle` steps one after another. */
+/** Measures silence and runs the agent's `idle` steps in order. */
 export class Idle {
   readonly #options: IdleOptions;
   readonly #closing = new AbortController();
@@ -23,13 +23,13 @@ export class Idle {
     this.#options = options;
   }
 
-  /** A participant has joined or said something: the steps begin again. */
+  /** Call this when a participant joins, speaks or types. The steps start over. */
   noteActivity(): void {
     this.#step = 0;
     this.noteWork();
   }
 
-  /** The agent or a tool did something: the time until the next step begins again. */
+  /** Call this when the agent or a tool did something. Restarts the wait for the next step. */
   noteWork(): void {
     clearTimeout(this.#timer);
     const step = this.#options.steps()[this.#step];

@@ -11,13 +11,13 @@ interface InitiativeOptions extends Pick<GreetingsOptions, "agents" | "begin" | 
   readonly archive: Pick<TalkArchive, "hasTurnsOf">;
   readonly peers: Pick<Peers, "isPresent" | "present">;
   readonly voice?: Pick<VoicePort, "untilQuiet"> | undefined;
-  /** @defaultValue no call can be ended */
+  /** @defaultValue the agent cannot end calls */
   readonly callEnd?: CallEnd | undefined;
-  /** Whether a participant is there, and no turn, tool or question is open. */
+  /** Whether a participant is present, and no turn, tool or question is open. */
   readonly isPause: () => boolean;
 }
 
-/** What the agent does without being asked: it greets, speaks into a silence, and ends the call. */
+/** What the agent does unprompted: it greets participants, speaks after a silence, and ends the call. */
 export class Initiative {
   readonly #options: InitiativeOptions;
   readonly #greetings: Greetings;
@@ -41,7 +41,7 @@ export class Initiative {
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
       act: (step) => this.#act(step),
     });
-    // The new agent has steps of its own.
+    // The new agent has its own steps.
     this.#unfollow = agents.onChanged(() => this.#idle.noteActivity());
   }
 
@@ -59,7 +59,7 @@ export class Initiative {
     this.#greetings.noteLeft(identity);
   }
 
-  /** A participant has said or typed something, or is about to. */
+  /** Call this when a participant has spoken or typed something, or is about to. */
   noteSaid(identity: string): void {
     this.#lastSpeaker = identity;
     this.#greetings.noteSaid(identity);
@@ -87,7 +87,7 @@ export class Initiative {
     const words = "say" in step ? step.say : step.end;
     const participant = this.#to();
     if (words === true) return callEnd?.now();
-    // No participant is there to hear it.
+    // Nobody is present to hear it.
     if (participant === undefined) return;
     const note = `Nobody has said anything for ${Math.round(step.afterMs / 1_000)} s.`;
     const input = { type: "note", note, say: words, ...("end" in step && { endsCall: true as const }) } as const;
@@ -98,7 +98,7 @@ export class Initiative {
     }
   }
 
-  /** The participant of a turn that the agent begins: the one that has spoken last, or else any that is present. */
+  /** Returns the participant for a turn that the agent starts: the one that spoke last, or else any that is present. */
   #to(): string | undefined {
     const { peers } = this.#options;
     const last = this.#lastSpeaker;

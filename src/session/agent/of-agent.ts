@@ -17,15 +17,15 @@ interface AgentParts {
 interface Ports {
   readonly line: CallLine | undefined;
   readonly callEnd: CallEnd | undefined;
-  /** Sets the language of this participant's answers, also for later workers. */
+  /** Sets the language of this participant's answers. Later workers use it too. */
   readonly setLanguage: (identity: string, language: string) => Promise<void>;
   /** Stores that the agent serves the session from now on. */
   readonly keepAgent: (agent: string) => Promise<unknown>;
-  /** From now on the model is shown this summary in the place of all turns that have ended. */
+  /** Replaces all finished turns in the context window with this summary. */
   readonly forget: (summary: string) => void;
 }
 
-/** The session's policy and tools, which always follow the agent that serves it. */
+/** Returns the session's policy and tools for whichever agent is current. They change when the agent does. */
 export function ofAgent({ agents, ...parts }: AgentParts, ports: Ports): Omit<AgentParts, "agents"> {
   if (!agents) return parts;
   const { policy, serverTools, liveTools } = parts;
@@ -61,7 +61,7 @@ export function ofAgent({ agents, ...parts }: AgentParts, ports: Ports): Omit<Ag
 function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): ReadonlyMap<string, ServerTool> {
   const { line, callEnd: end, setLanguage, keepAgent, forget } = ports;
   const handOver = async (name: string) => {
-    // Its file may have been removed, or not saved yet.
+    // The agent's file may have been removed, or may not be saved yet.
     if (!agents.has(name)) throw new Error(`There is no agent "${name}" now; you are still the one that is here`);
     await keepAgent(name);
     await agents.handOver(name);

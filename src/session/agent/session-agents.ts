@@ -10,24 +10,26 @@ import type { CountTokens, OpenStream } from "../model/open-stream.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 interface SessionAgentsOptions {
-  /** All agents of this worker, by name. They may change. */
+  /** All agents of this worker, by name. The map changes when agents are loaded or removed. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** The agent for rooms for which none is named. */
+  /** The default agent, for rooms that name none. */
   readonly standard: ServedAgent;
-  /** The metadata of the dispatch that made the job. */
+  /** The metadata of the dispatch that created the job. */
   readonly dispatch: string;
   /**
-   * The room's dispatches, newest first, this job's own among them. For a new room LiveKit makes a job without metadata beside
-   * one that is dispatched, and the session may be that job's. @defaultValue none but this job's own
+   * Lists the room's dispatches, newest first, including this job's own. For a new room, LiveKit creates a job without
+   * metadata in addition to a dispatched one, and the session may run in the job without metadata.
+   *
+   * @defaultValue only this job's own dispatch
    */
   readonly listDispatches?: (() => Promise<readonly SeenDispatch[]>) | undefined;
-  /** The name to which the room was dispatched. If an agent has this name, it is the room's default. */
+  /** The agent name that the room was dispatched to. If an agent has this name, it is the room's default. */
   readonly dispatchedTo?: string | undefined;
   readonly lookAt: () => SeenRoom;
-  /** @defaultValue nothing is remembered */
+  /** @defaultValue no memories */
   readonly memories?: Pick<KnownMemories, "of" | "read"> | undefined;
   readonly logger: Logger;
-  /** Milliseconds since the epoch. @defaultValue the system's clock */
+  /** Returns milliseconds since the epoch. @defaultValue the system clock */
   readonly now?: () => number;
 }
 
@@ -38,32 +40,35 @@ export interface SeenDispatch {
 
 /** How long the first turn waits for the list of dispatches. */
 const LISTED_WITHIN_MS = 1_000;
-/** How long a turn waits for instructions that a function writes. Later ones are for the turns after it. */
+/** How long a turn waits for an instructions function. Instructions that arrive later apply from the next turn on. */
 const WRITTEN_WITHIN_MS = 2_000;
 
-/** The agent that serves a session, with its instructions as they are now. */
+/** The agent that serves a session, with its current instructions. */
 export class SessionAgents {
   readonly #options: SessionAgentsOptions;
   readonly #first = Promise.withResolvers<SessionAgent>();
   readonly #connected = Promise.withResolvers<void>();
   #isConnected = false;
   #isDecided = false;
-  /** Whether a turn has begun: from then on the agent stays. */
+  /** Whether a turn has begun. From then on, dispatches no longer change the agent. */
   #hasBegun = false;
   #dispatch: string;
   #reading: Promise<void> | undefined;
-  /** Ids of dispatches that came too late. Each is logged once. */
+  /** Ids of dispatches that arrived too late to choose the agent. Each is logged once. */
   readonly #lateDispatches = new Set<string>();
-  /** The sources that have named an agent which cannot serve the room. Each is logged once. */
+  /** Sources that did not name a usable agent. Each is logged once. */
   readonly #refused = new Set<string>();
   #current: ServedAgent;
-  /** The newest instructions that functions have written, by agent. */
+  /** The latest instructions returned by instructions functions, by agent. */
   readonly #written = new Map<string, string>();
-  /** Instructions that came while a turn ran, by agent. They are for the next turn: a turn keeps its instructions. */
+  /**
+   * Instructions that arrived after their turn had stopped waiting, by agent. They apply from the next turn on, because
+   * a turn keeps its instructions.
+   */
   readonly #late = new Map<string, string>();
-  /** The session, as JSON, for which the current instructions were written. */
+  /** The `AgentSession`, as JSON, that the current instructions were written for. */
   #told: string | undefined;
-  /** The session, as JSON, for which instructions are being written. */
+  /** The `AgentSession`, as JSON, that instructions are being written for. */
   #asked: string | undefined;
   #languageOf: (identity: string) => string | undefined = () => undefined;
   readonly #listeners = new Set<() => void>();
@@ -74,12 +79,11 @@ export class SessionAgents {
     this.#dispatch = options.dispatch;
   }
 
-  /** The agent that served the first turn, once that turn begins. */
+  /** Resolves to the agent of the first turn when that turn begins. */
   get first(): Promise<SessionAgent> {
     return this.#first.promise;
   }
 
-  /** Whether there is an agent of this name now. */
   has(name: string): boolean {
     return this.#options.agents.has(name);
   }
@@ -88,12 +92,12 @@ export class SessionAgents {
     return this.#current;
   }
 
-  /** The current agent, unless it is the standard one. */
+  /** The current agent, or `undefined` if it is the default one. */
   get named(): ServedAgent | undefined {
     return this.#current === this.#options.standard ? undefined : this.#current;
   }
 
-  /** The session as it is now, in the form for the author's functions. */
+  /** The current session, in the form that an author's functions receive. */
   get session(): AgentSession {
     return this.#describe(this.#languageOf);
   }
@@ -104,17 +108,17 @@ export class SessionAgents {
     return typeof instructions === "string" ? instructions : (this.#written.get(name) ?? "");
   }
 
-  /** The display name of a participant's token. */
+  /** Returns the display name from a participant's token. */
   nameOf(identity: string): string | undefined {
     return this.#options.lookAt().participants.find((each) => each.identity === identity)?.name;
   }
 
-  /** The size of what is in every request beside the history and the session's tools. */
+  /** The size in bytes of what every request contains besides the history and the session's tools. */
   get instructionBytes(): number {
     return byteLength(this.instructions) + this.#current.serverToolBytes;
   }
 
-  /** The agent has joined the room: now the room's participants and metadata are known. */
+  /** Call this when the agent has joined the room: the room's participants and metadata are known from then on. */
   noteConnected(): void {
     this.#isConnected = true;
     this.decide();
@@ -122,8 +126,9 @@ export class SessionAgents {
   }
 
   /**
-   * Reads the room's dispatches, unless this job's own names an agent. One that names an agent decides which agent serves the
-   * session, as long as no turn has begun. Call it when connected, and when another agent has joined. Never rejects.
+   * Reads the room's dispatches, unless this job's own dispatch names an agent. Before the first turn, a dispatch that
+   * names an agent decides which agent serves the session. Call it after connecting, and when another agent joins.
+   * Never rejects.
    */
   async readDispatches(): Promise<void> {
     const { listDispatches, logger } = this.#options;
@@ -157,8 +162,8 @@ export class SessionAgents {
   }
 
   /**
-   * Chooses the agent that serves the session. The choice is final when metadata name the agent, or when the first
-   * participants have joined, whose attributes may name it.
+   * Chooses the agent that serves the session. The choice is final once something names the agent, or once the first
+   * participants have joined, because their attributes may name one.
    */
   decide(): void {
     const { agents, standard, dispatchedTo = "", lookAt, logger } = this.#options;
@@ -176,7 +181,7 @@ export class SessionAgents {
     if (this.#isDecided) logger.info({ agent: this.#current.name }, "agent chosen");
   }
 
-  /** Lets another agent serve the session. It makes the next model call, also in the running turn. */
+  /** Hands the session off to another agent. The new agent makes the next model call, even within the running turn. */
   async handOver(name: string): Promise<void> {
     this.#serve(name);
     await this.prepare(this.#languageOf);
@@ -184,22 +189,26 @@ export class SessionAgents {
     this.#options.logger.info({ agent: name }, "handed over to another agent");
   }
 
-  /** Goes on with the agent that an earlier worker has served the session with, if that agent still exists. */
+  /** Continues with the agent that served the session on an earlier worker, if that agent still exists. */
   restore({ agent, dispatch }: SessionAgent): void {
     if (dispatch !== null) this.#dispatch = dispatch;
     if (this.has(agent)) this.#serve(agent);
     else this.#options.logger.warn({ agent }, "the agent that served the room no longer exists");
   }
 
-  /** Calls the listener when another agent serves the session. The returned function removes it. */
+  /**
+   * Calls the listener after a handoff, and when the definition of the agent changes. The returned function removes the
+   * listener.
+   */
   onChanged(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * Call before a turn. Takes the agent's newest definition, and calls a function for the instructions again when the
-   * session that it is told of has changed. Returns `undefined` when there is nothing to wait for. Never rejects.
+   * Call this before each turn. Picks up the agent's latest definition. If the instructions are a function, calls it
+   * again when the session passed to it has changed. Returns `undefined` if there is nothing to wait for. Never
+   * rejects.
    */
   prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
     this.#languageOf = languageOf;
@@ -222,7 +231,7 @@ export class SessionAgents {
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
     const told = JSON.stringify(session);
-    // Written already, or being written: then an earlier turn has waited for them.
+    // Already written, or being written. In the second case an earlier turn has already waited for them.
     if (told === this.#told || told === this.#asked) return undefined;
     this.#asked = told;
     let isLate = false;
@@ -251,12 +260,15 @@ export class SessionAgents {
     return undefined;
   }
 
-  /** Asks the current agent's model. */
+  /** Calls the current agent's model. */
   readonly openStream: OpenStream = (request, signal) => this.#current.openStream(request, signal);
 
   readonly countTokens: CountTokens = async (request, signal) => this.#current.countTokens?.(request, signal);
 
-  /** Takes the newest definition of the current agent. An agent whose file is gone serves its rooms to their end. */
+  /**
+   * Picks up the latest definition of the current agent. If the agent's file was removed, the old definition stays in
+   * use.
+   */
   #renew(): void {
     const now = this.#options.agents.get(this.#current.name);
     if (now === undefined || now === this.#current) return;
@@ -277,7 +289,7 @@ export class SessionAgents {
     this.#forgetTold();
   }
 
-  /** Makes the next turn call the function again, even if nothing has changed. */
+  /** Makes the next turn call the instructions function again, even if the session has not changed. */
   #forgetTold(): void {
     this.#told = undefined;
     this.#asked = undefined;
@@ -308,7 +320,7 @@ function namesAgent(metadata: string): boolean {
   return toObject(metadata)?.["agent"] !== undefined;
 }
 
-/** @throws what the function throws; {TypeError} when it gives no text */
+/** @throws whatever the function throws; {TypeError} when it does not return a non-empty string */
 function write(instructions: Exclude<Instructions, string>, session: AgentSession): string | Promise<string> {
   const checked = (text: unknown) => {
     if (typeof text === "string" && text.trim() !== "") return text;

@@ -1,6 +1,6 @@
 /**
- * Abbreviations with a full stop, in the languages that are spoken most and those of `phrases.ts`. Words that are also
- * ordinary ones are left out, such as "no." and "mar.". One that is written in lower case here counts in upper case, too.
+ * Abbreviations that end with a period, in the most spoken languages and those of `phrases.ts`. Excludes abbreviations
+ * that are also ordinary words, such as "no." and "mar.". A lowercase entry also matches in uppercase.
  */
 const ALWAYS = new Set(
   [
@@ -25,17 +25,22 @@ const ALWAYS = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** The same before a number alone: elsewhere they may be ordinary words. */
+/** Abbreviations that count only before a number, because elsewhere they may be ordinary words. */
 const BEFORE_NUMBERS = new Set(
   "no nos n nr num fig figs vol ch sec art p pp par para op ver mar jun jul sat sun Mai may núm art cap pos abs kap s c с п ст № رقم".split(
     " ",
   ),
 );
 
-/** The word of an Arabic "and", which is written as one with the next. */
+/** The Arabic prefix for "and", which is joined to the next word. */
 const ARABIC_AND = /^و(?=.)/u;
 
-/** Whether a word that ends with a full stop is an abbreviation, and no sentence ends there. `word` is without the full stop. */
+/**
+ * Whether a word that ends with a period is an abbreviation, so that no sentence ends there.
+ *
+ * @param word without the period
+ * @param next the text after the word
+ */
 export function isAbbreviation(word: string, next: string): boolean {
   const lower = word.toLowerCase();
   if (ALWAYS.has(word) || ALWAYS.has(lower) || ALWAYS.has(word.replace(ARABIC_AND, ""))) return true;

@@ -13,38 +13,39 @@ interface AnswerOutputOptions {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice: Pick<VoicePort, "open"> | undefined;
-  /** The StartAnswer's id. */
+  /** The id of the answer's StartAnswer. */
   readonly messageId: string;
-  /** Whose turn it is. */
+  /** The participant whose turn it is. */
   readonly participant: string;
   readonly language: string | undefined;
-  /** What an earlier worker has stored of the answer's text, and how much of it it has said. */
+  /** The answer's text that an earlier worker stored, and how much of it was sent and played. */
   readonly earlier?: { readonly texts: readonly string[]; readonly progress: AnswerProgress } | undefined;
-  /** The participant spoke over the answer. */
+  /** Called when the participant speaks over the answer. */
   readonly onInterrupted: () => void;
   readonly onProgress: (progress: AnswerProgress) => void;
 }
 
 /**
- * Sends one answer to the participants: as speech, if somebody listens; as AssistantSentences, in step with the speech;
- * and as `lk.transcription` for ordinary LiveKit clients (while the answer is spoken, the voice sends that).
+ * Sends one answer to the participants: as speech, if somebody is listening; as AssistantSentences, in step with the
+ * speech; and as `lk.transcription` for ordinary LiveKit clients. While the answer is spoken, the voice sends the
+ * transcription.
  */
 export class AnswerOutput {
   readonly #speaker: Speaker;
   readonly #sentences: PacedSentences;
   readonly #transcription: TranscriptionStream;
   readonly #speech: SpokenAnswer | undefined;
-  /** The sentences of an earlier worker, those of them that it has sent, and those that were heard in full. */
+  /** An earlier worker's sentences: all that are stored, how many were sent, and how many were played in full. */
   readonly #earlier: { readonly sentences: readonly string[]; readonly sent: number; readonly heard: number };
   #cutFiller: () => void = () => {};
   #isEnded = false;
-  /** Whether the speech has got its last words: further text is only shown. */
+  /** Whether `conclude` has passed its words to the speech. Further text is only sent as sentences. */
   #isShownOnly = false;
-  /** Whether the speech goes on. If not, text is shown as it comes. */
+  /** Whether the speech is still running. If not, text is shown as it is written. */
   #isSpeaking: boolean;
-  /** The worker's last words, which the speech has got apart from the answer's text. */
+  /** The words of `conclude`, which the speech received separately from the answer's text. */
   #conclusion = "";
-  /** The text that the speech has got, and below it how many of its letters were heard. */
+  /** The text passed to the speech, and (below) how many of its letters were played. */
   #given = "";
   #heard = 0;
 
@@ -83,19 +84,19 @@ export class AnswerOutput {
     if (!this.#speech) this.#sentences.release();
   }
 
-  /** Whether the answer began as speech. */
+  /** Whether the answer started as speech. */
   get isSpoken(): boolean {
     return this.#speech !== undefined;
   }
 
-  /** What was heard in full of an earlier worker's words. */
+  /** The part of an earlier worker's text that was played in full. */
   get heardBefore(): string {
     return this.#earlier.sentences.slice(0, this.#earlier.heard).join(" ");
   }
 
   /**
-   * Says the stored words that an earlier worker has not sent. Those of which the sound was cut off are spoken again, but
-   * not shown again. Call it before `write`.
+   * Outputs the stored sentences that an earlier worker did not send. Sentences that were sent but not played in full
+   * are spoken again, but not shown again. Call it before `write`.
    */
   sayRest(): void {
     const { sentences, sent, heard } = this.#earlier;
@@ -114,16 +115,16 @@ export class AnswerOutput {
     this.#speaker.write(text);
   }
 
-  /** Ends the current sentence, whatever its last character is. */
+  /** Ends the current sentence, even without punctuation. */
   flush(): void {
     this.#speaker.flush();
     this.#speech?.flush();
   }
 
   /**
-   * Says words that are not part of the answer: they are not stored, and the model is not told. They are shown as a
-   * sentence of their own, and spoken if the answer is. Resolves once they have been said or `signal` has cut them off;
-   * never rejects.
+   * Outputs an aside: words that are not part of the answer, are not stored, and that the model never sees. It is shown
+   * as a separate sentence, and spoken if the answer is. Resolves once it has been played, shown, or cut off by
+   * `signal`. Never rejects.
    */
   async aside(text: string, signal: AbortSignal): Promise<Said> {
     if (this.#isEnded || signal.aborted) return "unsaid";
@@ -140,7 +141,7 @@ export class AnswerOutput {
     return isShown ? "shown" : "unsaid";
   }
 
-  /** Says something during a wait, by voice only. The answer's next words cut it off. Never rejects. */
+  /** Speaks a filler during a wait. It is not shown. The answer's next words cut it off. Never rejects. */
   async filler(text: string, signal: AbortSignal): Promise<void> {
     if (!this.#speech || !this.#isSpeaking || this.#isEnded || signal.aborted) return;
     const answered = new AbortController();
@@ -148,7 +149,7 @@ export class AnswerOutput {
     await this.#speak(this.#speech, { text }, AbortSignal.any([signal, answered.signal]));
   }
 
-  /** Returns whether the aside was heard in full. */
+  /** Resolves to whether the aside was played in full. */
   #speak(speech: SpokenAnswer, said: Parameters<SpokenAnswer["aside"]>[0], signal: AbortSignal): Promise<boolean> {
     const aside = speech.aside(said);
     const cut = () => aside.cut();
@@ -157,12 +158,12 @@ export class AnswerOutput {
     return aside.spoken;
   }
 
-  /** Resolves when everything that was written so far has been heard, or will not be. */
+  /** Resolves once everything written so far has been played or dropped. */
   async untilHeard(): Promise<void> {
     if (this.#isSpeaking) await this.#speech?.untilHeard();
   }
 
-  /** Adds the worker's own last words. The model is not told of them. */
+  /** Adds the worker's own closing words. The model never sees them. */
   conclude(text: string): void {
     this.#cutFiller();
     this.flush();
@@ -174,18 +175,18 @@ export class AnswerOutput {
     this.#speaker.write(text);
   }
 
-  /** Stops the speech, and shows the rest of the answer instead. */
+  /** Stops the speech and shows the rest of the answer instead. */
   silence(): void {
     this.#speech?.silence();
     this.#showRest();
   }
 
-  /** Stops the speech for good, because the turn was aborted. The rest is not shown either. */
+  /** Stops the speech because the turn was aborted. The rest of the answer is not shown either. */
   stop(): void {
     this.#speech?.stop();
   }
 
-  /** Sends the final sentence when the speech has ended. Call exactly once. */
+  /** Waits for the speech to end and sends the final sentence. Call exactly once. */
   async end(): Promise<SpeechEnd> {
     this.#isEnded = true;
     this.#cutFiller();
@@ -216,13 +217,13 @@ export class AnswerOutput {
 interface ApartOptions {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
-  /** The id of the message before it. */
+  /** The id of the preceding message. */
   readonly previousId: string;
   readonly participant: string;
   readonly language: string | undefined;
 }
 
-/** Shows words of the worker while no turn runs, as an answer that is not stored. Never rejects. */
+/** Shows the worker's own words while no turn is running, as an answer that is not stored. Never rejects. */
 export async function sayApart(text: string, options: ApartOptions): Promise<"shown"> {
   const { outbox, link, previousId, participant, language } = options;
   const messageId = createId();

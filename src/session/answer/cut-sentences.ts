@@ -1,28 +1,28 @@
 import { keepNewest } from "../../lib/keep-newest.ts";
 import { isAbbreviation } from "./abbreviations.ts";
 
-/** What may stand between a sentence's full stop and the white space: quotes, brackets, and the marks of Markdown. */
+/** Characters that may appear between a sentence's period and the white space: quotes, brackets and Markdown marks. */
 const CLOSERS = /["'”’»“›)\]}*_~`]+$/u;
 
-/** "1.", "12)", "a.", "IV.": the number of a list's item, perhaps with marks of Markdown before it. */
+/** A list item's number, such as "1.", "12)", "a." or "IV.", possibly after Markdown marks. */
 const LIST_NUMBER = /^[\s\-*_#>(]*(?:\p{Nd}{1,3}|\p{L}|[ivxlc]{1,5}|[IVXLC]{1,5})[.)]$/u;
 
-/** "U.S.", "e.g.", "z. B." and the initials of a name: letters that stand alone before their full stops. */
+/** Single letters before periods, as in "U.S.", "e.g.", "z. B." and the initials of a name. */
 const LETTER_ALONE = /(?:^|[\s.([“‘«"/-])\p{L}\p{M}*\.$/u;
 
-/** French and Portuguese "for example": "ex." alone may end a sentence in English. */
+/** "For example" in French and Portuguese. In English, "ex." alone may end a sentence. */
 const FOR_EXAMPLE = /(?:^|\s)p\.\s?ex\.$/iu;
 
-/** A German date: "am 3. Oktober", "der 2. Versuch". */
+/** A German ordinal, as in "am 3. Oktober" or "der 2. Versuch". */
 const GERMAN_ORDINAL =
   /(?:^|\s)(?:am|vom|zum|zur|der|die|das|dem|den|des|im|beim|ab|bis|seit|jede[nrms]?)\s\p{Nd}{1,4}\.$/iu;
 
 /**
- * Cuts a text that is still being written into sentences. The last part is not over yet. White space stays where it is,
- * so the parts together are the text.
+ * Splits streamed text into sentences. The last part is an unfinished sentence. White space is preserved, so joining
+ * the parts yields the text.
  *
- * Unicode's rules find where a sentence may end. They know no abbreviations, take each question mark for an end, and
- * so would cut addresses.
+ * Unicode's rules find possible sentence ends. On their own they would split after abbreviations and inside addresses,
+ * where they take every question mark for an end.
  *
  * @param language BCP 47; an unknown one falls back to the default
  */
@@ -40,12 +40,12 @@ export function cutSentences(text: string, language: string | undefined): string
   return sentences;
 }
 
-/** Whether a sentence ends between two parts of a text. */
+/** Whether a sentence ends between two adjacent segments of a text. */
 function isEnd(before: string, after: string, language: string | undefined): boolean {
   if (/\n\s*$/u.test(before)) return true;
   const words = before.trimEnd();
   const end = words.replace(CLOSERS, "");
-  // Only in scripts that write no spaces does a sentence end without one.
+  // These marks end a sentence even without white space after them.
   if (/[。！？｡．।॥۔؟]$/u.test(end)) return true;
   if (words.length === before.length) return false;
   if (/(?:\.{2,}|…)$/u.test(end)) return false;
@@ -56,10 +56,10 @@ function isEnd(before: string, after: string, language: string | undefined): boo
   return !(language?.toLowerCase().startsWith("de") && GERMAN_ORDINAL.test(end));
 }
 
-/** Text of this length goes out even if its sentence has not ended. In characters. */
+/** In characters. Text of this length is sent even if its sentence has not ended. */
 const MAX_SENTENCE_LENGTH = 600;
 
-/** Cuts a text into sentences as it streams. White space stays where it is. */
+/** Splits text into sentences as it streams. White space is preserved. */
 export class SentenceCutter {
   readonly #language: string | undefined;
   #pending = "";
@@ -69,16 +69,16 @@ export class SentenceCutter {
     this.#language = language;
   }
 
-  /** What was written since the last sentence ended. */
+  /** The text written since the last sentence ended. */
   get pending(): string {
     return this.#pending;
   }
 
-  /** Returns the sentences that have ended. */
+  /** Appends text and returns the sentences that it completes. */
   write(text: string): string[] {
     this.#pending += text;
     const isLong = this.#pending.length >= MAX_SENTENCE_LENGTH;
-    // The cheap test comes first: segmenting is slow, and most pieces end no sentence.
+    // Test this first: segmenting is slow, and most chunks do not end a sentence.
     if (!isLong && !/[.!?。！？｡．।॥۔؟\n]/u.test(this.#pending)) return [];
     const sentences = cutSentences(this.#pending, this.#language);
     this.#pending = sentences.pop() ?? "";
@@ -86,7 +86,7 @@ export class SentenceCutter {
     return sentences;
   }
 
-  /** Ends the current sentence, whatever its last character is, and returns it. */
+  /** Ends the current sentence, even without punctuation, and returns it. */
   end(): string {
     const rest = this.#pending;
     this.#pending = "";
@@ -94,7 +94,7 @@ export class SentenceCutter {
   }
 }
 
-/** By language. They are kept because to make one takes a tenth of a millisecond. */
+/** Segmenters by language. Cached because creating one takes 0.1 ms. */
 const segmenters = new Map<string | undefined, Intl.Segmenter>();
 const MAX_SEGMENTERS = 50;
 

@@ -8,30 +8,30 @@ interface Sentence {
 
 interface Waiting {
   readonly sentence: Sentence;
-  /** The number of letters before it. */
+  /** The number of letters in the answer before this sentence. */
   readonly startsAt: number;
-  /** Called when the sentence is sent. Only asides have it. */
+  /** Called when the sentence is sent. Set only for asides. */
   readonly onSent?: () => void;
 }
 
 interface WaitingAside {
-  /** It begins to be heard. */
+  /** Call this when playback of the aside begins. */
   readonly hear: () => void;
-  /** It will not be heard. Does nothing if it has been sent. */
+  /** Call this when the aside will not be played. Does nothing if it has already been sent. */
   readonly takeBack: () => void;
 }
 
 interface PacedSentencesOptions {
-  /** What was said before. */
+  /** What an earlier worker sent and played of the answer. */
   readonly before: Required<AnswerProgress>;
-  /** What is stored of it. */
+  /** The part of `before` that is already stored. */
   readonly stored: AnswerProgress;
   readonly post: (sentence: Sentence & { readonly sequence: number }) => void;
-  /** Called when more has been said. */
+  /** Called when more of the answer was sent or played. */
   readonly onProgress: (progress: AnswerProgress) => void;
 }
 
-/** Holds each sentence of an answer back until it begins to be heard. Numbers sentences as they are sent. */
+/** Holds back each sentence of an answer until its playback begins. Numbers sentences in the order they are sent. */
 export class PacedSentences {
   readonly #post: PacedSentencesOptions["post"];
   #waiting: Waiting[] = [];
@@ -39,10 +39,10 @@ export class PacedSentences {
   #progress: AnswerProgress;
   #sequence: number;
   #asides: number;
-  /** The answer's own sentences that were heard in full, and where the next ones end, in letters. */
+  /** How many of the answer's own sentences were played in full, and (below) where the next ones end, in letters. */
   #whole: number;
   readonly #ends: number[] = [];
-  /** Counts of letters: of all sentences so far, and of what has been heard. */
+  /** Letter counts: of all sentences so far, and (below) of what has been played. */
   #added = 0;
   #heard = 0;
   #isFinished = false;
@@ -62,13 +62,16 @@ export class PacedSentences {
     this.#send();
   }
 
-  /** Notes a sentence that is said again, because it was sent, but not heard in full. */
+  /**
+   * Counts a sentence without sending it. Used alone when an earlier worker sent the sentence, but did not play it in
+   * full.
+   */
   repeat(text: string): void {
     this.#added += countLetters(text);
     this.#ends.push(this.#added);
   }
 
-  /** Adds an aside. It is sent when it begins to be heard, or at once after `release`. */
+  /** Adds an aside. It is sent when its playback begins, or at once after `release`. */
   addAside(text: string, onSent: () => void): WaitingAside {
     const aside = { sentence: { text, isFinal: false }, startsAt: this.#added, onSent };
     this.#waiting.push(aside);
@@ -86,19 +89,19 @@ export class PacedSentences {
     return { hear, takeBack };
   }
 
-  /** The next piece of the answer's text has begun to be heard. */
+  /** Call this when playback of the next piece of the answer's text begins. */
   hear(text: string): void {
     this.#heard += countLetters(text);
     this.#send();
   }
 
-  /** Sends all sentences that wait, and from now on each one at once. */
+  /** Sends all held sentences, and from now on each new one immediately. */
   release(): void {
     this.#heard = Number.POSITIVE_INFINITY;
     this.#send();
   }
 
-  /** Drops the sentences that wait, because nobody will hear them. An empty sentence ends the answer. */
+  /** Drops the held sentences, because they will not be played. Sends an empty final sentence if none was sent yet. */
   drop(): void {
     this.#waiting = [];
     this.#send();

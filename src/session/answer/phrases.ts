@@ -1,25 +1,25 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import type { TurnEnd } from "../../turn/turn-event.ts";
 
-/** The worker's own words, in one language. */
+/** The worker's own phrases, in one language. */
 export interface Phrases {
   readonly refused: string;
   readonly stopped: string;
   readonly tooManySteps: string;
-  /** Said when a tool has failed and the model has said nothing about it. */
+  /** Used when a tool has failed and the model did not mention it. */
   readonly unfinished: string;
   readonly failed: string;
-  /** Said when a call takes longer than its tool's `noticeAfterMs`. */
+  /** Used when a call takes longer than its tool's `noticeAfterMs`. */
   readonly notice: string;
-  /** Said when most of a budget is used. */
+  /** Used when most of a budget is spent. */
   readonly budgetLow: string;
-  /** Said when a budget is used up, in the place of an answer of the model. */
+  /** Used instead of a model's answer when a budget is spent. */
   readonly budgetSpent: string;
-  /** Said when a message was refused because too many came at once. */
+  /** Used when a message was rejected because too many arrived at once. */
   readonly tooMany: string;
 }
 
-/** Phrases by the primary subtag of a BCP 47 tag. */
+/** Phrases by the primary subtag of a BCP 47 tag, such as `de`. */
 export type PhraseTable = Readonly<Record<string, Partial<Phrases>>>;
 
 const ENGLISH: Phrases = {
@@ -103,7 +103,10 @@ const TABLE: Readonly<Record<string, Phrases>> = {
   },
 };
 
-/** The phrases of a language, or the English ones. A phrase in the config wins over the built-in one. */
+/**
+ * Returns the phrases of a language, or the English ones if it has none. Phrases in the config override the built-in
+ * ones.
+ */
 export function phrasesFor(language: string | undefined, overrides: PhraseTable = {}): Phrases {
   const primary = language?.split("-", 1)[0]?.toLowerCase() ?? "en";
   const isKnown = Object.hasOwn(TABLE, primary) || Object.hasOwn(overrides, primary);
@@ -122,7 +125,7 @@ const ENDS: Partial<Record<string, keyof Phrases>> = {
   budget: "budgetSpent",
 };
 
-/** The phrase that tells of a turn's end; `undefined` when the model has told of it itself. */
+/** Returns the phrase that explains how a turn ended, or `undefined` if no explanation is needed. */
 export function phraseOfEnd({ state, stopReason }: TurnEnd, blocks: readonly TurnBlock[]): keyof Phrases | undefined {
   if (state === "failed") return "failed";
   if (state !== "completed") return undefined;

@@ -1,7 +1,7 @@
 import type { StoredAnswer } from "../../store/turns/find-turns.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
-/** Sends an answer as one AssistantMessage: to everyone, unless identities are named. */
+/** Sends an answer as one AssistantMessage, to `to` or, by default, to everyone. */
 export function postWhole(
   { messageId, parentMessageId, texts }: Omit<StoredAnswer, "lastStanza">,
   outbox: Outbox,

@@ -1,13 +1,13 @@
 import { SentenceCutter } from "./cut-sentences.ts";
 
-/** Where an answer's words go. Called in order; must not throw. */
+/** Receives the words of an answer. Methods are called in order and must not throw. */
 export interface SpeechOutput {
   readonly onSentence: (sentence: { readonly text: string; readonly isFinal: boolean }) => void;
-  /** The same text as it comes, not cut into sentences. */
+  /** Receives the same text unsplit, as it arrives. */
   readonly onText: (text: string) => void;
 }
 
-/** Cuts an answer's text into sentences as it streams. The last sentence is final; it may be empty. */
+/** Splits an answer's text into sentences as it streams. The last sentence is marked final and may be empty. */
 export class Speaker {
   readonly #output: SpeechOutput;
   readonly #cutter: SentenceCutter;
@@ -16,7 +16,7 @@ export class Speaker {
 
   /**
    * @param language a BCP 47 tag; an unknown one falls back to the default
-   * @param hasBegun whether something of the answer has been said before
+   * @param hasBegun whether part of the answer was already output
    */
   constructor(
     output: SpeechOutput,
@@ -33,7 +33,7 @@ export class Speaker {
     for (const sentence of this.#cutter.write(text)) if (sentence.trim() !== "") this.#say(sentence, false);
   }
 
-  /** Ends the current sentence: a tool runs, or a new block begins. */
+  /** Ends the current sentence. Call this when a tool runs or a new block begins. */
   flush(): void {
     const rest = this.#cutter.end();
     if (rest.trim() !== "") this.#say(rest, false);
@@ -41,8 +41,8 @@ export class Speaker {
   }
 
   /**
-   * Returns an aside as it is to stand in the text, with a space before it. Text that waits for the end of its sentence
-   * goes on waiting, so that the answer's own sentences stay the same and a worker that resumes the answer can count them.
+   * Returns an aside for insertion into the running text, with a leading space if needed. Pending text stays pending,
+   * so the answer's own sentences do not change and a worker that resumes the answer can count them.
    */
   besides(text: string): string {
     const spaced = this.#hasBegun || this.#cutter.pending !== "" ? ` ${text}` : text;
@@ -61,7 +61,7 @@ export class Speaker {
   }
 }
 
-/** The sentences into which these text blocks were cut. */
+/** Returns the sentences that a `Speaker` makes of these text blocks. */
 export function sentencesOf(texts: readonly string[], language: string | undefined): string[] {
   const sentences: string[] = [];
   const speaker = new Speaker({ onSentence: ({ text }) => sentences.push(text), onText: () => {} }, { language });

@@ -2,8 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import type { TextStream } from "../room/room-link.ts";
 
 /**
- * Opens its stream with the first words. Words of one moment, and words that come during a write, are joined for the next
- * write, because each costs as much as a packet. A failure ends only this stream.
+ * Writes an answer's text to a LiveKit text stream, which it opens at the first write. Each write costs as much as a
+ * packet, so text that arrives in the same tick as the first, or during a write, is joined into one write. Errors are
+ * ignored: they affect only this stream.
  */
 export class TranscriptionStream {
   readonly #open: () => Promise<TextStream>;

@@ -1,7 +1,7 @@
 import type { SessionLease } from "./session-lease.ts";
 import type { RoomLink } from "../room/room-link.ts";
 
-/** A link to the room that holds back what is sent while it is not certain that this worker has the session. */
+/** Wraps a room link. Whatever is sent waits until it is certain that this worker owns the session. */
 export function leasedLink(
   link: Pick<RoomLink, "publish" | "openTranscription">,
   lease: SessionLease,

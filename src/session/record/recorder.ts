@@ -29,46 +29,52 @@ import type { LedgerListener } from "../../tool/calls/call-ledger.ts";
 import type { BlockRecord } from "../../turn/turn-draft.ts";
 import type { SessionLease } from "./session-lease.ts";
 
-/** For how long a write is tried again while the database is away. */
+/** How long a write is retried while the database is unavailable. */
 const GIVE_UP_AFTER_MS = 10_000;
 const RETRIES = { giveUpAfterMs: GIVE_UP_AFTER_MS };
-/** How many notes and extra answers may wait to be stored: participants can send many. */
+/** How many commentaries and extra answers may wait to be stored. Bounded because participants can send many. */
 const MAX_BESIDE = 64;
 
 interface RecorderEvents {
-  /** Called when a write has failed for good; must not throw. */
+  /** Called when a write has failed permanently. Must not throw. */
   readonly onLost: (error: AppError) => void;
-  /** Called when a further answer to a call was not kept, because participants can send many; must not throw. */
+  /**
+   * Called when an extra answer to a call could not be stored, for example because too many were waiting. Must not
+   * throw.
+   */
   readonly onUnkept?: (error: AppError) => void;
-  /** Called when the call is stored in this state; must not throw. */
+  /** Called when the call is stored in this state. Must not throw. */
   readonly onCallStored?: (call: Call) => void;
 }
 
 /**
- * Stores a session's turns, blocks and calls while the session goes on: `durable` resolves when all that was handed
- * over before is stored. Writes of one turn or call keep their order. Notes and extra answers delay neither.
+ * Stores a session's turns, blocks and calls while the session continues. `durable` resolves when everything passed in
+ * before is stored. Writes of the same turn or call keep their order. Commentaries and extra answers do not delay them.
  */
 export class Recorder implements Omit<LedgerListener, "onBegun"> {
   readonly #lease: Pick<SessionLease, "untilOwned" | "lose">;
   readonly #writer: SessionWriter;
   readonly #blocks: BlockWriter;
   readonly #events: Required<RecorderEvents>;
-  /** The last write of a turn or call, by its id, while that is under way. */
+  /** The last pending write of each turn or call, by its id. */
   readonly #chains = new Map<string, Promise<void>>();
-  /** A call's states that are not stored yet, by its id, oldest first. Only the last one is written. */
+  /** States of a call that are not stored yet, by the call's id, oldest first. Only the latest one is written. */
   readonly #unsaved = new Map<string, Call[]>();
-  /** How much of a turn's answer has been said, by the turn's id, while that is not stored yet. */
+  /** Progress of a turn's answer that is not stored yet, by the turn's id. */
   readonly #unstoredProgress = new Map<string, AnswerProgress>();
-  /** Notes and extra answers are stored one at a time, so that the other connections stay free for the turn. */
+  /** Commentaries and extra answers are stored one at a time, to leave the other connections to the turn. */
   readonly #besides = new PQueue({ concurrency: 1 });
-  /** Messages are stored one after another, in the order in which they are answered. */
+  /** Messages are stored one at a time, in the order in which they will be answered. */
   readonly #messages = new PQueue({ concurrency: 1 });
-  /** Messages that are being stored, by their ids: a turn that is stored beside its message would not delete it. */
+  /**
+   * Messages being stored, by id. A new turn waits for its message's write, because storing the turn deletes the
+   * waiting message.
+   */
   readonly #keeping = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
-  /** The newest turn. */
+  /** The latest turn. */
   #begun: (Pick<TurnRecord, "parentMessageId"> & { readonly turnId: string }) | undefined;
-  /** The newest turn's id, if that turn could not be stored: nothing else of it can be stored then. */
+  /** The latest turn's id if that turn could not be stored. Nothing that belongs to it can be stored then. */
   #unstoredTurn: string | undefined;
   #failure: AppError | undefined;
 
@@ -110,10 +116,10 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * Resolves when a participant's message is stored, and so will be answered by this worker or the next: with the turn
-   * that it has begun, or by itself while it waits for its turn.
+   * Resolves when a participant's message is stored, so that this worker or the next one will answer it. The message is
+   * stored with its turn if that has begun, otherwise separately until its turn begins.
    *
-   * @throws {AppError} `unavailable` when the database stays away
+   * @throws {AppError} `unavailable` when the database remains unavailable
    */
   async keepMessage(message: WaitingMessage): Promise<void> {
     if (this.#begun?.parentMessageId === message.id) return this.#chains.get(this.#begun.turnId);
@@ -129,16 +135,16 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     }
   }
 
-  /** Resolves when the turn has been stored, or storing it has failed. */
+  /** Resolves when the turn was stored or could not be stored. Never rejects. */
   async begun(turnId: string): Promise<void> {
     await this.#chains.get(turnId)?.catch(() => {});
   }
 
   /**
-   * Stores a participant's note on a message.
+   * Stores a participant's commentary on a message.
    *
-   * @throws {AppError} when it is not kept: `conversation_not_found` for a message that is not the session's,
-   *   `invalid_state` when the turn has `MAX_COMMENTARIES`, `queue_overflow` when too many wait to be stored
+   * @throws {AppError} when it is not stored: `conversation_not_found` if the message is not in this session,
+   *   `invalid_state` if the turn has `MAX_COMMENTARIES`, `queue_overflow` if too many writes are waiting
    */
   async comment(commentary: Commentary): Promise<void> {
     const kept = await this.#beside(() => insertCommentary(this.#writer, commentary));
@@ -148,13 +154,14 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
       throw new AppError("invalid_state", `A turn takes ${MAX_COMMENTARIES} notes, and has them`);
   }
 
-  /** Stores what stands for turns that are no longer shown: before the end of the turn that goes on from it. */
+  /** Stores the summary that replaces older turns. Call it before the turn that continues from it ends. */
   keepSummary(summary: Summary): void {
     this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }
 
   /**
-   * Stores what a running turn goes on from: before the blocks that come next, and after what stands for older turns.
+   * Stores the context that a running turn continues with. Call it before adding the next blocks. The context is
+   * written after the summary that it refers to.
    */
   keepContext(turnId: string, context: ShownContext): void {
     const summary = this.#chains.get(context.summary ?? "")?.catch(() => {});
@@ -164,7 +171,10 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     });
   }
 
-  /** Stores how much of a turn's answer has been said, so that the next worker says the rest. Blocks do not wait for it. */
+  /**
+   * Stores how much of a turn's answer was sent and played, so that the next worker outputs the rest. Blocks do not
+   * wait for it.
+   */
   keepProgress(turnId: string, progress: AnswerProgress): void {
     const isBeingWritten = this.#unstoredProgress.has(turnId);
     this.#unstoredProgress.set(turnId, progress);
@@ -178,7 +188,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#write(`progress of ${turnId}`, write, this.#chains.get(turnId));
   }
 
-  /** Takes one turn's blocks. They are stored after the turn itself. */
+  /** Returns the record of one turn's blocks. They are stored after the turn itself. */
   blocksOf(turnId: string): BlockRecord {
     return {
       add: (block, stopReason) => {
@@ -193,23 +203,23 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     };
   }
 
-  /** Resolves when the turn's end and all its blocks are stored. @throws {AppError} as `durable` */
+  /** Resolves when the turn's end and all its blocks are stored. @throws {AppError} like `durable` */
   async finishTurn(end: TurnEndRow): Promise<void> {
     await this.durable();
     this.#write(end.turnId, async () => void (await finishTurn(this.#writer, end)));
     await this.durable();
   }
 
-  /** Resolves when the end of the answer's speech is stored, after the turn's end. @throws {AppError} as `durable` */
+  /** Resolves when the end of the answer's speech is stored, after the turn's end. @throws {AppError} like `durable` */
   async finishSpeech(end: SpeechEndRow): Promise<void> {
     this.#write(end.turnId, () => finishSpeech(this.#writer, end));
     await this.durable(end.turnId);
   }
 
   /**
-   * Stores bytes that blocks name. Those of a call's outcome are stored before it. Resolves when they are stored.
+   * Stores media that blocks refer to. Media of a call's outcome are stored before the outcome. Resolves when stored.
    *
-   * @throws {AppError} `unavailable` when the database stays away
+   * @throws {AppError} `unavailable` when the database remains unavailable
    */
   async keepMedia(given: GivenMedia): Promise<void> {
     const key = given.callId ?? given.media[0]?.id ?? "";
@@ -221,7 +231,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#saveCall(call, this.#chains.get(call.turnId));
   }
 
-  /** A pending call is not stored again, because what changes before its start need not outlive the worker. */
+  /** Does not store pending calls again: changes before a call starts need not outlive the worker. */
   onChanged(call: Call): void {
     if (call.state !== "pending") this.#saveCall(call);
   }
@@ -234,30 +244,34 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#saveCall(call);
   }
 
-  /** An extra answer is not kept when `MAX_BESIDE` others wait. */
+  /** Drops the extra answer if `MAX_BESIDE` others are waiting. */
   onExtraAnswer(callId: string, answer: ExtraAnswer): void {
     const store = () => recordExtraAnswer(this.#writer, { callId, answer });
     this.#beside(store).catch((error: AppError) => this.#events.onUnkept(error));
   }
 
   /**
-   * Resolves when what was handed over before is stored, and the session is still this worker's.
+   * Resolves when everything passed in before is stored and this worker still owns the session.
    *
-   * @param id only this turn's or call's writes, and all blocks; without it, everything
-   * @throws {AppError} `unavailable` when the database stayed away; the first loss since the last turn began, if any
+   * @param id waits only for the writes of this turn or call, and for all blocks; without it, for everything
+   * @throws {AppError} `unavailable` when the database remained unavailable; the first lost write since the last turn
+   *   began
    */
   async durable(id?: string): Promise<void> {
     const chains = id === undefined ? [...this.#chains.values()] : [this.#chains.get(id) ?? Promise.resolve()];
     await Promise.allSettled(chains);
     await this.#blocks.flush().catch((error: AppError) => {
-      // The first failure, because the loss of blocks may only follow from it.
+      // Throw the first failure: lost blocks may only be its consequence.
       throw this.#failure ?? error;
     });
     if (this.#failure) throw this.#failure;
     await this.#lease.untilOwned();
   }
 
-  /** Stores what is left. Notes that still wait after `GIVE_UP_AFTER_MS` are refused. The pool stays open. */
+  /**
+   * Stores everything pending. Commentaries and extra answers still waiting after `GIVE_UP_AFTER_MS` are rejected. Does
+   * not close the connection pool.
+   */
   async close(): Promise<void> {
     const refuse = () => this.#closing.abort(new AppError("unavailable", "The session was closed first"));
     const timer = setTimeout(refuse, GIVE_UP_AFTER_MS);
@@ -267,9 +281,9 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * The call's input and result are clean already (`cleanJson`). A call that is opened and begun in the same tick takes
-   * one statement, with the block of its use; so does its end with the block of its result. `onCallStored` is also called
-   * after a write that was tried again.
+   * The call's input and result are already clean (`cleanJson`). A call that is opened and begun in the same tick takes
+   * one statement, together with its tool_use block. Likewise its outcome and its tool_result block. `onCallStored` is
+   * also called after a retried write.
    */
   #saveCall(call: Call, after?: Promise<void>): void {
     if (call.turnId === this.#unstoredTurn) return;
@@ -286,7 +300,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#write(call.id, write, after);
   }
 
-  /** Runs after the writes that are under way now, because it may be about one of those turns or calls. */
+  /** Runs the operation after all pending writes, because it may concern one of those turns or calls. */
   async #beside<Result>(operation: () => Promise<Result>): Promise<Result> {
     if (this.#besides.size >= MAX_BESIDE) throw new AppError("queue_overflow", "Too much waits to be stored");
     const before = Promise.allSettled(this.#chains.values());
@@ -302,7 +316,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#events.onLost(error);
   }
 
-  /** @param after the first write of `key` waits for this, and fails if it does */
+  /** @param after the first write of `key` waits for this promise, and fails if it rejects */
   #write(key: string, operation: () => Promise<void>, after: Promise<void> = Promise.resolve()): void {
     const before = this.#chains.get(key) ?? after;
     const write = before.then(() => whileAway(operation, RETRIES));

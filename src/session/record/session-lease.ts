@@ -7,21 +7,23 @@ import { lostLease, type SessionWriter } from "../../store/sessions/session-writ
 
 interface SessionLeaseOptions {
   readonly leaseMs: number;
-  /** The time by `performance.now()` before the claim was sent. */
+  /** The value of `performance.now()` before the claim was sent. */
   readonly claimedAt: number;
-  /** Whether no other agent is in the room. If so, no other worker can have the session there. */
+  /** Whether no other agent is in the room. Then no other worker can be serving the session there. */
   readonly isAlone: () => boolean;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
 
-/** How often the database is asked again while it is away. */
+/** How long to wait before asking the database again while it is unavailable. */
 const RETRY_MS = 250;
-/** The share of the lease that a worker keeps when it cannot reach its room, so that a short break costs no session. */
+/**
+ * The share of the lease that remains when the room is unreachable, so that a short outage does not cost the session.
+ */
 const CUT_OFF_SHARE = 1 / 3;
 
 /**
- * This worker's lease on its session. It knows by its own clock until when no other worker can claim the session. So a
- * process that stood still knows that it must ask the database before it does or says anything more.
+ * This worker's lease on its session. It tracks, by the local clock, how long no other worker can claim the session. So
+ * after the process was frozen, it asks the database before anything else is stored or sent.
  */
 export class SessionLease {
   readonly writer: SessionWriter;
@@ -44,24 +46,25 @@ export class SessionLease {
   }
 
   /**
-   * While the room cannot be reached, the lease is not renewed and soon runs out, so that a worker that can reach the
-   * room takes the session. If no worker has taken it when the room can be reached again, this one goes on.
+   * Call this when the room becomes unreachable or reachable again. While it is unreachable, the lease is shortened and
+   * no longer renewed, so that a worker that can reach the room takes the session over. If no worker has done so when
+   * the room is reachable again, this one continues.
    */
   setCutOff(isCutOff: boolean): void {
     if (this.#isCutOff === isCutOff || this.#lost.signal.aborted) return;
     this.#isCutOff = isCutOff;
     const { logger } = this.#options;
     if (isCutOff) logger.warn("the room cannot be reached: the session is another worker's soon");
-    // A renewal that is under way has asked for the other duration.
+    // A renewal in progress uses the previous duration, so renew again after it.
     void Promise.resolve(this.#renewing).then(() => this.#renew());
   }
 
-  /** Aborted when another worker has the session. */
+  /** Aborted when another worker owns the session. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Notes that another worker has the session, as a failed write shows. */
+  /** Marks the session as lost to another worker, for example because a write was rejected. */
   lose(why = "another worker has taken the session over"): void {
     if (this.#lost.signal.aborted) return;
     clearInterval(this.#timer);
@@ -70,7 +73,7 @@ export class SessionLease {
   }
 
   /**
-   * Resolves when it is certain that this worker has the session: at once, unless the lease has run out.
+   * Resolves when it is certain that this worker owns the session: immediately, unless the lease has expired.
    *
    * @throws {AppError} `lost_lease`
    */
@@ -80,8 +83,8 @@ export class SessionLease {
   }
 
   /**
-   * The same, before the worker says something. It may also speak while the database is away and no other agent is in
-   * the room.
+   * Like `untilOwned`, but for sending. Also resolves while the database is unavailable, if no other agent is in the
+   * room.
    *
    * @throws {AppError} `lost_lease`
    */
@@ -94,7 +97,7 @@ export class SessionLease {
     return this.#isOwned || (this.#isDatabaseAway && this.#options.isAlone());
   }
 
-  /** Leaves the session to the next worker, with the running turn as it is. */
+  /** Leaves the session and its running turn to the next worker. */
   async abandon(): Promise<void> {
     await abandonLease(this.writer);
     this.lose("the session is left to another worker");
@@ -130,7 +133,7 @@ export class SessionLease {
     const leaseMs = this.#options.leaseMs * (this.#isCutOff ? CUT_OFF_SHARE : 1);
     const askedAt = performance.now();
     const unanswered = setTimeout(() => {
-      // Only if this process has not stood still: an answer may be here then, and not read yet.
+      // Skip this if the process was frozen: an answer may have arrived that was not read yet.
       if (performance.now() - askedAt < (2 * leaseMs) / 3) this.#unansweredAt = performance.now();
     }, leaseMs / 3);
     try {

@@ -13,7 +13,7 @@ interface SessionMediaOptions {
   readonly archive: Pick<TalkArchive, "loadMedia">;
 }
 
-/** The bytes of a session's pictures and documents. Those that the model was shown last are kept in memory. */
+/** The bytes of a session's pictures and documents. Caches the media that the model was shown last. */
 export class SessionMedia {
   readonly #options: SessionMediaOptions;
   /** Media in memory: base64 by id. */
@@ -25,12 +25,12 @@ export class SessionMedia {
     this.#options = options;
   }
 
-  /** Keeps the media that a call's outcome names. They are stored before the outcome. */
+  /** Stores the media that a call's outcome refers to. They are stored before the outcome. */
   keepResult({ id: callId, executionResolved, addressee }: Call, media: readonly Media[]): void {
     this.keep({ callId, from: executionResolved === "server" ? null : (addressee ?? null), media }).catch(() => {});
   }
 
-  /** Resolves when the media are stored. @throws {AppError} `unavailable` when the database stays away */
+  /** Resolves when the media are stored. @throws {AppError} `unavailable` when the database remains unavailable */
   async keep(given: GivenMedia): Promise<void> {
     const ids = given.media.map(({ id }) => id);
     if (ids.length === 0) return;
@@ -43,7 +43,7 @@ export class SessionMedia {
     }
   }
 
-  /** All media that a history names, without those that are not stored any more; `undefined` when it names none. */
+  /** Returns all media that a history refers to, except those no longer stored, or `undefined` if it refers to none. */
   of(history: readonly HistoryMessage[]): Promise<MediaData> | undefined {
     const ids = new Set(idsIn(history));
     if (ids.size > 0) return this.#load(ids);
@@ -59,7 +59,7 @@ export class SessionMedia {
     return data;
   }
 
-  /** Drops stored media from memory: they can be loaded again. */
+  /** Evicts all other stored media from memory. They can be loaded again. */
   #forgetAllBut(ids: ReadonlySet<string>): void {
     for (const id of this.#held.keys()) if (!ids.has(id) && !this.#unstored.has(id)) this.#held.delete(id);
   }

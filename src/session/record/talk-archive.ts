@@ -15,27 +15,30 @@ import {
 import { loadNewestTurns, loadWindow, type WindowLimits } from "../../store/turns/load-turns.ts";
 import type { Window } from "../../turn/shown-talk.ts";
 
-/** A session's stored turns. A session keeps in memory only what the model is shown, and reads the rest from here. */
+/** A session's stored turns. A session keeps only its context window in memory, and reads everything else from here. */
 export interface TalkArchive {
-  /** The newest turn of the history with this user's or assistant's message. */
+  /** Finds the latest turn of the history that has this user or assistant message. */
   readonly find: (messageId: string) => Promise<FoundTurn | undefined>;
-  /** Whether the session has a message or a call of this id; in turns that were replaced, too. */
+  /** Whether the session has a message or call of this id. Includes turns that were replaced. */
   readonly has: (id: string) => Promise<boolean>;
   /**
-   * What the model is shown in a turn at this position; without a position, in the next turn.
+   * Loads the context window of the turn at this position, or of the next turn.
    *
-   * @param resumed what that turn was shown, if it is taken up again
+   * @param resumed the context that the turn was shown before, if it is being resumed
    */
   readonly windowBefore: (position?: number, resumed?: ShownContext) => Promise<Window>;
-  /** The newest turns of the history between two positions, oldest first and without large results: not too much to read. */
+  /**
+   * Loads the latest turns of the history between two positions, oldest first. Large results are replaced, and the
+   * total size is limited.
+   */
   readonly turnsBetween: (after: number, before: number) => Promise<readonly TurnRecord[]>;
-  /** Blocks of turns from this position on that told the outcomes of calls of earlier turns. */
+  /** Loads the blocks that reported outcomes of earlier turns' calls, from turns at this position or later. */
   readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
-  /** Whether a participant has had a turn, replaced or not. */
+  /** Whether a participant has had a turn, even one that was replaced. */
   readonly hasTurnsOf: (identity: string) => Promise<boolean>;
-  /** The media of these ids, without those that are not stored any more. */
+  /** Loads the media of these ids, except those no longer stored. */
   readonly loadMedia: (ids: readonly string[]) => Promise<readonly Media[]>;
-  /** The newest answers that ended between two of the worker's stanzas, oldest first. */
+  /** Loads the latest answers that ended between two of the worker's stanzas, oldest first. */
   readonly answers: (between: { after: number; until: number; limit: number }) => Promise<readonly StoredAnswer[]>;
 }
 

@@ -1,18 +1,18 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { RoomInput } from "./room-input.ts";
 
-/** Added to the bytes of each input, so that many empty ones reach the limit, too. */
+/** Added to the size of each input, so that many empty ones reach the limit too. */
 const BYTES_AN_INPUT = 256;
 
 /**
- * Keeps a room's input until its session is open, which may take until a dead worker's lease has run out. Budgets do
- * not count yet, so the bytes that participants send are limited. A client sends again what gets no Ack.
+ * Buffers a room's input until its session is open. That can take until a dead worker's lease expires. Rate limits do
+ * not apply yet, so the buffered bytes are limited instead. Clients resend whatever is not acknowledged.
  */
 export class EarlyInput {
   #inputs: RoomInput[] = [];
   #bytes = 0;
 
-  /** Joining and leaving is always kept. */
+  /** Inputs that report a join, a leave or a disconnect are always buffered. */
   add(input: RoomInput): void {
     const bytes = BYTES_AN_INPUT + sizeOf(input);
     const isSent = input.type !== "joined" && input.type !== "left" && input.type !== "disconnected";
@@ -21,7 +21,7 @@ export class EarlyInput {
     this.#inputs.push(input);
   }
 
-  /** All that was kept, in order. */
+  /** Removes and returns everything buffered, in order. */
   take(): readonly RoomInput[] {
     return this.#inputs.splice(0);
   }

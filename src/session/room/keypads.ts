@@ -1,6 +1,6 @@
 import type { RoomParticipant } from "./room-input.ts";
 
-/** A caller that has pressed no key for this long has finished. */
+/** If a caller presses no key for this long, the entry is finished. */
 const PAUSE_MS = 2_000;
 const MAX_KEYS = 64;
 
@@ -9,7 +9,7 @@ interface Entry {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Collects the keys that a caller presses into entries. `#` or a pause ends an entry. */
+/** Collects the keys that a caller presses into entries. `#`, a pause or `MAX_KEYS` keys end an entry. */
 export class Keypads {
   readonly #onEntered: (from: RoomParticipant, keys: string) => void;
   /** By identity. */
@@ -19,7 +19,7 @@ export class Keypads {
     this.#onEntered = onEntered;
   }
 
-  /** Takes a key, unless it is none of a telephone's. */
+  /** Adds a key to the caller's entry. Ignores anything that is not a telephone key. */
   press(from: RoomParticipant, key: string): void {
     if (!/^[0-9*#A-D]$/u.test(key)) return;
     const before = this.#entries.get(from.identity);

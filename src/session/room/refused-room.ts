@@ -6,8 +6,8 @@ import type { RoomLink } from "./room-link.ts";
 import type { RoomInput, RoomParticipant } from "./room-input.ts";
 
 /**
- * Takes the place of a session in a room that gets none, and tells each participant once why. The job stays, because
- * the room would otherwise get another agent again and again.
+ * Handles a room that gets no session, by telling each participant once why. The job stays, because LiveKit would
+ * otherwise keep sending another agent into the room.
  */
 export class RefusedRoom {
   readonly #link: Pick<RoomLink, "publish">;
@@ -31,7 +31,7 @@ export class RefusedRoom {
     if (this.#told.has(identity)) return;
     this.#told.add(identity);
     const message = { type: "error_message", body: toWireError(this.#why, { id: createId() }) } as const;
-    // There is no session to take a stanza number from.
+    // Without a session there are no stanza numbers.
     const bytes = encodeEnvelope({ stanzaId: 0, conversationId: this.#conversationId, message });
     this.#link.publish(bytes, [identity]).catch(() => this.#told.delete(identity));
   }

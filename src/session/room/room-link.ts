@@ -20,22 +20,22 @@ import { StreamBudget } from "./stream-budget.ts";
 const CHAT_TOPIC = "lk.chat";
 
 export interface TextStream {
-  /** @param isWhole nothing was written before, and nothing comes after. @defaultValue false */
+  /** @param isWhole nothing was written before and nothing follows. @defaultValue false */
   readonly write: (text: string, isWhole?: boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Connects a session with LiveKit's room: takes bytes with their sender, and sends bytes. */
+/** Connects a session with its LiveKit room: receives bytes and their sender, and sends bytes. */
 export class RoomLink {
   readonly #room: Room;
   readonly #take: OnRoomInput;
   readonly #senders: SenderResolver;
   readonly #streams = new StreamBudget();
   readonly #keypads: Keypads;
-  /** Telephones that nobody has picked up yet: there is nobody to greet. */
+  /** Phones that nobody has answered yet. There is nobody to greet. */
   readonly #ringing = new Set<string>();
 
-  /** Registers its handlers at once. Construct it before the room is connected, so that nothing is missed. */
+  /** Registers its handlers immediately. Create it before the room connects, so that no event is missed. */
   constructor(room: Room, take: OnRoomInput, api: RoomApi) {
     this.#room = room;
     this.#take = take;
@@ -50,7 +50,7 @@ export class RoomLink {
       take({ type: "utterance", from, transcript: { id: createId(), text: `[keypad] ${keys}`, language: undefined } });
     });
     room.on(RoomEvent.DtmfReceived, (_code, digit, participant: RemoteParticipant | undefined) => {
-      // The participant is absent until it is announced, which is at once for callers, because they publish a track.
+      // The participant is absent until it is announced. Callers publish a track, so they are announced at once.
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
     });
     room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
@@ -74,7 +74,8 @@ export class RoomLink {
     });
     room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
       void this.#read(reader, identity, (from, chunks, isWhole) => {
-        // A stream that is too large is cut, and padded to a size that is refused: its head may name a call that waits.
+        // An oversized stream is truncated and padded to a size that the codec rejects. Its first bytes may name a
+        // waiting call.
         take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
       });
     });
@@ -83,7 +84,7 @@ export class RoomLink {
       take({ type: "chat_opened", identity, refuse: () => (isRefused = true) });
       if (isRefused) return void reader.close();
       const { streamId } = reader.info;
-      // A chat text is not sent again under its id, so an id that cannot be stored may be replaced.
+      // Chat texts are never resent under the same id, so an id that cannot be stored may be replaced.
       const id = isId(streamId) ? streamId : createId();
       void this.#read(reader, identity, (from, chunks, isWhole) => {
         if (isWhole) take({ type: "chat", from, id, text: cleanText(chunks.join("")) });
@@ -92,14 +93,14 @@ export class RoomLink {
     });
   }
 
-  /** Tells of all participants that were in the room before the agent. Call once, after connecting. */
+  /** Reports all participants that were in the room before the agent. Call once, after connecting. */
   announcePresent(): void {
     for (const participant of this.#room.remoteParticipants.values()) this.#handleJoined(participant);
   }
 
   /**
-   * Sends one frame to the named participants, or to all. A frame over 15,000 bytes goes as a byte stream. Callers by
-   * telephone have no data channel: a frame for them alone is not sent.
+   * Sends one frame to the given participants, or to everyone. A frame over 15,000 bytes is sent as a byte stream.
+   * Phone callers have no data channel, so a frame addressed only to callers is not sent.
    */
   async publish(bytes: Uint8Array, named: readonly string[] | undefined): Promise<void> {
     const to = named?.filter((identity) => this.#room.remoteParticipants.get(identity)?.kind !== ParticipantKind.SIP);
@@ -117,7 +118,7 @@ export class RoomLink {
     await writer.close();
   }
 
-  /** The identities of the room's other agents of ours that serve it, or wait to do so. */
+  /** The identities of the room's other Parley agents that serve it or wait to serve it. */
   get otherAgents(): readonly string[] {
     const agents = [...this.#room.remoteParticipants.values()].filter(({ kind }) => kind === ParticipantKind.AGENT);
     const others = agents.filter(({ attributes }) => AGENT_STATE_ATTRIBUTE in attributes && isServing(attributes));
@@ -130,7 +131,7 @@ export class RoomLink {
     return attributes !== undefined && isServing(attributes) && !attributes[HANDOVER_ATTRIBUTE];
   }
 
-  /** The text stream in which ordinary LiveKit clients follow an answer; the caller closes it. */
+  /** Returns the text stream in which ordinary LiveKit clients follow an answer. The caller closes it. */
   async openTranscription(segmentId: string): Promise<TextStream> {
     const local = this.#room.localParticipant;
     if (!local) throw new Error("The room is not connected");
@@ -139,7 +140,7 @@ export class RoomLink {
     let opened: ReturnType<typeof local.streamText> | undefined;
     return {
       write: async (text, isWhole = false) => {
-        // One request to LiveKit instead of three, and no wait for the first.
+        // Takes one request to LiveKit instead of three, and does not wait for the first.
         if (isWhole && !opened) return void (await local.sendText(text, { ...options, compress: false }));
         opened ??= local.streamText(options);
         await (await opened).write(text);
@@ -163,7 +164,7 @@ export class RoomLink {
     this.#senders.handleJoined(joined);
   }
 
-  /** A stream always carries its sender's identity, even before that participant is announced. */
+  /** Reads a stream. Streams always carry their sender's identity, even before that participant is announced. */
   async #read<Chunk extends Uint8Array | string>(
     reader: AsyncIterable<Chunk> & { readonly close: () => Promise<void> },
     identity: string,
@@ -197,13 +198,13 @@ export class RoomLink {
   }
 }
 
-/** Of all reasons why the agent has lost its room, those that mean that nobody has it any more. */
+/** Returns why the room is closed for everyone, or `undefined` if possibly only the agent was disconnected. */
 function toRoomOver(reason: DisconnectReason | undefined): RoomOver | undefined {
   if (reason === DisconnectReason.ROOM_CLOSED) return "participants_left";
   return reason === DisconnectReason.ROOM_DELETED ? "room_deleted" : undefined;
 }
 
-/** All chunks in one array, filled up with zeros to at least `minLength` bytes. */
+/** Joins all chunks, zero-padded to at least `minLength` bytes. */
 function concat(chunks: readonly Uint8Array[], minLength: number): Uint8Array {
   const length = chunks.reduce((size, chunk) => size + chunk.length, 0);
   const bytes = new Uint8Array(Math.max(length, minLength));

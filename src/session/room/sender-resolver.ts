@@ -5,14 +5,14 @@ import type { OnRoomInput, RoomParticipant } from "./room-input.ts";
 export interface ListedParticipant extends RoomParticipant {
   readonly isHidden: boolean;
   readonly isAgent: boolean;
-  /** `false` for a participant that may send no data, such as a recorder: it cannot be the sender. */
+  /** `false` for a participant that may not send data, such as a recorder. It cannot be a sender. */
   readonly canSend?: boolean;
 }
 
-/** The room, asked by the LiveKit server's API. */
+/** The LiveKit server's API for this room. */
 export interface RoomApi {
   readonly list: () => Promise<readonly ListedParticipant[]>;
-  /** Makes the server announce a participant to the agent now, and not with its next batch of updates. */
+  /** Makes the server announce a participant to the agent now rather than with its next batch of updates. */
   readonly announce: (identity: string) => Promise<void>;
 }
 
@@ -21,39 +21,48 @@ interface Room extends RoomApi {
   readonly isLocal: (identity: string) => boolean;
 }
 
-/** A packet is held for this long at most. LiveKit announces a participant without tracks up to 3 s late. */
+/** The longest time that a packet is held. LiveKit announces a participant without tracks up to 3 s late. */
 const HOLD_MS = LIMITS.unidentifiedSenderMs;
 const RETRY_MS = 250;
 const MAX_HELD = 256;
-/** How many packets may be asked for again within `HOLD_MS`. A first message is one of few; a flood is not. */
+/** How many packets may trigger a resend request within `HOLD_MS`. Enough for first messages, not for a flood. */
 const MAX_ASKED = 32;
-/** The least time between two requests for the list: packets may come faster. */
+/** The minimum time between two list requests, because packets may arrive faster. */
 const LIST_PAUSE_MS = 20;
 
-/** A stream waits this long for its sender's announcement: from then on, the sender's packets carry its identity. */
+/**
+ * How long a stream waits for its sender's announcement. After the announcement, the sender's packets carry its
+ * identity.
+ */
 const ANNOUNCED_SOON_MS = 500;
-/** A sender that was found in the server's list must be announced within this time, or it counts as left. */
+/** How long a sender found in the server's list has to be announced before it counts as left. */
 const ANNOUNCED_BY_MS = 2 * HOLD_MS;
 
 interface Held {
   readonly deliver: (from: RoomParticipant) => void;
   readonly at: number;
-  /** The packet, if it came without a sender. */
+  /** The packet, if it arrived without a sender. */
   readonly bytes?: Uint8Array;
-  /** The sender, if it is known: the packet only waits for those before it. */
+  /** The sender, if known. The packet then only waits for earlier ones. */
   readonly from?: RoomParticipant;
-  /** A stream's identity. It counts if the participant is announced, or listed and neither hidden nor an agent. */
+  /**
+   * The identity that a stream carries. It is accepted if the participant is announced, or listed and neither hidden
+   * nor an agent.
+   */
   readonly claimedIdentity?: string;
 }
 
 type Sender = RoomParticipant | "refused" | undefined;
 
 /**
- * Finds the sender of packets that came without one: the only participant that the server lists and that was not
- * announced when the packet came. Packets are held, in order, until there is just one. If several joined at once, so
- * that it will never be clear, all of them are asked to send again. Hidden participants never become a sender. Packets
- * from a participant announced meanwhile wait behind the held ones; no others do. Streams name their sender, and are
- * held only until it is known not to be hidden.
+ * Finds the sender of packets that LiveKit delivered without one. The sender is the only listed participant that had
+ * not been announced when the packet arrived. Packets are held, in order, until exactly one candidate remains. If
+ * several participants joined at once, the sender will never be clear, so all of them are asked to resend. Hidden
+ * participants never become a sender.
+ *
+ * Packets from a participant that was announced in the meantime wait behind the held ones. Other participants' packets
+ * are not delayed. Streams carry their sender's identity, and are held only until that participant is known not to be
+ * hidden.
  */
 export class SenderResolver {
   readonly #room: Room;
@@ -67,23 +76,23 @@ export class SenderResolver {
   #isAskedAgain = false;
   #isClosed = false;
 
-  /** @param take gets packets, also unclear and dropped ones, and senders that left and never were announced */
+  /** @param take receives packets (also unclear and dropped ones), and senders that left without being announced */
   constructor(room: Room, take: OnRoomInput) {
     this.#room = room;
     this.#take = take;
   }
 
-  /** Takes a packet for which LiveKit names no sender. */
+  /** Accepts a packet for which LiveKit reports no sender. */
   hold(bytes: Uint8Array): void {
     this.#push({ deliver: (from) => this.#take({ type: "packet", from, bytes }), at: performance.now(), bytes });
   }
 
-  /** Takes a stream of a participant that has not been announced. */
+  /** Accepts a stream from a participant that was not announced yet. */
   holdStream(identity: string, deliver: (from: RoomParticipant) => void): void {
     this.#push({ deliver, at: performance.now(), claimedIdentity: identity });
   }
 
-  /** Takes a packet for which LiveKit names the sender. */
+  /** Accepts a packet for which LiveKit reports the sender. */
   pass(from: RoomParticipant, bytes: Uint8Array): void {
     const announced = this.#announcedAt.get(from.identity);
     const first = this.#held[0];
@@ -92,7 +101,7 @@ export class SenderResolver {
     else deliver(from);
   }
 
-  /** A participant was announced: the sender of held packets may be clear now. */
+  /** Call this when a participant was announced. The sender of held packets may now be clear. */
   handleJoined(participant: RoomParticipant): void {
     const now = performance.now();
     clearTimeout(this.#vanishing.get(participant.identity));
@@ -130,7 +139,7 @@ export class SenderResolver {
       const listed = await this.#room.list().catch(() => []);
       if (this.#isClosed) return;
       const unannounced = listed.filter(({ identity, canSend = true }) => canSend && !this.#room.isLocal(identity));
-      // From a participant's announcement on, its packets come with its identity.
+      // Once a participant is announced, its packets carry its identity.
       for (const { identity, isHidden } of unannounced) {
         if (!isHidden) this.#room.announce(identity).catch(() => {});
       }
@@ -141,7 +150,7 @@ export class SenderResolver {
     if (this.#held.length > 0) this.#timer = setTimeout(() => void this.#resolve(), RETRY_MS);
   }
 
-  /** Delivers packets whose sender is clear, in order, and drops those that have waited too long. */
+  /** Delivers packets whose sender is clear, in order, and drops those that were held too long. */
   #release(unannounced: readonly ListedParticipant[]): void {
     const kept: Held[] = [];
     let isBlocked = false;
@@ -185,7 +194,10 @@ export class SenderResolver {
     this.#take({ type: "unclear", candidates: identities, bytes });
   }
 
-  /** Whether several may have sent a packet and all of them are announced by now: no more will become known. */
+  /**
+   * Whether several participants may have sent a packet and none is left to be announced, so its sender will never be
+   * clear.
+   */
   #isHopeless({ at }: Held, unannounced: readonly ListedParticipant[]): boolean {
     const since = this.#announcedSince(at);
     const isSettled = unannounced.every(({ isHidden, isAgent }) => isHidden || isAgent);

@@ -2,19 +2,19 @@ import { LIMITS } from "../../protocol/limits.ts";
 
 /** One open stream's share of its sender's budget. */
 interface StreamShare {
-  /** Counts a piece that has come; `false` if the sender's streams now hold too much. */
+  /** Counts a received chunk. Returns `false` if the sender's open streams now hold too many bytes. */
   readonly take: (bytes: number) => boolean;
   readonly close: () => void;
 }
 
-/** Added to the bytes of each piece, because a stream may come in pieces of one byte. */
+/** Added to the size of each chunk, because a stream may arrive in chunks of one byte. */
 const BYTES_A_PIECE = 256;
 
-/** Limits how many streams one sender has open, and how many bytes they hold, even if they never end. */
+/** Limits how many streams one sender has open and how many bytes they hold, even if they never end. */
 export class StreamBudget {
   readonly #senders = new Map<string, { streams: number; bytes: number }>();
 
-  /** `undefined` when the sender has as many streams open as it may. */
+  /** Returns `undefined` if the sender already has the maximum number of open streams. */
   open(identity: string): StreamShare | undefined {
     const used = this.#senders.get(identity) ?? { streams: 0, bytes: 0 };
     if (used.streams >= LIMITS.openStreams) return undefined;
@@ -36,7 +36,7 @@ export class StreamBudget {
     };
   }
 
-  /** The sender has left. If it joins again, it has its whole budget. */
+  /** Call this when the sender has left. It gets a full budget if it joins again. */
   forget(identity: string): void {
     this.#senders.delete(identity);
   }

@@ -1,91 +1,94 @@
-/** Speaks a room's answers and hears its participants. A session without one is text only. */
+/** Speaks a room's answers and listens to its participants. A session without a voice is text only. */
 export interface VoicePort {
-  /** Whether it both speaks and listens, so that a caller by telephone can be asked and can answer. */
+  /** Whether it both speaks and listens, so that a phone caller can be asked a question and answer it. */
   readonly isTwoWay: boolean;
-  /** Whether it understands what participants say. */
   readonly listens: boolean;
-  /** Whether it speaks. */
   readonly speaks: boolean;
   /**
-   * Begins to speak an answer; `undefined` when nobody listens. The session opens the next one when the last has ended.
+   * Starts speaking an answer. Returns `undefined` if nobody is listening. Open the next answer only after this one has
+   * ended.
    */
   readonly open: (answer: AnswerToSpeak) => SpokenAnswer | undefined;
   /**
-   * Makes the sound of a sentence with which an answer will probably begin. It is heard only if an answer in this
-   * language does begin so. The returned function throws the sound away.
+   * Synthesizes a sentence that an answer will probably start with. It is played only if an answer in this language
+   * does start with it. The returned function discards the audio.
    */
   readonly prepare: (sentence: string, language: string | undefined) => () => void;
   /**
-   * Resolves when the participant is silent, which may be at once. If it goes on with its question, the turn is
-   * aborted. Rejects with the signal's reason.
+   * Resolves when no participant is speaking, possibly at once. Rejects with the signal's reason, for example because
+   * the participant continued the question and the turn was aborted.
    */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
-  /** While `false`, the participant's words do not stop the speech. They are still heard and handed on. */
+  /** While `false`, participants cannot interrupt the speech. Their words are still recognized and passed on. */
   readonly setInterruptible: (isInterruptible: boolean) => void;
 }
 
 export interface Transcript {
-  /** The same for all transcripts of one utterance. Its message will have this id. */
+  /** Identical for all transcripts of one utterance. Becomes the id of its message. */
   readonly id: string;
   readonly text: string;
-  /** BCP 47, if the recogniser says it. */
+  /** BCP 47, if the recognizer reports it. */
   readonly language: string | undefined;
-  /** Of a whole utterance, where the voice has measured it. */
+  /** When a complete utterance was spoken, if the voice has measured it. */
   readonly spoken?: SpokenTimes | undefined;
-  /** Whether words of another participant may be among them: then they answer no question. @defaultValue false */
+  /**
+   * Whether the text may include another participant's words. Then it does not count as the answer to a question.
+   *
+   * @defaultValue false
+   */
   readonly isMixed?: boolean;
 }
 
-/** When something was said, in Unix ms. */
+/** When an utterance was spoken, in Unix ms. */
 export interface SpokenTimes {
   readonly fromAt: number;
-  /** The last sound of it. */
+  /** When its last sound ended. */
   readonly toAt: number;
 }
 
 export interface AnswerToSpeak {
-  /** The StartAnswer's id. */
+  /** The id of the answer's StartAnswer. */
   readonly messageId: string;
-  /** Whose turn it is. */
+  /** The participant whose turn it is. */
   readonly participant: string;
   /** BCP 47. */
   readonly language: string | undefined;
-  /** Called with each piece of the answer's own text when it begins to be heard. */
+  /** Called with each piece of the answer's own text when its playback begins. */
   readonly onHeard: (text: string) => void;
-  /** The participant spoke over the answer: no more of it will be heard. */
+  /** Called when the participant speaks over the answer. No more of it will be played. */
   readonly onInterrupted: () => void;
-  /** No more of the answer can be spoken. The rest is to be shown. */
+  /** Called when no more of the answer can be spoken. The rest is to be shown. */
   readonly onUnspoken: () => void;
 }
 
-/** One answer while it is spoken. Nothing here throws, and only what returns a promise waits. */
+/** One answer while it is spoken. No method throws, and only those that return a promise wait. */
 export interface SpokenAnswer {
   readonly write: (text: string) => void;
   /** Speaks what was written so far, without waiting for the end of the sentence. */
   readonly flush: () => void;
   /**
-   * Says words of the worker after those written before. They are no part of the answer, and the model does not know.
-   * `onBegun` is called once, when they begin to be heard.
+   * Speaks the worker's own words after everything written before. They are not part of the answer, and the model never
+   * sees them. `onBegun` is called once, when their playback begins.
    */
   readonly aside: (aside: { readonly text: string; readonly onBegun?: () => void }) => Aside;
-  /** Resolves when everything that was written so far has been heard, or will not be. */
+  /** Resolves once everything written so far has been played or dropped. */
   readonly untilHeard: () => Promise<void>;
-  /** Stops speaking. The turn goes on, and its words are still shown. */
+  /** Stops speaking. The turn continues, and its text is still shown. */
   readonly silence: () => void;
-  /** Stops speaking for good. What was not heard so far will not be. */
+  /** Stops speaking for good. What was not played yet is dropped. */
   readonly stop: () => void;
-  /** No more words come. Resolves when the last has been heard or the speech was cut off. */
+  /** Call this after the last words. Resolves when they have been played or the speech was cut off. */
   readonly end: () => Promise<SpeechEnd>;
 }
 
 export interface Aside {
-  /** Resolves to `false` when the aside was cut before it was said in full. */
+  /** Resolves to `false` if the aside was cut off before it was played in full. */
   readonly spoken: Promise<boolean>;
-  /** Ends the aside, even in the middle of a word. Does nothing when it has been said. */
+  /** Cuts the aside off, even within a word. Does nothing if it was already played. */
   readonly cut: () => void;
 }
 
 export interface SpeechEnd {
-  /** The part of the answer's own text that was heard; `undefined` when all was heard, or nothing had to be spoken. */
+  /** The part of the answer's own text that was played; `undefined` if all of it was, or there was nothing to speak. */
   readonly heard: string | undefined;
 }

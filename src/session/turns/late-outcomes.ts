@@ -2,16 +2,16 @@ import { toOutcomeTurn, type LateOutcome } from "./outcome-turn.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 interface LateOutcomePorts {
-  /** Whether no turn runs or waits, and a participant is there to hear of an outcome. */
+  /** Whether no turn is running or waiting, and a participant is present to hear an outcome. */
   readonly isPause: () => boolean;
-  /** Resolves when nobody speaks; rejects with the signal's reason. */
+  /** Resolves when nobody is speaking. Rejects with the signal's reason. */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
   readonly begin: (turn: NewTurn) => void;
 }
 
 /**
- * Keeps late outcomes until a turn tells the model of them: the participant's next turn, or, with `onResult: "speak"`,
- * a turn of its own at the next pause. None is lost at the session's end, because the calls are stored.
+ * Holds late outcomes until a turn reports them to the model: the participant's next turn or, with `onResult: "speak"`,
+ * a separate turn at the next pause. None is lost when the session ends, because the calls are stored.
  */
 export class LateOutcomes {
   readonly #ports: LateOutcomePorts;
@@ -28,7 +28,7 @@ export class LateOutcomes {
     void this.speak();
   }
 
-  /** Removes and returns the outcomes of this participant's calls, for a turn that begins with them. */
+  /** Removes and returns the outcomes of this participant's calls, for a turn that will start with them. */
   take(participant: string): readonly LateOutcome[] {
     const isTaken = ({ call }: LateOutcome) => call.participant === participant;
     const taken = this.#waiting.filter(isTaken);
@@ -36,7 +36,10 @@ export class LateOutcomes {
     return taken;
   }
 
-  /** Begins a turn about the next outcome to speak of, if there is a pause and nobody speaks. Never rejects. */
+  /**
+   * Starts a turn about the next outcome with `onResult: "speak"`, if there is a pause and nobody is speaking. Never
+   * rejects.
+   */
   async speak(): Promise<void> {
     if (this.#isListening || !this.#next()) return;
     this.#isListening = true;
@@ -51,7 +54,7 @@ export class LateOutcomes {
     this.#ports.begin(toOutcomeTurn(participant, this.take(participant)));
   }
 
-  /** Begins no more turns. */
+  /** Starts no turns from now on. */
   close(): void {
     this.#closing.abort();
   }

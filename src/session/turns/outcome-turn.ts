@@ -18,7 +18,7 @@ const NOTES: Record<OnResult, string> = {
   silent: "For your knowledge only: do not speak of it unless you are asked.",
 };
 
-/** A turn that tells the model the promised outcomes of one participant's calls. */
+/** Returns a turn that reports the outcomes of one participant's calls to the model. */
 export function toOutcomeTurn(participant: string, outcomes: readonly LateOutcome[]): NewTurn {
   const input = outcomes.map(({ call: { toolName, toolUseId: id } }) => ({
     type: "text" as const,
@@ -28,8 +28,8 @@ export function toOutcomeTurn(participant: string, outcomes: readonly LateOutcom
 }
 
 /**
- * Lets a turn begin with a tool use and its result for each outcome. An outcome is a tool's data, so the model gets it
- * in a tool result, like any other.
+ * Makes a turn start with a tool_use and a tool_result block for each outcome. Outcomes are data from tools, so the
+ * model must receive them as tool results.
  */
 export function withOutcomes(turn: NewTurn, outcomes: readonly LateOutcome[]): NewTurn {
   const blocks = outcomes.flatMap(({ call, answer, onResult }) => {
@@ -41,7 +41,7 @@ export function withOutcomes(turn: NewTurn, outcomes: readonly LateOutcome[]): N
   return withOpening(turn, blocks);
 }
 
-/** Lets a turn begin with these blocks, after those that it begins with already. */
+/** Appends blocks to those that the turn starts with. */
 export function withOpening(turn: NewTurn, blocks: readonly Omit<TurnBlock, "sequence">[]): NewTurn {
   const opening = [...(turn.opening ?? []), ...blocks];
   return { ...turn, opening: opening.map((block, sequence) => ({ ...block, sequence })) };

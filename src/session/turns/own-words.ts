@@ -2,8 +2,8 @@ import { type ModelEvent, NO_USAGE } from "../../llm/model-event.ts";
 import type { TurnInput } from "./turn-queue.ts";
 
 /**
- * The answer of a turn with fixed words, such as a greeting, in the form of a model's stream; `undefined` when the
- * model must be asked. A turn that is taken up again does not say them twice.
+ * Returns the fixed answer of a turn, such as a greeting, as a model stream. Returns `undefined` if the model is to be
+ * called. A resumed turn does not repeat an answer that it already contains.
  */
 export function wordsOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {
   const { input } = "turn" in begin ? begin.turn : begin;

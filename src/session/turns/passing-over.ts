@@ -6,13 +6,14 @@ interface PassingOverOptions {
     readonly isOnlyWaiting: (turnId: string) => boolean;
     readonly patienceLeft: (turnId: string) => number | undefined;
   };
-  /** Of the turn that is being answered. */
+  /** Returns the id of the turn being answered. */
   readonly turnId: () => string | undefined;
 }
 
 /**
- * Ends a turn that only waits for permissions when another turn waits, and one that only waits for its own participant's
- * device when another participant's has waited for long. Its calls go on without it.
+ * Ends a turn that holds up the queue; its calls continue. A turn that waits only for permissions ends as soon as
+ * another turn is waiting. A turn that waits only for its own participant's device ends once its time limit has passed,
+ * if another participant's turn is waiting.
  */
 export class PassingOver {
   readonly #options: PassingOverOptions;
@@ -22,7 +23,7 @@ export class PassingOver {
     this.#options = options;
   }
 
-  /** Call it whenever that may be so. */
+  /** Call this whenever the queue or the turn's calls have changed. */
   check(): void {
     this.close();
     const { queue, calls } = this.#options;

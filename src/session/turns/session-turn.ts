@@ -20,29 +20,29 @@ import { createTurn } from "./create-turn.ts";
 import type { TurnInput } from "./turn-queue.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
-/** What a turn needs of its session. */
+/** What a turn needs from its session. */
 export interface SessionTurnPorts {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice: VoicePort | undefined;
-  /** Called when the participant speaks over the answer: the turn must be aborted. */
+  /** Called when the participant speaks over the answer. The turn must then be aborted. */
   readonly onInterrupted: () => void;
-  /** Hands the turn's answer out: ControlStop may stop the turn, or silence the answer. */
+  /** Passes on the turn's answer, so that ControlStop can stop the turn or silence the answer. */
   readonly onAnswer: (turn: TurnRecord, answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
-  /** What the model is shown of earlier turns, without turns that this one replaces. */
+  /** The context window, without the turns that this one replaces. */
   readonly shown: ShownTalk;
-  /** The turn's position in the session. Replaced turns count. */
+  /** The turn's position in the session, counting replaced turns. */
   readonly nextPosition: number;
-  /** BCP 47; the language of the participant whose turn it is. */
+  /** BCP 47. The language of the participant whose turn it is. */
   readonly language: string | undefined;
   readonly phrases: PhraseTable | undefined;
   readonly telemetry: {
-    /** Headers that make the client's spans about the answer part of the turn's trace. */
+    /** Returns headers that add the client's spans about the answer to the turn's trace. */
     readonly traceOfTurn: () => Readonly<Record<string, string>>;
     readonly timesOfTurn: () => TurnTimings;
   };
-  /** Called when the answer is complete: open questions to this participant are said after it. Never rejects. */
+  /** Called when the answer is complete, to repeat open questions to this participant. Never rejects. */
   readonly onAnswered: (turn: CallTurn) => Promise<void>;
   readonly dependencies: (turn: CallTurn) => Omit<TurnDependencies, "record" | "onShown">;
   readonly onEvent: (turn: TurnRecord, event: TurnEvent | TurnSpoken) => void;
@@ -50,18 +50,20 @@ export interface SessionTurnPorts {
 
 type TurnComplete = Extract<TurnEvent, { readonly type: "turn_complete" }>;
 
-/** A turn for the history, and its error for the log. */
+/** A finished turn for the history, with its error for the log. */
 export interface EndedTurn extends TurnRecord {
   readonly errorCode: ErrorCode | undefined;
-  /** Why it failed. */
+  /** Why the turn failed. */
   readonly error: AppError | undefined;
 }
 
 /**
- * Runs one turn for a participant: sends StartAnswer, the sentences, and an ErrorMessage if it failed, and stores it. The
- * turn ends when its answer is stored, and the answer's speech ends later. A turn that is taken up again is answered
- * under the same id, from its last stored block on; if it has ended, only the rest of its answer is said. Never rejects.
- * Resolves when the turn and the end of its speech are stored.
+ * Runs one turn for a participant and stores it. Sends StartAnswer, the sentences and, if the turn fails, an
+ * ErrorMessage. The turn ends when its answer is stored; the speech of the answer ends later. A resumed turn continues
+ * its answer after the last stored block, under the same id. If a resumed turn has already ended, only the rest of its
+ * answer is output.
+ *
+ * Resolves when the turn and the end of its speech are stored. Never rejects.
  */
 export function runSessionTurn(begin: TurnInput, ports: SessionTurnPorts, signal: AbortSignal): Promise<EndedTurn> {
   return new SessionTurn(begin, ports, signal).run();
@@ -76,7 +78,7 @@ class SessionTurn {
   readonly #callTurn: CallTurn;
   /** Set once the turn has begun. */
   #dependencies: TurnDependencies | undefined;
-  /** What the StartAnswer follows. */
+  /** The `previousId` of the StartAnswer. */
   readonly #previousId: string;
   readonly #announce: () => void;
   readonly #blocks: TurnBlock[];
@@ -104,7 +106,8 @@ class SessionTurn {
     const { replaces, isVariation } = isNew ? begin : {};
     if (isNew) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation, isSpoken: answer.isSpoken });
     this.#announce = this.#announcement(replaces?.messageId);
-    // A client does not repeat a message after its StartAnswer, so this waits until the turn is stored or words come.
+    // Clients stop resending a message when its StartAnswer arrives. So it is sent only once the turn is stored, or
+    // when the first output arrives.
     void recorder.begun(turnId).then(this.#announce);
     if (!isNew) {
       this.#announce();
@@ -127,7 +130,7 @@ class SessionTurn {
     return state === "running" ? this.#end(await this.#answerUntilEnd()) : this.#sayRest(state);
   }
 
-  /** Never rejects: whatever throws on the way to the turn's end is what the turn failed of. */
+  /** Never rejects: an error before the turn's end makes the turn fail. */
   async #answerUntilEnd(): Promise<TurnComplete> {
     const turn = this.#turn;
     try {
@@ -164,12 +167,12 @@ class SessionTurn {
 
   readonly #onAbort = () => this.#answer.stop();
 
-  /** An answer whose rest is only shown has speech that ends, too. */
+  /** Also true for a resumed answer that an earlier worker spoke, even if its rest is only shown. */
   get #hasSpeech(): boolean {
     return this.#answer.isSpoken || this.#turn.progress?.sent !== undefined;
   }
 
-  /** @param replacesId the message that this answer replaces */
+  /** @param replacesId the id of the answer that this one replaces */
   #announcement(replacesId: string | undefined): () => void {
     const { outbox, telemetry } = this.#ports;
     const { messageId: id } = this.#turn;
@@ -183,10 +186,10 @@ class SessionTurn {
     };
   }
 
-  /** Of a turn that has ended: its speech has not. */
+  /** Finishes the speech of a turn that has already ended. */
   async #sayRest(state: SpeechEnd["state"]): Promise<EndedTurn> {
     const turn = this.#turn;
-    // The tool that ended the turn may end the call once these words have been heard.
+    // Call this for its side effect: the tool that ended the turn may end the call after these words.
     if (state === "completed") isEndedBy(turn.blocks, this.#begin().tools);
     const spoken = await this.#sayLastWords(state);
     await this.#storeSpoken(spoken);
@@ -197,18 +200,19 @@ class SessionTurn {
   async #end(event: TurnComplete): Promise<EndedTurn> {
     const { telemetry } = this.#ports;
     this.#announce();
-    // Before the final sentence, because a client that waits for that one must know by then how the turn ended.
+    // Send the error before the final sentence: clients that wait for that sentence must know by then how the turn
+    // ended.
     if (event.error) this.#postError(event.error);
     const lastWords = phraseOfEnd(event, this.#blocks);
     if (lastWords) this.#answer.conclude(this.#phrases[lastWords]);
     const speaking = this.#sayLastWords(event.state);
-    // Speech goes on after the turn's end. An answer that is only shown, or was cut off, has been said by then.
+    // Speech continues after the turn's end. An answer that is only shown, or was cut off, is complete by then.
     const isBehind = this.#answer.isSpoken && !this.#signal.aborted;
     const early = isBehind ? undefined : await speaking;
     const timings = telemetry.timesOfTurn();
     const lost = await this.#store(event, timings, early);
     if (lost && !event.error) this.#postError(lost);
-    // Words are sent before they are stored, but the turn's end only when it is stored.
+    // Words are sent before they are stored, but the turn's end is reported only once it is stored.
     const told = lost ? { ...event, state: "failed" as const, error: event.error ?? lost } : { ...event, timings };
     this.#ports.onEvent(this.#turn, { ...told, isSpoken: this.#hasSpeech });
     const { state, heard } = await speaking;
@@ -223,7 +227,7 @@ class SessionTurn {
     return { ...this.#turn, state: told.state, blocks: this.#blocks, heard, errorCode: error?.code, error };
   }
 
-  /** Says what belongs to the end of the answer, and resolves when its speech has ended. */
+  /** Outputs the end of the answer and resolves when its speech has ended. */
   async #sayLastWords(state: SpeechEnd["state"]): Promise<SpeechEnd> {
     const { outbox, onAnswered } = this.#ports;
     const { messageId, blocks: begun } = this.#turn;
@@ -235,11 +239,11 @@ class SessionTurn {
     if (state === "completed") await onAnswered({ ...this.#callTurn, aside });
     const { heard } = await answer.end();
     this.#signal.removeEventListener("abort", this.#onAbort);
-    // The earlier worker may have died after it stored sentences, and before it sent them.
+    // The earlier worker may have died after storing sentences and before sending them, so send the whole answer again.
     const texts = textsOf(this.#blocks);
     if (textsOf(begun).length > 0) postWhole({ messageId, parentMessageId: this.#previousId, texts }, outbox);
     if (heard === undefined) return { state, heard };
-    // The model had already ended when the speech of its last words was cut off.
+    // The model had already finished when the speech of its last words was cut off.
     const isCutLater = state === "completed" && this.#signal.aborted;
     return {
       state: isCutLater ? endAfterAbort(this.#signal).state : state,
@@ -247,7 +251,7 @@ class SessionTurn {
     };
   }
 
-  /** Stores the turn's end. Returns the error if something could not be stored. */
+  /** Stores the turn's end. Returns an error if something could not be stored. */
   async #store(event: TurnComplete, timings: TurnTimings, spoken?: SpeechEnd): Promise<AppError | undefined> {
     const { outbox, recorder, shown } = this.#ports;
     const { state, stopReason, error, usage } = event;
@@ -271,7 +275,7 @@ class SessionTurn {
     }
   }
 
-  /** A failure has been logged. Whoever waits for the end of the speech is told of it all the same. */
+  /** Ignores errors, which are already logged: whoever waits for the end of the speech must be notified in any case. */
   async #storeSpoken(end: Omit<SpeechEndRow, "turnId" | "lastStanza">): Promise<void> {
     const { outbox, recorder } = this.#ports;
     await recorder.finishSpeech({ turnId: this.#turn.id, ...end, lastStanza: outbox.lastStanza }).catch(() => {});
@@ -287,7 +291,7 @@ class SessionTurn {
   }
 }
 
-/** Says text blocks alone, because the text of a tool result is not the assistant's. */
+/** Outputs only text blocks, because the text of a tool result is not the assistant's. */
 function speak(event: TurnEvent, answer: AnswerOutput): void {
   switch (event.type) {
     case "block_delta":

@@ -7,23 +7,23 @@ interface SpeakersOptions {
   readonly agents: {
     readonly current: {
       readonly replyTo: "all" | "mentioned";
-      /** The names by which a message can mention the agent. */
+      /** The names by which a message can address the agent. */
       readonly names: readonly string[];
-      /** Whether the model is told who joins and leaves. */
+      /** Whether the model is shown who joins and leaves. */
       readonly presence: boolean;
     };
-    /** The display name of a participant's token. */
+    /** Returns the display name from a participant's token. */
     readonly nameOf: (identity: string) => string | undefined;
   };
 }
 
-/** The beginning of a message that is shown with its sender. A plain message must have no line that begins so. */
+/** The start of a message that is shown with its sender. No line of a plain message may start like this. */
 const LIKE_TOLD_APART = /^\{\s*"from"/u;
 const LINES = /[\r\n\u0085\u2028\u2029]+/u;
 
 /**
- * Tells the model who says what, once the session has more than one participant. From then on each message is shown as
- * a JSON object with its sender, because nobody can write in another's name from inside a JSON string.
+ * Shows the model who wrote each message once the session has more than one participant. From then on each message is
+ * shown as a JSON object with its sender: from inside a JSON string, nobody can write in another participant's name.
  */
 export class Speakers {
   readonly #options: SpeakersOptions;
@@ -33,7 +33,7 @@ export class Speakers {
     this.#options = options;
   }
 
-  /** The turn with its notes and its sender. @param shown the earlier turns that the model is shown */
+  /** Returns the turn with notes and its sender added. @param shown the turns in the context window */
   tell(turn: NewTurn, shown: readonly TurnRecord[]): NewTurn {
     const { peers, agents } = this.#options;
     const { replyTo, names, presence } = agents.current;
@@ -54,13 +54,13 @@ export class Speakers {
     const said = turn.input.map((part): InputPart => {
       return part.type === "text" && part.from === undefined ? { ...part, ...sender } : part;
     });
-    // A variation is addressed to the agent, whatever its words are.
+    // A variation always addresses the agent, whatever the message says.
     const isIgnored = isWithOthers && replyTo === "mentioned" && !turn.isVariation && !isAddressed(text, names);
     const silence = { type: "note", note: "It was not addressed to you, and you said nothing.", say: "" } as const;
     return { ...turn, input: [...notes, ...said, ...(isIgnored ? [silence] : [])] };
   }
 
-  /** Notes who has joined and left since the last message. */
+  /** Returns a note about who has joined or left since the last message. */
   #comings(isTold: boolean): InputNote[] {
     const now = new Set(this.#options.peers.present.map(({ identity }) => identity));
     const before = this.#before ?? now;
@@ -94,7 +94,7 @@ function isNamed({ input }: Pick<TurnRecord, "input">): boolean {
   return input.some((part) => part.type === "text" && part.from !== undefined);
 }
 
-/** Whether a part of the text could be taken for a message with its sender, or for a note of the worker. */
+/** Whether a part of the text could be mistaken for a message with its sender, or for a note of the worker. */
 function looksLikeOurs(text: string): boolean {
   const lines = text.split(LINES).map((line) => line.trim());
   const opening = lines.findIndex((line) => line.startsWith("["));
@@ -102,7 +102,7 @@ function looksLikeOurs(text: string): boolean {
   return isNote || lines.some((line) => LIKE_TOLD_APART.test(line));
 }
 
-/** Whether one of the names occurs, as whole words. */
+/** Whether one of the names occurs as whole words. */
 function isAddressed(text: string, names: readonly string[]): boolean {
   const said = wordsOf(text);
   return names.some((name) => said.includes(wordsOf(name)));

@@ -7,35 +7,35 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { SpokenTimes } from "../room/voice-port.ts";
 
-/** What begins a turn. */
+/** Everything needed to start a turn. */
 export interface NewTurn {
   readonly participant: string;
-  /** The user message's id; `null` if the worker begins the turn itself. */
+  /** The id of the user's message, or `null` if the worker starts the turn itself. */
   readonly messageId: string | null;
   readonly input: readonly InputPart[];
-  /** Whether the message has been answered before (ControlVariation). */
+  /** Whether the message is being answered again (ControlVariation). */
   readonly isVariation?: boolean;
-  /** The turn that this one replaces in the history, with all after it (regenerate, edit). */
+  /** The turn that this one replaces in the history, together with all later turns (regenerate, edit). */
   readonly replaces?: Pick<TurnRecord, "id" | "messageId" | "position">;
-  /** Blocks that the turn begins with, before the model is asked. */
+  /** Blocks that the turn starts with, before the model is called. */
   readonly opening?: readonly TurnBlock[];
-  /** The `meta` of the envelope that the message came in. */
+  /** The `meta` of the message's envelope. */
   readonly meta?: JsonObject;
-  /** When the message was spoken, if that is known. */
+  /** When the message was spoken, if known. */
   readonly spoken?: SpokenTimes | undefined;
-  /** Asked when the turn would begin: if true, it is dropped. */
+  /** Called when the turn is about to start. If it returns `true`, the turn is dropped. */
   readonly isStale?: () => boolean;
-  /** Whether an earlier worker took the message, so that clients have not announced their tools to this one yet. */
+  /** Whether an earlier worker accepted the message. Clients may not have announced their tools to this worker yet. */
   readonly isLeft?: boolean;
 }
 
-/** A turn that an earlier worker left running, or whose answer it was still speaking; with the turn's stored calls. */
+/** A turn that an earlier worker left running, or whose answer it was still speaking, with the turn's stored calls. */
 export interface UnfinishedTurn {
   readonly turn: TurnRecord;
   readonly calls: readonly Call[];
 }
 
-/** A ControlVariation that waits. It becomes a turn only when it runs: the turn that it names may still be running. */
+/** A waiting ControlVariation. It becomes a turn only when it runs, because the turn it names may still be running. */
 export interface VariationRequest {
   readonly participant: string;
   readonly variation: MessageBody<"control_variation">;
@@ -51,11 +51,14 @@ interface Refused {
   readonly why: AppError;
 }
 
-/** How many turns may wait: of one participant, and of all. */
+/** How many turns may wait: per participant, and (below) in total. */
 const MAX_WAITING_EACH = 20;
 const MAX_WAITING = 200;
 
-/** Runs a session's turns one after another. Participants take turns; those of one participant run in the order of `add`. */
+/**
+ * Runs a session's turns one at a time. Participants alternate. Turns of the same participant run in the order they
+ * were added.
+ */
 export class TurnQueue {
   readonly #run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>;
   readonly #onIdle: () => void;
@@ -63,12 +66,12 @@ export class TurnQueue {
   #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
   #isClosed = false;
   #isHeld = false;
-  /** Whose turn ran last. */
+  /** The participant whose turn ran last. */
   #last: string | undefined;
 
   /**
-   * @param run never rejects; resolves when the turn, and the end of its speech, are stored
-   * @param onIdle called when a turn has ended and none waits
+   * @param run resolves when the turn and the end of its speech are stored; never rejects
+   * @param onIdle called when a turn has ended and none is waiting
    */
   constructor(run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>, onIdle: () => void) {
     this.#run = run;
@@ -79,32 +82,32 @@ export class TurnQueue {
     return this.#current !== undefined;
   }
 
-  /** Whether another turn waits for the running one to end. */
+  /** Whether a turn is waiting. */
   get hasWaiting(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Whether a turn of another participant than the running one's waits. */
+  /** Whether a turn is waiting whose participant differs from that of the running turn. */
   get isOtherWaiting(): boolean {
     return this.#waiting.some((input) => participantOf(input) !== this.#last);
   }
 
-  /** Whether no turn runs, and none is about to. */
+  /** Whether no turn is running and none is about to start. */
   get isIdle(): boolean {
     return !this.isRunning && (this.#isHeld || !this.hasWaiting);
   }
 
-  /** Whether a turn that came now would begin at once. */
+  /** Whether a turn added now would start at once. */
   get isOpen(): boolean {
     return !this.isRunning && !this.hasWaiting && !this.#isHeld && !this.#isClosed;
   }
 
-  /** From now on no turn begins: new ones wait for another worker. */
+  /** Starts no turns from now on. Waiting and new turns are left to another worker. */
   hold(): void {
     this.#isHeld = true;
   }
 
-  /** @throws {AppError} `queue_overflow` when too many wait, `unavailable` when the queue is shut */
+  /** @throws {AppError} `queue_overflow` when too many turns are waiting, `unavailable` when the queue is shut */
   add(input: TurnInput | VariationRequest): void {
     if (this.#isClosed) throw stopping();
     const participant = participantOf(input);
@@ -116,14 +119,14 @@ export class TurnQueue {
     this.#next();
   }
 
-  /** Ends the running turn early. The next one begins then. */
+  /** Ends the running turn early. The next one starts afterwards. */
   abort(kind: "interrupted" | "passed_over" | "stopped"): void {
     this.#current?.controller.abort(new TurnAbort(kind));
   }
 
   /**
-   * Takes no more turns. Returns the variations that waited and will not be answered, so that the caller can tell their
-   * senders.
+   * Accepts no more turns. Returns the waiting variations, which will not be answered, so that the caller can notify
+   * their senders.
    */
   shut(): readonly Refused[] {
     this.#isClosed = true;
@@ -133,9 +136,10 @@ export class TurnQueue {
   }
 
   /**
-   * Call after `shut`. Lets the running turn end by itself for `graceMs`, then aborts it, and waits for its end.
+   * Waits up to `graceMs` for the running turn, then aborts it and waits for its end. Call it after `shut`.
    *
-   * @param isLeft asked after `graceMs`; `true`: the turn is not aborted or waited for, the next worker takes it up
+   * @param isLeft called after `graceMs`. If it returns `true`, the turn is neither aborted nor awaited: the next
+   *   worker resumes it
    */
   async close(graceMs: number, isLeft: () => boolean): Promise<void> {
     const current = this.#current;
@@ -151,7 +155,8 @@ export class TurnQueue {
 
   #next(): void {
     if (this.#current || this.#isClosed || this.#isHeld) return;
-    // The one of another participant that has waited longest, so that nobody's many messages hold up the others.
+    // Prefer the longest-waiting turn of another participant, so that one participant's many messages do not block the
+    // others.
     const other = this.#waiting.findIndex((waiting) => participantOf(waiting) !== this.#last);
     const [input] = this.#waiting.splice(Math.max(other, 0), 1);
     if (!input) return;
@@ -170,13 +175,16 @@ export function participantOf(input: TurnInput | VariationRequest): string {
   return "turn" in input ? input.turn.participantIdentity : input.participant;
 }
 
-/** The id of the message that a turn answers or varies, for an ErrorMessage about it. */
+/** Returns the id of the message that a turn answers or varies, for an ErrorMessage about it. */
 export function messageOf(input: TurnInput | VariationRequest): string | undefined {
   if ("variation" in input) return input.variation.targetId;
   return ("turn" in input ? input.turn.parentMessageId : input.messageId) ?? undefined;
 }
 
-/** What an earlier worker left of a turn, which clients may have to announce their tools for again. */
+/**
+ * Returns the part of a turn that comes from an earlier worker, or `undefined` if all of it is new. Clients may have to
+ * announce their tools again for such a turn.
+ */
 export function leftOf(
   begin: TurnInput,
 ): (Pick<TurnRecord, "participantIdentity" | "blocks"> & Pick<UnfinishedTurn, "calls">) | undefined {

@@ -5,10 +5,10 @@ import type { FoundTurn } from "../../store/turns/find-turns.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 /**
- * The turn that a ControlVariation asks for. `regenerate` and `edit` replace the turn of the message that they name,
- * and all later ones, in the history. `continue` goes on from the last turn.
+ * Returns the turn that a ControlVariation requests. `regenerate` and `edit` replace the turn of the named message, and
+ * all later ones, in the history. `continue` adds a turn after the last one.
  *
- * @param target the turn of the message that is named, if there is one
+ * @param target the turn of the named message, if there is one
  * @throws {AppError} `conversation_not_found` when no turn has the message, `malformed` when an edit has no content
  */
 export function toVariationTurn(
@@ -37,7 +37,8 @@ export function toVariationTurn(
 }
 
 /**
- * What was said, with its sender only if another participant asks. The worker's notes are left out: it adds new ones.
+ * Returns the input again, naming its sender only if another participant requests the variation. Omits the worker's
+ * notes, because the new turn gets its own.
  */
 function saidAgain({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
   return input.flatMap((part): InputPart[] => {
