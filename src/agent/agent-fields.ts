@@ -26,7 +26,7 @@ export const modelFields = {
   /** A model id of the Messages API. */
   name: z.string().min(1),
   maxTokens: z.number().int().positive(),
-  /** If absent, thinking is off. */
+  /** If absent, the request does not enable thinking. */
   thinking: z.union([z.literal("adaptive"), z.strictObject({ budgetTokens: z.number().int().min(1024) })], {
     error: 'expected "adaptive" or {budgetTokens: 1024 or more}',
   }),
@@ -41,7 +41,7 @@ const idleStep = z.union(
     z.strictObject({ afterMs: z.number().int().min(500).max(3_600_000), say: z.string().min(1) }),
     z.strictObject({
       afterMs: z.number().int().min(500).max(3_600_000),
-      /** Closes the room for everyone. A string is spoken first. */
+      /** Closes the room for everyone. A string is spoken or shown first. */
       end: z.union([z.literal(true), z.string().min(1)]),
     }),
   ],
@@ -73,7 +73,7 @@ const callToolsSchema = z.strictObject({
 const handoffSchema = z.strictObject({
   /** Tells the model when to hand off to this agent. */
   when: z.string().min(1),
-  /** What the other agent sees of the conversation so far: the whole context window, or only its summary. */
+  /** What the other agent sees of earlier turns: the whole context window, or only a summary that this agent writes. */
   history: z.enum(["whole", "summary"]).default("whole"),
 });
 
@@ -92,7 +92,7 @@ export const agentFields = {
   /** Globs for the names of the server tools that the agent may use: `billing_*`. @defaultValue all */
   tools: z.array(z.string().min(1)).exactOptional(),
   /**
-   * Spoken when a participant joins: a fixed string, or a prompt for the model. @defaultValue the participant begins
+   * Greets a participant who joins: a fixed string, or a prompt for the model. @defaultValue the participant begins
    */
   greeting: z
     .union([z.string().min(1), z.strictObject({ ask: z.string().min(1) })], "expected a text or {ask: a text}")

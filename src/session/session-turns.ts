@@ -230,7 +230,7 @@ export class SessionTurns {
     });
   }
 
-  /** @param failure why the turn could not be prepared. It runs anyway, so that the failure is sent and stored */
+  /** @param failure why preparing the turn failed. The turn runs anyway, so that the failure is sent and stored */
   async #answerTurn(begin: TurnInput, signal: AbortSignal, failure: AppError | undefined): Promise<EndedTurn> {
     const turn = await runSessionTurn(begin, this.#portsOf(begin, failure), signal);
     this.#running = undefined;

@@ -190,7 +190,7 @@ export class SessionCalls {
     return isOnlyWaiting(this.#openCallsOf(turnId));
   }
 
-  /** The same, and no call has started yet, so that the next worker can continue to wait for the permissions. */
+  /** Like `isOnlyWaiting`, but no call has started yet, so the next worker can continue to wait for the permissions. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const open = this.#openCallsOf(turnId);
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");

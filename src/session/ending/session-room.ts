@@ -35,7 +35,10 @@ export class SessionRoom {
   }
 
   /**
-   * Stores the end. @returns false if the session never started here, or its end is already stored. @throws {AppError}
+   * Stores the end.
+   *
+   * @returns false if the session never started here, or its end is already stored
+   * @throws {AppError}
    */
   async end(reason: EndReason): Promise<boolean> {
     const { writer, roomSid, isTold } = this.#options;

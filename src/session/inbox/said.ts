@@ -12,7 +12,7 @@ export interface Said {
   readonly via?: "voice" | "text";
   /** When it was spoken, if known. */
   readonly spoken?: SpokenTimes | undefined;
-  /** Whether it may contain another participant's words. If so, it answers no question. */
+  /** Whether it may contain another participant's words. If so, it does not count as an answer to a question. */
   readonly isMixed?: boolean;
 }
 

@@ -10,7 +10,7 @@ const MAX_PER_TURN = 2;
  */
 const LOOKED_AT = 10;
 const MAX_VOID_A_TURN = 0.4;
-/** Preemptive calls are always allowed below this many unused calls, so that a new session can start. */
+/** Below this many unused calls, preemptive calls are always allowed, for example in a new session. */
 const MIN_VOID = 2;
 /** A preemptive call is dropped if no turn has begun by then. */
 const VOID_AFTER_MS = 10_000;

@@ -91,9 +91,9 @@ export class PermissionDesk {
   }
 
   /**
-   * The same for an action of a running call, whose tool was judged before it started. If the call's turn is over, a
-   * participant who is present, can read and has no dialogs is shown the question in a separate message. Anyone else is
-   * asked after their next answer (`sayAgain`), if the question is asked in words at all.
+   * Like `permit`, but for an action of a running call, whose tool was judged before it started. If the call's turn is
+   * over, a participant who is present, can read and has no dialogs is shown the question in a separate message. Anyone
+   * else is asked after their next answer (`sayAgain`), if the question is asked in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toDeeds(need), this.#options.policy.rules);

@@ -11,7 +11,7 @@ interface PermissionDialogsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How many decided requests are held for a participant without dialogs, until it has them. */
+/** How many decided requests are retained for a participant without dialogs, in case it gets them later. */
 const MAX_MISSED = 16;
 
 /** Shows the approver's client each request (type 101) and its end (type 102), however it was answered. */

@@ -27,7 +27,7 @@ export interface PermissionStore {
 export interface PermissionListener {
   /** Must not throw. */
   readonly onAnswered: (permissionId: string) => void;
-  /** Called when answers are notified from now on. Earlier ones may have been missed. */
+  /** Called once new answers are notified. Earlier ones may have been missed. */
   readonly onListening: () => void;
 }
 

@@ -51,7 +51,7 @@ export class WordedQuestions {
     this.#options = options;
   }
 
-  /** Asks a question in words, if the approver is to be asked so. Never rejects. */
+  /** Asks a question, if its approver is asked in words. Never rejects. */
   async ask(question: Omit<Question, "asked">, saying: Saying): Promise<void> {
     const { record, voiceApproval } = question;
     const hasDialog = this.#options.peers.get(record.participantIdentity)?.features.has("permissions") === true;
@@ -71,8 +71,8 @@ export class WordedQuestions {
   }
 
   /**
-   * Takes a yes or no as the answer to the oldest question that this participant may answer so. A question takes only
-   * one answer.
+   * Takes a yes or no as the answer to the oldest question that this participant may answer this way. A question takes
+   * only one answer.
    */
   take(
     { identity, language }: Pick<Peer, "identity" | "language">,

@@ -71,7 +71,7 @@ export class Spending {
       this.#step(() => openStream(request, signal), { participant: request.participant, model: model() });
   }
 
-  /** The same for the summary model. */
+  /** Like `limited`, but for the summary model, whose call fails once a budget is used up. */
   countedNotes({ name, ask }: NotesModel): NotesModel {
     return {
       name,
