@@ -1,46 +1,45 @@
 import type { JsonObject } from "../lib/json.ts";
 
-/** What a function that writes instructions is told of the session. It is called again when any of this changes. */
+/** The session, as passed to an instructions function. The function is called again when any of this changes. */
 export interface AgentSession {
-  /** The agent's own name. */
   readonly agent: string;
   readonly room: string;
-  /** The participants in the room, without agents, sorted by identity. */
+  /** The participants in the room, except agents, sorted by identity. */
   readonly participants: readonly AgentParticipant[];
-  /** The metadata of the dispatch that brought the agent into the room; `{}` without any. */
+  /** The metadata of the dispatch that brought the agent into the room; `{}` if there is none. */
   readonly metadata: JsonObject;
-  /** The room's metadata; `{}` when it is no JSON object. */
+  /** The room's metadata; `{}` if it is not a JSON object. */
   readonly roomMetadata: JsonObject;
 }
 
 export interface AgentParticipant {
   readonly identity: string;
-  /** The display name of its token; "" without one. */
+  /** The display name from its token; "" if there is none. */
   readonly name: string;
-  /** Its attributes in LiveKit, without LiveKit's and Parley's own (`lk.…`, `parley.…`). */
+  /** Its LiveKit attributes, except those of LiveKit and Parley (`lk.…`, `parley.…`). */
   readonly attributes: Readonly<Record<string, string>>;
-  /** BCP 47: what its client has told, or `set_language` has set. */
+  /** BCP 47. Set by its client or by `set_language`. */
   readonly language: string | undefined;
-  /** Whether it is a caller by telephone. */
+  /** Whether it is a phone caller. */
   readonly isPhone: boolean;
   readonly localTime: LocalTime;
-  /** What it asked to be remembered (`memory: true`), as stored when it joined, the oldest first. */
+  /** What it asked the agent to remember (`memory: true`), as stored when it joined, oldest first. */
   readonly remembered: readonly string[];
 }
 
-/** Only to the hour: instructions that change at every turn would cost the prompt cache each time. */
+/** Precise to the hour only: instructions that change every turn would miss the prompt cache each time. */
 export interface LocalTime {
-  /** As 2026-11-22. */
+  /** For example 2026-11-22. */
   readonly date: string;
-  /** As Sunday. */
+  /** For example Sunday. */
   readonly weekday: string;
   /** 0 to 23. */
   readonly hour: number;
-  /** The participant's attribute `timeZone`, an IANA name; UTC without it. */
+  /** An IANA name from the participant's attribute `timeZone`; UTC if it has none. */
   readonly timeZone: string;
 }
 
-/** A participant as the room knows it. */
+/** A participant as it is in the room now. */
 export interface SeenParticipant {
   readonly identity: string;
   readonly name: string;
@@ -48,7 +47,7 @@ export interface SeenParticipant {
   readonly isPhone: boolean;
 }
 
-/** The room as it is now, with metadata as text. */
+/** The room as it is now, with metadata as a string. */
 export interface SeenRoom {
   readonly name: string;
   readonly metadata: string;
@@ -59,7 +58,7 @@ export function localTimeAt(moment: Date, timeZone: string | undefined): LocalTi
   try {
     return partsOf(moment, timeZone ?? "UTC");
   } catch {
-    // The attribute is a participant's own: it may name a zone that there is not.
+    // Participants set this attribute themselves, so it may name an unknown time zone.
     return partsOf(moment, "UTC");
   }
 }

@@ -1,22 +1,21 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import type { SeenRoom } from "./agent-session.ts";
 
-/** Where a room's agent may be named: `{"agent": "billing"}`, or an attribute `agent`. */
+/** Where a room's agent may be named: as `{"agent": "billing"}` in metadata, or as an attribute `agent`. */
 type Source = "dispatch metadata" | "room metadata" | "participant attributes";
 
 interface Choosing {
-  /** The names of all agents. */
   readonly names: ReadonlySet<string>;
-  /** The metadata of the dispatch. */
   readonly dispatch: string;
   readonly room: SeenRoom;
-  /** Called when a source names an agent that cannot be used. */
+  /** Called when a source names an agent that does not exist, or cannot be read. */
   readonly onBad: (source: Source, why: string) => void;
 }
 
 /**
- * The name of the agent that is to serve a room. The dispatch's metadata come first, then the room's, then the
- * participants' attributes. `undefined` when none of them names an agent that exists: the default one serves the room.
+ * Returns the name of the agent that serves a room. The dispatch's metadata is checked first, then the room's, then the
+ * participants' attributes. Returns `undefined` if none of them names an existing agent: the default agent then serves
+ * the room.
  */
 export function chooseAgent({ names, dispatch, room, onBad }: Choosing): string | undefined {
   const named = (source: Source, metadata: JsonObject): string | undefined => {
@@ -27,7 +26,7 @@ export function chooseAgent({ names, dispatch, room, onBad }: Choosing): string 
     return undefined;
   };
   const parsed = (source: Source, text: string) => {
-    // Only a dispatch is meant for agents: a room's metadata may be anything.
+    // Only dispatch metadata is meant for agents. A room's metadata may be anything.
     const isBad = source === "dispatch metadata" && text.trim() !== "" && toObject(text) === undefined;
     if (isBad) onBad(source, "expected a JSON object");
     return toObject(text) ?? {};
@@ -43,7 +42,7 @@ export function chooseAgent({ names, dispatch, room, onBad }: Choosing): string 
   return undefined;
 }
 
-/** Metadata as an object; `undefined` when it is none. */
+/** Parses metadata. Returns `undefined` unless it is a JSON object. */
 export function toObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -3,15 +3,15 @@ import type { agentSchema } from "./agent-fields.ts";
 
 const AGENT = Symbol.for("parley.agent");
 
-/** The fields of an agent; each but `instructions` has a default. */
+/** The fields of an agent. All except `instructions` have a default. */
 export type AgentDefinition = z.input<typeof agentSchema>;
 
-/** An agent as `agents/*.ts` exports it; `load-agents.ts` gives it its name. */
+/** An agent as `agents/*.ts` exports it. `load-agents.ts` names it after its file. */
 export type Agent = AgentDefinition & { readonly [AGENT]: true };
 
 /**
- * Declares an agent. The default export of a file in `agents/` must be one; the file's name is the agent's name. It is
- * checked when it is loaded, where an error can name the file.
+ * Declares an agent. Each file in `agents/` must export one by default; the file's name is the agent's name. The fields
+ * are checked when the file is loaded, so that errors can name it.
  *
  * @example
  * export default defineAgent({

@@ -4,31 +4,30 @@ import type { SpokenTurn } from "../conversation/spoken-turn.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { AgentParticipant } from "./agent-session.ts";
 
-/** The session that a hook is told of. */
+/** Identifies the session that a hook is called for. */
 interface HookedSession {
   /** The same for all rooms of this name. */
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
-  /** LiveKit's id of the room. With each room of this name the session starts once and ends once. */
+  /** LiveKit's id of the room. Each room of this name starts the session once and ends it once. */
   readonly roomSid: string;
-  /** The agent that serves it. */
+  /** The agent that serves the session. */
   readonly agent: string;
 }
 
 export interface SessionStarted extends HookedSession {
   /** Unix ms. */
   readonly startedAt: number;
-  /** Who is in the room. */
   readonly participants: readonly AgentParticipant[];
-  /** The metadata of the dispatch; `{}` without any. */
+  /** The dispatch's metadata; `{}` if there is none. */
   readonly metadata: JsonObject;
-  /** The room's metadata; `{}` when it is no JSON object. */
+  /** The room's metadata; `{}` if it is not a JSON object. */
   readonly roomMetadata: JsonObject;
 }
 
 export interface TokenUsage {
-  /** Without tokens that were read from the prompt cache or written to it. */
+  /** Excludes tokens read from or written to the prompt cache. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
@@ -37,7 +36,7 @@ export interface TokenUsage {
 
 export interface TurnEnded extends HookedSession {
   readonly turn: SpokenTurn;
-  /** The sum of all its model calls. */
+  /** The sum of all the turn's model calls. */
   readonly usage: TokenUsage;
 }
 
@@ -47,9 +46,9 @@ export interface SessionEnded extends HookedSession {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly reason: EndReason;
-  /** The identities of those who had a turn. */
+  /** The identities of participants who had a turn. */
   readonly participants: readonly string[];
-  /** The newest ones, up to 1,000 turns and 1 MB of JSON. */
+  /** The newest turns: at most 1,000 turns and 1 MB of JSON. */
   readonly turns: readonly SpokenTurn[];
   /** The number of older turns that are not in `turns`. */
   readonly turnsLeftOut: number;
@@ -58,7 +57,7 @@ export interface SessionEnded extends HookedSession {
 }
 
 export interface HookContext {
-  /** Aborted at the deadline, after which the hook is not waited for. */
+  /** Aborted at the deadline. The worker then stops waiting for the hook. */
   readonly signal: AbortSignal;
 }
 
@@ -67,13 +66,13 @@ type Hook<Data> = (data: Data, context: HookContext) => unknown;
 const hook = <Data>() =>
   z.custom<Hook<Data>>((value) => typeof value === "function", "expected a function").exactOptional();
 
-/** Functions of the author that are told what happens. They get plain data, and nothing waits for them. */
+/** Functions that the worker calls when something happens. They receive plain data, and no turn waits for them. */
 export const hookFields = {
-  /** The agent and the first participant are in the room. */
+  /** Called once the agent and the first participant are in the room. */
   onSessionStart: hook<SessionStarted>(),
-  /** A turn has ended, however, and so has the speech of its answer. Both are stored. */
+  /** Called after a turn and the speech of its answer have ended, for any reason, and both are stored. */
   onTurnEnd: hook<TurnEnded>(),
-  /** The room is over. */
+  /** Called when the room has ended. */
   onSessionEnd: hook<SessionEnded>(),
 };
 
@@ -83,7 +82,7 @@ export interface Hooks {
   readonly onSessionEnd?: Hook<SessionEnded>;
 }
 
-/** The agent's own hooks, and those of parley.config.ts in the place of hooks that it does not have. */
+/** Returns the agent's hooks, with those of parley.config.ts for any it does not define. */
 export function hooksOf(config: Hooks, agent: Hooks = {}): Hooks {
   return { ...namedIn(config), ...namedIn(agent) };
 }

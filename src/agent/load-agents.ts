@@ -8,18 +8,18 @@ import type { LoadedBefore } from "../lib/loaded-before.ts";
 import { agentSchema, type AgentSettings } from "./agent-fields.ts";
 import { isAgent } from "./define-agent.ts";
 
-/** The name of the agent that parley.config.ts describes. */
+/** The name of the agent in parley.config.ts. */
 export const DEFAULT_AGENT = "default";
 
 const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
- * Loads the agents of `folder` and the folders in it, in sorted order: `billing.ts` is `billing`; files that begin with
- * `_`, and declarations (`.d.ts`), are left out. A folder that is not there has no agents.
+ * Loads the agents of `folder` and its subfolders, in sorted order. `billing.ts` defines the agent `billing`.
+ * Declarations (`.d.ts`) and files whose name begins with `_` are skipped. A missing folder has no agents.
  *
- * @param before the agents so far, when they are loaded again. Of a file that cannot be loaded `before.onBad` is told,
- *   and its agent stays as it was
- * @throws {AppError} `invalid_config` naming the file and the field, unless there is a `before`
+ * @param before the previously loaded agents, on a reload. If a file fails to load, `before.onBad` is called and its
+ *   previous agent is kept
+ * @throws {AppError} `invalid_config` naming the file and the field, unless `before` is passed
  */
 export async function loadAgents(
   folder: string,

@@ -14,7 +14,7 @@ import { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import { CountedLog } from "./wire/counted-log.ts";
 import { Outbox } from "./wire/outbox.ts";
 
-/** Everything that a session is made in: its room, its store, its agents with their model and tools. */
+/** Everything a session is assembled from: its room, its store, and its agents with their model and tools. */
 export interface SessionWorld extends Pick<
   SessionOptions,
   | "sessionId"
@@ -33,23 +33,23 @@ export interface SessionWorld extends Pick<
 > {
   readonly conversationId: string;
   readonly store: SessionStore;
-  /** @defaultValue nothing is remembered */
+  /** @defaultValue no memories */
   readonly memories?: Pick<KnownMemories, "of" | "read"> | undefined;
   readonly link: Pick<RoomLink, "publish" | "openTranscription">;
-  /** @defaultValue no call can be ended, and no agent has tools for it */
+  /** @defaultValue the call cannot be ended, and agents have no call tools */
   readonly line?: CallLine | undefined;
-  /** @defaultValue the telemetry that this process has registered */
+  /** @defaultValue the telemetry registered in this process */
   readonly telemetry?: Telemetry | undefined;
 }
 
 export interface AssembledSession {
   readonly session: Session;
   readonly callEnd: CallEnd | undefined;
-  /** Ends the session (`Session.close`), and stores what is left. */
+  /** Ends the session (`Session.close`) and stores what is pending. */
   readonly close: (graceMs: number) => Promise<void>;
 }
 
-/** The only place where a session is put together. It has taken up what an earlier worker left. */
+/** Assembles a session, and resumes what an earlier worker left unfinished. Sessions are assembled nowhere else. */
 export function assembleSession(world: SessionWorld): AssembledSession {
   const { sessionId, conversationId, store, agents, link, line, logger, memories } = world;
   const { recorder, archive, restored, stanzas, sentBefore } = store;

@@ -14,26 +14,29 @@ import { endOpen } from "./restore/restore.ts";
 
 const LEASE_MS = 12_000;
 const CLAIM_RETRY_MS = 250;
-/** So many renewals show that the owner lives. One may come between the request for a successor and its announcement. */
+/**
+ * Lease renewals that prove the owner is alive and keeps the session. One is not enough: the owner may renew between
+ * requesting a successor and announcing the handover.
+ */
 const LIVING_RENEWALS = 2;
 
 export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "room" | "roomSid" | "logger"> {
   readonly sql: Sql;
   /**
-   * Whether the room continues the session of an earlier room of the same name. If not, that session is ended, and this
-   * room gets a new one. Needs `roomSid`. @defaultValue true
+   * Whether this room continues the session of an earlier room of the same name. If not, that session is ended, and
+   * this room gets a new one. Requires `roomSid`. @defaultValue true
    */
   readonly continues?: boolean | undefined;
-  /** Whether a webhook tells the operator's server of the session's end. @defaultValue false */
+  /** Whether a webhook reports the session's end to the operator's server. @defaultValue false */
   readonly tellsOfEnd?: boolean | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
-  /** A worker that stopped without a word loses its session after this long. @defaultValue 12000 */
+  /** How long a worker that stopped responding keeps the session. @defaultValue 12000 */
   readonly leaseMs?: number;
   readonly link: Pick<RoomLink, "otherAgents" | "keepsSession">;
   /**
-   * Lets nothing more of a worker whose lease has run out into the room: it may have stood still with packets to send.
-   * Never rejects.
+   * Revokes the room permissions of a worker whose lease has expired: if it was frozen, it may still have packets to
+   * send. Never rejects.
    */
   readonly silence: (owner: string) => Promise<void>;
   readonly policy: Pick<SessionWorld["policy"], "toolResultMaxBytes">;
@@ -43,16 +46,16 @@ export interface RoomSession {
   readonly lease: SessionLease;
   /** The highest stanza number that an earlier worker may have used, positive. */
   readonly sentBefore: number;
-  /** Earlier rooms of the same name that no worker has seen end. They are stored as ended now. */
+  /** Earlier rooms of the same name whose end no worker saw. They are stored as ended now. */
   readonly ended: readonly SessionRoom[];
 }
 
 /**
- * Claims the session of a room, or begins one. Waits for a dead worker's lease to run out, or for a living one to hand
- * the session over.
+ * Claims the session of a room, or begins a new one. If another worker owns it, waits for its lease to expire or for
+ * the handover.
  *
- * @throws {AppError} `unavailable` when the database is away, `lost_lease` when another worker keeps the session,
- *   `not_allowed` when the conversation is another room's
+ * @throws {AppError} `unavailable` if the database is unreachable, `lost_lease` if another worker keeps the session,
+ *   `not_allowed` if the conversation belongs to another room
  */
 export async function claimRoomSession(options: ClaimOptions): Promise<RoomSession> {
   const { sql, conversationId, room, roomSid, owner, leaseMs = LEASE_MS, continues = true } = options;
@@ -74,7 +77,9 @@ export async function claimRoomSession(options: ClaimOptions): Promise<RoomSessi
   throw new AppError("lost_lease", "Another agent serves this session");
 }
 
-/** The function resolves to whether the session's owner renews its lease and does not mean to hand it over. */
+/**
+ * Returns a function that resolves to whether the session's owner renews its lease and is not handing the session over.
+ */
 function watchOwner({ sql, conversationId, link }: ClaimOptions): () => Promise<boolean> {
   let seen: Awaited<ReturnType<typeof findLease>>;
   let renewals = 0;
@@ -97,7 +102,7 @@ function toRoomSession(
   return { lease, sentBefore: record.workerStanzaReserved, ended: [] };
 }
 
-/** Ends an earlier room's session and begins a new one. Returns undefined when another worker was faster. */
+/** Ends an earlier room's session and begins a new one. Returns `undefined` if another worker was faster. */
 async function leaveBehind(
   options: ClaimOptions,
   earlier: SessionRecord,

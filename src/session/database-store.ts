@@ -15,21 +15,24 @@ import { Recorder } from "./record/recorder.ts";
 import type { SessionLease } from "./record/session-lease.ts";
 import { createTalkArchive } from "./record/talk-archive.ts";
 
-/** An average for text, used for turns of older versions, which did not store their tokens. */
+/** An average for text. Estimates the tokens of turns stored by older versions, which did not count them. */
 const BYTES_A_TOKEN = 3;
 
 interface DatabaseStoreOptions {
   readonly lease: SessionLease;
-  /** The last stanza number of an earlier worker, positive; 0 for none. */
+  /** The highest stanza number that an earlier worker may have used, positive; 0 if there was none. */
   readonly sentBefore: number;
   readonly roomSid: string | undefined;
   readonly policy: Pick<SessionPolicy, "model" | "context" | "toolResultMaxBytes">;
-  /** Tells of answers to permission requests. */
+  /** Notifies of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly logger: Logger;
 }
 
-/** A session's part of the database. Restores it, and ends what an earlier worker left open and nobody can take up. */
+/**
+ * Opens a session's store in the database. Restores the session, and ends whatever an earlier worker left unfinished
+ * and cannot be resumed.
+ */
 export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<SessionStore> {
   const { lease, sentBefore, roomSid, policy, permissionEvents, logger } = options;
   const writer: SessionWriter = lease.writer;

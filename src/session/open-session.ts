@@ -9,45 +9,50 @@ import { type ClaimOptions, claimRoomSession, type RoomSession } from "./claim-r
 import type { RoomOver } from "./room/room-input.ts";
 import type { Session } from "./session.ts";
 
-/** Without `roomSid`, hand-offs, start and end of the session are not stored. */
+/** Without `roomSid`, neither handoffs nor the session's start and end are stored. */
 export interface OpenSessionOptions
   extends Omit<SessionWorld, "sessionId" | "store" | "link">, Omit<ClaimOptions, "link" | "policy"> {
-  /** Tells of answers to permission requests. */
+  /** Notifies of answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly link: SessionWorld["link"] & ClaimOptions["link"];
-  /** Called when another worker has the session: this one must leave the room. */
+  /** Called when another worker has taken the session: this worker must leave the room. */
   readonly onLost: () => void;
 }
 
 export interface OpenedSession {
   readonly session: Session;
   readonly sessionId: string;
-  /** Stores the start of the session in this room. Call it when a participant is there. */
+  /** Stores the session's start in this room. Call it once a participant is present. */
   readonly begin: (agent: string) => Promise<Begun>;
-  /** The number of turns so far, replaced ones included. */
+  /** The number of turns so far, including replaced ones. */
   readonly pastTurns: number;
   /**
-   * Resolves when it is certain that no other worker has the session.
+   * Resolves once it is certain that no other worker has the session.
    *
    * @throws {AppError} `lost_lease`
    */
   readonly untilOwned: () => Promise<void>;
-  /** Says whether the room can be reached. While it cannot, another worker may soon take the session. */
+  /** Sets whether the room is unreachable. While it is, another worker may soon take the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
-  /** Stops at once, and leaves the session as it is to the next worker, which takes the running turn up. */
+  /** Stops at once and leaves the session as it is. The next worker resumes the running turn. */
   readonly abandon: () => Promise<void>;
   /**
-   * @param whyOver asked last, why the room is closed; the session has ended if it is closed for all
-   * @returns whether the session has ended; if not, it goes on elsewhere, or has never started
+   * Closes the session on this worker.
+   *
+   * @param whyOver called last; returns why the room was closed for everyone, which ends the session, or `undefined` if
+   *   it was not
+   * @returns whether this stored the session's end. If not, the session continues on another worker, never started, or
+   *   its end is already stored or could not be stored
    */
   readonly close: (graceMs: number, whyOver?: () => Promise<RoomOver | undefined>) => Promise<boolean>;
 }
 
 /**
- * Takes the room's session (waiting for a dead worker's lease to run out), restores its history, ends what an earlier
- * worker left open, and starts it. The lease is renewed until `close`.
+ * Claims the room's session (waiting for a dead worker's lease to expire), restores its history, ends what an earlier
+ * worker left unfinished, and starts it. The lease is renewed until `close`.
  *
- * @throws {AppError} `unavailable` when the database is away or another worker keeps the session
+ * @throws {AppError} `unavailable` if the database is unreachable, `lost_lease` if another worker keeps the session,
+ *   `not_allowed` if the conversation belongs to another room
  */
 export async function openSession(options: OpenSessionOptions): Promise<OpenedSession> {
   const claimed = await claimRoomSession(options);
@@ -80,7 +85,7 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
       if (isEnded) logger.info({ reason }, "session ended");
       return isEnded;
     } catch (error) {
-      // Some worker will find that the room is gone, and store the end then.
+      // A worker will later find that the room is gone, and store the end then.
       logger.warn({ error, reason }, "the end of the session could not be stored");
       return false;
     }

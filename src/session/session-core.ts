@@ -10,7 +10,7 @@ import type { SessionPolicy } from "./session-policy.ts";
 import type { SessionTelemetry } from "./telemetry/session-telemetry.ts";
 import type { Outbox } from "./wire/outbox.ts";
 
-/** What the parts of a session share. Each part picks the fields that it needs. */
+/** What the parts of a session share. Each part picks the fields it needs. */
 export interface SessionCore {
   /** The id of the row in `sessions`. */
   readonly sessionId: string;
@@ -18,17 +18,17 @@ export interface SessionCore {
   /** LiveKit's id of the room. */
   readonly roomSid: string;
   readonly policy: SessionPolicy;
-  /** May change, and is read anew for every step and call. */
+  /** May change at any time. Read it anew for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly peers: Peers;
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
-  /** Undefined: nothing is spoken or heard. It says nothing while no participant listens. */
+  /** Undefined in a session without speech. Silent while no participant listens. */
   readonly voice: VoicePort | undefined;
   readonly recorder: Recorder;
   readonly archive: TalkArchive;
   readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
-  /** Tells the session's watchers. */
+  /** Notifies the session's watchers. */
   readonly tell: (event: SessionEvent) => void;
 }

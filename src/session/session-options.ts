@@ -13,31 +13,31 @@ import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 
 type Core = "sessionId" | "room" | "policy" | "serverTools" | "outbox" | "link" | "recorder" | "archive" | "logger";
 
-/** What a session is made of: its parts of the room, the record, the model and the config. */
+/** What a session is made of: the room, the store, the model and the config. */
 export interface SessionOptions extends Pick<SessionCore, Core>, Partial<Pick<SessionCore, "telemetry">> {
   /** @defaultValue the room's name */
   readonly roomSid?: string | undefined;
-  /** Tells when `serverTools` have changed. @defaultValue they do not change */
+  /** Notifies when `serverTools` have changed. @defaultValue they do not change */
   readonly liveTools?: LiveTools | undefined;
   /** @defaultValue one agent, whose instructions do not change */
   readonly agents?: SessionAgents | undefined;
   /** Calls the current agent's model. */
   readonly openStream: OpenStream;
-  /** @defaultValue the API cannot count */
+  /** @defaultValue tokens cannot be counted by the API */
   readonly countTokens?: CountTokens | undefined;
-  /** Writes notes on older turns. @defaultValue there are no notes */
+  /** Summarizes older turns. @defaultValue no summaries are written */
   readonly notesModel?: NotesModel | undefined;
   readonly spending: Pick<Spending, "isWarningDue" | "limited">;
-  /** @defaultValue nothing is remembered */
+  /** @defaultValue no memories */
   readonly memories?: ToldMemories | undefined;
   readonly permissionStore: PermissionStore;
-  /** Undefined: nothing is spoken or heard. */
+  /** Undefined in a session without speech. */
   readonly voice?: VoicePort | undefined;
-  /** What the next turn goes on from. */
+  /** The state that the next turn continues from. */
   readonly restored: Pick<Restored, "window" | "lastPosition" | "messageIds">;
-  /** @defaultValue no call can be ended */
+  /** @defaultValue the call cannot be ended */
   readonly callEnd?: CallEnd | undefined;
-  /** Called when a language that was set for a participant is not valid any more. @defaultValue nothing is done */
+  /** Called when a participant's chosen language no longer applies. @defaultValue nothing is done */
   readonly onLanguageDropped?: (identity: string) => void;
   readonly watchers: readonly SessionWatcher[];
 }

@@ -14,17 +14,20 @@ export interface SessionPolicy {
   readonly permission: PermissionPolicy;
   /** @defaultValue no limit */
   readonly budget?: Budget;
-  /** @defaultValue none: only tokens are counted */
+  /** @defaultValue no prices: only tokens are counted */
   readonly prices?: Prices;
-  /** How much of the talk the model is shown. */
+  /** Limits of the context window. */
   readonly context: ContextLimits & {
-    /** The size of the instructions and of Anthropic's own tools, which are in every request. */
+    /** The size of the instructions and of Anthropic's server tools, which are part of every request. */
     readonly instructionBytes: number;
   };
-  /** Whether the model is asked before it is certain that a participant has finished. @defaultValue false */
+  /**
+   * Whether preemptive generation is on: the model may be called before a participant has surely finished.
+   * @defaultValue false
+   */
   readonly speculates?: boolean;
-  /** Phrases that replace the worker's own, by language. */
+  /** Overrides of the worker's built-in phrases, by language. */
   readonly phrases?: PhraseTable;
-  /** How much of a tool's calls may be shown, by the tool's name. It wins over the tool's own `stateDetail`. */
+  /** How much of a tool's calls clients may see, by tool name. Overrides the tool's own `stateDetail`. */
   readonly toolDetail?: Readonly<Record<string, StateDetail>>;
 }

@@ -7,27 +7,30 @@ import type { Restored } from "./restore/restore.ts";
 import type { SpendingStore } from "./spending/spending-store.ts";
 import type { StanzaCounter } from "./wire/outbox.ts";
 
-/** Where one session keeps what must outlive it, and what it found there when it was opened. */
+/** Stores what must outlive a session, and holds what was restored when it was opened. */
 export interface SessionStore {
   readonly recorder: Recorder;
   readonly archive: TalkArchive;
   readonly permissions: PermissionStore;
   readonly spending: SpendingStore;
   readonly stanzas: StanzaCounter;
-  /** The last stanza number of an earlier worker, positive; 0 for none. */
+  /** The highest stanza number that an earlier worker may have used, positive; 0 if there was none. */
   readonly sentBefore: number;
-  /** What an earlier worker left. */
+  /** What an earlier worker left unfinished, and the state to continue from. */
   readonly restored: Restored;
-  /** The languages that were chosen for participants, by identity. */
+  /** The languages chosen for participants, by identity. */
   readonly languages: ReadonlyMap<string, string>;
-  /** @param language `undefined`: none is chosen any more */
+  /** @param language `undefined` removes the chosen language */
   readonly keepLanguage: (identity: string, language: string | undefined) => Promise<void>;
-  /** Stores which agent serves the session in its room, and by which dispatch. What is stored for the room stays. */
+  /**
+   * Stores which agent serves the session in its room, and which dispatch brought it. Does not overwrite an agent that
+   * is already stored for the room.
+   */
   readonly keepFirstAgent: (served: SessionAgent) => Promise<unknown>;
   /** Stores that this agent serves the session from now on. */
   readonly keepAgent: (agent: string) => Promise<unknown>;
-  /** Get the session's events. */
+  /** Watchers that receive the session's events. */
   readonly watchers: readonly SessionWatcher[];
-  /** To be called when the session has ended here. Never rejects. */
+  /** Call it when the session has ended on this worker. Never rejects. */
   readonly close: () => Promise<void>;
 }

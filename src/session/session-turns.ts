@@ -36,10 +36,10 @@ interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly agents?: SessionAgents | undefined;
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
-  /** Writes notes on older turns. @defaultValue there are no notes */
+  /** Summarizes older turns. @defaultValue no summaries are written */
   readonly notesModel?: NotesModel | undefined;
   readonly calls: SessionCalls;
-  /** The parts that ask participants in words. */
+  /** The parts of the session that ask participants in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly memories?: ToldMemories | undefined;
@@ -47,10 +47,10 @@ interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly spending: Pick<Spending, "isWarningDue" | "limited">;
 }
 
-/** Anthropic keeps a prompt in its cache for five minutes after the last use. */
+/** Anthropic caches a prompt for five minutes after its last use. */
 const CACHE_LASTS_MS = 5 * 60_000;
 
-/** A session's turns, one after another: begins them, ends them early, and knows what the next goes on from. */
+/** Runs a session's turns one after another, stops them, and holds the context that the next turn continues from. */
 export class SessionTurns {
   readonly #options: Omit<SessionTurnsOptions, "restored">;
   readonly #queue = new TurnQueue(
@@ -65,9 +65,9 @@ export class SessionTurns {
   /** When the last turn ended, by `performance.now()`. */
   #lastEnd = performance.now();
   readonly #passing: PassingOver;
-  /** The position of the newest turn, replaced or not. */
+  /** The position of the newest turn, including replaced ones. */
   #lastPosition: number;
-  /** The turn that is being answered or spoken, by its id and those of its messages: a ControlStop may name any of them. */
+  /** The turn being answered or spoken, with its id and the ids of its messages: a ControlStop may name any of them. */
   #running: { readonly ids: readonly string[]; readonly answer: Pick<AnswerOutput, "silence"> } | undefined;
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
@@ -86,18 +86,20 @@ export class SessionTurns {
     });
   }
 
-  /** Whether no turn runs, and none is about to. */
+  /** Whether no turn is running or about to run. */
   get isIdle(): boolean {
     return this.#queue.isIdle;
   }
 
-  /** From now on no turn begins: another worker will begin them. */
+  /** Starts no more turns: another worker will run them. */
   hold(): void {
     this.#queue.hold();
   }
 
   /**
-   * @param interrupts whether to end the running turn whatever the policy is, unless a tool blocks that
+   * Queues a turn.
+   *
+   * @param interrupts whether to stop the running turn whatever the policy is, unless a tool blocks interruption
    * @throws {AppError} `queue_overflow`, `unavailable`
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
@@ -108,38 +110,40 @@ export class SessionTurns {
   }
 
   /**
-   * Asks the model already for the answer to what a participant has said so far. If that is all, and the turn would ask
-   * the same, it takes this answer. Never rejects.
+   * Starts preemptive generation for what a participant has said so far. If the finished utterance leads to the same
+   * request, the turn uses this answer. Never rejects.
    */
   async speculate(participant: string, text: string): Promise<void> {
-    // The participant may be answering a question of the worker.
+    // The participant may be answering a question.
     const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
     if (!this.#queue.isOpen || text.trim() === "" || isAsked) return;
-    // With several participants a message is shown in another form, and may get no answer at all.
+    // With several participants, a message is presented to the model differently and may get no answer.
     if (this.#speakers && this.#options.peers.present.length > 1) return;
     const said = { participant, messageId: createId(), input: [{ type: "text", text }] } as const;
     await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
 
-  /** The words were no message, so the answer that was asked for is dropped. */
+  /** Drops the preemptive answer: the utterance answered a question, so it begins no turn. */
   dropSpeculation(): void {
     this.#model.drop();
   }
 
-  /** Takes up the turn that an earlier worker left. Call it before any `add`, because it comes before new turns. */
+  /**
+   * Resumes the turn that an earlier worker left unfinished. Call it before any `add`, because this turn comes first.
+   */
   resume(unfinished: UnfinishedTurn): void {
     this.#queue.add(unfinished);
   }
 
-  /** Call it whenever the running turn may have begun to hold up others. */
+  /** Call it whenever the running turn may have begun to hold up other participants' turns. */
   passOver(): void {
     this.#passing.check();
   }
 
   /**
-   * Ends the running turn, or its speech alone.
+   * Stops the running turn, or only its speech.
    *
-   * @returns `false` if `targetId` names another turn, or something else: then nothing is stopped
+   * @returns `false` if `targetId` names anything else; nothing is stopped then
    */
   stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean {
     if (targetId !== undefined && !this.#running?.ids.includes(targetId)) return false;
@@ -148,23 +152,25 @@ export class SessionTurns {
     return true;
   }
 
-  /** Takes the outcome of a call for which the model has only got a receipt. */
+  /** Takes the outcome of a call for which the model has received only a receipt. */
   addOutcome(outcome: LateOutcome): void {
     this.#lateOutcomes.add(outcome);
   }
 
-  /** From now on, also in the running turn, the model is shown this summary in the place of ended turns. */
+  /** Replaces ended turns with this summary in the context window, for the running turn too. */
   forget(summary: string): void {
     this.#shown.forget(summary);
     this.#summariser?.forget();
   }
 
-  /** Begins a turn about an outcome that waits, if there is a pause. Call it when a participant has joined. */
+  /** Begins a turn about a pending outcome, if there is a pause. Call it when a participant has joined. */
   speakOutcomes(): void {
     void this.#lateOutcomes.speak();
   }
 
-  /** Ends the turns. Messages that wait are left to the next worker; variations are refused, and may be sent again. */
+  /**
+   * Ends the turns. Queued messages are left to the next worker. Queued variations are rejected and may be sent again.
+   */
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
     this.#summariser?.close();
@@ -174,7 +180,7 @@ export class SessionTurns {
     await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));
   }
 
-  /** Never rejects: whoever waits for a turn that breaks off is told so, and the next turn runs. */
+  /** Never rejects. If a turn breaks off, its sender gets an ErrorMessage, and the next turn runs. */
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
     const { outbox, archive, logger } = this.#options;
     try {
@@ -197,22 +203,22 @@ export class SessionTurns {
     try {
       this.#summariser?.putOff();
       const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
-      // An abort ends the wait at once.
+      // An abort ends this wait at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
       const telling = memories?.tell(asked) ?? asked;
-      // Awaited only if it is a promise: the turn must be stored before what waits behind it.
+      // Awaited only if it is a promise: the turn must be stored before the messages queued behind it.
       const input = telling instanceof Promise ? await telling : telling;
       const replacing = this.#replacing(input);
       begin = this.#prepare(replacing ? await replacing : input);
       const left = leftOf(begin);
       if (left) await configurations.untilAnnounced(left, signal);
     } catch (error) {
-      // The answer that was to be replaced stays.
+      // The answer that was to be replaced is kept.
       if ("replaces" in asked && asked.replaces) throw error;
       failure = toAppError(error);
     }
     const answer = () => this.#answerTurn(begin, signal, failure);
-    // The turn has ended: only the rest of its answer is said.
+    // The turn has already ended. Only the rest of its answer is spoken.
     if ("turn" in begin && begin.turn.state !== "running") return void (await answer());
     const startedAt = performance.now();
     const { meta, spoken } = "turn" in begin ? {} : begin;
@@ -224,7 +230,7 @@ export class SessionTurns {
     });
   }
 
-  /** @param failure why the turn could not be prepared: it begins all the same, so that its failure is sent and stored */
+  /** @param failure why preparing the turn failed. The turn runs anyway, so that the failure is sent and stored */
   async #answerTurn(begin: TurnInput, signal: AbortSignal, failure: AppError | undefined): Promise<EndedTurn> {
     const turn = await runSessionTurn(begin, this.#portsOf(begin, failure), signal);
     this.#running = undefined;
@@ -235,11 +241,13 @@ export class SessionTurns {
     return turn;
   }
 
-  /** Adds what a turn begins with: to a participant's turn, the late outcomes that have come meanwhile. */
+  /**
+   * Adds the context a turn begins with. A participant's turn also gets the late outcomes that have arrived meanwhile.
+   */
   #prepare(begin: TurnInput): TurnInput {
     if ("turn" in begin) {
       this.#shown.resume(begin.turn);
-      // A turn that is taken up keeps what it was shown, because its thinking goes on from that.
+      // A resumed turn keeps its context, because its thinking blocks depend on it.
       if (begin.turn.blocks.length > 0) return begin;
     }
     this.#shown.makeRoom({
@@ -249,7 +257,7 @@ export class SessionTurns {
     });
     if ("turn" in begin || begin.messageId === null) return begin;
     const told = this.#speakers?.tell(begin, this.#shown.turns) ?? begin;
-    // Not for a turn with given words: the model, which is not asked, could not tell of the outcomes.
+    // Not for a turn with a fixed answer: the model is not called, so it could not report the outcomes.
     return wordsOf(told) ? told : withOutcomes(told, this.#lateOutcomes.take(begin.participant));
   }
 
@@ -261,7 +269,7 @@ export class SessionTurns {
     });
   }
 
-  /** For a turn that replaces another one: goes back to what the model was shown before that one. */
+  /** Only for a turn that replaces another one: restores the context window from before that turn. */
   #replacing(input: TurnInput): Promise<NewTurn> | undefined {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;

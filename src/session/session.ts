@@ -23,8 +23,9 @@ import type { NewTurn } from "./turns/turn-queue.ts";
 import { SessionTurns } from "./session-turns.ts";
 
 /**
- * The session of one room: messages in, turns one after another, answers and tool calls out. Its participants share a
- * history and a queue of turns; each call goes to one of them. Nothing that a participant sends ends the session.
+ * The session of one room. It receives messages, runs turns one after another, and sends answers and tool calls. All
+ * participants share one history and one queue of turns; each tool call goes to one participant. Nothing that a
+ * participant sends can end the session.
  */
 export class Session {
   readonly #core: SessionCore;
@@ -111,7 +112,7 @@ export class Session {
     ];
   }
 
-  /** Takes an event of the room. Never throws. */
+  /** Handles an event of the room. Never throws. */
   handle(input: RoomInput): void {
     switch (input.type) {
       case "joined":
@@ -149,7 +150,9 @@ export class Session {
     }
   }
 
-  /** Takes up what an earlier worker left. Call it once, at the start, because that turn comes before new ones. */
+  /**
+   * Resumes what an earlier worker left unfinished. Call it once, before any new turn: an unfinished turn comes first.
+   */
   resume({ unfinished, waiting, promised, forms }: Omit<Restored, keyof SessionOptions["restored"]>): void {
     this.#calls.forms.keep(forms);
     const messageId = unfinished?.turn.parentMessageId;
@@ -159,12 +162,12 @@ export class Session {
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
-  /** Whether no turn and no tool runs that the session's end would cut off. */
+  /** Whether no turn and no tool is running that ending the session would cut off. */
   get isAtPause(): boolean {
     return this.#turns.isIdle && !this.#calls.isAnyRunning;
   }
 
-  /** From now on no turn begins: messages are kept for the next worker. */
+  /** Starts no more turns. New messages are stored for the next worker. */
   hold(): void {
     this.#turns.hold();
   }
@@ -173,14 +176,14 @@ export class Session {
     this.#peers.setLanguage(identity, language);
   }
 
-  /** From now on the model is shown this summary in the place of the turns that have ended. */
+  /** Replaces the turns that have ended with this summary in the context window. */
   forget(summary: string): void {
     this.#turns.forget(summary);
   }
 
   /**
-   * Ends the session: lets the running turn end by itself for `graceMs`, cancels open calls, and stores what is left. A
-   * call that waits for a permission to start is left for the next worker, and so are messages that wait.
+   * Ends the session: lets the running turn finish for up to `graceMs`, cancels open calls, and stores what is pending.
+   * Queued messages, and calls that wait for permission to start, are left to the next worker.
    */
   async close(graceMs: number): Promise<void> {
     this.#admission.close();
@@ -233,7 +236,7 @@ export class Session {
   }
 
   #tell(event: SessionEvent): void {
-    // After these events the turn may wait for nothing but permissions, or but its own participant's device.
+    // After these events, the turn may be waiting only for permissions, or only for its own participant's device.
     if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.passOver();
     tellWatchers(this.#watchers, event, this.#core.logger);
   }

@@ -15,10 +15,10 @@ import type { Admission } from "./inbox/admission.ts";
 import { TakenMessages, type Said } from "./inbox/said.ts";
 
 interface UserMessagesOptions {
-  /** The ids of messages that were taken before. */
+  /** The ids of messages that were already handled. */
   readonly messageIds: readonly string[];
   readonly admission: Pick<Admission, "text">;
-  /** The parts that ask in words. The first one that takes an utterance as an answer gets it. */
+  /** The parts of the session that ask in words. The first one that accepts an utterance as an answer gets it. */
   readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
   readonly recorder: Pick<Recorder, "keepMessage">;
   readonly media: Pick<SessionMedia, "keep">;
@@ -26,9 +26,9 @@ interface UserMessagesOptions {
   readonly peers: Pick<Peers, "present" | "withFeature">;
   /** @throws {AppError} `queue_overflow`, `unavailable` */
   readonly add: (turn: NewTurn, options: { readonly interrupts: boolean }) => void;
-  /** Called when what was said has answered a question, and begins no turn. */
+  /** Called when an utterance answered a question, and so begins no turn. */
   readonly onQuestionAnswered: () => void;
-  /** Called before a message is taken, and while one is spoken. */
+  /** Called before a message is handled, and while one is spoken. */
   readonly onSaid: (identity: string) => void;
 }
 
@@ -36,7 +36,7 @@ interface More extends Pick<NewTurn, "meta" | "isLeft" | "spoken"> {
   readonly interrupts?: boolean;
 }
 
-/** Takes what participants write and say: each message begins a turn, or answers a question. */
+/** Handles what participants type and say: each message begins a turn or answers a question. */
 export class UserMessages {
   readonly #options: UserMessagesOptions;
   readonly #taken: TakenMessages;
@@ -46,33 +46,34 @@ export class UserMessages {
     this.#taken = new TakenMessages(options.messageIds);
   }
 
-  /** The message of this id has its turn already. */
+  /** Marks the message of this id as handled, because it already has a turn. */
   noteTaken(id: string): void {
     this.#taken.add(id);
   }
 
-  /** Takes what was typed on `lk.chat` or said. If it cannot be taken, its sender gets an ErrorMessage. */
+  /** Handles a message typed on `lk.chat` or spoken. If it is rejected, its sender gets an ErrorMessage. */
   hear(peer: Peer, said: Said, transcript?: Transcript): void {
     const { admission, outbox } = this.#options;
     if (!admission.text(peer, said.content)) return;
     if (transcript) this.#show(peer.identity, transcript, true);
     try {
-      // Not awaited: speech and `lk.chat` have no Ack that would wait for the message to be stored.
+      // Not awaited: speech and `lk.chat` have no Ack that depends on the message being stored.
       this.begin(peer, said)?.catch(() => {});
     } catch (error) {
       outbox.postError(error, peer.identity, said.id);
     }
   }
 
-  /** Shows what is understood so far of an utterance that goes on. */
+  /** Sends the interim transcript of an ongoing utterance. */
   showTranscript(from: string, transcript: Transcript): void {
     this.#options.onSaid(from);
     this.#show(from, transcript, false);
   }
 
   /**
-   * Begins a turn, unless the text is the answer to a question that was put in words. Speech interrupts the running
-   * turn whatever the policy is, unless a tool blocks that. The promise resolves when the message is stored.
+   * Begins a turn, unless the message answers a question that was asked in words. Speech interrupts the running turn
+   * whatever the policy is, unless a tool blocks interruption. Resolves once the message is stored. Returns `undefined`
+   * if nothing has to be stored.
    *
    * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
    */
@@ -92,7 +93,8 @@ export class UserMessages {
     const message = { id, participantIdentity: identity, content, attachments };
     this.add(message, { meta, interrupts: via === "voice", spoken: said.spoken });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
-    // Only when the message is taken, because nothing of a refused one is kept, and before its turn asks the model.
+    // Stored only once the message is accepted, because nothing of a rejected one is stored, and before its turn calls
+    // the model.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});
     const stored = Promise.all([mediaStored, this.#options.recorder.keepMessage(message)]).then(() => {});
@@ -115,7 +117,7 @@ export class UserMessages {
     outbox.post({ type: "transcription", body: { ...body, participant } }, { to: others });
   }
 
-  /** Shows a written message to the clients that are shown its answer block by block. */
+  /** Sends a typed message to the other clients with the feature `blocks`, which also receive its answer. */
   #showOthers(participant: string, body: MessageBody<"transcription">): void {
     const { outbox, peers } = this.#options;
     const to = peers.withFeature("blocks").filter((identity) => identity !== participant);

@@ -16,7 +16,7 @@ import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
-/** How long a closing session waits for the answers to its cancels. Clients answer at once, or never. */
+/** How long a closing session waits for replies to its cancels. Clients reply at once or never. */
 const CANCEL_ANSWER_MS = 500;
 
 interface CallWireOptions {
@@ -27,19 +27,21 @@ interface CallWireOptions {
   readonly keepMedia: CallRecord["keepMedia"];
 }
 
-/** Tool calls on the wire: requests, results and cancels out; results, claims and errors in (docs/protocol.md). */
+/**
+ * Tool calls on the wire: sends requests, results and cancels; receives results, claims and errors (docs/protocol.md).
+ */
 export class CallWire implements CallClients {
   readonly ledger: CallLedger;
-  /** For calls that end here. */
+  /** The ports needed to end calls from here. */
   readonly #ends: EndPorts;
   readonly #outbox: Outbox;
   readonly #peers: Peers;
   readonly #telemetry: CallWireOptions["telemetry"];
   readonly #keepMedia: CallRecord["keepMedia"];
-  /** The call of each stanza that carried the request of an `either` call: a client claims the call by its Ack. */
+  /** The call of each stanza that carried the request of an `either` call: a client claims the call with its Ack. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
-  /** The participants that have not answered a closing session's cancel yet, by the call's id. */
+  /** The participants that have not replied to a closing session's cancel yet, by call id. */
   readonly #unconfirmed = new Map<string, string>();
   #onAllConfirmed = () => {};
 
@@ -61,10 +63,10 @@ export class CallWire implements CallClients {
   }
 
   /**
-   * Sends a call's request. Arguments that are too large for an envelope fail the call as `invalid_parameters`, so that
-   * the model can try others.
+   * Sends a call's request. If the arguments are too large for an envelope, the call fails as `invalid_parameters`, so
+   * that the model can try others.
    *
-   * @throws when it cannot be encoded or sent in time
+   * @throws if the request cannot be encoded or sent in time
    */
   async sendRequest(call: Call): Promise<void> {
     try {
@@ -79,7 +81,7 @@ export class CallWire implements CallClients {
 
   async #sendRequest(call: Call): Promise<void> {
     const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
-    // Nobody runs a call that has ended. Its request is shown to all, as that of a call that the server runs.
+    // Nobody runs a call that has ended. Its request is shown to everyone, like that of a call that the server runs.
     const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
     const addressee = outcome ? undefined : call.addressee;
     const asker = addressee === undefined || addressee === participant ? {} : { participant };
@@ -93,7 +95,9 @@ export class CallWire implements CallClients {
     await sent;
   }
 
-  /** A request that is only shown is sent without its arguments if they are too large for an envelope. */
+  /**
+   * Sends a request. One that is only for display is sent without its arguments if they are too large for an envelope.
+   */
   #postRequest(body: MessageBody<"tool_use_request">, destination: Destination): ReturnType<Outbox["send"]> {
     try {
       return this.#outbox.send({ type: "tool_use_request", body }, destination);
@@ -114,13 +118,13 @@ export class CallWire implements CallClients {
       const body = { id, ...toResultBody(outcome) };
       this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
     } catch {
-      // The model gets a cut result; clients are only told that it is too large.
+      // The model gets a truncated result. Clients are only told that it is too large.
       const result = { value: "[the result is too large to be sent]" };
       this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } }, { meta });
     }
   }
 
-  /** Sends ToolUseCancel, if the client knows this message. */
+  /** Sends a ToolUseCancel, if the client supports this message. */
   sendCancel({ id, addressee }: Call, reason: CancelReason): void {
     const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
     if (!knows) return;
@@ -131,9 +135,9 @@ export class CallWire implements CallClients {
   }
 
   /**
-   * Cancels all open calls but those that wait for permission to start: the next worker goes on waiting for these.
-   * Resolves when the clients have answered, or after `CANCEL_ANSWER_MS`. A cancel that is still on its way when the
-   * worker leaves the room is lost, and its tool runs on.
+   * Cancels all open calls except those that wait for permission to start, because the next worker continues to wait
+   * for these. Resolves once the clients have replied, or after `CANCEL_ANSWER_MS`. A cancel that is still in transit
+   * when the worker leaves the room is lost, and its tool keeps running.
    */
   async cancelAll(): Promise<void> {
     const open = this.ledger.openCalls();
@@ -170,7 +174,7 @@ export class CallWire implements CallClients {
     if (callId !== undefined) this.ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
   }
 
-  /** An ErrorMessage about an open call ends the call. Any other is ignored. */
+  /** Ends the open call that an ErrorMessage is about. Any other ErrorMessage is ignored. */
   handleError(from: Peer, { originatingId, message }: MessageBody<"error_message">): void {
     if (originatingId === undefined || !this.ledger.find(originatingId)) return;
     const reported = failure("protocol_error", message || "The client reported an error");
@@ -181,7 +185,7 @@ export class CallWire implements CallClients {
     if (this.ledger.find(id)?.current.addressee === from.identity) this.ledger.report(id, said);
   }
 
-  /** Whether this participant runs an open call, so that an answer is waited for. */
+  /** Whether this participant runs an open call, so that its answer is awaited. */
   isAnyAwaited(from: string): boolean {
     return this.ledger.openCalls().some(({ current }) => current.addressee === from);
   }

@@ -10,25 +10,24 @@ interface Wait {
   readonly speech: TurnSpeech;
   /** Aborted when nobody waits for the call any more. */
   readonly over: AbortSignal;
-  /** The turn's signal. */
   readonly signal: AbortSignal;
 }
 
-/** Says something while a participant hears an answer and waits for a call. Calls that run at once share a filler. */
+/** Speaks fillers while a participant listens to an answer and waits for a call. Concurrent calls share a filler. */
 export class Fillers {
   readonly #tools: ReadonlyMap<string, ServerTool>;
-  /** Calls that are waited for. */
+  /** The calls that are being waited for. */
   readonly #waits = new Map<string, AbortController>();
-  /** The call for which a filler was said last. */
+  /** The call for which a filler was last spoken. */
   #filled: string | undefined;
-  /** How many fillers each tool has said. */
+  /** How many fillers were spoken for each tool. */
   readonly #counts = new Map<string, number>();
 
   constructor(tools: ReadonlyMap<string, ServerTool>) {
     this.#tools = tools;
   }
 
-  /** A call has changed. `turn` is the running one. */
+  /** Handles a changed call. `turn` is the running turn. */
   handle(call: Call, turn: CallTurn | undefined): void {
     const isAsking = call.state === "running" && call.deadlineAt === undefined;
     if (call.state !== "running" || isAsking || call.isBackground || turn?.turnId !== call.turnId)
@@ -47,7 +46,7 @@ export class Fillers {
     this.#waits.delete(callId);
   }
 
-  /** Waits until the words so far have been heard, then for the filler's time, and says it. */
+  /** Waits until the answer so far has been played, then for the filler's delay, and speaks the filler. */
   async #fill({ call, pacing, speech, over, signal }: Wait): Promise<void> {
     await abortable(speech.untilHeard(), over);
     await pause(pacing.fillerAfterMs, over);
@@ -64,14 +63,14 @@ async function notice({ speech, over, signal }: Wait, afterMs: number): Promise<
   await speech.notice(signal);
 }
 
-/** Uses the global timer, because tests cannot fake that of node:timers/promises. */
+/** Uses the global timer, because tests cannot fake the one in node:timers/promises. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   await abortable(promise, signal).finally(() => clearTimeout(timer));
 }
 
-/** An abort is no failure: nobody waits any more, so nothing is said. */
+/** An abort is not a failure: nobody waits any more, so nothing is spoken. */
 async function ignoreErrors(saying: Promise<void>): Promise<void> {
   await saying.catch(() => {});
 }

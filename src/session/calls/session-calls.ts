@@ -40,14 +40,14 @@ interface SessionCallsOptions extends Pick<SessionCore, Core> {
   readonly keepMedia: CallRecord["keepMedia"];
   readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
   readonly forms: Pick<WordedForms, "ask">;
-  /** Called when a call has ended for which its turn did not wait. */
+  /** Called when a call that its turn did not wait for has ended. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
 }
 
-/** The tool calls of a session: runs them for its turns, and hands them what participants send. */
+/** The tool calls of a session: runs them for its turns, and passes them what participants send. */
 export class SessionCalls {
   readonly forms: SessionForms;
-  /** Takes the clients' messages about their calls. */
+  /** Handles the clients' messages about their calls. */
   readonly wire: CallWire;
   readonly #options: SessionCallsOptions;
   readonly #ledger: CallLedger;
@@ -139,7 +139,7 @@ export class SessionCalls {
     this.#runner = new CallRunner(this.#ports);
   }
 
-  /** What a turn needs to run tools. @param storedCalls the turn's calls that an earlier worker has stored */
+  /** Returns what a turn needs to run tools. @param storedCalls the turn's calls that an earlier worker has stored */
   toolsOf(turn: CallTurn, storedCalls: readonly Call[]): Required<Pick<TurnDependencies, "tools" | "resume">> {
     this.#turn = turn;
     this.#ledger.forgetPastTurns();
@@ -162,7 +162,7 @@ export class SessionCalls {
     };
   }
 
-  /** Goes on with a call whose outcome an earlier worker has promised. Reports the outcome when there is one. */
+  /** Resumes a call whose outcome an earlier worker has promised. Reports the outcome once there is one. */
   async keepPromise(stored: Call): Promise<void> {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
     const turn = { turnId, messageId, participant, signal: new AbortController().signal };
@@ -175,38 +175,38 @@ export class SessionCalls {
     }
   }
 
-  /** The running turn's answer is over: nothing more can be said in it. */
+  /** Call it when the running turn's answer is over: nothing more can be spoken or shown in it. */
   endTurn(): void {
     this.#turn = undefined;
   }
 
-  /** The tools that the model may use now, in this participant's turn. */
+  /** Returns the tools that the model may use now, in this participant's turn. */
   offer(participant: string, talk: { readonly isCut: boolean }): Offer {
     return this.#offer.make(this.#ports.serverTools, this.#ports.clients.hosts(participant), talk);
   }
 
-  /** Whether a turn has open calls, and all of them wait for a permission. */
+  /** Whether a turn has open calls and all of them wait for a permission. */
   isOnlyWaiting(turnId: string | undefined): boolean {
     return isOnlyWaiting(this.#openCallsOf(turnId));
   }
 
-  /** The same, and no call has been started yet, so that the next worker can go on waiting for the permissions. */
+  /** Like `isOnlyWaiting`, but no call has started yet, so the next worker can continue to wait for the permissions. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const open = this.#openCallsOf(turnId);
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");
   }
 
-  /** How long the turn may still hold up the turns of others, in ms. `undefined`: for as long as its calls take. */
+  /** For how many more ms the turn may hold up other participants' turns. `undefined`: until its calls end. */
   patienceLeft(turnId: string): number | undefined {
     return patienceLeft(this.#openCallsOf(turnId));
   }
 
-  /** Whether a tool runs that speech must not interrupt. */
+  /** Whether a tool is running that speech must not interrupt. */
   get isBlocking(): boolean {
     return this.#ledger.openCalls().some(isBlocking);
   }
 
-  /** Whether a tool runs, here or on a device. */
+  /** Whether a tool is running, on the worker or on a device. */
   get isAnyRunning(): boolean {
     return this.#ledger.openCalls().some(({ current }) => current.state === "running");
   }
@@ -215,7 +215,7 @@ export class SessionCalls {
     this.#ledger.signalAll(identity, signal);
   }
 
-  /** Shows a client that has just named its features the states of calls that it does not know. */
+  /** Shows a client that has just sent its features the states of calls that it does not know. */
   showStates({ identity }: Peer): void {
     const open = this.#ledger.openCalls().map(({ current }) => current);
     this.#states.welcome(
@@ -224,7 +224,7 @@ export class SessionCalls {
     );
   }
 
-  /** Shows whose permission a call waits for. After the reply the call's next state shows how it went. */
+  /** Shows whose permission a call waits for. After the reply, the call's next state shows the result. */
   readonly watchPermissions = (event: SessionEvent): void => {
     if (event.type === "permission_replied") this.#states.forgetAsked(event.permission.callId);
     if (event.type !== "permission_asked") return;
@@ -233,24 +233,24 @@ export class SessionCalls {
     if (call) this.#states.showAsked(call.current, participantIdentity);
   };
 
-  /** Cancels one call for a participant, while its turn goes on. `false`: no call of this id is open. */
+  /** Cancels one call for a participant; its turn continues. Returns `false` if no open call has this id. */
   cancel(callId: string): boolean {
     const call = this.#ledger.find(callId);
     if (call) cancelOne(call, this.#ports);
     return call !== undefined;
   }
 
-  /** Cancels the open calls, and gives the clients a moment to answer. */
+  /** Cancels the open calls, and gives the clients a moment to reply. */
   async close(): Promise<void> {
     await this.wire.cancelAll();
   }
 
-  /** Whether a client may be told of this state: that a call runs is told once it is stored and runs. */
+  /** Whether this state may be sent to clients. `running` is sent only after it was stored and the call has started. */
   #mayShow({ id, state }: Call): boolean {
     return state !== "running" || this.#ledger.find(id)?.mayHaveRun === true;
   }
 
-  /** A cancelled call begins no turn of its own, because nobody waits for that news. */
+  /** A canceled call does not begin a turn, because nobody waits for that news. */
   #reportLate(call: Call, answer: ModelAnswer): void {
     const { onResult } = this.#pacingOf(call);
     const isCancelled = call.state === "cancelled" && onResult === "speak";
@@ -265,7 +265,7 @@ export class SessionCalls {
     return this.#options.serverTools.get(toolName)?.pacing ?? DEFAULT_PACING;
   }
 
-  /** The turn of a call, while something can be said in it. */
+  /** The call's turn, while something can still be spoken or shown in it. */
   #turnOf({ current }: OpenCall): CallTurn | undefined {
     return this.#turn?.turnId === current.turnId ? this.#turn : undefined;
   }

@@ -9,23 +9,23 @@ import type { WordedForms } from "../forms/worded-forms.ts";
 interface SessionFormsOptions {
   readonly ports: () => CallPorts;
   readonly worded: Pick<WordedForms, "ask">;
-  /** How long the answer to a question in words is waited for. */
+  /** How long to wait for the answer to a question asked in words. */
   readonly waitMs: number;
-  /** The turn of a call, while something can be said in it. */
+  /** The turn of a call, while something can still be spoken or shown in it. */
   readonly turnOf: (call: OpenCall) => CallTurn | undefined;
 }
 
-/** The forms that a session's running calls have somebody fill in. */
+/** The forms that a session's running calls ask participants to fill in. */
 export class SessionForms {
   readonly #options: SessionFormsOptions;
-  /** Forms, by id, that calls of an earlier worker had shown to a participant, answered or not. */
+  /** Forms, by id, that an earlier worker's calls had shown to a participant, answered or not. */
   readonly #left = new Map<string, Call>();
 
   constructor(options: SessionFormsOptions) {
     this.#options = options;
   }
 
-  /** Takes the forms that an earlier worker left. A call that runs again goes on with its own. */
+  /** Adds the forms that an earlier worker left. A call that runs again continues with its own. */
   keep(forms: readonly Call[]): void {
     for (const form of forms) this.#left.set(form.id, form);
   }
@@ -42,7 +42,7 @@ export class SessionForms {
     return fillInForm(call, { request, count }, forms);
   }
 
-  /** A call has ended: its forms of an earlier worker that it has not asked for again are withdrawn. */
+  /** Withdraws the forms of an earlier worker that a call has not asked for again. Call it when the call has ended. */
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
     for (const form of this.#left.values()) {

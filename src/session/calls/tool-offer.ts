@@ -12,7 +12,7 @@ interface ToolOfferOptions {
   readonly permissions: Pick<PermissionDesk, "isFree">;
 }
 
-/** The tools that the model is offered, without those that its API has refused, and which of them may start early. */
+/** The tools offered to the model, without those its API has rejected, and which of them may start early. */
 export class ToolOffer {
   readonly #options: ToolOfferOptions;
   readonly #refusedSchemas = new WeakSet<object>();
@@ -21,7 +21,7 @@ export class ToolOffer {
     this.#options = options;
   }
 
-  /** The tools that may be used now, in a turn whose calls may go to these hosts. */
+  /** Returns the tools that may be used now, in a turn whose calls may go to these devices. */
   make(
     serverTools: ReadonlyMap<string, ServerTool>,
     hosts: readonly TurnHost[],
@@ -40,7 +40,7 @@ export class ToolOffer {
     return this.#options.permissions.isFree(tool.name, tool.permission !== undefined);
   }
 
-  /** Leaves a refused tool out of the model's requests, until it is announced or listed anew. */
+  /** Omits a rejected tool from the model's requests until it is announced or listed again. */
   #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
     this.#refusedSchemas.add(inputSchema);
     this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");

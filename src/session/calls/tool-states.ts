@@ -16,25 +16,25 @@ interface Waiting {
 }
 
 const FEATURE = "tool_call_state";
-/** How many calls that ended while a client was away are shown to it when it comes back. */
+/** How many calls that ended while a client was away are shown to it when it returns. */
 const MAX_MISSED = 16;
-/** How many ended calls can still be shown an answer that came too late, and how many such answers each shows. */
+/** How many ended calls can still be shown with late answers, and how many late answers each shows. */
 const MAX_ENDED = 16;
 const MAX_EXTRA = 8;
 
 /**
- * Shows calls to the clients that asked for it (type 100). For each call only one message at a time is under way.
- * Changes that come meanwhile wait, and of several with the same status only the newest is sent. So each client sees
- * each status of a call, in order, and many logs cost no more than the connection carries.
+ * Sends call states to the clients that asked for them (type 100). For each call, only one message is in flight at a
+ * time. Later changes are queued, and of several in a row with the same status only the newest is sent. So each client
+ * sees every status of a call, in order, and many logs cost no more than the connection carries.
  */
 export class ToolStates {
   readonly #options: ToolStatesOptions;
-  /** States that wait, by call. A call with an entry, even an empty one, has a state that is being sent. */
+  /** Queued states, by call. An entry, even an empty one, means that a state of this call is being sent. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #missed = new Map<string, ToolCallState[]>();
-  /** The participant that is asked for a permission, by the call that waits for it. */
+  /** The participant whose permission is requested, by the call that waits for it. */
   readonly #approvers = new Map<string, string>();
-  /** The newest calls that have ended, by id. */
+  /** The newest ended calls, by id. */
   readonly #ended = new Map<string, ToolCallState>();
 
   constructor(options: ToolStatesOptions) {
@@ -65,12 +65,12 @@ export class ToolStates {
     if (body) this.#add(body, others);
   }
 
-  /** The question is over. The call's next state shows the result. */
+  /** The question has been decided. The call's next state shows the result. */
   forgetAsked(callId: string): void {
     this.#approvers.delete(callId);
   }
 
-  /** Shows, with a call's end, an answer that came after it and changed nothing. */
+  /** Adds an answer that came after a call's end, and changed nothing, to the call's final state. */
   showExtra(callId: string, { kind, from, success }: ExtraAnswer): void {
     const ended = this.#ended.get(callId);
     if (!ended) return;
@@ -83,7 +83,7 @@ export class ToolStates {
     this.#add(body, this.#options.peers.withFeature(FEATURE));
   }
 
-  /** Shows a client the calls that are open, and those that ended while it was away. */
+  /** Shows a client the open calls, and those that ended while it was away. */
   welcome(identity: string, open: readonly Call[]): void {
     const missed = this.#missed.get(identity) ?? [];
     this.#missed.delete(identity);
@@ -111,7 +111,7 @@ export class ToolStates {
     try {
       await this.#options.outbox.send({ type: "tool_call_state", body }, { to }).sent;
     } catch {
-      // Not repeated: the next state or the next welcome contains it.
+      // Not retried: the next state or the next `welcome` contains it.
     }
     const next = this.#waiting.get(body.id)?.shift();
     if (next) return this.#send(next);
@@ -127,7 +127,10 @@ interface Held {
   newest: Call | undefined;
 }
 
-/** Lets through a call's logs and progress once in `PROGRESS_EVERY_MS`: the newest state, which contains all before. */
+/**
+ * Throttles a call's logs and progress to one state per `PROGRESS_EVERY_MS`: the newest, which contains all earlier
+ * ones.
+ */
 export class ProgressGate {
   readonly #pass: (call: Call) => void;
   readonly #held = new Map<string, Held>();
@@ -142,7 +145,7 @@ export class ProgressGate {
     else this.#through(call);
   }
 
-  /** Lets through the state of a call that is held. Call it before any other change of that call. */
+  /** Passes on a call's held state. Call it before any other change of that call. */
   flush(callId: string): void {
     const held = this.#held.get(callId);
     if (!held) return;

@@ -10,10 +10,10 @@ interface StartGate {
 }
 
 /**
- * Resolves when a call may start in a spoken turn: when the participant is silent, and with `words_spoken` also when
- * the answer so far was heard. If the participant goes on speaking, the turn is aborted before the call runs.
+ * Resolves when a call may start in a spoken turn: once the participant is silent and, with `words_spoken`, the answer
+ * so far has been played. If the participant keeps speaking, the turn is aborted before the call runs.
  *
- * @throws the reason of `call.over`, when the call ends before
+ * @throws the reason of `call.over`, if the call ends first
  */
 export async function untilMayStart(
   { over }: OpenCall,

@@ -9,7 +9,7 @@ import type { ShownTalk } from "../../turn/shown-talk.ts";
 import type { TalkArchive } from "../record/talk-archive.ts";
 import { flatten } from "./transcript.ts";
 
-/** The model that writes notes. Its tokens are counted. */
+/** The model that writes summaries. Its tokens are counted. */
 export interface NotesModel {
   readonly name: string;
   readonly ask: (prompt: string, participant: string, signal: AbortSignal) => AsyncIterable<ModelEvent>;
@@ -18,35 +18,38 @@ export interface NotesModel {
 interface SummariserOptions {
   readonly model: NotesModel;
   readonly budgetTokens: number;
-  /** Has the turns that are not shown any more. */
+  /** Holds the turns that have left the context window. */
   readonly archive: Pick<TalkArchive, "turnsBetween">;
   readonly logger: Logger;
 }
 
-/** Share of the budget: so much must be new before notes are written, and so much of the newest they leave alone. */
+/**
+ * Share of the token budget. This much must be new before a summary is written, and this much of the newest turns is
+ * excluded from it.
+ */
 const STEP = 0.2;
-/** Notes are begun when no turn has begun for so long after the last one. */
+/** A summary is started after a pause of this length: no new turn has begun since the last one ended. */
 const PAUSE_MS = 50;
-/** After so many steps without such a pause they are begun all the same. */
+/** After this many steps without such a pause, a summary is started anyway. */
 const STEPS_WITHOUT_PAUSE = 2;
 const GIVE_UP_AFTER_MS = 60_000;
-/** After this many failures in a row no notes are written for a while. */
+/** After this many failures in a row, no summaries are written for a while. */
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
 const MAX_NOTES_LENGTH = 12_000;
 const MAX_TOKENS = 2_000;
 
-/** What notes are written from. */
+/** The input of a summary. */
 interface Material {
-  /** The notes so far, and the last turn that they are about. */
+  /** The summary so far, and the position of the last turn it covers. */
   readonly before: Notes | undefined;
   readonly known: number;
-  /** The last turn that is not shown any more. */
+  /** The position of the last turn that has left the context window. */
   readonly unshownTo: number;
   readonly turns: readonly TurnRecord[];
 }
 
-/** The instructions of the model that writes notes. */
+/** The instructions of the summary model. */
 const NOTES_INSTRUCTIONS = [
   "You keep notes on a talk between people and an assistant, for the assistant, who will not see these turns again.",
   "You get the notes so far and a transcript of later turns. Write the notes anew: facts, names, numbers, wishes,",
@@ -55,7 +58,7 @@ const NOTES_INSTRUCTIONS = [
   "Reply with <notes>…</notes> and nothing else.",
 ].join(" ");
 
-/** Asks the model of this name for notes, without tools, thinking or the session's instructions. */
+/** Creates the summary model. It is called without tools, thinking or the session's instructions. */
 export function createNotesModel(model: Model, name: string): NotesModel {
   return {
     name,
@@ -68,8 +71,8 @@ export function createNotesModel(model: Model, name: string): NotesModel {
 }
 
 /**
- * Writes notes on turns before these must be left out, in the background and in steps. The notes are kept until turns
- * are left out. No turn waits or fails because of them: without notes, turns are left out all the same.
+ * Summarizes turns in the background, step by step, before they leave the context window. A summary is held until they
+ * leave. No turn waits or fails because of it: without a summary, turns leave all the same.
  */
 export class Summariser {
   readonly #options: SummariserOptions;
@@ -84,17 +87,20 @@ export class Summariser {
     this.#options = options;
   }
 
-  /** The notes on turns that are still shown. */
+  /** The summary of turns that are still in the context window. */
   get notes(): Notes | undefined {
     return this.#notes;
   }
 
-  /** Whether notes can be expected, so that turns stay while there is room. */
+  /** Whether a summary can be expected, so that turns stay while there is room. */
   get isAble(): boolean {
     return performance.now() >= this.#restsUntil;
   }
 
-  /** A turn has ended: if there is enough to write about, begins in the next pause, so that nobody waits for it. */
+  /**
+   * Call it when a turn has ended. If there is enough to summarize, starts in the next pause, so that nobody waits for
+   * it.
+   */
   consider(shown: ShownTalk): void {
     this.putOff();
     if (this.#writing || !this.isAble || this.#closing.signal.aborted) return;
@@ -103,7 +109,7 @@ export class Summariser {
     const known = before?.textTo ?? 0;
     const turns = shown.turnsAfter(known, { without: budgetTokens * STEP });
     const last = turns.at(-1);
-    // Turns that were left out without notes, or whose notes had to go: those are in the record alone.
+    // Turns that left the window without a summary, or whose summary had to be dropped: they are only in the archive.
     const unshownTo = shown.summary?.to ?? 0;
     const steps = shown.tokensOf(turns) / (budgetTokens * STEP);
     if (!last || (unshownTo <= known && steps < 1)) return;
@@ -112,7 +118,7 @@ export class Summariser {
     else this.#untilPause = setTimeout(begin, PAUSE_MS);
   }
 
-  /** A turn begins: what is not being written yet waits for its end. */
+  /** Call it when a turn begins. A summary that is not being written yet waits for the turn's end. */
   putOff(): void {
     clearTimeout(this.#untilPause);
   }
@@ -126,7 +132,7 @@ export class Summariser {
     });
   }
 
-  /** Drops the notes: they may be about turns that were replaced. */
+  /** Drops the summary: it may cover turns that were replaced. */
   forget(): void {
     this.putOff();
     this.#writing?.abort();
@@ -164,7 +170,7 @@ export class Summariser {
   }
 }
 
-/** @throws when the reply is empty, cut off, a tool use, or an answer in the place of notes */
+/** @throws if the reply is empty, cut off, a tool use, or an answer instead of a summary */
 async function read(
   events: AsyncIterable<ModelEvent>,
   signal: AbortSignal,

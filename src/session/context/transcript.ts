@@ -2,11 +2,11 @@ import { contentText } from "../../conversation/content.ts";
 import { sayerOf, shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText } from "../../lib/json.ts";
 
-/** Arguments, results and answers are cut to this length: the rest adds nothing to notes. */
+/** Arguments, results and answers are truncated to this length: the rest adds nothing to a summary. */
 const MAX_CHARACTERS = 1_500;
 
 /**
- * Turns as plain text for the model that writes notes, so that it does not take their messages for its own task, or
+ * Renders turns as plain text for the summary model, so that it does not mistake their messages for its own task or
  * their tool uses for its own.
  */
 export function flatten(turns: readonly TurnRecord[]): string {
@@ -36,7 +36,7 @@ function linesOf(turn: TurnRecord): string[] {
   return [...said, ...done, ...(heard === undefined ? [] : [`The assistant was interrupted after: ${cut(heard)}`])];
 }
 
-/** Cuts a text, and removes line breaks and tags, which could be taken for the end of the transcript. */
+/** Truncates a string, and removes line breaks and tags, which could be taken for the end of the transcript. */
 function cut(text: string): string {
   const flat = text.replaceAll(/\s+/gu, " ").replaceAll("<", "‹").replaceAll(">", "›").trim();
   return flat.length > MAX_CHARACTERS ? `${flat.slice(0, MAX_CHARACTERS).toWellFormed()}…` : flat;

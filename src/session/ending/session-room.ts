@@ -10,11 +10,11 @@ interface SessionRoomOptions {
   readonly roomSid: string;
   /** The position of the session's last turn when the session was opened. */
   readonly lastPosition: number;
-  /** Whether a webhook tells the operator's server of the end. */
+  /** Whether a webhook reports the end to the operator's server. */
   readonly isTold: boolean;
 }
 
-/** Stores the start and the end of a session in one LiveKit room, each once, whichever workers serve it. */
+/** Stores the start and the end of a session in one LiveKit room, each once, however many workers serve it. */
 export class SessionRoom {
   readonly #options: SessionRoomOptions;
   readonly #closing = new AbortController();
@@ -25,23 +25,28 @@ export class SessionRoom {
   }
 
   /**
-   * The agent and a participant are in the room: stores the start, and tries again while the database is away. May be
-   * called again.
+   * Stores the start. Call it when the agent and a participant are in the room. Retries while the database is
+   * unreachable. Calling it again returns the same promise.
    *
-   * @throws {AppError} `lost_lease`, or `unavailable` when the session was closed before
+   * @throws {AppError} `lost_lease`, or `unavailable` if the session was closed first
    */
   begin(agent: string): Promise<Begun> {
     return (this.#begun ??= this.#begin(agent));
   }
 
-  /** Stores the end. @returns false when the session never started here, or its end was stored. @throws {AppError} */
+  /**
+   * Stores the end.
+   *
+   * @returns false if the session never started here, or its end is already stored
+   * @throws {AppError}
+   */
   async end(reason: EndReason): Promise<boolean> {
     const { writer, roomSid, isTold } = this.#options;
     await this.close();
     return endRoom(writer, { roomSid, reason, isTold });
   }
 
-  /** Stops storing the start: it is not tried again. */
+  /** Stops retrying to store the start. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError("unavailable", "The session was closed first"));
     await this.#begun?.catch(() => {});
@@ -54,7 +59,7 @@ export class SessionRoom {
     try {
       return await whileAway(attempt, { signal: this.#closing.signal });
     } catch (error) {
-      // The attempt that was under way at the close may have succeeded.
+      // The attempt in progress when the session closed may have succeeded.
       if (begun) return begun;
       throw error;
     }

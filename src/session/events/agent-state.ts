@@ -6,8 +6,8 @@ import { endsTurn, type SessionWatcher } from "./session-event.ts";
 const SETTLE_MS = 40;
 
 /**
- * Shows ordinary LiveKit clients what the agent does, by the attributes of its participant. It shows nothing before
- * the first `publish`, nor after `close`.
+ * Publishes what the agent is doing to ordinary LiveKit clients, as attributes of its participant. Publishes nothing
+ * before the first `publish`, nor after `close`.
  */
 export class AgentState {
   readonly #publish: (attributes: Record<string, string>) => void;
@@ -23,7 +23,7 @@ export class AgentState {
     this.#publish = publish;
   }
 
-  /** Publishes the state even if it has not changed, and from now on each change. */
+  /** Publishes the state even if it has not changed, and each later change. */
   publish(): void {
     this.#isShown = true;
     this.#last = "";
@@ -65,7 +65,7 @@ export class AgentState {
     const own = this.#isTurnRunning && this.#openCalls.size > 0 ? "using_tool" : state;
     if (this.#last === `${state} ${own}`) return;
     this.#last = `${state} ${own}`;
-    // LiveKit defines `lk.agent.state`. It has no word for a tool that runs.
+    // LiveKit defines `lk.agent.state`. It has no value for a running tool.
     this.#publish({ [LIVEKIT_STATE_ATTRIBUTE]: state, [AGENT_STATE_ATTRIBUTE]: own });
   }
 }

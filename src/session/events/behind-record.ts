@@ -2,8 +2,9 @@ import type { Recorder } from "../record/recorder.ts";
 import type { SessionEvent, SessionWatcher } from "./session-event.ts";
 
 /**
- * Tells a watcher of the end of a tool use, and of a tool's result, only when that block is stored, and never if it cannot
- * be, so that clients may rely on the record. Later events wait, so that the order stays.
+ * Delays tool events for a watcher until their block is stored: the end of a tool use, and a tool's result. If a block
+ * cannot be stored, its events are dropped, so clients can rely on the record. Later events wait too, so the order is
+ * preserved.
  */
 export function behindRecord(watch: SessionWatcher, recorder: Pick<Recorder, "durable">): SessionWatcher {
   let last: Promise<void> | undefined;
@@ -23,7 +24,7 @@ export function behindRecord(watch: SessionWatcher, recorder: Pick<Recorder, "du
 
 const YES_OR_NO = [() => true, () => false] as const;
 
-/** The turn of an event that is told once its block is stored; `undefined` for any other event. */
+/** Returns the turn of an event that must wait until its block is stored, or `undefined` for any other event. */
 function turnOfStored(event: SessionEvent): string | undefined {
   if (event.type !== "turn") return undefined;
   const { event: told, turn } = event;

@@ -21,8 +21,8 @@ interface BlockEventsOptions {
 }
 
 /**
- * Shows turns to the clients that asked for it: BlockEvent for the feature `blocks`, ReasoningStep for
- * `reasoning_steps`. While no client has asked, no messages are made.
+ * Sends turns to the clients that asked for them: BlockEvent for the feature `blocks`, ReasoningStep for
+ * `reasoning_steps`. While no client has asked, no messages are created.
  */
 export function createBlockEvents({ outbox, peers, recorder }: BlockEventsOptions): SessionWatcher {
   let steps = 0;
@@ -46,7 +46,7 @@ function isReasoning({ blockType, textContent }: TurnBlock): boolean {
   return blockType === "thinking" && textContent !== null && textContent !== "";
 }
 
-/** A block that is too large for an envelope is sent without its content, which its deltas have brought already. */
+/** A block that is too large for an envelope is sent without its content, which its deltas have already delivered. */
 function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOptions["outbox"]): void {
   try {
     outbox.send({ type: "block_event", body }, { to }).sent.catch(() => {});
@@ -57,7 +57,10 @@ function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOption
   }
 }
 
-/** A turn event as BlockEvent, if it is about a block, the turn's end or that of its speech. `turnId` is the StartAnswer's id. */
+/**
+ * Converts a turn event to a BlockEvent, if it is about a block, the turn's end or the end of its speech. `turnId` is
+ * the StartAnswer's id.
+ */
 function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent | TurnSpoken): BlockEvent | undefined {
   switch (event.type) {
     case "block_start": {
@@ -88,7 +91,10 @@ function toBlockEvent({ messageId: turnId }: TurnRecord, event: TurnEvent | Turn
   }
 }
 
-/** The `block_stop` of a block, with all of its stored content; the API's own summaries are for the model alone. */
+/**
+ * Returns the `block_stop` of a block, with all of its stored content except the API's own summaries, which are only
+ * for the model.
+ */
 export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { readonly blockType: string } {
   const { sequence, blockType, textContent, content } = block;
   return {
@@ -103,7 +109,7 @@ export function toBlockStop(turnId: string, block: TurnBlock): BlockEvent & { re
   };
 }
 
-/** The fields that name a block's tool: for a tool use its id and name, for a result the use's id. */
+/** Returns the fields that identify a block's tool: for a tool use its id and name, for a result the tool use's id. */
 export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string; toolName?: string } {
   if (!blockType.includes("tool")) return {};
   const id = toolUseId({ content });
@@ -111,14 +117,16 @@ export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string;
   return { ...(id !== undefined && { toolUseId: id }), ...(typeof name === "string" && { toolName: name }) };
 }
 
-/** A delta for clients. `delta` repeats `text` for clients of version 0.1, but not a result, which may be long. */
+/**
+ * Returns a delta for clients. `delta` repeats `text` for clients of version 0.1, but not a result, which may be long.
+ */
 export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result" | "delta"> {
   const { text, content } = delta;
   if (typeof content === "string") return { result: content };
   return typeof text === "string" ? { text, delta } : { delta };
 }
 
-/** `undefined` for a delta that shows nothing, such as a signature. */
+/** Returns `undefined` for a delta with nothing to show, such as a signature. */
 export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["delta"]): JsonObject | undefined {
   switch (delta.type) {
     case "text":

@@ -8,17 +8,17 @@ import type { SessionWatcher } from "./session-event.ts";
 interface PublisherOptions {
   readonly writer: SessionWriter;
   readonly logger: Pick<Logger, "warn">;
-  /** Events that may wait. @defaultValue 2000 */
+  /** How many events may be queued. @defaultValue 2000 */
   readonly maxQueued?: number;
 }
 
 const MAX_BATCH = 200;
 const MAX_WAIT_MS = 1_000;
-/** The pause between two batches: each is a transaction, which costs as much as one that stores a block. */
+/** The pause between two batches: each is a transaction, which costs as much as storing a block. */
 const PAUSE_MS = 25;
 const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
 
-/** Sends a session's events through PostgreSQL to followers in all processes. The session never waits for that. */
+/** Publishes a session's events through PostgreSQL to followers in all processes. The session never waits for this. */
 export function createEventPublisher(options: PublisherOptions): SessionWatcher {
   const publisher = new EventPublisher(options);
   return (event) => {
@@ -27,8 +27,9 @@ export function createEventPublisher(options: PublisherOptions): SessionWatcher 
 }
 
 /**
- * Sends events in order, the first at once. Those that come soon after a batch make the next one. When too many wait,
- * deltas are dropped first. A batch that fails is given up. In both cases a `gap` tells followers to read the store.
+ * Sends events in order, the first one at once. Events that arrive during the pause after a batch form the next batch.
+ * If the queue is full, deltas are dropped first. A batch that fails is not retried. In both cases a `gap` tells
+ * followers to read the store.
  */
 class EventPublisher {
   readonly #options: Required<PublisherOptions>;
@@ -58,7 +59,7 @@ class EventPublisher {
   async #send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    // Events that are added in the same tick make one batch.
+    // Events added in the same tick form one batch.
     await Promise.resolve();
     for (let failures = 0; this.#queue.length > 0;) {
       const batch = this.#queue.splice(0, MAX_BATCH);

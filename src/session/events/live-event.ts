@@ -22,14 +22,14 @@ const LIVE_EVENTS = [
   "gap",
 ] as const;
 
-/** One event on its way from the job process to the session's followers. */
+/** One event on its way from the host process to the session's followers. */
 export interface LiveEvent {
   readonly event: (typeof LIVE_EVENTS)[number];
   /** The id of the row in `turns`; `""` for a gap. */
   readonly turn: string;
   /**
    * What followers need at once. The rest is loaded from the store: the block of a `block_stop`, most of the call of a
-   * `tool_state`, all of a permission but its `permissionId`.
+   * `tool_state`, and everything about a permission except its `permissionId`.
    */
   readonly data: JsonObject;
 }
@@ -41,13 +41,13 @@ const PERMISSION_EVENTS = {
 } as const;
 type PermissionEvent = Extract<SessionEvent, { readonly type: keyof typeof PERMISSION_EVENTS }>;
 
-/** In characters. A limit is needed because clients and the model choose some ids and names. */
+/** In characters. Limited because clients and the model choose some ids and names. */
 const MAX_TEXT_LENGTH = 300;
 const PIECE = /[^]{1,1000}/gu;
 
 /**
- * A session event as payloads, in order. A long delta is cut into pieces. The delta of a tool result is left out,
- * because its block is stored. Any other event that is too long becomes a gap.
+ * Converts a session event to payloads, in order. A long delta is split into pieces; a long delta of a tool result is
+ * omitted, because its block is stored. Any other event that is too long becomes a gap.
  */
 export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
   if (event.type === "tool_state") return [];
@@ -59,7 +59,7 @@ export function toPayloads(event: SessionEvent): readonly LiveEvent[] {
   return live.event === "block_delta" ? inPieces(live) : [{ event: "gap", turn: "", data: {} }];
 }
 
-/** `undefined` for JSON that `EventPublisher` cannot have sent. */
+/** Parses a payload. Returns `undefined` for JSON that `EventPublisher` cannot have sent. */
 export function parseLiveEvent(json: string): LiveEvent | undefined {
   const value = parseJson(json);
   if (!isRecord(value) || typeof value["turn"] !== "string" || !isRecord(value["data"])) return undefined;
@@ -131,7 +131,7 @@ function inPieces({ data, ...rest }: LiveEvent): LiveEvent[] {
   return (whole.match(PIECE) ?? []).map((piece) => ({ ...rest, data: { ...data, delta: { ...delta, [key]: piece } } }));
 }
 
-/** Whether an event fits into a payload, of which 200 bytes are kept for the session's id and the number. */
+/** Whether an event fits into a payload, of which 200 bytes are reserved for the session's id and the number. */
 function fits(live: LiveEvent): boolean {
   return Buffer.byteLength(JSON.stringify(live)) <= MAX_PAYLOAD_BYTES - 200;
 }
@@ -140,14 +140,14 @@ function short(text: string): string {
   return text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
 }
 
-/** The fields of a call that change, and that have room in a notification. */
+/** The fields of a call that change and fit into a notification. */
 const TOLD = (Object.keys(UNTOUCHED) as (keyof typeof UNTOUCHED)[]).filter(
   (field) => !["outcome", "logs", "editedInput", "hasStoredPermission"].includes(field),
 );
 
 /**
- * The part of a call that a live event carries: its ids, and the fields that change. Arguments, logs and result are too
- * large for a notification, and are loaded from the store.
+ * Returns the part of a call that a live event carries: its ids and the fields that change. Arguments, logs and the
+ * result are too large for a notification, and are loaded from the store.
  */
 export function toLiveCall(call: Call, short: (text: string) => string): JsonObject {
   const { id: callId, messageId: turnId, outcome } = call;
@@ -168,7 +168,7 @@ export function toLiveCall(call: Call, short: (text: string) => string): JsonObj
   };
 }
 
-/** A stored call with the fields of a live event: the row may have changed since. */
+/** Returns a stored call as it was when a live event was sent, because the row may have changed since. */
 export function callAsTold(stored: Call, told: JsonObject): Call {
   const fields = Object.fromEntries(TOLD.map((field) => [field, told[field]])) as Pick<Call, (typeof TOLD)[number]>;
   const { state, addressee } = fields;

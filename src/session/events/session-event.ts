@@ -5,27 +5,29 @@ import type { PermissionRecord } from "../../store/permissions/load-permissions.
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { TurnEnd, TurnEvent } from "../../turn/turn-event.ts";
 
-/** The speech of a turn's answer has ended, and that is stored. Comes after `turn_complete`, and only for spoken answers. */
+/**
+ * The speech of a turn's answer has ended, and this is stored. Follows `turn_complete`, and only for spoken answers.
+ */
 export interface TurnSpoken {
   readonly type: "turn_spoken";
-  /** How the turn ended together with its speech: a completed answer may be cut off while it is spoken. */
+  /** How the turn and its speech ended: a completed answer may be cut off while it is spoken. */
   readonly state: TurnEnd["state"];
-  /** What was heard of an answer whose speech was cut off. Absent when all of it was heard. */
+  /** The part of the answer that was heard, if its speech was cut off. Absent if all of it was heard. */
   readonly heard: string | undefined;
-  /** The turn's times, with its speech. Absent when an earlier worker ended the turn. */
+  /** The turn's times, including its speech. Absent if an earlier worker ended the turn. */
   readonly timings?: TurnTimings;
 }
 
-/** An event of a session. All watchers are told, in order. */
+/** An event of a session. All watchers receive it, in order. */
 export type SessionEvent =
   | { readonly type: "turn"; readonly turn: TurnRecord; readonly event: TurnEvent | TurnSpoken }
   /** A call was opened, has changed or has ended. */
   | { readonly type: "tool_state"; readonly call: Call }
   /** This state of the call has been stored. */
   | { readonly type: "tool_state_stored"; readonly call: Call }
-  /** A permission request is stored, and waits for an answer. */
+  /** A permission request was stored and waits for an answer. */
   | { readonly type: "permission_asked"; readonly permission: PermissionRecord }
-  /** An open permission request waits longer than before. */
+  /** An open permission request was given more time. */
   | { readonly type: "permission_extended"; readonly permission: PermissionRecord }
   /** A permission request was answered, has expired or was withdrawn. */
   | { readonly type: "permission_replied"; readonly permission: PermissionRecord };
@@ -33,12 +35,12 @@ export type SessionEvent =
 /** Must not throw, and must not make the session wait. */
 export type SessionWatcher = (event: SessionEvent) => void;
 
-/** Whether the turn is over with this event, and so is the speech of its answer. */
+/** Whether this event ends both the turn and the speech of its answer. */
 export function endsTurn({ event }: Extract<SessionEvent, { readonly type: "turn" }>): boolean {
   return event.type === "turn_spoken" || (event.type === "turn_complete" && event.isSpoken !== true);
 }
 
-/** Tells all watchers of an event. A watcher that throws is logged. */
+/** Notifies all watchers of an event. If one throws, the error is logged. */
 export function tellWatchers(
   watchers: readonly SessionWatcher[],
   event: SessionEvent,

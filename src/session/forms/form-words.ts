@@ -1,16 +1,18 @@
-/** The words of forms in one language: those that are said, and those that are understood, in the form of `toWords`. */
+/**
+ * The words of forms in one language: those that are spoken, and those that are recognized, normalized like `toWords`.
+ */
 interface FormWords {
-  /** Said before a question is asked again. */
+  /** Spoken before a question is asked again. */
   readonly misfit: string;
-  /** Said after the question for a field that may be left out. */
+  /** Spoken after the question for an optional field. */
   readonly optional: string;
-  /** Said before choices of which several may be named. */
+  /** Spoken before choices of which several may be picked. */
   readonly several: string;
   /** Words that mean all choices. */
   readonly all: readonly string[];
   readonly leaveOut: readonly string[];
   readonly refuse: readonly string[];
-  /** Words for numbers from zero on, which recognisers do not write as digits. */
+  /** Number words from zero up, which recognizers do not write as digits. */
   readonly numbers: readonly string[];
 }
 
@@ -83,7 +85,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
   },
 };
 
-/** @param language a BCP 47 tag; English for a language that has no words here */
+/** @param language a BCP 47 tag; English is returned for a language that is not in the table */
 export function formWordsOf(language: string | undefined): FormWords {
   const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
   return (Object.hasOwn(TABLE, primary) ? TABLE[primary] : undefined) ?? ENGLISH;

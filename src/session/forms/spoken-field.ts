@@ -8,7 +8,7 @@ export type SpokenField =
   | { readonly kind: "left_out" | "refused" }
   | { readonly kind: "misfit"; readonly problem?: string };
 
-/** The spoken question for a field: "Which size? Small, medium or large?" */
+/** Returns the spoken question for a field: "Which size? Small, medium or large?" */
 export function toFieldQuestion(field: FormField, language: string | undefined): string {
   const { type, label, description, choices, isRequired } = field;
   const asked = [label, description].flatMap((text) => (text?.trim() ? withMark(text.trim()) : []));
@@ -21,8 +21,8 @@ export function toFieldQuestion(field: FormField, language: string | undefined):
 
 /**
  * Reads an utterance as the answer for a field, by fixed rules: a yes or a no, the one choice whose words it contains
- * (for a list, all of them), the one number in it, or the text as it is. A whole utterance may also refuse the form, or
- * leave the field out.
+ * (for a list, all such choices), the one number in it, or the text itself. A whole utterance may also refuse the form
+ * or skip the field.
  */
 export function readSpokenField(field: FormField, utterance: string, language: string | undefined): SpokenField {
   const words = formWordsOf(language);
@@ -61,7 +61,9 @@ interface Named {
   readonly rest: readonly string[];
 }
 
-/** The choices whose words occur in the utterance. The longest come first: "dark red" is not also "red". */
+/**
+ * Returns the choices whose words occur in the utterance. The longest are matched first: "dark red" is not also "red".
+ */
 function namedChoices({ choices }: FormField, utterance: string): Named {
   const names = choices.flatMap((choice) =>
     [choice.label, String(choice.value)].map((text) => ({ choice, words: ` ${toWords(text).join(" ")} ` })),
@@ -72,7 +74,7 @@ function namedChoices({ choices }: FormField, utterance: string): Named {
   for (const [words, all] of byWords.toSorted(([one], [other]) => other.length - one.length)) {
     if (!rest.includes(words)) continue;
     for (const { choice } of all) named.add(choice);
-    // Two spaces, so that the words on both sides do not become neighbours.
+    // Two spaces, so that the words on both sides do not become neighbors.
     rest = rest.replaceAll(words, "  ");
   }
   const values = choices.filter((choice) => named.has(choice)).map(({ value }) => value);
@@ -80,7 +82,8 @@ function namedChoices({ choices }: FormField, utterance: string): Named {
 }
 
 /**
- * Several choices, or words for all or none of them. "All but the red one" and "not the red one" are not understood.
+ * Reads several choices, or words for all or none of them. "All but the red one" and "not the red one" are not
+ * understood.
  */
 function toChosen(field: FormField, utterance: string, language: string | undefined): FieldValue | undefined {
   const { all, leaveOut } = formWordsOf(language);
@@ -91,7 +94,7 @@ function toChosen(field: FormField, utterance: string, language: string | undefi
   return leaveOut.includes(rest.join(" ").trim()) ? [] : undefined;
 }
 
-/** The only number in an utterance: digits in the language's own form, or a word for a small number. */
+/** Reads the only number in an utterance: digits in the language's own format, or a word for a small number. */
 function toNumber(utterance: string, language: string | undefined): number | undefined {
   const parts = new Intl.NumberFormat(toLocale(language)).formatToParts(1_234_567.8);
   const mark = (type: "group" | "decimal") => parts.find((part) => part.type === type)?.value ?? "";
@@ -112,7 +115,7 @@ function toList({ choices, type }: FormField, language: string | undefined): str
   return list.format(choices.map(({ label }) => label));
 }
 
-/** A participant may name any language: a tag that cannot be read counts as English. */
+/** Participants may name any language. An invalid tag counts as English. */
 function toLocale(language: string | undefined): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? "en";

@@ -21,33 +21,35 @@ interface WordedFormsOptions {
 
 interface Open extends WordedField {
   readonly form: OpenCall;
-  /** The call's turn, while something can be said in it. */
+  /** The call's turn, while something can still be spoken or shown in it. */
   readonly turn: () => CallTurn | undefined;
   readonly resolve: (answer: FormAnswer) => void;
-  /** The question, as it will be said or was said last. */
+  /** The question as it will be asked, or was last asked. */
   words: string;
-  /** Whether the question was said in full to a participant who is still there: then its next words are the answer. */
+  /**
+   * Whether the question was asked in full, and the participant is still there: then their next words are the answer.
+   */
   isSaid: () => boolean;
   misses: number;
 }
 
-/** How many answers may not fit before the form is cancelled. */
+/** How many answers may be unusable before the form is canceled. */
 const MISSES = 2;
 
 /**
- * Fields that are asked for in words: spoken if the answer is spoken, else shown. Once the question was said in full,
- * the participant's next words are the answer, spoken or typed.
+ * Form fields that are asked for in words: spoken if the answer is spoken, otherwise shown. Once the question was asked
+ * in full, the participant's next words are the answer, spoken or typed.
  */
 export class WordedForms {
   readonly #options: WordedFormsOptions;
-  /** By the form's id, the oldest first. */
+  /** By the form's id, oldest first. */
   readonly #open = new Map<string, Open>();
 
   constructor(options: WordedFormsOptions) {
     this.#options = options;
   }
 
-  /** Asks for a field. Never rejects, and never settles when the form ends in another way. */
+  /** Asks for a field. Never rejects, and never settles if the form ends another way. */
   ask(form: OpenCall, asked: WordedField, turn: Open["turn"]): Promise<FormAnswer> {
     const { id, participant } = form.current;
     const peer = this.#options.peers.get(participant);
@@ -62,19 +64,20 @@ export class WordedForms {
     return promise;
   }
 
-  /** Whether this participant is asked for any field. */
+  /** Whether this participant is being asked for any field. */
   isAnyAwaited(participant: string): boolean {
     return this.#of(participant).length > 0;
   }
 
-  /** The id of the question that this participant's next words answer. */
+  /** Returns the id of the question that this participant's next words answer. */
   awaitedWords(participant: string): string | undefined {
     const open = this.#of(participant).find(({ isSaid }) => isSaid());
     return open && `${open.form.current.id} ${open.field.name} ${open.misses}`;
   }
 
   /**
-   * Takes an utterance as the answer to the oldest question that this participant has heard. `false`: there is none.
+   * Takes an utterance as the answer to the oldest question that this participant was asked in full. Returns `false` if
+   * there is none.
    */
   takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
     const open = this.#of(identity).find(({ isSaid }) => isSaid());
@@ -91,7 +94,10 @@ export class WordedForms {
     return true;
   }
 
-  /** Says the questions that this participant has not heard in full, as when its turn was cut off. Never rejects. */
+  /**
+   * Asks the questions that this participant was not asked in full, for example because the turn was cut off. Never
+   * rejects.
+   */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
     for (const open of this.#of(participant)) if (!open.isSaid()) await this.#say(open, saying);
   }
@@ -107,7 +113,7 @@ export class WordedForms {
       return open.resolve({ action: "cancel" });
     }
     const { misfit } = formWordsOf(language);
-    // The problem's text is English, so it is left out in other languages.
+    // The problem's text is in English, so it is omitted in other languages.
     const isEnglish = misfit === formWordsOf("en").misfit;
     const why = problem !== undefined && isEnglish ? `${misfit.replace(/\.$/u, "")}: ${problem}.` : misfit;
     open.words = `${why} ${toFieldQuestion(open.field, language)}`;
@@ -116,8 +122,8 @@ export class WordedForms {
   }
 
   /**
-   * Where the question is said. When the turn is over, participants that read are shown it in a message of its own; to
-   * those that listen `sayAgain` says it after their next answer.
+   * Returns where the question is asked. If the turn is over, participants who read see it in a separate message.
+   * Participants who listen hear it after their next answer (`sayAgain`).
    */
   #sayingOf({ form, turn }: Open): Saying {
     const running = turn();
@@ -130,7 +136,7 @@ export class WordedForms {
     return { signal: form.over, aside };
   }
 
-  /** A question counts as asked only once the participant has heard it in full, or was shown it. */
+  /** A question counts as asked only once the participant has heard it in full or was shown it. */
   async #say(open: Open, { aside, signal }: Saying): Promise<void> {
     const { over } = open.form;
     if (!aside || signal.aborted || over.aborted) return;

@@ -15,14 +15,14 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { CountedLog } from "../wire/counted-log.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
-/** How many first answers are remembered, because repeated answers cost their sender budget. */
+/** How many first answers are remembered: a repeated answer costs its sender budget. */
 const REMEMBERED_ANSWERS = 1_000;
 
 /** A part of the session that asks participants for something. */
 interface Asking {
   /** Whether this participant was asked for this answer, and the call or request is still open. */
   readonly isAwaited: (from: string, answer: AnsweredRequest) => boolean;
-  /** Whether this participant was asked for any answer. */
+  /** Whether any answer of this participant is awaited. */
   readonly isAnyAwaited: (from: string) => boolean;
 }
 
@@ -43,15 +43,15 @@ interface AdmissionOptions {
 }
 
 /**
- * Limits what participants may send. The first answer to something that the worker has asked for is always let in, and
- * costs nothing. So are the first words after a question that is answered in words, if their sender has no budget left.
- * Everything else costs its sender some of its budget; the progress of its calls has a budget of its own. A sender without
- * budget is told once when to try again, and for each UserMessage that is dropped.
+ * Rate-limits what participants send. The first answer to something the worker asked for is always admitted and costs
+ * nothing. So are the first words after a question asked in words, if their sender has no budget left. Everything else
+ * costs its sender budget; progress of its calls has a separate budget. A sender without budget gets one refusal that
+ * says when to try again, and one for each dropped UserMessage.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #answered = new Set<string>();
-  /** One budget for all packets whose sender is not known. */
+  /** One budget for all packets with an unknown sender. */
   readonly #unclear = new MessageBudget();
 
   readonly #drops: CountedLog;
@@ -73,14 +73,17 @@ export class Admission {
     return false;
   }
 
-  /** Text or speech. A refusal is shown by `lk.transcription`: the participant's client may not speak the protocol. */
+  /**
+   * For text or speech. A refusal is sent on `lk.transcription`, because the participant's client may not speak the
+   * protocol.
+   */
   text(from: Peer, text: string): boolean {
     if (this.#spend(from, messageCost(text.length)) || this.#mayAnswer(from.identity)) return true;
     this.#refuseText(from);
     return false;
   }
 
-  /** A text that has yet to be read, which costs more than all else about it: what `text` would refuse is not. */
+  /** For a text stream before it is read, which is its main cost: a stream that `text` would reject is not read. */
   textBegins(from: Peer | undefined, refuse: () => void): void {
     if (!from || this.#spend(from, 0) || this.#openQuestion(from.identity) !== undefined) return;
     this.#refuseText(from);
@@ -95,14 +98,14 @@ export class Admission {
     });
   }
 
-  /** A packet that one of the candidates has sent. */
+  /** For a packet that one of the candidates has sent. */
   unclear(candidates: readonly string[], bytes: Uint8Array): void {
     this.drop("unclear_sender");
     const { outbox } = this.#options;
     if (this.#unclear.spend(messageCost(bytes.length), performance.now())) askAgain(candidates, bytes, outbox);
   }
 
-  /** A stream that was refused. */
+  /** For a stream that was rejected. */
   stream(from: Peer): void {
     const error = new AppError("too_many", "A stream was dropped: too many are open at once, or they hold too much");
     from.budget.charge(1);
@@ -131,9 +134,7 @@ export class Admission {
     if (retryAfterMs !== undefined) tell(retryAfterMs);
   }
 
-  /**
-   * Whether these are the first words after a question that is answered in words. Asked for a sender without budget.
-   */
+  /** Whether these are the first words after a question asked in words. Checked only for a sender without budget. */
   #mayAnswer(from: string): boolean {
     const question = this.#openQuestion(from);
     if (question === undefined) return false;
@@ -141,7 +142,7 @@ export class Admission {
     return true;
   }
 
-  /** The id of a question that this participant's next words may answer, if none have come yet. */
+  /** Returns the id of a question that this participant's next words may answer, if no words have come yet. */
   #openQuestion(from: string): string | undefined {
     const questions = this.#options.worded.flatMap((one) => one.awaitedWords(from) ?? []);
     return questions.find((id) => !this.#answered.has(id));
@@ -171,13 +172,13 @@ export class Admission {
   }
 }
 
-/** What a packet answers, as it says itself: a call, the stanza of a call's request, or a permission request. */
+/** What a packet claims to answer: a call, the stanza of a call's request, or a permission request. */
 export type AnsweredRequest =
   | { readonly kind: "result" | "error"; readonly callId: string }
   | { readonly kind: "claim"; readonly stanzaId: number }
   | { readonly kind: "permission"; readonly permissionId: string };
 
-/** Reads no more than it must, because the packet may still be refused. */
+/** Decodes as little as possible, because the packet may still be rejected. */
 function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
   const { type, body } = peekEnvelope(bytes);
   if (!isRecord(body)) return undefined;
@@ -194,8 +195,8 @@ function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
 }
 
 /**
- * Asks everyone who may have sent a packet to send it again. Only its sender knows the id, and so repeats it. A packet
- * without an id needs no request: its sender repeats it when no Ack comes.
+ * Asks every possible sender of a packet to send it again. Only the real sender knows the id, so only it resends. A
+ * packet without an id needs no request: its sender resends it when no Ack arrives.
  */
 function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
   const id = idOf(bytes);

@@ -5,18 +5,18 @@ import type { TalkArchive } from "../record/talk-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
 interface StopPorts {
-  /** Stops the running turn; `false` if the id names something else. */
+  /** Stops the running turn. Returns `false` if the id names something else. */
   readonly turns: { stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean };
-  /** Cancels an open call; `false` if there is none of this id. */
+  /** Cancels an open call. Returns `false` if no open call has this id. */
   readonly calls: { cancel(callId: string): boolean };
   readonly archive: Pick<TalkArchive, "has">;
   readonly outbox: Pick<Outbox, "postError">;
 }
 
 /**
- * Stops the answer that a ControlStop names, or cancels the one call that it names. What it names may have ended just
- * before, and then nothing is left to do. An id that the session does not know is answered with an ErrorMessage; the promise
- * resolves after that, so that the sender has it before the Ack.
+ * Stops the answer that a ControlStop names, or cancels the call that it names. If that has just ended, nothing is
+ * done. If the session does not know the id, the sender gets an ErrorMessage. The returned promise resolves after that,
+ * so that the ErrorMessage is sent before the Ack.
  */
 export function handleStop(
   { identity }: Peer,

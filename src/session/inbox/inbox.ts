@@ -7,11 +7,11 @@ import { isSentBy, type Message, type MessageBody, type SentBy } from "../../pro
 import type { Outbox } from "../wire/outbox.ts";
 import type { Peer } from "../peers/peer.ts";
 
-/** All messages that clients send, except audio chunks: audio is taken from LiveKit's tracks only. */
+/** All messages that clients send, except audio chunks: audio comes only from LiveKit's tracks. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 /**
- * The Ack of a user message and of a stop waits for the promise; all others are acknowledged before. A rejected promise is not
- * reported: the handler answers the sender itself.
+ * The Ack of a user message or a stop waits for the returned promise; all other messages are acknowledged first. A
+ * rejected promise is not reported: the handler replies to the sender itself.
  */
 type HandlersByType = {
   readonly [Type in Handled]: (
@@ -21,13 +21,13 @@ type HandlersByType = {
   ) => Promise<void> | undefined | void;
 };
 
-/** What the worker does with each message of a client. Handlers answer errors themselves, or throw an `AppError`. */
+/** How the worker handles each client message. Handlers reply to errors themselves or throw an `AppError`. */
 export interface MessageHandlers extends HandlersByType {
-  /** A result that could not be read. Its call must not go on waiting. */
+  /** Called for a result that could not be decoded, so that its call does not keep waiting. */
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
-/** When a client may send a message again that could not be stored: another worker may serve the room by then. */
+/** When a client may resend a message that could not be stored: another worker may serve the room by then. */
 const RETRY_AFTER_MS = 1_000;
 
 interface InboxOptions {
@@ -37,10 +37,10 @@ interface InboxOptions {
 }
 
 /**
- * Handles one packet whose sender is known. Never throws, whatever the bytes are: a packet that cannot be used is
- * answered with an ErrorMessage to its sender. A message is acknowledged before it is handled, but a user message once
- * it is stored, and a stop once it is clear what it names; a repeated one is only acknowledged. A user message that comes while the worker stops is never
- * acknowledged: its sender sends it again, to the next worker.
+ * Handles one packet whose sender is known. Never throws, whatever the bytes are: an unusable packet is answered with
+ * an ErrorMessage. A message is acknowledged before it is handled, with two exceptions: a user message once it is
+ * stored, and a stop once its target is resolved. A repeated message is only acknowledged. A user message that arrives
+ * while the worker shuts down is never acknowledged, so its sender resends it to the next worker.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;
@@ -52,7 +52,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     peer.isClient = true;
     if (stanzaId > 0) {
       const acknowledge = () => outbox.acknowledge(stanzaId, peer.identity);
-      // A restarted client counts from 1 again, and LiveKit may still show its old join.
+      // A restarted client counts from 1 again, and LiveKit may still list its previous join.
       if (type === "configuration") peer.forgetStanzas();
       if (!peer.takeStanza(stanzaId)) {
         peer.whenStored(stanzaId, acknowledge);
@@ -68,7 +68,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
     if ("message" in incoming) {
       originatingId = idOfMessage(incoming.message);
       const { conversationId } = incoming;
-      // A client that does not know the conversation's id yet sends none.
+      // A client that does not know the conversation's id yet sends an empty one.
       if (conversationId === "" || conversationId === outbox.conversationId) {
         const storing = dispatch(peer, incoming, handlers);
         if (storing) peer.noteStoring(stanzaId, storing);
@@ -84,7 +84,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       const { stanzaId = 0, id, typeName } = error.parts;
       if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
       if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(peer, id, error);
-      // An ErrorMessage is never answered with another one: two ends that did so would not stop.
+      // An ErrorMessage is never answered with another one: the two ends would reply to each other forever.
       if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
       return onDropped("malformed", error);
     }
@@ -97,7 +97,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
   }
 }
 
-/** The id by which an ErrorMessage names a message. */
+/** Returns the id by which an ErrorMessage refers to a message. */
 function idOfMessage({ body }: Message): string | undefined {
   if ("id" in body) return body.id;
   if ("permissionId" in body) return body.permissionId;

@@ -11,7 +11,7 @@ interface CommentaryPorts {
 }
 
 /**
- * Stores a participant's note on a message. If it is not kept, the participant gets an ErrorMessage.
+ * Stores a participant's comment on a message. If storing fails, the participant gets an ErrorMessage.
  *
  * @throws {AppError} `too_large`
  */

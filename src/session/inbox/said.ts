@@ -2,26 +2,26 @@ import type { JsonObject } from "../../lib/json.ts";
 import { keepNewest } from "../../lib/keep-newest.ts";
 import type { SpokenTimes } from "../room/voice-port.ts";
 
-/** What a participant wrote or said. */
+/** What a participant typed or said. */
 export interface Said {
   readonly id: string;
   readonly content: string;
-  /** As the client sent them. @defaultValue none */
+  /** In the form the client sent. @defaultValue none */
   readonly attachments?: readonly JsonObject[];
   /** @defaultValue "text" */
   readonly via?: "voice" | "text";
-  /** When it was spoken, if that is known. */
+  /** When it was spoken, if known. */
   readonly spoken?: SpokenTimes | undefined;
-  /** Words of another participant may be among them: they answer no question. */
+  /** Whether it may contain another participant's words. If so, it does not count as an answer to a question. */
   readonly isMixed?: boolean;
 }
 
-/** How many taken messages a session remembers by itself. */
+/** How many handled messages a session remembers in memory. */
 export const KNOWN_MESSAGES = 200;
 
 /**
- * The ids of the newest user messages that began a turn or answered a question, so that each is taken once. An older
- * message that comes again is refused by the database when its turn is stored.
+ * The ids of the newest user messages that began a turn or answered a question, so that each is handled once. If an
+ * older message is sent again, the database rejects it when its turn is stored.
  */
 export class TakenMessages {
   readonly #ids: Map<string, Promise<void> | undefined>;
@@ -34,7 +34,7 @@ export class TakenMessages {
     return this.#ids.has(id);
   }
 
-  /** Resolves when the message is stored; `undefined` when it is stored already, or need not be. */
+  /** Resolves once the message is stored. `undefined` if it is already stored, or need not be. */
   storing(id: string): Promise<void> | undefined {
     return this.#ids.get(id);
   }

@@ -6,16 +6,16 @@ import type { MemoryStore } from "./memory-store.ts";
 const READ_WITHIN_MS = 1_000;
 
 /**
- * The memories of each participant as they were when that one joined. They are for functions that write
- * instructions, and for the model. Later memories are not added: the model has them in its history, and a changed
- * prompt would cost the prompt cache.
+ * Each participant's memories, as they were when the participant joined. They are for instructions functions and the
+ * model. Later memories are not added: the model sees them in its history, and a changed prompt would miss the prompt
+ * cache.
  */
 export class KnownMemories {
   readonly #store: Pick<MemoryStore, "list">;
   readonly #onError: (error: unknown) => void;
   readonly #known = new Map<string, readonly Memory[]>();
   readonly #reading = new Map<string, Promise<void>>();
-  /** Participants for whom a turn has waited in vain. No further turn waits for them, but they are still read. */
+  /** Participants whose memories a turn awaited in vain. No further turn waits for them, but they are still read. */
   readonly #missed = new Set<string>();
 
   /** @param onError called when memories cannot be read; the next turn tries again */
@@ -24,17 +24,17 @@ export class KnownMemories {
     this.#onError = onError;
   }
 
-  /** A participant's memories, the oldest first; `undefined` when they were not read yet. */
+  /** Returns a participant's memories, oldest first, or `undefined` if they are not loaded yet. */
   of(identity: string): readonly Memory[] | undefined {
     return this.#known.get(identity);
   }
 
-  /** A participant has joined: begins to read, so that the first turn has nothing to wait for. */
+  /** Starts reading a participant's memories when it joins, so that its first turn need not wait. */
   noteJoined(identity: string): void {
     if (!this.#known.has(identity) && !this.#reading.has(identity)) void this.#read(identity);
   }
 
-  /** Reads memories that are not known yet; `undefined` when there is nothing to wait for. Never rejects. */
+  /** Reads memories that are not loaded yet. Returns `undefined` if there is nothing to wait for. Never rejects. */
   read(identities: readonly string[]): Promise<unknown> | undefined {
     const reads = identities
       .filter((identity) => !this.#known.has(identity))

@@ -1,13 +1,15 @@
 import { addMemory, deleteMemories, listMemories, type Memory } from "../../store/memory/memories.ts";
 import type { Sql } from "../../store/database/pool.ts";
 
-/** Where it is kept what participants have asked to be remembered. */
+/** Stores what participants asked to be remembered. */
 export interface MemoryStore {
-  /** An identity's memories, the oldest first. */
+  /** Returns an identity's memories, oldest first. */
   readonly list: (identity: string) => Promise<readonly Memory[]>;
-  /** @returns the id of the memory, or of one with the same text; `undefined` when the identity has `MAX_MEMORIES` */
+  /**
+   * @returns the id of the memory, or of one with the same text; `undefined` if the identity already has `MAX_MEMORIES`
+   */
   readonly add: (identity: string, text: string) => Promise<string | undefined>;
-  /** Deletes one of an identity's memories; without an id, all of them. @returns how many were deleted */
+  /** Deletes one of an identity's memories, or all of them if no id is passed. @returns how many were deleted */
   readonly delete: (identity: string, memoryId: string | undefined) => Promise<number>;
 }
 

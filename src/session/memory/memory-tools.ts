@@ -6,7 +6,7 @@ import type { MemoryStore } from "./memory-store.ts";
 
 const MAX_CHARACTERS = 500;
 
-/** The built-in tools `remember` and `forget`. They act on the memories of the turn's own participant alone. */
+/** The built-in tools `remember` and `forget`. They act only on the memories of the turn's participant. */
 export function memoryTools(store: MemoryStore): readonly ServerTool[] {
   const remember = defineTool({
     description:

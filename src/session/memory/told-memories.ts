@@ -5,19 +5,22 @@ import type { NewTurn, TurnInput } from "../turns/turn-queue.ts";
 import type { KnownMemories } from "./known-memories.ts";
 
 /**
- * Tells the model a participant's memories: in the participant's first turn since the session was opened, or in the
- * first one after they could be read.
+ * Adds a participant's memories to the history: in the participant's first turn since the session was opened, or in the
+ * first turn after they could be read.
  */
 export class ToldMemories {
   readonly #memories: Pick<KnownMemories, "of" | "read">;
-  /** The participants that the model has been told of. */
+  /** The participants whose memories the model has already received. */
   readonly #told = new Set<string>();
 
   constructor(memories: Pick<KnownMemories, "of" | "read">) {
     this.#memories = memories;
   }
 
-  /** The turn with the memories that it begins with; a promise, which never rejects, if they must be waited for. */
+  /**
+   * Returns the turn with the memories it begins with, or a promise if they are still being read. The promise never
+   * rejects.
+   */
   tell(turn: TurnInput): TurnInput | Promise<TurnInput> {
     if ("turn" in turn || turn.messageId === null || this.#told.has(turn.participant)) return turn;
     const reading = this.#memories.read([turn.participant]);

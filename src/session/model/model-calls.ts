@@ -22,7 +22,6 @@ interface ModelCallsOptions {
     readonly speculates?: boolean;
   };
   readonly calls: {
-    /** The tools that this participant's turn may use. */
     readonly offer: (participant: string, talk: { readonly isCut: boolean }) => Offer;
   };
   /** @defaultValue one agent, whose instructions do not change */
@@ -36,10 +35,10 @@ interface ModelCallsOptions {
   /** Calls the current agent's model. */
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
-  /** The bytes of the media that a history names; `undefined` when it names none. */
+  /** Loads the media that a history refers to. Returns `undefined` if it refers to none. */
   readonly media: { readonly of: (history: readonly HistoryMessage[]) => Promise<MediaData> | undefined };
   readonly spending: {
-    /** Counts a model's calls, and makes none when a budget is used up. */
+    /** Counts a model's calls. Makes no call once a budget is used up. */
     readonly limited: (openStream: OpenStream, model: () => string) => OpenStream;
   };
   readonly telemetry: {
@@ -51,24 +50,25 @@ interface ModelCallsOptions {
 }
 
 /**
- * The model calls of a session's turns, and those that are made ahead of a turn. Each step of a turn passes, in this order:
+ * The model calls of a session's turns, and preemptive calls made before a turn begins. Each step of a turn goes
+ * through these stages, in order:
  *
  * 1. the offer: the tools that the participant's turn may use
  * 2. the agent's instructions
- * 3. the answer that was asked for ahead, if that was asked the very same; otherwise
- * 4. the media that the history names
- * 5. the budget: no call is made when it is used up, and every call that is made counts
- * 6. the current agent's model, which asks again without a tool that its API refuses (`createOpenStream`)
+ * 3. the preemptive answer, if its request was identical; otherwise
+ * 4. the media that the history refers to
+ * 5. the budget: once it is used up, no call is made; every call made is counted
+ * 6. the current agent's model; a tool that its API rejects is dropped, and the call repeated (`createOpenStream`)
  * 7. the observer, which sees each attempt
  */
 export class ModelCalls {
   readonly #options: ModelCallsOptions;
   readonly #shown: () => ShownTalk;
   readonly #speculations: Speculations | undefined;
-  /** Steps 4 to 7. */
+  /** Stages 4 to 7. */
   readonly #openStream: OpenStream;
 
-  /** @param shown gives what the model is shown of earlier turns */
+  /** @param shown returns the context window */
   constructor(options: ModelCallsOptions, shown: () => ShownTalk) {
     this.#options = options;
     this.#shown = shown;
@@ -78,7 +78,7 @@ export class ModelCalls {
     this.#openStream = this.#withMedia(limited);
   }
 
-  /** What a turn that begins now needs to ask the model, and to measure what goes with the history. */
+  /** Returns what a new turn needs to call the model, and to measure what is sent besides the history. */
   beginTurn(participant: string) {
     this.#speculations?.beginTurn();
     const { countTokens, media, telemetry } = this.#options;
@@ -99,13 +99,16 @@ export class ModelCalls {
     };
   }
 
-  /** Makes the first model call of a turn that may begin soon, if `mayCome` is still true then. Never rejects. */
+  /**
+   * Makes the first model call of a turn that may begin soon, if `mayCome()` still holds once the request is ready.
+   * Never rejects.
+   */
   async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
     if (!this.#speculations?.mayBegin) return;
     const { voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
     const { others, passingTools } = this.#sizes(participant);
-    // No call is made ahead if the API would have to count first, because that takes the time that would be won.
+    // If the API would have to count tokens first, no preemptive call is made: counting takes the time it would save.
     const count = () => Promise.reject(new Error("It cannot be known at once"));
     const shown = this.#shown();
     const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
@@ -117,7 +120,7 @@ export class ModelCalls {
     this.#speculations.begin(asked, { openStream: this.#openStream, language, prepare });
   }
 
-  /** Cuts off a call that was made ahead. */
+  /** Cuts off the preemptive call. */
   drop(): void {
     this.#speculations?.drop();
   }
@@ -141,7 +144,7 @@ export class ModelCalls {
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };
   }
 
-  /** Also takes a tool that the API refuses out of what the history tells. */
+  /** Also removes a tool that the API rejects from the history. */
   #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
     const offer = this.#options.calls.offer(participant, talk);
     const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
@@ -151,7 +154,7 @@ export class ModelCalls {
     return { ...offer, onRefusedTool };
   }
 
-  /** Waits only for a history that names media. */
+  /** Waits only if the history refers to media. */
   #withMedia(openStream: OpenStream): OpenStream {
     return (request, signal) => {
       const named = this.#options.media.of(request.history);

@@ -12,7 +12,7 @@ import type { OfferedTool } from "../../tool/tool-routing.ts";
 import type { StepRequest } from "../../turn/run-step.ts";
 import type { Others } from "../../turn/token-gauge.ts";
 
-/** The tools that the model may use, and what is called when the API refuses one. */
+/** The tools that the model may use, and a callback for a tool that the API rejects. */
 export interface Offer {
   readonly tools: readonly OfferedTool[];
   readonly onRefusedTool: (tool: OfferedTool, field: string) => void;
@@ -20,9 +20,9 @@ export interface Offer {
 
 /** What the session adds to a step's request. */
 interface OfSession extends Offer {
-  /** The system prompt. @defaultValue the one of `createOpenStream` */
+  /** The system prompt. @defaultValue the one passed to `createOpenStream` */
   readonly instructions?: string;
-  /** The bytes that the history names. @defaultValue none */
+  /** The media that the history refers to. @defaultValue none */
   readonly media?: MediaData;
 }
 
@@ -32,33 +32,37 @@ export type OpenStream = (
   signal: AbortSignal,
 ) => AsyncIterable<ModelEvent>;
 
-/** Counts the tokens of such a call by the API; `undefined` when it cannot count. Rejects only when aborted. */
+/**
+ * Counts the tokens of such a call with the API. Resolves to `undefined` if it cannot count. Rejects only when aborted.
+ */
 export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal) => Promise<number | undefined>;
 
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools" | "edits"> & {
   readonly instructions?: string;
-  /** Whether tools that come and go are told in the history, and not in the request's list. @defaultValue false */
+  /**
+   * Whether tools that come and go are declared in the history instead of the request's tool list. @defaultValue false
+   */
   readonly inlineTools?: boolean;
 };
 
-/** Anthropic's beta in which tools are told in the talk. */
+/** Anthropic's beta that declares tools inside the conversation. */
 export const INLINE_TOOLS = "inline-tools-2026-09-15";
-/** Anthropic's betas that clear old tool results, and that summarise inside a request. */
+/** Anthropic's betas that clear old tool results, and that summarize inside a request. */
 const CONTEXT_EDITING = "context-management-2025-06-27";
 const COMPACTION = "compact-2026-01-12";
 
-/** The betas that the API's context editing needs. */
+/** Returns the betas that these context edits need. */
 export function betasOf(edits: readonly { readonly type: string }[]): string[] {
   return [...new Set(edits.map(({ type }) => (type === "compact_20260112" ? COMPACTION : CONTEXT_EDITING)))];
 }
 
-/** After this many refusals in one model call, all announced tools are left out. */
+/** After this many rejections in one model call, all client tools are dropped. */
 const MAX_REFUSALS_ONE_BY_ONE = 4;
 const MAX_REFUSALS = 8;
 
 /**
- * Adds to each of the session's model calls what is the same in all of them. Anthropic's server tools hide tools of the
- * same name. When the API refuses a request because of a tool, it is sent again without that tool.
+ * Adds the fixed settings to each of the session's model calls. Anthropic's server tools hide tools of the same name.
+ * If the API rejects a request because of a tool, the request is sent again without that tool.
  */
 export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   return ({ observe, onRefusedTool, tools, ...step }, signal) => {
@@ -82,7 +86,7 @@ export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
   };
 }
 
-/** Counts the tokens of what `createOpenStream` would send. */
+/** Counts the tokens of the request that `createOpenStream` would send. */
 export function createCountTokens(model: Model, fixed: Fixed): CountTokens {
   const hidden = (fixed.serverTools ?? []).map((tool) => tool["name"]);
   return ({ tools, ...step }, signal) => {
@@ -113,12 +117,12 @@ function toRequest(
   });
 }
 
-/** A tool in the form in which the history tells it; none for a tool that stays in the request's list. */
+/** Returns a tool in the form in which the history declares it, or nothing if it stays in the request's tool list. */
 export function toToldTool({ mayGo, ...tool }: OfferedTool): ToldTool[] {
   return mayGo ? [tool] : [];
 }
 
-/** The history without what it tells of tools of these names. */
+/** Returns the history without the declarations of these tools. */
 function withoutTools(history: readonly HistoryMessage[], names: readonly unknown[]): readonly HistoryMessage[] {
   if (names.length === 0) return history;
   return history.flatMap((message) => {
@@ -129,7 +133,7 @@ function withoutTools(history: readonly HistoryMessage[], names: readonly unknow
   });
 }
 
-/** The API refuses its own summaries where none is asked for. */
+/** The API rejects its own summaries in requests that do not ask for one. */
 function withoutCompaction(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
   const isOld = ({ blockType }: HistoryBlock) => blockType === "compaction";
   if (!history.some(({ blocks }) => blocks.some(isOld))) return history;
@@ -138,7 +142,7 @@ function withoutCompaction(history: readonly HistoryMessage[]): readonly History
 
 const toolBytes = new WeakMap<object, number>();
 
-/** The sizes of what goes with the history in a model call, for the estimate of its tokens. */
+/** Returns the size of what is sent besides the history in a model call, for the estimate of its tokens. */
 export function othersOf(tools: readonly OfferedTool[], instructionBytes: number): Others {
   const bytes = tools.reduce((sum, { name, description, inputSchema }) => {
     const schema = toolBytes.get(inputSchema) ?? byteLength(JSON.stringify(inputSchema));
@@ -156,7 +160,7 @@ type Ask = (
   readonly stream: AsyncIterable<ModelEvent>;
 };
 
-/** The API refuses before the first event, so no event comes twice. */
+/** The API rejects a request before its first event, so no event is repeated. */
 async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): AsyncGenerator<ModelEvent> {
   let left = tools;
   for (let refusals = 1; ; refusals++) {
@@ -176,14 +180,14 @@ async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): Async
   }
 }
 
-/** The name of a refused tool, which is in the request's list or told in one of its messages. */
+/** Returns the name of a rejected tool, which is in the request's tool list or declared in one of its messages. */
 function nameAt({ tools, messages }: ModelRequest, { index, message }: RefusedTool): unknown {
   if (message === undefined) return (tools?.[index] as { name?: unknown } | undefined)?.name;
   const content = messages[message]?.content as unknown as { tool?: { definition?: { name?: unknown } } }[] | undefined;
   return content?.[index]?.tool?.definition?.name;
 }
 
-/** With a thinking budget, the API wants thinking at the start of a message whose tool uses are answered. */
+/** With a thinking budget, the API requires a message whose tool uses have results to start with thinking. */
 function needsNoThinking(history: readonly HistoryMessage[]): boolean {
   const [step, last] = history.filter(({ role }) => role !== "system").slice(-2);
   const answers = last?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;
@@ -191,15 +195,15 @@ function needsNoThinking(history: readonly HistoryMessage[]): boolean {
   return answers && first !== "thinking" && first !== "redacted_thinking";
 }
 
-/** One model call, as its observer gets it before it begins. */
+/** One model call, as passed to its observer before it begins. */
 export interface ChatCall {
   readonly request: ModelRequest;
   readonly history: readonly HistoryMessage[];
   readonly instructions: string;
   readonly tools: readonly OfferedTool[];
-  /** Anthropic's server tools, in the API's form. */
+  /** Anthropic's server tools, in the API's format. */
   readonly serverTools: readonly JsonObject[];
 }
 
-/** Stands between a model call and its reader. Must pass every event on. */
+/** Sits between a model call and its reader. Must pass every event on. */
 export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) => AsyncIterable<ModelEvent>;

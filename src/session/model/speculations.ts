@@ -3,14 +3,16 @@ import type { ModelEvent } from "../../llm/model-event.ts";
 import { Speaker } from "../answer/speaker.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
-/** The most calls that are made ahead for one turn: a participant that goes on speaking makes them useless. */
+/** The most preemptive calls for one turn: each is useless if the participant keeps speaking. */
 const MAX_PER_TURN = 2;
-/** How many of the last turns are looked at, and how many useless calls each may have had, on average. */
+/**
+ * How many recent turns are checked, and the average number of unused calls per turn at which preemptive calls stop.
+ */
 const LOOKED_AT = 10;
 const MAX_VOID_A_TURN = 0.4;
-/** This many useless calls are always allowed, as in a new session. */
+/** Below this many unused calls, preemptive calls are always allowed, for example in a new session. */
 const MIN_VOID = 2;
-/** A call is dropped when no turn has begun by then. */
+/** A preemptive call is dropped if no turn has begun by then. */
 const VOID_AFTER_MS = 10_000;
 
 type Asked = Omit<Parameters<OpenStream>[0], "observe">;
@@ -22,7 +24,7 @@ interface Attempt {
   readonly known: {
     /** Absent until the call has begun. */
     call?: ChatCall;
-    /** Throws away the sound of the first sentence. */
+    /** Discards the audio of the first sentence. */
     unprepare?: (() => void) | undefined;
   };
 }
@@ -31,39 +33,39 @@ interface Means {
   readonly openStream: OpenStream;
   /** The language of the answer, BCP 47. */
   readonly language?: string | undefined;
-  /** Makes the sound of the first sentence; the returned function drops it. @defaultValue no sound is made early */
+  /** Synthesizes the first sentence; the returned function discards it. @defaultValue nothing is synthesized early */
   readonly prepare?: ((sentence: string) => () => void) | undefined;
 }
 
-/** A model call that was made ahead, for the turn that needs it. */
+/** A preemptive call, handed to the turn that needs it. */
 interface Adopted {
   readonly call: ChatCall;
   readonly stream: (signal: AbortSignal) => AsyncIterable<ModelEvent>;
 }
 
 /**
- * Model calls that are made ahead, while it is not certain that a participant has finished. Their events wait here:
- * nothing of them is heard, stored, sent, asked or run. A turn that would make the very same call takes this one.
- * Otherwise the call is cut off, and only its cost is kept.
+ * Preemptive generation: model calls made before a participant has surely finished. Their events are held back: nothing
+ * is spoken, stored, sent, run or asked for permission. A turn that would make the identical call takes this one.
+ * Otherwise the call is cut off, and only its cost is counted.
  */
 export class Speculations {
   readonly #onEnd: (end: "adopted" | "void") => void;
   #attempt: Attempt | undefined;
   #begun = 0;
-  /** The number of useless calls of each of the last turns. */
+  /** The number of unused calls in each recent turn. */
   #void: readonly number[] = [0];
 
   constructor(onEnd: (end: "adopted" | "void") => void) {
     this.#onEnd = onEnd;
   }
 
-  /** `false` while too many of the last calls were useless: pauses are no ends then. */
+  /** `false` while too many recent calls went unused: this participant's pauses do not mean that they have finished. */
   get mayBegin(): boolean {
     const voided = this.#void.reduce((sum, count) => sum + count, 0);
     return voided < Math.max(MIN_VOID, MAX_VOID_A_TURN * this.#void.length) && this.#begun < MAX_PER_TURN;
   }
 
-  /** A turn begins, whether it was speculated on or not. */
+  /** Call it when a turn begins, whether or not a call was made for it. */
   beginTurn(): void {
     this.#begun = 0;
     this.#void = [...this.#void, 0].slice(-LOOKED_AT);
@@ -84,12 +86,12 @@ export class Speculations {
     this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
   }
 
-  /** Gives a turn the call that was made ahead, if it is the same. Any other call is dropped. */
+  /** Returns the preemptive call if it is identical to the turn's. Any other is dropped. */
   take(asked: Asked): Adopted | undefined {
     const attempt = this.#attempt;
     if (!attempt) return undefined;
     const { held, known } = attempt;
-    // A call that has failed, or has not even begun, is made anew by the turn.
+    // If the call failed or has not even begun, the turn makes its own.
     if (!known.call || held.hasFailed || attempt.key !== keyOf(asked)) {
       this.drop();
       return undefined;
@@ -98,7 +100,7 @@ export class Speculations {
     return { call: known.call, stream: (signal) => held.read(signal) };
   }
 
-  /** Cuts off the call that was made ahead. */
+  /** Cuts off the preemptive call. */
   drop(): void {
     const attempt = this.#attempt;
     if (!attempt) return;
@@ -120,7 +122,7 @@ function keyOf({ history, toolChoice, containerId, isCut, tools, participant, in
   return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCut, offered]);
 }
 
-/** Finds the first sentence of an answer, and calls `onFirst` when it is complete. */
+/** Calls `onFirst` once the first sentence of an answer is complete. */
 function firstSentence(language: string | undefined, onFirst: (sentence: string) => void): (event: ModelEvent) => void {
   let isTold = false;
   const onSentence = ({ text }: { readonly text: string }) => {

@@ -8,21 +8,21 @@ import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
 import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
 
-/** docs/protocol.md has all of these. */
+/** All of these are documented in docs/protocol.md. */
 export const ANNOUNCEMENT_LIMITS = {
   /** Characters of a description. The rest is cut off. */
   description: 2_000,
   /** Characters of a schema, as JSON. */
   schema: 32_768,
-  /** Characters of all schemas of one announcement together, which bounds the cost of compiling hostile ones. */
+  /** Characters of all schemas of one announcement together. Bounds the cost of compiling hostile ones. */
   schemas: 131_072,
-  /** Characters of a schema as the model is shown it, with each text quoted under the name of its participant. */
+  /** Characters of a schema as the model sees it, with each string quoted under its participant's name. */
   shownSchema: 65_536,
-  /** How many errors answer one announcement: a packet with many bad tools must not fill the outbox. */
+  /** How many errors are sent for one announcement: a packet with many bad tools must not fill the outbox. */
   errors: 16,
 } as const;
 
-/** A Configuration's tool list, compiled: the tools that can be used, and errors for the others. */
+/** A Configuration's tool list, compiled: the usable tools, and errors for the others. */
 export interface Announcement {
   readonly tools: ReadonlyMap<string, AnnouncedTool>;
   readonly errors: readonly AppError[];
@@ -30,13 +30,13 @@ export interface Announcement {
 
 interface Announcer {
   readonly identity: string;
-  /** Prefixes of MCP servers, which names of announced tools must not have. */
+  /** Name prefixes of MCP servers, which client tools must not use. */
   readonly reserved: readonly string[];
-  /** The worker's own tools. Only those of the scope `room` may be announced for the room. */
+  /** The worker's tools. Of their names, only those with scope `room` may be announced for the room. */
   readonly serverTools: ReadonlyMap<string, Pick<ServerTool, "scope">>;
 }
 
-/** Compiles an announced list. A bad tool is left out; its error names it and says why. */
+/** Compiles an announced tool list. A bad tool is skipped, and an error names it and says why. */
 export function compileAnnouncement(
   { tools = [], invalidTools = [] }: MessageBody<"configuration">,
   { identity, reserved, serverTools }: Announcer,
@@ -93,7 +93,7 @@ function compile(tool: ToolAnnouncement, { schema, identity }: { schema: string;
   };
 }
 
-/** Texts in a schema are a participant's words, so the model gets them as quotations, like the description. */
+/** Strings in a schema are a participant's words, so the model sees them as quotations, like the description. */
 function quoteOf(identity: string, text: string): string {
   return `Participant ${JSON.stringify(identity)} describes it as: ${JSON.stringify(text)}`;
 }

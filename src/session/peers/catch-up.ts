@@ -7,25 +7,25 @@ import { messageCost } from "./message-budget.ts";
 
 /** Older answers than these are not sent again. */
 const MAX_ANSWERS = 50;
-/** How long a client that comes back waits for the database. */
+/** How long a returning client waits for the database. */
 const READ_WITHIN_MS = 2_000;
 
-/** What a read of older answers costs, in tokens of the client's budget. */
+/** The cost of reading older answers, in tokens of the client's budget. */
 const READ_COST = 10;
 
 interface CatchUpOptions {
   readonly outbox: Outbox;
   readonly archive: Pick<TalkArchive, "answers">;
-  /** Called with what this costs, in tokens of the client's budget. */
+  /** Called with the cost, in tokens of the client's budget. */
   readonly charge: (cost: number) => void;
 }
 
 /**
- * Sends a client that came back what it has missed. Answers whose messages are no longer kept come first, each as one
- * AssistantMessage; then the kept messages, unchanged. Error 202 tells of a gap that may not have been filled. The
- * promise never rejects; there is none when nothing had to be read.
+ * Sends a returning client what it has missed. First come answers whose messages are no longer retained, each as one
+ * AssistantMessage, then the retained messages, unchanged. Error 202 reports a gap that may not have been filled.
+ * Returns `undefined` if nothing had to be read. The promise never rejects.
  *
- * @throws {AppError} `too_many` when too much waits to be sent already
+ * @throws {AppError} `too_many` if too many messages are already waiting to be sent
  */
 export function catchUp(
   identity: string,

@@ -29,16 +29,16 @@ interface ConfigurationsOptions {
   readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
   readonly peers: Pick<Peers, "clients" | "hosts">;
   readonly archive: Pick<TalkArchive, "answers">;
-  /** Called when the language that `set_language` chose for a participant is not valid any more. */
+  /** Called when the language that `set_language` chose for a participant no longer applies. */
   readonly onLanguageDropped: (identity: string) => void;
 }
 
-/** A turn that an earlier worker left running or had not begun. */
+/** A turn that an earlier worker left running or did not begin. */
 interface LeftTurn extends Pick<TurnRecord, "participantIdentity" | "blocks"> {
   readonly calls: readonly Call[];
 }
 
-/** Sends the worker's Configuration, and takes those of clients. */
+/** Sends the worker's Configuration and handles those of clients. */
 export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
   readonly #liveTools: LiveTools;
@@ -48,7 +48,7 @@ export class Configurations {
   readonly #archive: ConfigurationsOptions["archive"];
   readonly #onLanguageDropped: ConfigurationsOptions["onLanguageDropped"];
   readonly #closing = new AbortController();
-  /** Aborted when clients have had time enough to announce their tools to a new worker. */
+  /** Aborted when clients have had enough time to announce their tools to a new worker. */
   readonly #announcedAgain = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
   readonly #unread = new Set<Peer>();
   readonly #awaited = new Set<(from: Peer) => void>();
@@ -64,7 +64,7 @@ export class Configurations {
     this.#voice = voice;
   }
 
-  /** Sends a Configuration when the worker's tools change. The returned function stops that and ends all waiting. */
+  /** Sends a Configuration whenever the worker's tools change. The returned function stops that and ends all waits. */
   follow(): () => void {
     const unfollow = this.#liveTools.onChanged(() => {
       for (const client of this.#peers.clients()) this.send(client);
@@ -83,7 +83,7 @@ export class Configurations {
     this.#outbox.post({ type: "configuration", body }, { to: [identity] });
   }
 
-  /** Takes a client's Configuration, sends the client what it has missed, and answers with the worker's. */
+  /** Handles a client's Configuration: sends the client what it has missed, then the worker's Configuration. */
   take(from: Peer, body: MessageBody<"configuration">): void {
     from.features = new Set(body.features);
     const { preferredLanguage, listens = true } = body;
@@ -102,7 +102,7 @@ export class Configurations {
     for (const onTaken of this.#awaited) onTaken(from);
   }
 
-  /** Costs nothing once after each join: a client that is back has messages of its own to send. */
+  /** Free of charge once per join: a returning client also has its own messages to send. */
   #catchUp(from: Peer, lastSequenceSeen: number): Promise<void> | undefined {
     const isFree = !from.hasCaughtUp;
     from.hasCaughtUp = true;
@@ -112,7 +112,7 @@ export class Configurations {
     return catchUp(from.identity, lastSequenceSeen, { outbox: this.#outbox, archive: this.#archive, charge });
   }
 
-  /** Reads a tool list soon, even if nobody needs it yet, so that its owner learns of bad tools. */
+  /** Reads a tool list soon, even if no call needs it yet, so that its owner learns of bad tools. */
   #readSoon(from: Peer): void {
     if (this.#unread.has(from)) return;
     this.#unread.add(from);
@@ -134,8 +134,8 @@ export class Configurations {
   }
 
   /**
-   * Waits for a moment for the tools of a turn that an earlier worker left: those of the turn's participant, of calls
-   * that wait for permission, and of the MCP servers that the turn has called. Never rejects.
+   * Waits briefly for the tools of a turn that an earlier worker left: those of the turn's participant, of calls that
+   * wait for permission, and of the MCP servers that the turn has called. Never rejects.
    */
   async untilAnnounced({ participantIdentity, blocks, calls }: LeftTurn, signal: AbortSignal): Promise<void> {
     const isOfTurn = ({ identity }: Peer) => identity === participantIdentity;
@@ -145,8 +145,8 @@ export class Configurations {
   }
 
   /**
-   * Runs `goOn` for a call that an earlier worker left, when its tool is known or after `TOOL_TIMES.returnMs`. If the
-   * session closes first, `goOn` is not run: the call is left for the next worker.
+   * Runs `goOn` for a call that an earlier worker left, once its tool is known or after `TOOL_TIMES.returnMs`. If the
+   * session closes first, `goOn` is not run, and the call is left to the next worker.
    */
   async whenKnown(call: Call, goOn: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing;
@@ -154,7 +154,7 @@ export class Configurations {
     if (!signal.aborted) await goOn();
   }
 
-  /** Waits for the tool of a call that waits for permission to start: its owner may have yet to announce it again. */
+  /** Waits for the tool of a call that waits for permission to start: its owner may not have announced it again yet. */
   async #untilKnown(call: Call, signal: AbortSignal): Promise<void> {
     const { participant, toolName, state, hasStoredPermission } = call;
     if (!hasStoredPermission || state !== "pending") return;
@@ -175,7 +175,7 @@ export class Configurations {
     await waitForMcpTools(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
   }
 
-  /** Resolves when a Configuration has been taken for which `isSo`, or on the signal. */
+  /** Resolves once a Configuration for which `isSo` holds has been handled, or when the signal aborts. */
   async #untilTaken(isSo: (from: Peer) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const onTaken = (from: Peer) => isSo(from) && resolve();

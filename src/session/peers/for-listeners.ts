@@ -3,8 +3,8 @@ import type { Peers } from "./peers.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
 /**
- * A voice that says nothing while every participant in the room has its sound off: answers are text then. So is an
- * answer that it fails to open.
+ * Wraps a voice so that it stays silent while every participant in the room has the agent's sound turned off: answers
+ * are then text. An answer that the voice fails to open is text too.
  */
 export function forListeners(
   voice: VoicePort,

@@ -1,21 +1,27 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** The shortest wait that a sender is told. */
+/** The shortest wait that a sender is asked for. */
 const MIN_RETRY_MS = 1_000;
 
-/** How a participant sends something. It is told in the same way that it sends too much. */
+/** How a participant sends something. A refusal is sent the same way. */
 export type Way = keyof typeof TELLINGS;
 
-/** How often a sender is told in one wait. Of its messages that begin a turn, each is named: so many may wait for one. */
+/**
+ * How many refusals are sent per wait. Each dropped message that would begin a turn is named, up to the number of
+ * messages that one participant may have queued.
+ */
 const TELLINGS = { packet: 1, message: 20, text: 1, stream: 1 };
 
-/** A token bucket for what one participant sends without being asked. */
+/** A token bucket for what one participant sends unasked. */
 export class MessageBudget {
   readonly #burst: number;
   readonly #perSecond: number;
   #tokens: number;
   #at = 0;
-  /** Until when each way has been told to wait, and how often. One way does not hear what another was told. */
+  /**
+   * For each way, how many refusals were sent and when their wait ends. A refusal sent one way is not seen by clients
+   * of another.
+   */
   readonly #told = new Map<Way, { readonly until: number; count: number }>();
 
   constructor(burst: number = LIMITS.messageBurst, perSecond: number = LIMITS.messagesPerSecond) {
@@ -24,7 +30,10 @@ export class MessageBudget {
     this.#tokens = burst;
   }
 
-  /** `false` if less than one token is left. A higher cost is let in, and leaves the budget negative. `now` in ms. */
+  /**
+   * Spends budget. Returns `false` if less than one token is left. A higher cost is accepted, and leaves the budget
+   * negative. `now` is in ms.
+   */
   spend(cost: number, now: number): boolean {
     const refilled = this.#tokens + ((now - this.#at) * this.#perSecond) / 1_000;
     this.#tokens = Math.min(this.#burst, refilled);
@@ -34,12 +43,12 @@ export class MessageBudget {
     return true;
   }
 
-  /** Takes tokens for work whose cost is known only after the message was let in. */
+  /** Takes tokens for work whose cost is known only after the message was admitted. */
   charge(cost: number): void {
     this.#tokens -= cost;
   }
 
-  /** In how many ms to try again; `undefined` when that was told in this way, and the wait is not over. */
+  /** Returns in how many ms to try again, or `undefined` if enough refusals were sent this way for the current wait. */
   tell(way: Way, now: number): number | undefined {
     const told = this.#told.get(way);
     if (told && now < told.until && told.count >= TELLINGS[way]) return undefined;
@@ -51,7 +60,7 @@ export class MessageBudget {
   }
 }
 
-/** What a message of so many bytes costs, in tokens. */
+/** Returns the cost of a message of this size, in tokens. */
 export function messageCost(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / LIMITS.bytesPerToken));
 }

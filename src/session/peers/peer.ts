@@ -11,31 +11,34 @@ type Tools = ReadonlyMap<string, AnnouncedTool>;
 /** One participant of the session, across its reconnects. */
 export class Peer {
   readonly identity: string;
-  /** LiveKit's id of this join; `""` while only a stream of the participant has come. */
+  /** LiveKit's id of this join; `""` while only a stream of the participant has arrived. */
   sid: string;
   isPresent = true;
-  /** How often it has joined. What it was shown in an earlier join it may never have seen. */
+  /** How often it has joined. It may never have seen what it was shown in an earlier join. */
   joins = 1;
-  /** A caller by telephone: it can be spoken to, and can be sent no data. */
+  /** Whether it is a phone caller: it can hear the agent, but cannot receive data. */
   readonly isSip: boolean;
   /** Whether it has spoken the protocol, and so can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
-  /** Whether it plays the agent's sound. One that has not said no counts as a listener. */
+  /** Whether it plays the agent's audio. Assumed unless it says otherwise. */
   listens = true;
-  /** Whether it has asked, since it joined, for what it has missed. */
+  /** Whether it has asked since it joined for what it missed. */
   hasCaughtUp = false;
-  /** The language that `set_language` has chosen. It is valid until the client names another one than before. */
+  /** The language chosen by `set_language`. It applies until the client names a different language than before. */
   chosenLanguage: string | undefined;
   #preferredLanguage: string | undefined;
   #seenStanzas = new Set<number>();
-  /** Messages, by stanza, that are being stored or could not be. */
+  /** Messages, by stanza, that are being stored or could not be stored. */
   #storing = new Map<number, Promise<void>>();
   #tools: Tools | undefined;
   #readTools: (() => Tools | undefined) | undefined;
   /** What it may send. */
   readonly budget = new MessageBudget();
-  /** What its calls may tell of their progress. A tool may write many lines, and they cost its participant no message. */
+  /**
+   * What its calls may report as progress. A tool may write many lines, and they must not use up its participant's
+   * messages.
+   */
   readonly progressBudget = new MessageBudget(LIMITS.progressBurst, LIMITS.progressPerSecond);
 
   constructor({ identity, sid, isSip }: RoomParticipant) {
@@ -44,12 +47,12 @@ export class Peer {
     this.isSip = isSip;
   }
 
-  /** BCP 47; undefined while unknown. */
+  /** BCP 47; `undefined` while unknown. */
   get language(): string | undefined {
     return this.chosenLanguage ?? this.#preferredLanguage;
   }
 
-  /** Takes the language of a Configuration. @returns whether that has replaced a language that was chosen */
+  /** Sets the language of a Configuration. @returns whether that replaced a chosen language */
   preferLanguage(language: string): boolean {
     const before = this.#preferredLanguage ?? language;
     const isAnother = language !== before && this.chosenLanguage !== undefined;
@@ -58,7 +61,7 @@ export class Peer {
     return isAnother;
   }
 
-  /** Whether it says by Ack if it takes an `either` call. */
+  /** Whether it acknowledges an `either` call to claim it. */
   get claims(): boolean {
     return this.features.has("claims");
   }
@@ -70,8 +73,8 @@ export class Peer {
   }
 
   /**
-   * Takes a tool list, or with a `read` that returns `undefined` that there is none. It is read when it is first needed,
-   * so of several lists in a row only the last one is read.
+   * Sets the announced tool list; a `read` that returns `undefined` means that there is none. The list is read only
+   * when it is first needed, so of several lists in a row only the last one is read.
    */
   announce(read: () => Tools | undefined): void {
     this.#readTools = read;
@@ -83,7 +86,7 @@ export class Peer {
     if (read) this.#tools = read();
   }
 
-  /** @returns whether this is a new join, after which stanza numbers begin again */
+  /** @returns whether this is a new join, after which stanza numbers start again */
   join({ sid }: RoomParticipant): boolean {
     const isNewJoin = !this.isPresent || (this.sid !== "" && sid !== "" && sid !== this.sid);
     if (isNewJoin) {
@@ -96,13 +99,13 @@ export class Peer {
     return isNewJoin;
   }
 
-  /** Lets stanza numbers begin again. Messages that must not be handled twice are also known by their ids. */
+  /** Lets stanza numbers start again. Messages that must not be handled twice are also recognized by their ids. */
   forgetStanzas(): void {
     this.#seenStanzas = new Set();
     this.#storing = new Map();
   }
 
-  /** @returns false for a stanza of this join that has come before */
+  /** @returns false if this stanza already arrived in this join */
   takeStanza(stanzaId: number): boolean {
     if (this.#seenStanzas.has(stanzaId)) return false;
     this.#seenStanzas.add(stanzaId);
@@ -110,7 +113,7 @@ export class Peer {
     return true;
   }
 
-  /** The message of this stanza is being stored. */
+  /** Records that the message of this stanza is being stored. */
   noteStoring(stanzaId: number, storing: Promise<void>): void {
     const all = this.#storing;
     all.set(stanzaId, storing);
@@ -121,7 +124,7 @@ export class Peer {
     );
   }
 
-  /** Calls `onStored` when the message of this stanza is stored: at once if it need not be, never if that failed. */
+  /** Calls `onStored` once the message of this stanza is stored: at once if it need not be, never if that failed. */
   whenStored(stanzaId: number, onStored: () => void): void {
     const storing = this.#storing.get(stanzaId);
     if (storing) void storing.then(onStored, () => {});

@@ -6,10 +6,12 @@ import type { RoomParticipant } from "../room/room-input.ts";
 /** The participants of a session. Those that left are kept, with their features, tools and language. */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
-  /** Chosen languages by identity. They are apart from the peers, because stored ones are known before these join. */
+  /**
+   * Chosen languages by identity. Kept separately, because stored languages are loaded before their participants join.
+   */
   readonly #languages = new Map<string, string>();
 
-  /** The peer of a participant that is present from now on. `isNewJoin`: it has joined, or joined again. */
+  /** Marks a participant as present and returns it. `isNewJoin`: it has joined, or joined again. */
   join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
     const known = this.#peers.get(participant.identity);
     if (known) return { peer: known, isNewJoin: known.join(participant) };
@@ -38,7 +40,7 @@ export class Peers {
     return this.present.length === 0;
   }
 
-  /** Whether somebody may hear the agent. In an empty room, somebody who is about to come. */
+  /** Whether anybody may hear the agent. `true` for an empty room, because somebody may be about to join. */
   get hasListener(): boolean {
     return this.isEmpty || this.present.some(({ listens }) => listens);
   }
@@ -47,29 +49,29 @@ export class Peers {
     return this.#peers.get(identity)?.isPresent ?? false;
   }
 
-  /** The identities of participants that are present and asked for a feature. */
+  /** Returns the identities of present participants that enabled a feature. */
   withFeature(feature: Feature): string[] {
     return this.present.filter((peer) => peer.features.has(feature)).map((peer) => peer.identity);
   }
 
-  /** The identities of participants that asked for a feature and are away. */
+  /** Returns the identities of absent participants that had enabled a feature. */
   absentWithFeature(feature: Feature): string[] {
     return [...this.#peers.values()]
       .filter((peer) => !peer.isPresent && peer.features.has(feature))
       .map((peer) => peer.identity);
   }
 
-  /** The clients that are present, in the order in which they came. */
+  /** The present clients, in the order in which they first joined. */
   clients(): Peer[] {
     return this.present.filter((peer) => peer.isClient && !peer.isSip);
   }
 
-  /** The peers that may run tools in this participant's turns. */
+  /** Returns the devices that may run tools in this participant's turns. */
   hosts(participant: string): TurnHost[] {
     return hostsFor(participant, this.clients());
   }
 
-  /** Those that are in the room, in the order in which they first came. */
+  /** The participants in the room, in the order in which they first joined. */
   get present(): Peer[] {
     return [...this.#peers.values()].filter((peer) => peer.isPresent);
   }

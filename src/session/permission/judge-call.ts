@@ -14,7 +14,7 @@ import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 
-/** What the rules say of a call. To use the tool at all is a deed of its own, of type `tool`. */
+/** Returns what the rules say about a call. Using the tool at all is an action in itself, of type `tool`. */
 export function judgeCall(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
@@ -27,8 +27,8 @@ export function judgeCall(
 }
 
 /**
- * What a decided request lets its call do. An approval is for this tool, these arguments, and the values that these had
- * when the participant was asked: by the time another worker takes the call up, a path may lead elsewhere.
+ * Returns what a decided request permits. An approval applies only to this tool, these arguments, and the values they
+ * had when the participant was asked: by the time another worker resumes the call, a path may lead elsewhere.
  */
 export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
@@ -48,7 +48,7 @@ export function toPermit(permission: PermissionRecord, call: Call, need: Permiss
   }
 }
 
-/** The text that tells why a rule denies this. */
+/** Returns the text that explains why a rule denies this. */
 export function toRuleText({ type, values }: PermissionNeed): string {
   return `a rule does not allow it (${type}: ${values.join(", ")})`;
 }
@@ -61,7 +61,7 @@ function refused(why: string): Permit {
   return { isAllowed: false, why };
 }
 
-/** A hash of tool and arguments, so that an approval cannot be used for others. */
+/** Returns a hash of the tool and its arguments, so that an approval cannot be used for others. */
 export function hashInput({ toolName, input }: Pick<Call, "toolName" | "input">): string {
   return createHash("sha256")
     .update(`${toolName}\n${canonicalize(input)}`)
@@ -75,8 +75,8 @@ export interface EditGuard {
 }
 
 /**
- * Checks edited arguments by the tool's schema and the rules, and says what they touch. An answer whose arguments fail
- * is not stored, so a call with a stored answer can always run.
+ * Checks edited arguments against the tool's schema and the rules, and returns what they touch. An answer whose
+ * arguments fail is not stored, so a call with a stored answer can always run.
  */
 export function checkEditedInput(
   { toolName, editedInputSchema }: Pick<PermissionRecord, "toolName" | "editedInputSchema">,
@@ -100,12 +100,12 @@ function needOf(read: () => PermissionNeed): PermissionNeed | undefined {
   try {
     return read();
   } catch {
-    // The tool's own definition failed. Its error may contain anything, so it is not handed out.
+    // The tool's own definition failed. Its error may contain anything, so it is not passed on.
     return undefined;
   }
 }
 
-/** @throws {AppError} `malformed` for what is no JSON object that could be kept as it is written */
+/** @throws {AppError} `malformed` unless it is a JSON object that can be stored exactly as written */
 export function parseEditedInput(json: string): JsonObject {
   try {
     const read = parseExactJson(json, "permission_response.editedInputJson");

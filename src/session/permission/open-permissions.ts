@@ -12,17 +12,18 @@ interface OpenRequest {
 
 interface OpenPermissionsOptions {
   readonly store: PermissionStore;
-  /** A request waits longer than before. */
+  /** Called when a request was given more time. */
   readonly onExtended: (record: PermissionRecord) => void;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How long to try again to end a request while the database is away. After that it counts as not answered. */
+/** How long to retry ending a request while the database is unreachable. After that, it counts as unanswered. */
 const GIVE_UP_AFTER_MS = 10_000;
 
 /**
- * The requests that a session waits for. The store decides which answer counts, whichever process has written it. The
- * session learns of it by a notification, by reading again when listening begins anew, and at the latest at the expiry.
+ * The requests that a session waits for. The store decides which answer counts, whichever process wrote it. The session
+ * learns of an answer by a notification, by rereading the store when listening starts again, or at the latest when the
+ * request expires.
  */
 export class OpenPermissions {
   readonly #options: OpenPermissionsOptions;
@@ -34,12 +35,12 @@ export class OpenPermissions {
     this.#options = options;
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get records(): PermissionRecord[] {
     return [...this.#open.values()].map(({ record }) => record);
   }
 
-  /** Resolves with the request when it is decided. Does not resolve after `close`. */
+  /** Resolves to the request once it is decided. Never resolves after `close`. */
   async decided(record: PermissionRecord): Promise<PermissionRecord> {
     if (record.state !== "asked") return record;
     const { promise, resolve } = Promise.withResolvers<PermissionRecord>();
@@ -52,7 +53,7 @@ export class OpenPermissions {
     return promise;
   }
 
-  /** Takes a request from the store. Ignored if nothing has changed, or if it is not waited for. */
+  /** Applies a request from the store. Ignored if nothing has changed, or if it is not waited for. */
   apply(record: PermissionRecord): void {
     const request = this.#open.get(record.id);
     if (!request) return;
@@ -63,7 +64,7 @@ export class OpenPermissions {
   }
 
   /**
-   * Ends a request without an answer. An answer that the store already has stays, and a request that was given more
+   * Ends a request without an answer. An answer that is already in the store wins, and a request that was given more
    * time does not expire. Never rejects.
    */
   async end(end: PermissionEnd): Promise<void> {
@@ -82,7 +83,7 @@ export class OpenPermissions {
     if (request) this.apply({ ...request.record, state });
   }
 
-  /** Stops waiting. The requests stay open in the store: the next worker goes on waiting for them. */
+  /** Stops waiting. The requests stay open in the store, and the next worker continues to wait for them. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { timer } of this.#open.values()) clearTimeout(timer);

@@ -38,12 +38,11 @@ import { sayApart } from "../answer/answer-output.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import { WordedQuestions, type Saying } from "./worded-questions.ts";
 
-/** What the config says of permissions. */
+/** The permission settings of the config. */
 export interface PermissionPolicy {
   readonly rules: readonly PermissionRule[];
-  /** Whether questions are said aloud, and a short yes or no answers them. */
+  /** Whether questions are spoken, and a short yes or no answers them. */
   readonly byVoice: boolean;
-  /** How long a call waits for an answer. */
   readonly waitMs: number;
 }
 
@@ -65,7 +64,7 @@ interface Asked extends AskedNeed {
   readonly whileRunning: boolean;
 }
 
-/** Gives a session's calls permission to run: by rules, by grants, or by asking a participant. */
+/** Decides whether a session's calls may run: by rules, by grants, or by asking a participant. */
 export class PermissionDesk {
   readonly #options: PermissionDeskOptions;
   readonly #open: OpenPermissions;
@@ -83,7 +82,7 @@ export class PermissionDesk {
     this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
   }
 
-  /** Rejects when the request cannot be stored. */
+  /** Rejects if the request cannot be stored. */
   permit(call: OpenCall, need: AskedNeed, turn: CallTurn): Permit | Promise<Permit> {
     const action = judgeCall(call.current.toolName, need, this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
@@ -92,9 +91,9 @@ export class PermissionDesk {
   }
 
   /**
-   * The same for something that a running call wants to do. The use of its tool was judged before it began. When the
-   * call's turn is over, a participant that is present, can read and has no dialogs is shown the question in a
-   * message of its own. To any other, `sayAgain` says it after that participant's next answer, if the question is put in words at all.
+   * Like `permit`, but for an action of a running call, whose tool was judged before it started. If the call's turn is
+   * over, a participant who is present, can read and has no dialogs is shown the question in a separate message. Anyone
+   * else is asked after their next answer (`sayAgain`), if the question is asked in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
@@ -114,7 +113,10 @@ export class PermissionDesk {
     return { signal: over, aside };
   }
 
-  /** Why a rule denies this, for the model; `undefined` if none does. No grant and no answer overrides a deny. */
+  /**
+   * Returns why a rule denies this, for the model, or `undefined` if none does. No grant and no answer overrides a
+   * deny.
+   */
   denialOf(call: Call, need: PermissionNeed): string | undefined {
     return judgeCall(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
@@ -125,17 +127,17 @@ export class PermissionDesk {
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
 
-  /** Whether any participant is asked for a permission. */
+  /** Whether any participant is being asked for a permission. */
   get isAsking(): boolean {
     return this.#open.records.length > 0;
   }
 
-  /** Whether this participant is asked for any permission. */
+  /** Whether this participant is being asked for any permission. */
   isAnyAwaited(from: string): boolean {
     return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);
   }
 
-  /** The id of a question that this participant's next words may answer. */
+  /** Returns the id of a question that this participant's next words may answer. */
   awaitedWords(from: string): string | undefined {
     return this.#questions.awaitedWords(from);
   }
@@ -147,7 +149,7 @@ export class PermissionDesk {
     );
   }
 
-  /** Takes a PermissionResponse. One that does not count is answered with an ErrorMessage. */
+  /** Handles a PermissionResponse. One that does not count is answered with an ErrorMessage. */
   handleResponse(from: Peer, body: MessageBody<"permission_response">): void {
     const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
     this.#answer(from, body).catch(refuse);
@@ -169,8 +171,8 @@ export class PermissionDesk {
   }
 
   /**
-   * Takes an utterance as the answer to the oldest question that this participant may answer in this way. Returns
-   * `false` when it is no yes or no to such a question, and so is a message.
+   * Takes an utterance as the answer to the oldest question that this participant may answer this way. Returns `false`
+   * if it is not a yes or no to such a question; it is then a message.
    */
   takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
     const taken = this.#questions.take(from, utterance, via);
@@ -189,14 +191,16 @@ export class PermissionDesk {
   }
 
   /**
-   * Says the open questions that this participant has not heard in full, because a turn was cut off or an earlier
+   * Asks the open questions that this participant was not asked in full, because a turn was cut off or an earlier
    * worker asked. Never rejects.
    */
   async sayAgain(participant: string, turn: Saying): Promise<void> {
     await this.#questions.sayAgain(participant, turn);
   }
 
-  /** Ends the requests of a call that an earlier worker made, and that nobody here waits for. Never rejects. */
+  /**
+   * Ends the requests that an earlier worker made for a call, and that this worker does not wait for. Never rejects.
+   */
   async withdraw({ id: callId }: Call): Promise<void> {
     if (this.#open.records.some((record) => record.callId === callId)) return;
     try {
@@ -211,12 +215,12 @@ export class PermissionDesk {
     await this.#open.close();
   }
 
-  /** @throws {AppError} `malformed` for arguments that the request does not take */
+  /** @throws {AppError} `malformed` for arguments that the request does not accept */
   async #checkEdited({ identity }: Peer, permissionId: string, input: JsonObject): Promise<EditedInput> {
     const { store, sessionId, serverTools, policy } = this.#options;
     const permission = await store.load(permissionId);
     const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
-    // Not checked here, because the store refuses such an answer and says why.
+    // Not checked here, because the store rejects such an answer and says why.
     if (!isTheirs || permission.state !== "asked") return { input, patterns: [] };
     const checked = checkEditedInput(permission, input, { serverTools, rules: policy.rules });
     if ("error" in checked) throw new AppError("malformed", `permission_response.editedInputJson: ${checked.error}`);
@@ -228,14 +232,14 @@ export class PermissionDesk {
     const { id: callId, toolName, participant, hasStoredPermission } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !hasStoredPermission) {
-      // What somebody has allowed for good holds in its own turns: others ask anew for its device.
+      // A permanent permission applies only in the approver's own turns. Others must ask each time to use its device.
       const grants = approver === participant ? await store.grants(approver) : [];
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);
       if (isGranted(need, granted)) return { isAllowed: true, approver };
       if (this.#isOutOfReach(need)) return refuseUnaskable();
     }
-    // A stored request names its call.
+    // The request refers to its call, so the call must be stored first.
     await recorder.durable(callId);
     const record = await store.insert(this.#toRequest(call.current, need));
     const { id: permissionId } = record;
@@ -259,7 +263,7 @@ export class PermissionDesk {
     return toPermit(permission, call.current, need);
   }
 
-  /** Whether the approver calls by telephone, and so could answer by voice alone, but must not for this tool. */
+  /** Whether the approver is a phone caller, who could answer only by voice, but this tool does not allow that. */
   #isOutOfReach({ approver, voiceApproval }: AskedNeed): boolean {
     const { peers, policy, voice } = this.#options;
     const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;
@@ -298,7 +302,7 @@ export class PermissionDesk {
     this.#options.tell({ type: "permission_replied", permission });
   }
 
-  /** @throws {AppError} when the answer does not count */
+  /** @throws {AppError} if the answer does not count */
   async #reply(reply: Omit<PermissionReply, "sessionId">): Promise<void> {
     const { store, sessionId } = this.#options;
     const decided = await store.reply({ ...reply, sessionId });

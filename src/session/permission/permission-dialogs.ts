@@ -11,10 +11,10 @@ interface PermissionDialogsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How many decided requests are kept for a participant without dialogs. It is told when it has them. */
+/** How many decided requests are retained for a participant without dialogs, in case it gets them later. */
 const MAX_MISSED = 16;
 
-/** Shows the approver's client each request (type 101), and its end (type 102), by whatever way it was answered. */
+/** Shows the approver's client each request (type 101) and its end (type 102), however it was answered. */
 export class PermissionDialogs {
   readonly #options: PermissionDialogsOptions;
   /** By identity. */
@@ -30,7 +30,7 @@ export class PermissionDialogs {
     if (!this.#hasDialogs(identity)) return;
     const leftMs = Math.max(0, record.expiresAt - Date.now());
     const message: Message = { type: "permission_request", body: toPermissionRequest({ ...record, leftMs }) };
-    // A request that could not be sent is shown again when the client comes back.
+    // A request that could not be sent is shown again when the client returns.
     const onFailed = (error: unknown) => this.#options.logger.warn({ error }, "a permission request could not be sent");
     try {
       const { sent, isStream } = this.#options.outbox.send(message, { to: [identity] });
@@ -52,7 +52,7 @@ export class PermissionDialogs {
     this.#streamed.after(id, () => this.#options.outbox.post(message, { to: [identity] }));
   }
 
-  /** Shows a client that has just named its features the open requests, and those whose end it missed. */
+  /** Shows a client that has just sent its features the open requests, and closes those whose end it missed. */
   welcome(identity: string, open: readonly PermissionRecord[]): void {
     if (!this.#hasDialogs(identity)) return;
     const missed = this.#missed.get(identity) ?? [];

@@ -2,14 +2,17 @@ import { LIMITS } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
-/** A stored request as PermissionRequest. */
+/** Converts a stored request to a PermissionRequest. */
 export function toPermissionRequest(permission: PermissionRecord): MessageBody<"permission_request"> {
   const { id, type, pattern, sessionId, messageId, callId, title, createdAt } = permission;
   const metadataJson = toMetadataJson(permission);
   return { id, type, pattern: [...pattern], sessionId, messageId, callId, title, metadataJson, createdAt };
 }
 
-/** The tool's metadata, and what a client needs to show the question and its clock. Long metadata is left out. */
+/**
+ * Returns the tool's metadata, plus what a client needs to show the question and its countdown. Metadata that is too
+ * long is omitted.
+ */
 function toMetadataJson({ metadata, expiresAt, leftMs, editedInputSchema }: PermissionRecord): string {
   const allowEditedInput = editedInputSchema !== null;
   const whole = JSON.stringify({ ...metadata, allowEditedInput, expiresAt, leftMs });

@@ -5,53 +5,53 @@ import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 
-/** How an answer comes. */
+/** How an answer arrives. */
 type Via = "voice" | "text";
 
 interface Question {
   readonly record: PermissionRecord;
   /**
-   * Whether a spoken yes counts, and any typed one. If false, only a typed yes to a question that was shown whole
-   * counts. A no always counts.
+   * Whether a spoken yes counts, and any typed one. If `false`, only a typed yes to a question that was shown in full
+   * counts. A no counts either way.
    */
   readonly voiceApproval: boolean;
-  /** Aborted when the question need not be said any more. */
+  /** Aborted when the question no longer needs to be asked. */
   readonly cut: AbortSignal;
-  /** Set when the question has been said in full to an approver who was there. */
+  /** Set once the question was asked in full while the approver was present. */
   asked?: Asked;
 }
 
 interface Asked {
-  /** The ways by which a yes and a no count: none once one is taken. */
+  /** The ways in which a yes and a no count. Empty once an answer was taken. */
   readonly ways: Readonly<Record<"yes" | "no", readonly Via[]>>;
-  /** Whether it reached the approver in its present join. */
+  /** Whether the approver has stayed in the room since it was asked. */
   readonly isThere: () => boolean;
 }
 
-/** Where a question can be said. */
+/** Where a question can be spoken or shown. */
 export type Saying = Pick<CallTurn, "aside" | "signal" | "speech">;
 
 interface WordedQuestionsOptions {
   readonly peers: Pick<Peers, "get">;
-  /** Whether questions are said, and a spoken yes or no counts. */
+  /** Whether questions are spoken, and a spoken yes or no counts. */
   readonly byVoice: boolean;
 }
 
 /**
- * Questions that are put in words beside an answer: spoken if the answer is spoken, else shown. A participant whose
- * client shows no dialogs is always asked in words, because it would see nothing else. Others are asked in words with
+ * Questions asked in words beside an answer: spoken if the answer is spoken, otherwise shown. A participant whose
+ * client has no dialogs is always asked in words, because it would see nothing else. Others are asked in words with
  * `byVoice`, unless the tool has `voiceApproval: false`.
  */
 export class WordedQuestions {
   readonly #options: WordedQuestionsOptions;
-  /** By the request's id, the oldest first. */
+  /** By the request's id, oldest first. */
   readonly #questions = new Map<string, Question>();
 
   constructor(options: WordedQuestionsOptions) {
     this.#options = options;
   }
 
-  /** Never rejects. */
+  /** Asks a question, if its approver is asked in words. Never rejects. */
   async ask(question: Omit<Question, "asked">, saying: Saying): Promise<void> {
     const { record, voiceApproval } = question;
     const hasDialog = this.#options.peers.get(record.participantIdentity)?.features.has("permissions") === true;
@@ -61,13 +61,19 @@ export class WordedQuestions {
     await this.#say(asked, saying);
   }
 
-  /** Says the questions that this participant has not heard in full, as when its turn was cut off. Never rejects. */
+  /**
+   * Asks the questions that this participant was not asked in full, for example because its turn was cut off. Never
+   * rejects.
+   */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
     for (const question of this.#questions.values())
       if (!isSaid(question) && question.record.participantIdentity === participant) await this.#say(question, saying);
   }
 
-  /** Takes a yes or a no for the oldest question that this participant may answer so. It takes no second answer. */
+  /**
+   * Takes a yes or no as the answer to the oldest question that this participant may answer this way. A question takes
+   * only one answer.
+   */
   take(
     { identity, language }: Pick<Peer, "identity" | "language">,
     utterance: string,
@@ -76,7 +82,7 @@ export class WordedQuestions {
     const said = this.#saidTo(identity);
     const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
     if (!answer) return undefined;
-    // A question that takes a yes comes first: a no is meant for it, and not for one that takes no yes.
+    // A question that accepts a yes comes first: a no is meant for it rather than for one that does not accept a yes.
     const taking = (kind: "yes" | "no") => said.find(({ asked }) => asked?.ways[kind].includes(via));
     const question = taking("yes") ?? taking("no");
     if (!question?.asked?.ways[answer].includes(via)) return undefined;
@@ -84,12 +90,12 @@ export class WordedQuestions {
     return { permissionId: question.record.id, answer };
   }
 
-  /** The id of the oldest question that this participant's next words may answer. */
+  /** Returns the id of the oldest question that this participant's next words may answer. */
   awaitedWords(identity: string): string | undefined {
     return this.#saidTo(identity)[0]?.record.id;
   }
 
-  /** The questions that still take an answer of this participant, at least a no. */
+  /** Returns the questions that still accept an answer from this participant, at least a no. */
   #saidTo(identity: string): Question[] {
     return [...this.#questions.values()].filter(
       (question) =>
@@ -101,7 +107,7 @@ export class WordedQuestions {
     this.#questions.delete(permissionId);
   }
 
-  /** A question counts as asked only once the participant, while it was there, has heard it in full or was shown it. */
+  /** A question counts as asked only once the participant has heard it in full or was shown it, while present. */
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
@@ -113,7 +119,7 @@ export class WordedQuestions {
     const words = isQuestion ? toSpokenQuestion(record.title, peer.language) : record.title;
     const said = await aside(isAnothers(record) ? `${record.participantIdentity}: ${words}` : words, cut);
     if (!hasReached(said, peer) || signal.aborted || cut.aborted) return;
-    // Without `voiceApproval` a typed yes counts only where the whole title was shown.
+    // Without `voiceApproval`, a typed yes counts only if the whole title was shown.
     const isTypable = voiceApproval || (said === "shown" && isWhole);
     if (isTypable && !isQuestion) await aside(spokenAnswersOf(peer.language).question, cut);
     const { byVoice } = this.#options;
@@ -124,29 +130,29 @@ export class WordedQuestions {
   }
 }
 
-/** Whether a question was said, and its approver has not left since. */
+/** Whether a question was asked, and its approver has not left since. */
 function isSaid(question: Question): question is Question & { asked: Asked } {
   return question.asked?.isThere() === true;
 }
 
 /**
- * Tells whether a participant has been in the room without a break since now. Whoever comes back may have missed what was said, and
- * LiveKit notices late that a client has gone.
+ * Returns a function that tells whether a participant has stayed in the room since now. Anyone who returns may have
+ * missed what was said, and LiveKit notices late that a client has gone.
  */
 export function sameJoin(peer: Pick<Peer, "joins" | "isPresent">): () => boolean {
   const { joins } = peer;
   return () => peer.isPresent && peer.joins === joins;
 }
 
-/** Whether a participant has got words that were said to it: one that calls by telephone reads nothing. */
+/** Whether a participant received words addressed to it. A phone caller cannot read shown text. */
 export function hasReached(said: Said, peer: Pick<Peer, "isSip"> | undefined): boolean {
   return said === "heard" || (said === "shown" && peer?.isSip !== true);
 }
 
-/** Whether it is said in another participant's turn: then it begins with the name of whom it is put to. */
+/** Whether the question is asked in another participant's turn. If so, it starts with the approver's name. */
 const isAnothers = ({ metadata }: PermissionRecord) => metadata["participant"] !== undefined;
 
-/** A title as a question in a language: "Write notes/today.md. Yes or no?" */
+/** Returns a title as a question in a language: "Write notes/today.md. Yes or no?" */
 function toSpokenQuestion(title: string, language: string | undefined): string {
   const stop = /[.!?。！？]$/u.test(title) ? "" : ".";
   return `${title}${stop} ${spokenAnswersOf(language).question}`;

@@ -2,18 +2,18 @@ import { findResult, findSessionOfCall, type StoredResult } from "../../store/re
 import { searchRecord, type FoundPiece, type RecordSearch } from "../../store/recall/search-record.ts";
 import type { Sql } from "../../store/database/pool.ts";
 
-/** Searches the conversation that a call belongs to, and no other one. */
+/** Searches only the conversation that a call belongs to. */
 export interface RecallStore {
   /**
-   * Pieces of ended turns, newest first. `undefined` when the words have neither letters nor digits.
+   * Returns excerpts of ended turns, newest first, or `undefined` if the query contains no letters or digits.
    *
-   * @throws {Error} when it is not known which conversation the call belongs to
+   * @throws {Error} if the call's conversation cannot be determined
    */
   readonly search: (
     callId: string,
     search: Omit<RecordSearch, "sessionId">,
   ) => Promise<readonly FoundPiece[] | undefined>;
-  /** The result of a call, by its id or that of its tool use. @throws {Error} as `search` does */
+  /** Returns a call's result, by the id of the call or of its tool use. @throws {Error} as `search` does */
   readonly findResult: (callId: string, id: string) => Promise<StoredResult | undefined>;
 }
 

@@ -8,7 +8,7 @@ import type { RecallStore } from "./recall-store.ts";
 
 export const RECALL_TOOL = "recall";
 const MAX_TURNS = 20;
-/** How much of a result is given at once. */
+/** How much of a result is returned at once. */
 const MAX_CHARACTERS = 20_000;
 
 const time = z.iso.datetime({ offset: true, error: "expected a time as 2026-11-22T16:00:00Z" });
@@ -31,13 +31,13 @@ const input = z.strictObject({
 type Search = Omit<z.output<typeof input>, "id" | "offset">;
 
 interface RecallOptions {
-  /** Whether it is offered from the start. If not, it is offered once turns are left out of what the model is shown. */
+  /** Whether the tool is offered from the start. If not, it is offered once turns have left the context window. */
   readonly isAlwaysOffered: boolean;
 }
 
 /**
- * The built-in tool `recall`: searches the call's own conversation, and gives stored results of its calls. It cannot
- * reach any other conversation.
+ * The built-in tool `recall`. It searches the call's own conversation and returns stored results of its calls. It
+ * cannot reach any other conversation.
  */
 export function recallTool(store: RecallStore, { isAlwaysOffered }: RecallOptions): ServerTool {
   const tool = defineTool({

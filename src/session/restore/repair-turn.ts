@@ -10,7 +10,7 @@ import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { sentencesOf } from "../answer/speaker.ts";
 
-/** The outcome of a call that its worker left and that is not taken up again. */
+/** Returns the outcome of a call that an earlier worker left and that is not resumed. */
 export function outcomeOfLeft({ state }: Call): Failure {
   return state === "pending" ? UNSTARTED : UNKNOWN;
 }
@@ -19,9 +19,9 @@ const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OU
 const UNSTARTED = { state: "error", errorCode: "not_run", errorMessage: NOT_STARTED } as const;
 
 /**
- * Ends a turn whose worker stopped in the middle of it, or only the speech of its answer if the turn has ended. Every tool
- * use without a result gets one: that of its call if the call had ended, else one that says what is known. Stored blocks
- * stay as they are.
+ * Ends a turn whose worker stopped in the middle of it, or only the speech of its answer if the turn has ended. Every
+ * tool use without a result gets one: that of its call if the call had ended, otherwise one that says what is known.
+ * Stored blocks are not changed.
  */
 export async function repairTurn(session: SessionWriter, turn: TurnRecord, resultMaxBytes: number): Promise<void> {
   const speech = endOfSpeech(turn);
@@ -45,7 +45,7 @@ export async function repairTurn(session: SessionWriter, turn: TurnRecord, resul
   await finishTurn(session, { turnId: turn.id, state: "failed", errorCode: "unavailable", errorMessage, speech });
 }
 
-/** How far the speech of a turn's answer had come, in whole sentences; `undefined` when the answer was not spoken. */
+/** Returns how much of a turn's answer was spoken, in whole sentences, or `undefined` if it was not spoken. */
 function endOfSpeech({ blocks, progress, state }: TurnRecord): SpeechEnd | undefined {
   if (progress?.heard === undefined) return undefined;
   const sentences = sentencesOf(textsOf(blocks), undefined);
@@ -56,7 +56,7 @@ function endOfSpeech({ blocks, progress, state }: TurnRecord): SpeechEnd | undef
   };
 }
 
-/** A call is stored as running before it is handed to a runner. A call that is not was never started. */
+/** A call is stored as running before it is passed to a runner. A call that is still pending was never started. */
 function answerOf(call: Call | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
   if (call.outcome) return toModelAnswer(call.outcome, { timeoutMs: call.timeoutMs, maxBytes });

@@ -20,35 +20,35 @@ import type { TalkArchive } from "../record/talk-archive.ts";
 import type { UnfinishedTurn } from "../turns/turn-queue.ts";
 import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 
-/** A turn that began longer ago is not taken up again, but ended: nobody waits for its answer any more. */
+/** An older unfinished turn is ended instead of resumed: nobody waits for its answer any more. */
 const RESUMABLE_MS = 10 * 60_000;
 
 export interface Restored {
-  /** What the next turn goes on from. */
+  /** The context window that the next turn continues from. */
   readonly window: Window;
-  /** The position of the newest turn that has ended, replaced or not; 0 without turns. */
+  /** The position of the newest ended turn, including replaced ones; 0 if there are no turns. */
   readonly lastPosition: number;
-  /** The ids of the newest user messages that turns began with, oldest first. */
+  /** The ids of the newest user messages that began turns, oldest first. */
   readonly messageIds: readonly string[];
   readonly unfinished: UnfinishedTurn | undefined;
-  /** Messages that waited for their turn. */
+  /** Queued messages that have no turn yet. */
   readonly waiting: readonly WaitingMessage[];
-  /** The calls whose outcome the model was promised, whether they have ended or not. */
+  /** Calls whose outcome the model was promised, whether or not they have ended. */
   readonly promised: readonly Call[];
-  /** The forms of calls that may go on, answered or not. */
+  /** The forms of calls that may continue, answered or not. */
   readonly forms: readonly Call[];
 }
 
 interface RestoreOptions {
   readonly archive: TalkArchive;
-  /** Limit of a result that the model is shown. */
+  /** Size limit of a result that the model sees. */
   readonly resultMaxBytes: number;
 }
 
 /**
- * Loads what a session goes on from, whose size does not grow with the talk: the turns that the model is shown, and
- * what is open. If the last turn was left running, or its answer was not spoken to the end, it may be taken up again. Any
- * other turn that was left is ended.
+ * Loads the state that a session resumes from: the context window and everything unfinished. Its size does not grow
+ * with the conversation. If the last turn was still running or being spoken, it may be resumed; any other unfinished
+ * turn is ended.
  */
 export async function restore(writer: SessionWriter, { archive, resultMaxBytes }: RestoreOptions): Promise<Restored> {
   const { sql, lease } = writer;
@@ -71,7 +71,7 @@ export async function restore(writer: SessionWriter, { archive, resultMaxBytes }
   return { window, lastPosition, messageIds, unfinished, waiting, promised, forms };
 }
 
-/** Ends the open turns and calls of a session that is not continued. Messages that still wait for their turn are dropped. */
+/** Ends the open turns and calls of a session that is not continued. Queued messages are dropped. */
 export async function endOpen(
   writer: SessionWriter,
   { resultMaxBytes }: Pick<RestoreOptions, "resultMaxBytes">,
@@ -84,16 +84,16 @@ export async function endOpen(
 }
 
 interface Settled {
-  /** The calls whose outcome the model was promised. */
+  /** Calls whose outcome the model was promised. */
   readonly promised: readonly Call[];
-  /** The ids of all calls that are not ended here: somebody takes them up. */
+  /** The ids of all calls that are not ended here, because they are resumed. */
   readonly goingOn: readonly string[];
 }
 
 /**
- * Finds the calls that go on, and ends those that nobody waits for any more. A form is treated as its call. A result
- * block and the end of its call are stored separately, and a worker may have died between the two: then the call ends
- * with what the model was told.
+ * Finds the calls that continue, and ends those that nobody waits for any more. A form is treated like its call. A tool
+ * result and the end of its call are stored separately, and a worker may have died in between: the call then ends with
+ * the result that the model received.
  */
 async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | undefined): Promise<Settled> {
   const taken = new Set(danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId));
@@ -114,7 +114,7 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
   return { promised, goingOn };
 }
 
-/** Ends a call with what the model was told of it. */
+/** Ends a call with the outcome that the model received. */
 async function endLeft(writer: SessionWriter, unsettled: UnsettledCall): Promise<void> {
   const { call } = unsettled;
   await saveCall(writer, endedCall(call, toldOutcome(unsettled) ?? outcomeOfLeft(call)));
@@ -124,7 +124,7 @@ function isPromise(result: UnsettledCall["resultInTurn"]): boolean {
   return isReceipt(result?.["content"]);
 }
 
-/** The outcome that the model was told; `undefined` when it was only promised one. */
+/** Returns the outcome that the model received, or `undefined` if it was only promised one. */
 function toldOutcome({ resultInTurn, resultTold }: UnsettledCall): Outcome | undefined {
   const { content, is_error: isError = false } = resultTold ?? (isPromise(resultInTurn) ? {} : (resultInTurn ?? {}));
   if (content === undefined) return undefined;

@@ -11,9 +11,9 @@ interface Limit {
 
 export interface Budget {
   readonly session?: Limit;
-  /** For one identity and UTC day, in all sessions. */
+  /** For one identity and UTC day, across all sessions. */
   readonly identityPerDay?: Limit;
-  /** For one UTC day, in all sessions on the worker's machine. */
+  /** For one UTC day, across all sessions on the worker's machine. */
   readonly workerPerDay?: Limit;
 }
 
@@ -34,7 +34,7 @@ export const BUDGET_NAMES = {
   worker: "workerPerDay",
 } as const satisfies Record<BudgetScope, keyof Budget>;
 
-/** The share of a budget that is used, from 0; at 1 or more it is used up. 0 for a budget that is not set. */
+/** Returns the used share of a budget: 1 or more means used up, 0 if the budget is not set. */
 export function usedShare(budget: Budget, scope: BudgetScope, { tokens, money }: Spent): number {
   const limit = budget[BUDGET_NAMES[scope]] ?? {};
   return Math.max(
@@ -43,7 +43,7 @@ export function usedShare(budget: Budget, scope: BudgetScope, { tokens, money }:
   );
 }
 
-/** What tokens of a model cost; 0 for a model without a price. */
+/** Returns the cost of a model's tokens; 0 for a model without a price. */
 export function costOf(usage: Usage, price: Price | undefined): number {
   if (!price) return 0;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;

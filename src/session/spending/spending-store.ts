@@ -9,13 +9,13 @@ import {
 } from "../../store/spending/spending.ts";
 import type { Sql } from "../../store/database/pool.ts";
 
-/** Where the sums of what is spent are kept. They outlive the worker, and hold for all workers together. */
+/** Stores the sums of what is spent. They outlive the worker and are shared by all workers. */
 export interface SpendingStore {
-  /** @throws {AppError} `unavailable` while the store is away */
+  /** @throws {AppError} `unavailable` while the store is unreachable */
   readonly add: (spending: NewSpending) => Promise<void>;
   /** @throws {AppError} `unavailable` */
   readonly load: (spender: Spender) => Promise<Readonly<Record<BudgetScope, Spent>>>;
-  /** Whether to warn of this budget now: `true` once for a session's, once a day for any other. */
+  /** Whether to warn about this budget now: `true` once per session budget, once a day for any other. */
   readonly takeWarning: (spender: Spender, scope: BudgetScope) => Promise<boolean>;
 }
 

@@ -8,15 +8,15 @@ import type { OpenStream } from "../model/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
 import type { SpendingStore } from "./spending-store.ts";
 
-/** Why a model is called: for a turn's step, or to write notes. */
+/** Why a model is called: for a step of a turn, or to write a summary. */
 export type Purpose = "step" | "summary";
 
-/** For how long a write is tried again while the store is away. */
+/** How long a write is retried while the store is unreachable. */
 const GIVE_UP_AFTER_MS = 10_000;
 /** Without a budget the sums are not needed at once, so the costs of a call's start and end are stored together. */
 const STORE_AFTER_MS = 250;
 const WARN_AT = 0.8;
-/** The API does not tell the output tokens of an answer that was cut off. They are estimated by bytes. */
+/** The API does not report the output tokens of an answer that was cut off. They are estimated from its bytes. */
 const BYTES_A_TOKEN = 4;
 
 interface SpendingOptions {
@@ -26,7 +26,7 @@ interface SpendingOptions {
   readonly worker: string;
   readonly budget: Budget;
   readonly prices: Prices;
-  /** Called when something could not be stored; must not throw. */
+  /** Called when something could not be stored. Must not throw. */
   readonly onLost: (error: AppError) => void;
   readonly onSpent: (spent: {
     readonly tokens: number;
@@ -50,14 +50,14 @@ interface Waiting extends Counted {
 }
 
 /**
- * Counts what a session's model calls cost, and knows when a budget is used up. The sums are in the
- * store: they outlive the worker, and hold for all workers together.
+ * Counts the cost of a session's model calls, and checks whether a budget is used up. The sums are in the store: they
+ * outlive the worker and are shared by all workers.
  */
 export class Spending {
   readonly #options: SpendingOptions;
-  /** Writes go one after another, so that they take one connection of the pool. */
+  /** Writes run one after another, so that they occupy only one connection of the pool. */
   readonly #writes = new PQueue({ concurrency: 1 });
-  /** Costs that are not handed to the store yet, by participant, model and purpose. */
+  /** Costs that were not passed to the store yet, by participant, model and purpose. */
   readonly #waiting = new Map<string, Waiting>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -65,13 +65,13 @@ export class Spending {
     this.#options = options;
   }
 
-  /** Counts a model's calls, and does not make a call when a budget is used up. */
+  /** Counts a model's calls. Makes no call once a budget is used up. */
   limited(openStream: OpenStream, model: () => string): OpenStream {
     return (request, signal) =>
       this.#step(() => openStream(request, signal), { participant: request.participant, model: model() });
   }
 
-  /** The same for the model that writes notes. */
+  /** Like `limited`, but for the summary model, whose call fails once a budget is used up. */
   countedNotes({ name, ask }: NotesModel): NotesModel {
     return {
       name,
@@ -81,8 +81,8 @@ export class Spending {
   }
 
   /**
-   * Passes a model call's events on and counts its tokens: those of the request as soon as the answer begins, so that
-   * with a budget they count even if the worker is killed; the rest at the end. Each attempt counts.
+   * Passes a model call's events through and counts its tokens: those of the request as soon as the answer begins, so
+   * that with a budget they count even if the worker is killed; the rest at the end. Each attempt counts.
    */
   async *counted(stream: AsyncIterable<ModelEvent>, of: Counted): AsyncGenerator<ModelEvent, void, undefined> {
     let known = NO_USAGE;
@@ -119,7 +119,7 @@ export class Spending {
   }
 
   /**
-   * Whether a budget is used up, so that no model call may be made for this participant. First stores what was counted.
+   * Whether a budget is used up, so that no model call may be made for this participant. Stores pending costs first.
    *
    * @throws {AppError} `unavailable`
    */
@@ -130,7 +130,7 @@ export class Spending {
     return spent !== undefined;
   }
 
-  /** Whether a budget is nearly used up and no warning was given yet; then it counts as given. Never rejects. */
+  /** Whether to warn that a budget is nearly used up. Marks the warning as given. Never rejects. */
   async isWarningDue(participant: string): Promise<boolean> {
     try {
       const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
@@ -145,7 +145,7 @@ export class Spending {
     }
   }
 
-  /** Resolves when everything that was counted is stored, or has failed. */
+  /** Resolves once everything counted is stored or has failed. */
   async close(): Promise<void> {
     await this.#stored();
   }
@@ -181,7 +181,7 @@ export class Spending {
     else this.#timer ??= setTimeout(() => this.#store(), STORE_AFTER_MS);
   }
 
-  /** Hands the waiting costs to the store. */
+  /** Passes the pending costs to the store. */
   #store(): void {
     const { store, onLost } = this.#options;
     clearTimeout(this.#timer);

@@ -7,13 +7,13 @@ import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
 
 export interface CallOptions {
   readonly parent: Context;
-  /** What the model was told of the tool. */
+  /** The tool's description as the model saw it. */
   readonly description: string | undefined;
   /** The tool's name in metrics. */
   readonly label: string;
 }
 
-/** The `execute_tool` span of one call, with the claim window as its child. Ends when the call does. */
+/** The `execute_tool` span of one call, with the claim window as its child span. Ends when the call does. */
 export class CallTrace {
   readonly context: Context;
   readonly #telemetry: Telemetry;
@@ -22,14 +22,14 @@ export class CallTrace {
   readonly #label: string;
   #claim: Span | undefined;
   #current: Call;
-  /** Whether the model was told that the call goes on after its turn. */
+  /** Whether the call changed after its turn had ended. */
   isLate = false;
 
   constructor(telemetry: Telemetry, call: Call, { parent, description, label }: CallOptions) {
     this.#telemetry = telemetry;
     this.#current = call;
     this.#label = label;
-    // The description of a client's tool is the client's own text, and so counts as content.
+    // A client tool's description is the client's own text, so it counts as content.
     const isShown = description !== undefined && (call.executionAsked === "server" || capturesSpans(telemetry));
     const attributes: Attributes = {
       [ATTR.operation]: OPERATION.executeTool,
@@ -49,7 +49,7 @@ export class CallTrace {
       this.#span.setAttribute(CONTENT.callArguments, JSON.stringify(call.input));
   }
 
-  /** Of the call's own turn, which may be over. */
+  /** The tracer of the call's turn, which may be over. */
   get tracer(): Telemetry["tracer"] {
     return this.#telemetry.tracer;
   }
@@ -58,12 +58,12 @@ export class CallTrace {
     return this.#current.addressee;
   }
 
-  /** Links the span that the client made of the call. */
+  /** Links the span that the client created for the call. */
   link(context: Parameters<Span["addLink"]>[0]["context"]): void {
     this.#span.addLink({ context });
   }
 
-  /** The span ends when the call has ended. */
+  /** Updates the span, which ends once the call has ended. */
   update(call: Call): void {
     const { addressee, executionAsked, executionResolved, outcome } = call;
     this.#current = call;

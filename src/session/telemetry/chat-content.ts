@@ -16,11 +16,14 @@ import type { ChatCall } from "../model/open-stream.ts";
 interface Where {
   readonly finishReason: string;
   readonly context: Context;
-  /** The event's attributes besides content. */
+  /** The event's attributes other than content. */
   readonly attributes: Attributes;
 }
 
-/** A model call's content, for spans or events as the operator has chosen. If for neither, nothing is kept. */
+/**
+ * Collects a model call's content for spans or events, as the operator has configured. If for neither, nothing is
+ * collected.
+ */
 export class ChatContent {
   readonly #telemetry: Telemetry;
   readonly #call: ChatCall;

@@ -15,12 +15,12 @@ import { ChatContent } from "./chat-content.ts";
 import { ServerToolTraces } from "./server-tool-traces.ts";
 import type { TurnTrace } from "./turn-trace.ts";
 
-/** The `chat` span of one model call, the spans of its server tool uses, and its measurements. */
+/** The `chat` span of one model call, the spans of its server tool uses, and its metrics. */
 export class ChatTrace {
   readonly #telemetry: Telemetry;
   readonly #span: Span;
   readonly #context: Context;
-  /** Attributes of both spans and metrics, known at the start. */
+  /** Attributes of both the span and the metrics, known at the start. */
   readonly #identity: Attributes;
   readonly #content: ChatContent;
   readonly #serverTools: ServerToolTraces;
@@ -82,12 +82,12 @@ export class ChatTrace {
     }
   }
 
-  /** The call failed or was aborted. An abort is not recorded as an error. */
+  /** Ends the span because the call failed or was aborted. An abort is not recorded as an error. */
   fail(error: unknown): void {
     this.#end(error instanceof TurnAbort ? {} : { [ATTR.errorType]: errorTypeOf(error) });
   }
 
-  /** The stream's reader has stopped reading. */
+  /** Ends the span because the reader stopped reading the stream. */
   abandon(): void {
     this.#end({});
   }
@@ -145,13 +145,13 @@ export class ChatTrace {
   }
 }
 
-/** A fixed name for an error, never its own text. */
+/** Returns a fixed name for an error, never its message. */
 function errorTypeOf(error: unknown): string {
   if (error instanceof ModelError) return error.kind;
   return error instanceof AppError ? error.code : "_OTHER";
 }
 
-/** Passes the model's events on unchanged, and notes them on the span. */
+/** Passes the model's events through unchanged, and records them on the span. */
 export async function* traced(
   chat: ChatTrace,
   stream: AsyncIterable<ModelEvent>,
@@ -169,7 +169,7 @@ export async function* traced(
   }
 }
 
-/** The attributes for the request's settings; those that were not set are absent. */
+/** Returns the attributes for the request's settings. Unset ones are absent. */
 function requestAttributes({ max_tokens, output_config }: ModelRequest, convention: Convention): Attributes {
   const effort = output_config?.effort;
   return {

@@ -5,7 +5,7 @@ import { quietly } from "../../telemetry/quietly.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { CallTrace } from "./call-trace.ts";
 
-/** The `parley.permission` spans: how long calls wait for an approver's answer. */
+/** The `parley.permission` spans, which show how long calls wait for an approver's answer. */
 export class PermissionTraces {
   readonly #instruments: Telemetry["instruments"];
   readonly #open = new Map<string, { readonly span: Span; readonly startedAt: number }>();

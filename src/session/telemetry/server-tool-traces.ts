@@ -7,7 +7,7 @@ import { capturesSpans, type Telemetry } from "../../telemetry/telemetry.ts";
 import { toolLabel } from "../../telemetry/labels.ts";
 import type { OpenServerTool, TurnTrace } from "./turn-trace.ts";
 
-/** `execute_tool` spans of Anthropic's own tools, from the model's use to the result in its reply. */
+/** The `execute_tool` spans of Anthropic's server tools, from the model's tool use to the result in its reply. */
 export class ServerToolTraces {
   readonly #telemetry: Telemetry;
   readonly #turn: TurnTrace;

@@ -30,9 +30,9 @@ interface Begin {
   readonly participant: string;
   /** The envelope's `meta` of the message that began the turn. */
   readonly meta: JsonObject | undefined;
-  /** When that was spoken, if it was. */
+  /** When the message was spoken, if it was. */
   readonly spoken?: SpokenTimes | undefined;
-  /** The agent that serves the turn. @defaultValue the one that the settings name */
+  /** The agent that serves the turn. @defaultValue the agent named in the settings */
   readonly agent?: { readonly name: string; readonly model: string } | undefined;
 }
 
@@ -46,9 +46,9 @@ interface SpentNote {
 
 const REMEMBERED_CALLS = 256;
 
-/** The spans and measurements of one session. Nothing here throws into the session, makes it wait, or keeps content. */
+/** The spans and metrics of one session. Nothing here throws into the session, delays it, or retains content. */
 export class SessionTelemetry {
-  /** With the name of the agent that serves the running turn, and that turn's times. */
+  /** The telemetry of the running turn: the name of its agent, and a tracer that also records the turn's times. */
   #telemetry: Telemetry;
   readonly #tracer: Telemetry["tracer"];
   #times = new TurnTimes();
@@ -61,7 +61,7 @@ export class SessionTelemetry {
   /** The contexts of ended calls, oldest first: a late answer still belongs to its call's trace. */
   readonly #ended = new Map<string, Context>();
 
-  /** @param waitingBlocks returns how many blocks wait to be stored */
+  /** @param waitingBlocks returns how many blocks are queued to be stored */
   constructor(
     telemetry: Telemetry = createTelemetry(),
     identity: Partial<SessionIdentity> = {},
@@ -82,7 +82,7 @@ export class SessionTelemetry {
     this.#telemetry.instruments.waitingBlocks.removeCallback(this.#onObserved);
   }
 
-  /** Runs a turn in its span: log lines meanwhile belong to it. */
+  /** Runs a turn in its span, so that log lines written meanwhile belong to it. */
   async turn<End extends { readonly state: TurnState; readonly errorCode: ErrorCode | undefined }>(
     { participant, meta = {}, agent, spoken }: Begin,
     run: () => Promise<End>,
@@ -106,7 +106,7 @@ export class SessionTelemetry {
     }
   }
 
-  /** When what has happened in the running turn, which ends now. */
+  /** Returns the times of the running turn, which ends now. */
   readonly timesOfTurn = (): TurnTimings => this.#times.toTimings();
 
   #noteHearing({ context: parent }: TurnTrace, { fromAt, toAt }: SpokenTimes): void {
@@ -139,7 +139,7 @@ export class SessionTelemetry {
     return observeVoice(voice, { telemetry: () => this.#telemetry, parent: () => this.#turn?.context });
   }
 
-  /** Headers that make the spans of the call's runner part of this trace; empty where there is none. */
+  /** Returns headers that make the spans of the call's runner part of this trace; empty if there is no trace. */
   traceOfCall(callId: string): TraceHeaders {
     const found = this.#calls.get(callId)?.context ?? this.#ended.get(callId);
     return (found && quietly(() => writeTrace(found))) ?? {};
@@ -147,14 +147,14 @@ export class SessionTelemetry {
 
   readonly traceOfTurn = (): TraceHeaders => quietly(() => this.#turn && writeTrace(this.#turn.context)) ?? {};
 
-  /** Runs `action` in the call's span: its log lines belong to the call. */
+  /** Runs `action` in the call's span, so that its log lines belong to the call. */
   inCall(callId: string, action: () => void): void {
     const call = this.#calls.get(callId);
     if (call) context.with(call.context, action);
     else action();
   }
 
-  /** Links the client's own span, which a result names. */
+  /** Links the client's own span, if a result names one. */
   noteAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;
@@ -166,7 +166,7 @@ export class SessionTelemetry {
   }
 
   noteExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
-    // It may be of an earlier turn than the one that runs.
+    // The call may belong to an earlier turn than the running one.
     const tracer = this.#tracer;
     const { instruments } = this.#telemetry;
     const parent = this.#ended.get(callId) ?? this.#calls.get(callId)?.context;
@@ -197,7 +197,7 @@ export class SessionTelemetry {
   #watchCall(call: Call): void {
     let known = this.#calls.get(call.id);
     if (!known) {
-      // A form belongs to the call that asks for it: the model did not ask for it itself.
+      // A form belongs to the call that asks for it, because the model did not request it.
       const asking = this.#calls.get(asksFor(call) ?? "")?.context;
       const ofForm = asking && { parent: asking, description: undefined, label: call.toolName };
       const options = ofForm ?? this.#turn?.beginToolCall(call.toolName);

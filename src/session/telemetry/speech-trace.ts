@@ -5,13 +5,13 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../room/voice-port.ts";
 
 interface SpeechOptions {
-  /** That of the running turn. */
+  /** Returns the running turn's telemetry. */
   readonly telemetry: () => Pick<Telemetry, "tracer">;
-  /** The running turn's context, if one runs. */
+  /** Returns the running turn's context, if a turn is running. */
   readonly parent: () => Context | undefined;
 }
 
-/** A voice with a span for each answer: from the first word that is handed over to the last that is heard. */
+/** Wraps a voice so that each answer has a span, from its opening to the end of its speech. */
 export function observeVoice(voice: VoicePort, options: SpeechOptions): VoicePort {
   return {
     isTwoWay: voice.isTwoWay,

@@ -3,10 +3,10 @@ import type { TurnPart, TurnTimings } from "../../conversation/turn-timings.ts";
 import { ATTR, PARLEY } from "../../telemetry/names.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 
-/** More spans than this of one turn are not kept; a turn of fifty calls has less. */
+/** The most spans recorded per turn. A turn of fifty calls has fewer. */
 const MAX_PARTS = 200;
 
-/** The times of one turn's spans, for its record: whoever reads a talk sees what a trace shows, without any tracing. */
+/** Collects the times of one turn's spans for its record, so that transcripts show them even without tracing. */
 export class TurnTimes {
   readonly #startedAt = Date.now();
   readonly #zero = performance.now();
@@ -17,7 +17,7 @@ export class TurnTimes {
     this.#firstTextMs ??= this.#now;
   }
 
-  /** The same tracer, which notes here what its spans time. */
+  /** Returns the same tracer, with the times of its spans recorded here. */
   watch(tracer: Telemetry["tracer"]): Telemetry["tracer"] {
     return {
       startSpan: (name, options = {}, context) => {
@@ -31,7 +31,7 @@ export class TurnTimes {
     };
   }
 
-  /** The turn's end is now. */
+  /** Returns the turn's times, with its end set to now. */
   toTimings(): TurnTimings {
     const firstTextMs = this.#firstTextMs;
     return {
@@ -46,7 +46,7 @@ export class TurnTimes {
     return Math.round(performance.now() - this.#zero);
   }
 
-  /** A span is an object of its own also where nothing is traced, so it can be listened to. */
+  /** Even without tracing, each span is a separate object, so its methods can be wrapped. */
   #follow(span: Span, part: TurnPart): void {
     this.#parts.push(part);
     const setAttribute = span.setAttribute.bind(span);
@@ -62,10 +62,10 @@ export class TurnTimes {
   }
 }
 
-/** Attributes in seconds, from the span's begin. */
+/** Attributes in seconds since the span's start. */
 const FIRST: ReadonlySet<string> = new Set([ATTR.timeToFirstChunk, PARLEY.speechFirstHeard, PARLEY.hearingSpoken]);
 
-/** Whose part it is. None of it is content. */
+/** Returns the ids of what a part belongs to. They are not content. */
 function idsOf(attributes: Attributes): Pick<TurnPart, "callId" | "toolUseId"> {
   const { [PARLEY.callId]: callId, [ATTR.toolCallId]: toolUseId } = attributes;
   return {

@@ -27,13 +27,13 @@ export interface ToolNames {
 }
 
 interface TurnOptions {
-  /** The span of the participant's own trace that this one continues. */
+  /** The participant's own span, which this trace continues. */
   readonly parent: SpanContext | undefined;
   readonly participant: string;
   readonly conversationId: string;
   readonly sessionId: string;
   readonly model: string;
-  /** The tools that the operator has given to the model. Only their names are labels of metrics. */
+  /** The tools that the operator configured. Only their names are used as metric labels. */
   readonly ownTools: ToolNames;
 }
 
@@ -42,27 +42,30 @@ interface ServerToolResult {
   readonly isError: boolean;
 }
 
-/** A tool that Anthropic runs now. */
+/** A running tool of Anthropic's. */
 export interface OpenServerTool {
-  /** Called without a result if none came. */
+  /** Ends its span. Called without a result if none arrived. */
   readonly end: (result?: ServerToolResult) => void;
 }
 
-/** How a turn ended. A turn that could not be stored has failed, even if its last model call was complete. */
+/** How a turn ended. A turn that could not be stored has failed, even if its last model call completed. */
 interface End {
   readonly state: TurnState;
   readonly errorCode: ErrorCode | undefined;
 }
 
-/** The `invoke_agent` span of one turn, from its begin to its stored end, or that of its speech. */
+/** The `invoke_agent` span of one turn, from its start to its stored end, or to that of its speech. */
 export class TurnTrace {
   readonly context: Context;
   readonly ownTools: ToolNames;
-  /** Anthropic's server tools without a result yet, by tool use id. The result may come after a pause. */
+  /**
+   * Anthropic's server tools without a result yet, by tool use id. The result may arrive in a later model call, after a
+   * pause.
+   */
   readonly serverTools = new Map<string, OpenServerTool>();
-  /** When Anthropic's server tools ran, by tool use id; kept after their results. */
+  /** When Anthropic's server tools ran, by tool use id. Kept after their results arrive. */
   readonly serverToolTimings = new Map<string, ToolTiming>();
-  /** The description of each tool, by name, as the model was given it. */
+  /** Each tool's description by name, as the model saw it. */
   #descriptions: ReadonlyMap<string, string> = new Map();
   readonly #telemetry: Telemetry;
   readonly #span: Span;
@@ -126,7 +129,7 @@ export class TurnTrace {
     if (event.type === "block_stop" && event.block.blockType === "tool_result") this.#lastResultAt = performance.now();
   }
 
-  /** @param end absent when a bug ended the turn */
+  /** @param end absent if a bug ended the turn */
   end(end: End = { state: "failed", errorCode: "internal" }): void {
     const { instruments, convention, agentName } = this.#telemetry;
     for (const { end: endTool } of this.serverTools.values()) quietly(endTool);
@@ -152,7 +155,7 @@ export class TurnTrace {
   }
 }
 
-/** A greeting, or words into a silence, are the agent's own. */
+/** Greetings and idle messages are begun by the agent itself. */
 function whatBegan({ parentMessageId, input }: TurnRecord): "message" | "agent" | "outcome" {
   if (parentMessageId !== null) return "message";
   return input.some(({ type }) => type === "note") ? "agent" : "outcome";

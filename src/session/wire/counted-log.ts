@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 const WINDOW_MS = 10_000;
 
-/** The fields of a line. Lines with equal fields are of one kind. */
+/** The fields of a log line. Lines with equal fields are of one kind. */
 type Kind = Readonly<Record<string, string | undefined>>;
 
 interface Window {
@@ -11,7 +11,10 @@ interface Window {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Limits warnings that others can cause: one line of each kind, and after 10 s one with the number of the others. */
+/**
+ * Limits warnings that others can cause: logs the first line of each kind, and after 10 s one line with the number of
+ * repeats.
+ */
 export class CountedLog {
   readonly #logger: Pick<Logger, "warn">;
   readonly #text: string;
@@ -22,7 +25,7 @@ export class CountedLog {
     this.#text = text;
   }
 
-  /** Only the first error of a kind is logged. */
+  /** Logs an occurrence. The error is logged only for the first one of a kind. */
   note(kind: Kind, error?: unknown): void {
     const key = JSON.stringify(kind);
     const known = this.#windows.get(key);

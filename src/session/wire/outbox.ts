@@ -8,22 +8,22 @@ import { type Message, isKept } from "../../protocol/messages/messages.ts";
 import { type Replay, StanzaLog } from "../../protocol/stanza-log.ts";
 import { toWireError } from "../../protocol/wire-error.ts";
 
-/** After this time a send has failed. Without a limit it could hang as long as LiveKit is away. */
+/** A send fails after this time. Without a limit, it could hang for as long as LiveKit is unreachable. */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 2_000;
 
 interface OutboxOptions {
   readonly conversationId: string;
   readonly stanzas: StanzaCounter;
-  /** The last stanza number of an earlier worker in this session, positive; 0 for none. */
+  /** The highest stanza number that an earlier worker may have used, positive; 0 if there was none. */
   readonly sentBefore: number;
   readonly publish: (bytes: Uint8Array, to: readonly string[] | undefined) => Promise<void>;
-  /** Called when a posted message could not be sent; must not throw. */
+  /** Called when a posted message could not be sent. Must not throw. */
   readonly onFailed: (type: Message["type"], error: unknown) => void;
 }
 
 export interface Destination {
-  /** Identities; absent means everyone in the room. */
+  /** Identities. If absent, everyone in the room. */
   readonly to?: readonly string[];
   readonly meta?: JsonObject;
 }
@@ -34,8 +34,9 @@ interface Refusal {
 }
 
 /**
- * Sends all of a session's protocol messages: numbers them, keeps those for a reconnect (`isKept`), and sends them in
- * order, at most 8 at a time. A send that has resolved is in the local buffer; only an answer proves delivery.
+ * Sends all of a session's protocol messages in order, at most 8 at a time. It numbers them, and retains those that
+ * clients may need after a reconnect (`isKept`). A resolved send only means that the message is in the local buffer;
+ * only a reply proves delivery.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -48,9 +49,11 @@ export class Outbox {
   }
 
   /**
-   * @returns the stanza's number (negative); `sent`, which resolves when it is in the local buffer; and whether it goes
-   *   as a stream, which later packets may overtake
-   * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
+   * Sends a message.
+   *
+   * @returns the stanza's number (negative); `sent`, which resolves once it is in the local buffer; and whether it is
+   *   sent as a stream, which later packets may overtake
+   * @throws {AppError} `too_large` or `internal`, synchronously, if the message cannot be encoded
    */
   send(
     message: Message,
@@ -63,7 +66,7 @@ export class Outbox {
     return { stanzaId, sent: this.#publish(bytes, to), isStream: bytes.length > LIMITS.packetBytes };
   }
 
-  /** Sends a message without waiting. A failure is reported to `onFailed`. Nothing is sent if `to` is empty. */
+  /** Sends a message without waiting, and reports a failure to `onFailed`. If `to` is empty, nothing is sent. */
   post(message: Message, destination: Destination = {}): void {
     if (destination.to?.length === 0) return;
     try {
@@ -77,12 +80,12 @@ export class Outbox {
     return this.#options.conversationId;
   }
 
-  /** The number of the last message that was sent, positive. */
+  /** The number of the last message sent, positive. */
   get lastStanza(): number {
     return this.#options.stanzas.last;
   }
 
-  /** An Ack has stanzaId 0 and is not kept. */
+  /** Sends an Ack. It has stanzaId 0 and is not retained. */
   acknowledge(acknowledgedStanzaId: number, to: string, success = true): void {
     const message: Message = { type: "acknowledgement", body: { acknowledgedStanzaId, success } };
     const bytes = encodeEnvelope({ stanzaId: 0, conversationId: this.#options.conversationId, message });
@@ -93,16 +96,16 @@ export class Outbox {
     this.post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId }) }, { to: [to] });
   }
 
-  /** Tells that a message was not taken, and when it may be sent again. */
+  /** Tells a sender that its message was rejected, and when it may send it again. */
   postRefusal(error: AppError, to: string, { originatingId, retryAfterMs }: Refusal): void {
     const body = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs };
     this.post({ type: "error_message", body }, { to: [to] });
   }
 
   /**
-   * The kept messages that `identity` was sent after the stanza that it saw last.
+   * Returns the retained messages for `identity` after the last stanza it saw.
    *
-   * @throws {AppError} `too_many` when so much waits to be sent that there would be no room for new messages
+   * @throws {AppError} `too_many` if resending them would fill more than half of the send queue
    */
   missedBy(identity: string, lastSequenceSeen: number): Replay {
     const missed = this.#log.after(lastSequenceSeen, identity);
@@ -112,12 +115,12 @@ export class Outbox {
     return missed;
   }
 
-  /** Sends kept messages again, unchanged. */
+  /** Sends retained messages again, unchanged. */
   sendAgain(entries: Replay["entries"], identity: string): void {
     for (const { bytes } of entries) this.#publish(bytes, [identity]).catch(() => {});
   }
 
-  /** Resolves when nothing waits to be sent. Each send has a deadline, so this ends. */
+  /** Resolves once the send queue is empty. Each send has a deadline, so this always settles. */
   async drain(): Promise<void> {
     await this.#queue.onIdle();
   }
@@ -134,8 +137,9 @@ const RESERVED_AT_ONCE = 1_000;
 const RESERVE_BELOW = 200;
 
 /**
- * The worker's stanza numbers: -1, -2, -3 and on. Numbers are reserved in the store ahead of time, so taking one never
- * waits, and none is used twice in a session even after a crash, but for numbers taken while the store was away.
+ * The worker's stanza numbers: -1, -2, -3 and so on. Numbers are reserved in the store ahead of time, so taking one
+ * never waits. No number is used twice in a session, even after a crash, except those taken while the store was
+ * unreachable.
  */
 export class StanzaCounter {
   #last: number;
@@ -143,7 +147,7 @@ export class StanzaCounter {
   readonly #reserve: (count: number) => Promise<number>;
   #isReserving = false;
 
-  /** @param reserve stores that `count` more numbers are in use, and resolves with the first of them, positive */
+  /** @param reserve stores that `count` more numbers are in use, and resolves to the first of them, positive */
   constructor(reserve: (count: number) => Promise<number>, first: number) {
     this.#reserve = reserve;
     this.#last = first - 1;
@@ -154,7 +158,7 @@ export class StanzaCounter {
     return new StanzaCounter(reserve, await reserve(RESERVED_AT_ONCE));
   }
 
-  /** The last number that was taken, positive. */
+  /** The last number taken, positive. */
   get last(): number {
     return this.#last;
   }
@@ -165,7 +169,7 @@ export class StanzaCounter {
     return -this.#last;
   }
 
-  /** While the store is away, numbers beyond the reserved ones are used: otherwise no message could be sent. */
+  /** While the store is unreachable, numbers beyond the reserved ones are used: otherwise no message could be sent. */
   async #reserveMore(): Promise<void> {
     if (this.#isReserving) return;
     this.#isReserving = true;
@@ -173,14 +177,16 @@ export class StanzaCounter {
       const first = await this.#reserve(RESERVED_AT_ONCE);
       this.#reservedUntil = first + RESERVED_AT_ONCE - 1;
     } catch {
-      // Ignored: it is tried again with the next number.
+      // Ignored: the next number tries again.
     } finally {
       this.#isReserving = false;
     }
   }
 }
 
-/** Requests that are sent as streams. Packets may overtake a stream, so what follows such a request waits for it. */
+/**
+ * Requests that are sent as streams. Packets may overtake a stream, so messages that follow such a request wait for it.
+ */
 export class StreamedRequests {
   readonly #streaming = new Map<string, Promise<void>>();
 
@@ -190,7 +196,7 @@ export class StreamedRequests {
     void over.then(() => this.#streaming.get(id) === over && this.#streaming.delete(id));
   }
 
-  /** Sends after the request with this id: at once, unless that is a stream under way. */
+  /** Calls `send` after the request with this id: at once, unless its stream is still being sent. */
   after(id: string, send: () => void): void {
     const streaming = this.#streaming.get(id);
     if (streaming) void streaming.then(send);
