@@ -4,7 +4,7 @@ import { GONE_ATTRIBUTES } from "../../protocol/attributes.ts";
 
 /** How long LiveKit may take to receive the attributes that mark the agent as gone. */
 const TOLD_WITHIN_MS = 1_000;
-/** LiveKit lists an agent whose process was killed for this long. */
+/** How long LiveKit lists an agent whose process was killed. */
 const SUCCEEDED_WITHIN_MS = 20_000;
 
 /**
