@@ -40,7 +40,7 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
   });
   io.start();
   hearInWindows(io);
-  // Our session publishes the agent's state, which also depends on turns and tools.
+  // Parley publishes the agent's state itself, because it also depends on turns and tools.
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
   io["agentTranscriptOutput"]?._sinks.push(words);
   await session.start({ agent, record: false });

@@ -117,7 +117,7 @@ const fields = z.strictObject({
     .strictObject({
       /** How captured content represents tools that Anthropic runs (docs/telemetry-representation.md). */
       representation: representationSchema.default("server_tool_call"),
-      /** `gen_ai.agent.name`. */
+      /** The value of `gen_ai.agent.name` in telemetry. */
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),

@@ -48,8 +48,8 @@ interface ErrorDescription {
 
 /**
  * Describes an error without content. The message of an AppError is included. Any other error's message may quote what
- * a participant said, so only its type, code and stack locations are included, and the message only under `parley
- * start`, on an author's own machine.
+ * a participant said, so only its type, code and stack locations are included. On an author's own machine (under
+ * `parley start`), the message is included too.
  */
 export function describeError(
   error: unknown,

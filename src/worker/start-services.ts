@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly onLost: (name: string) => void;
 }
 
-/** Starts, at the same time, the services that the environment does not name. */
+/** Starts the services that the environment does not name, all at the same time. */
 export async function startServices(options: StartOptions): Promise<Endpoints> {
   const [livekit, databaseUrl, model] = await Promise.all([
     provideLivekit(options),

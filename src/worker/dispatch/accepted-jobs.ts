@@ -1,4 +1,3 @@
-/** A job that this worker has accepted. */
 export interface AcceptedJob {
   readonly id: string;
   readonly room: string;

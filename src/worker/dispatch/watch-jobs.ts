@@ -10,7 +10,7 @@ interface WatchOptions {
   readonly clients: RoomClients;
   /**
    * Called when a job has ended. Releases its lease, and keeps other workers from requesting an agent for its room for
-   * `restMs`. Resolves to whether its session is not over, so that the room needs a new agent.
+   * `restMs`. Resolves to whether the job died before its session ended, so that the room needs a new agent.
    */
   readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<{ readonly isAgentOwed: boolean }>;
   readonly takeUnanswered: TakeUnanswered;

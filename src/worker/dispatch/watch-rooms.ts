@@ -19,7 +19,7 @@ import { lookAtUnlistedRooms } from "./unlisted-rooms.ts";
 interface WatchOptions {
   readonly clients: RoomClients;
   readonly sql: Sql;
-  /** Whether this worker has accepted a job for the room that has not ended. */
+  /** Whether this worker has accepted a job for the room and the job has not ended. */
   readonly isServed: (room: string) => boolean;
   /** How many more sessions this worker can serve. */
   readonly freePlaces: () => number;

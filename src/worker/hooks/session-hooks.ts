@@ -30,8 +30,7 @@ export class SessionHooks {
   }
 
   /**
-   * Call this when a participant has joined, because the room's agent is chosen by then. The first call starts the
-   * session.
+   * Call this when a participant has joined. The room's agent is chosen by then, so the first call starts the session.
    */
   noteJoined(): void {
     this.#begun ??= this.#begin();

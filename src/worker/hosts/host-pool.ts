@@ -27,8 +27,8 @@ const BASE_LIMIT_MB = 1_024;
 const MB_A_SESSION = 16;
 const MB = 1_024 * 1_024;
 /**
- * An old host, or one above this share of its memory limit, gets no new sessions and ends after its last one, because a
- * process frees little of its memory.
+ * A host above this share of its memory limit gets no new sessions and ends after its last one, because a process frees
+ * little of its memory. The same goes for an old host.
  */
 const RETIRE_AT_SHARE = 0.6;
 const RETIRE_AFTER_MS = 12 * 3_600_000;

@@ -20,7 +20,6 @@ export class JobInput {
     return this.#lost;
   }
 
-  /** Resolves when the connection is lost. */
   get whenLost(): Promise<void> {
     return this.#disconnected.promise;
   }

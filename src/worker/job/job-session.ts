@@ -63,7 +63,6 @@ interface JobSessionParts {
   readonly succession: Succession;
 }
 
-/** The session of a job, in its room. */
 export class JobSession {
   readonly #parts: JobSessionParts;
   readonly #opened: OpenedSession | undefined;
@@ -115,8 +114,9 @@ export class JobSession {
   }
 
   /**
-   * Whether the session continues without this agent, whose output no longer reaches the room. LiveKit may end the job
-   * of an agent that it considers gone while the agent itself is still reconnecting.
+   * Whether another agent continues the session: this one hands it over, is reconnecting, or has lost its connection
+   * although the room is not over. LiveKit may end the job of an agent that it considers gone while the agent itself is
+   * still reconnecting.
    */
   get #goesOnElsewhere(): boolean {
     const { input, job } = this.#parts;
@@ -139,7 +139,7 @@ export class JobSession {
   }
 }
 
-/** Releases the session to another worker, with a running turn unfinished. */
+/** Releases the session to another worker. A running turn is left for that worker to resume. */
 export async function leave({ session, close, abandon }: OpenedSession): Promise<void> {
   if (session.isAtPause) await close(0);
   else await abandon().catch(() => close(0));

@@ -28,7 +28,10 @@ export function parentOf(pid: number): number | undefined {
   return parent ? Number(parent) : undefined;
 }
 
-/** Returns the CPU time of a process's main thread, which runs its JavaScript; 0 if the system does not report it. */
+/**
+ * Returns the CPU milliseconds of a process's main thread, which runs its JavaScript; 0 if the system does not report
+ * them.
+ */
 export function mainThreadMs(pid: number): number {
   if (!IS_LINUX) return 0;
   const { 11: inUser = 0, 12: inSystem = 0 } = fieldsOf(`/proc/${pid}/task/${pid}/stat`);

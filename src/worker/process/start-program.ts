@@ -17,7 +17,7 @@ interface ServerOptions {
   readonly port: number;
   readonly command: string;
   readonly args: readonly string[];
-  /** Written for `endStaleServer`. */
+  /** Where the process id is written, for `endStaleServer`. */
   readonly pidFile: string;
   /** Receives the server's output. An existing file is overwritten. */
   readonly logFile: string;

@@ -34,7 +34,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 function respond({ body }: Pick<RecordedRequest, "body">): Step {
   const { question, previousQuestion, answers: all } = readCurrentTurn(body["messages"]);
   const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
-  // Outcomes of earlier calls may come with a question. A text in brackets is the worker's note, not a question.
+  // Outcomes of earlier calls may come with a question. Text in brackets is the worker's note, not a question.
   const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
   const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
   if (told !== "" && !isAsked) return reply([text(told)], PACE);

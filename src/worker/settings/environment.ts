@@ -64,7 +64,7 @@ export const VARIABLES = {
   ANTHROPIC_BASE_URL: {
     parse: url("http:", "https:")
       .refine((value) => new URL(value).search === "" && new URL(value).hash === "")
-      // People often copy the address together with the API's path, which is added again.
+      // Removes the API's path, which is often copied with the address. It is added again for each request.
       .transform((value) => value.replace(/\/(?:v1(?:\/messages)?\/?)?$/u, "")),
     expected: "an http:// or https:// address without a query",
     isSecret: true,

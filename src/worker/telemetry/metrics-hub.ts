@@ -21,7 +21,10 @@ export interface MetricsHub extends Service {
   readonly render: () => string;
 }
 
-/** Opens the hub in the main process. It collects measurements, its own included, by HTTP on a free loopback port. */
+/**
+ * Opens the hub in the main process. All processes, including the main process, send it their measurements by HTTP on a
+ * free loopback port.
+ */
 export async function openMetricsHub(): Promise<MetricsHub> {
   const total = new MetricsTotal();
   const path = `/${randomBytes(24).toString("hex")}`;
