@@ -1,12 +1,14 @@
 import { getJobContext, llm, voice } from "@livekit/agents";
 import { AudioStream, type Room, type Track } from "@livekit/rtc-node";
 
-/** What the voice activity's model hears, and recognisers as well: each would make it of AgentSession's 24,000. */
+/** Sample rate for VAD and recognizers. Both use 16 kHz; AgentSession's 24 kHz would have to be resampled by each. */
 const HEARD_RATE = 16_000;
-/** One window of that model. LiveKit's 10 ms are three times as many frames to hand on, and nothing is noticed sooner. */
+/**
+ * One window of the VAD model. LiveKit's default of 10 ms passes three times as many frames and detects nothing sooner.
+ */
 const HEARD_FRAME_MS = 32;
 
-/** Gets the words as they are played. */
+/** Receives the words of the answer as they are played. */
 interface WordSink {
   readonly captureText: (text: string | voice.TimedString) => Promise<void>;
   readonly flush: () => void;
@@ -22,13 +24,13 @@ interface RoomSessionOptions {
 }
 
 /**
- * Starts an AgentSession that does not own its room: participants cannot steer it, it does not publish its state, and
- * the job does not end it by itself. Checked with @livekit/agents 1.9.0.
+ * Starts an AgentSession that does not own its room: participants cannot control it, it does not publish its state, and
+ * the job does not close it on its own. Checked with @livekit/agents 1.9.0.
  */
 export async function startInRoom(options: RoomSessionOptions): Promise<voice.RoomIO> {
   const { session, agent, room, hasEars, hasMouth, words } = options;
-  // If AgentSession got the room, it would let a participant steer it by a byte stream. A RoomIO of our own does not do
-  // that, but it needs the session's agent before the session has started.
+  // If AgentSession got the room itself, participants could control it by byte stream. Our own RoomIO avoids that, but
+  // needs the session's agent before the session has started.
   session["agent"] = agent;
   const io = new voice.RoomIO({
     agentSession: session,
@@ -38,7 +40,7 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
   });
   io.start();
   hearInWindows(io);
-  // Our session publishes the agent's state, which also depends on turns and tools.
+  // Parley publishes the agent's state itself, because it also depends on turns and tools.
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
   io["agentTranscriptOutput"]?._sinks.push(words);
   await session.start({ agent, record: false });
@@ -46,7 +48,9 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
   return io;
 }
 
-/** RoomIO has no option for the length of a frame. It opens the first track only later. */
+/**
+ * RoomIO has no option for the frame length. The first track is opened later, so replacing `createStream` is in time.
+ */
 function hearInWindows(io: voice.RoomIO): void {
   const input = io["audioInput"];
   if (!input) return;
@@ -55,8 +59,8 @@ function hearInWindows(io: voice.RoomIO): void {
 }
 
 /**
- * Keeps LiveKit from ending the AgentSession before it tells the job that it ends. Otherwise the speech would be cut
- * off, and count as heard, while its turn still has time to end by itself.
+ * Keeps LiveKit from closing the AgentSession before it notifies the job that it ends. Otherwise the speech would be
+ * cut off, and count as played, although its turn still has time to end normally.
  */
 function disown(session: voice.AgentSession): void {
   const job = getJobContext(false);
@@ -64,8 +68,8 @@ function disown(session: voice.AgentSession): void {
 }
 
 /**
- * Empties AgentSession's history and its agent's context, which we do not read and which would grow for ever. A history
- * of one item is the shortest that it takes. Checked with @livekit/agents 1.9.0.
+ * Clears AgentSession's history and its agent's context. Parley does not read them, and they would grow forever. One
+ * item is the shortest history that `truncate` allows. Checked with @livekit/agents 1.9.0.
  */
 export function forgetWhatWasSaid(session: voice.AgentSession): void {
   session.history.truncate(1);

@@ -6,7 +6,8 @@ const SAMPLE_RATE = 24_000;
 const QUEUE_MS = 200;
 
 /**
- * Makes the audio track that RoomIO would make: we publish it before RoomIO starts. Checked with @livekit/agents 1.9.0.
+ * Creates the audio output that RoomIO would create, so that its track can be published before RoomIO starts. Checked
+ * with @livekit/agents 1.9.0.
  */
 export function createAudioOutput(room: Room): voice.ParticipantAudioOutput {
   const output = new voice.ParticipantAudioOutput(room, {
@@ -20,15 +21,15 @@ export function createAudioOutput(room: Room): voice.ParticipantAudioOutput {
 }
 
 /**
- * A pause empties the queue of the track: up to 200 ms, a syllable for each cough. Here they are kept, and played first
- * when the sound goes on. After an interruption they are not. Checked with @livekit/agents 1.9.0 and
- * @livekit/rtc-node 0.13.35.
+ * Replays the audio that a pause drops. A pause clears the track's queue (up to 200 ms), so each cough would cost the
+ * answer a syllable. The cleared frames are played first when the audio resumes, but not after an interruption. Checked
+ * with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
  */
 function playAgainAfterPause(output: voice.ParticipantAudioOutput): void {
   const source = output["audioSource"];
   const captureFrame = source.captureFrame.bind(source);
   const clearQueue = source.clearQueue.bind(source);
-  /** The newest that the queue may hold. */
+  /** The newest frames, enough to fill the queue. */
   let recent: AudioFrame[] = [];
   let unplayed: AudioFrame[] = [];
   source.clearQueue = () => {
@@ -51,7 +52,7 @@ function playAgainAfterPause(output: voice.ParticipantAudioOutput): void {
   };
 }
 
-/** The last of the frames' sound, of so many milliseconds. */
+/** Returns the last `ms` milliseconds of the frames' audio. */
 function newest(frames: readonly AudioFrame[], ms: number): AudioFrame[] {
   const kept: AudioFrame[] = [];
   let left = ms;
@@ -77,8 +78,8 @@ function secondsOf(frames: readonly AudioFrame[]): number {
 }
 
 /**
- * Publishes the track. Resolves to true when a participant has subscribed to it; from then on `output.subscribed` stays
- * true. Resolves to false when it cannot be published, or the signal aborts first. Checked with @livekit/agents 1.9.0.
+ * Publishes the track. Resolves to true once a participant has subscribed to it; from then on `output.subscribed` stays
+ * true. Resolves to false if it cannot be published or the signal aborts first. Checked with @livekit/agents 1.9.0.
  */
 export async function publishUntilSubscribed(
   output: Pick<voice.ParticipantAudioOutput, "start">,
@@ -91,7 +92,7 @@ export async function publishUntilSubscribed(
   return isPublished && !signal.aborted;
 }
 
-/** How much of the sound that is playing has been played, in seconds. Checked with @livekit/agents 1.9.0. */
+/** Returns how many seconds of the current audio have been played. Checked with @livekit/agents 1.9.0. */
 export function playedSeconds(output: voice.ParticipantAudioOutput): number {
   const queuedSeconds = output["audioSource"].queuedDuration / 1_000;
   return Math.max(0, output["sourcePushedDuration"] - output["sourceDiscardedDuration"] - queuedSeconds);

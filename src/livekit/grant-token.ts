@@ -1,6 +1,6 @@
 import { AccessToken, type AccessTokenOptions, type RoomConfiguration } from "livekit-server-sdk";
 
-/** The keys of a LiveKit server. */
+/** The API keys of a LiveKit server. */
 interface LivekitKeys {
   readonly apiKey: string;
   readonly apiSecret: string;
@@ -11,11 +11,11 @@ interface Grant extends Pick<AccessTokenOptions, "ttl" | "attributes"> {
   readonly identity: string;
   /** An agent may change its own attributes. @defaultValue "standard" */
   readonly kind?: "standard" | "agent";
-  /** What becomes of the room if this token opens it. */
+  /** The configuration of the room, if joining with this token creates it. */
   readonly roomConfig?: RoomConfiguration | undefined;
 }
 
-/** A token with which a participant may join a room, publish, and subscribe to others. */
+/** Returns a token with which a participant may join the room, publish, and subscribe to others. */
 export async function grantToken(
   { apiKey, apiSecret }: LivekitKeys,
   { room, kind = "standard", roomConfig, ...options }: Grant,

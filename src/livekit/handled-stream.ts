@@ -1,10 +1,10 @@
 import type { tts } from "@livekit/agents";
 
 /**
- * Tells why a stream of speech has failed, before it ends. Besides emitting its error, at a voice that many sessions
- * share, it rejects a promise that nothing handles, which would end the process. The private method that returns this
- * promise is called a moment after the stream was made, so it can be replaced here; call this at once. Checked with
- * @livekit/agents 1.9.0.
+ * Reports why a TTS stream failed, before the stream ends. A failed stream emits its error on a TTS object that many
+ * sessions share, and also rejects a promise that nothing handles, which would end the process. The private method that
+ * returns this promise is called shortly after the stream is created, so call `handled` right away to replace it in
+ * time. Checked with @livekit/agents 1.9.0.
  */
 export function handled<Stream extends tts.ChunkedStream | tts.SynthesizeStream>(
   stream: Stream,

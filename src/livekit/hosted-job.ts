@@ -17,25 +17,25 @@ interface HostedJobOptions {
   readonly process: JobProcess;
   readonly inference: ipc.InferenceExecutor;
   readonly logger: Pick<Logger, "warn" | "error">;
-  /** Called when a job has ended, while it is still in its room. It leaves at `mayLeave`. Neither may reject. */
+  /** Called when a job has ended, while it is still in its room. The job leaves at `mayLeave`. Neither may reject. */
   readonly retire: (room: Room) => Promise<{ readonly mayLeave: Promise<void> }>;
 }
 
-/** A job that runs in this process beside others. */
+/** A job that shares this process with other jobs. */
 export interface HostedJob {
-  /** Tells it to end, once. */
+  /** Ends the job. Only the first call counts. */
   readonly end: (reason: string) => void;
-  /** Resolves when it serves its room no more; never rejects. */
+  /** Resolves once the job no longer serves its room. Never rejects. */
   readonly ended: Promise<void>;
-  /** Resolves after that, when it has left its room; never rejects. */
+  /** Resolves after `ended`, once the job has left its room. Never rejects. */
   readonly left: Promise<void>;
 }
 
 /**
- * Runs one job as LiveKit's job process does: the agent's `entry`, until the room is over or `end` is called, then its
- * AgentSession's end, `onSessionEnd`, the shutdown callbacks, `retire`, and the room's end. That process ends with its job and
- * takes all of the job along; here the room must be let go of. Nothing of LiveKit Cloud's recordings and simulations is
- * done. Checked with @livekit/agents 1.9.0.
+ * Runs one job as LiveKit's job process does: the agent's `entry`, until the room is over or `end` is called, then the
+ * close of its AgentSession, `onSessionEnd`, the shutdown callbacks, `retire`, and the disconnect. LiveKit's process
+ * exits with its job, which frees everything; here the room must be released explicitly. LiveKit Cloud's recordings and
+ * simulations are not supported. Checked with @livekit/agents 1.9.0.
  */
 export function runHostedJob(info: RunningJobInfo, options: HostedJobOptions): HostedJob {
   const { agent, logger, inference, retire } = options;

@@ -1,18 +1,18 @@
 import type { ipc, RunningJobInfo } from "@livekit/agents";
 
-/** A job as its pool knows it, from the moment when it is handed over until it has ended. */
+/** A job in its pool, from the moment it is passed to the pool until it has ended. */
 export interface PooledJob {
   readonly runningJob: RunningJobInfo;
-  /** Tells it to end, and resolves when it has. Never rejects. */
+  /** Ends the job, and resolves when it has ended. Never rejects. */
   readonly close: () => Promise<void>;
-  /** Resolves when it has ended. */
+  /** Resolves when the job has ended. */
   readonly join: () => Promise<void>;
 }
 
 /** Runs the jobs of an AgentServer. */
 export interface JobPool {
   readonly processes: readonly PooledJob[];
-  /** @param inference runs models for jobs, in a process of its own; absent where there is none */
+  /** @param inference runs models for jobs in a separate process; absent if there is none */
   readonly start: (inference: ipc.InferenceExecutor | undefined) => void;
   readonly close: () => Promise<void>;
   readonly launchJob: (job: RunningJobInfo) => Promise<void>;
@@ -25,11 +25,12 @@ interface ProcPool {
 const MEMBERS = ["start", "close", "launchJob", "getByJobId", "processes"] as const;
 
 /**
- * Gives jobs to `pool` in every AgentServer that is made from now on in this process. LiveKit runs a process for each job
- * and has no option for another way; but its server uses five members of its own pool, and nothing else of it.
- * Checked with @livekit/agents 1.9.0.
+ * Makes every AgentServer created from now on in this process give its jobs to `pool`. LiveKit runs one process per job
+ * and has no option to change that. Its server uses only five members of its own pool, which are replaced here. Checked
+ * with @livekit/agents 1.9.0.
  *
- * @returns what puts LiveKit's own pool back; `undefined` when it is not the one that we know, and nothing was changed
+ * @returns a function that restores LiveKit's own pool, or `undefined` if that pool is not as expected and nothing was
+ * changed
  */
 export async function replaceJobPool(pool: JobPool): Promise<(() => void) | undefined> {
   const prototype = await loadPrototype();

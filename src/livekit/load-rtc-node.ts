@@ -2,14 +2,14 @@ import type * as RtcNode from "@livekit/rtc-node";
 import { keepNativeLogOut } from "./native-log.ts";
 
 /**
- * Loads @livekit/rtc-node with its log on stderr: its pino takes `process.stdout` while it loads. Unless NODE_ENV is
- * `production` it logs each step. Checked with @livekit/rtc-node 0.13.35.
+ * Loads @livekit/rtc-node with its log on stderr. Its pino logger captures `process.stdout` while it loads, and logs
+ * each step unless NODE_ENV is `production`. Checked with @livekit/rtc-node 0.13.35.
  */
 export function loadRtcNode(): Promise<typeof RtcNode> {
   return (loading ??= load());
 }
 
-/** Once only: two loads at a time would each put back what the other has put in the place of stdout. */
+/** Loaded only once: of two concurrent loads, each would restore the stdout that the other had replaced. */
 let loading: Promise<typeof RtcNode> | undefined;
 
 async function load(): Promise<typeof RtcNode> {

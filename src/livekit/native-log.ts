@@ -1,14 +1,15 @@
 import { createRequire } from "node:module";
 
-/** What @livekit/rtc-node loads the native library with. */
+/** The package through which @livekit/rtc-node loads the native library. */
 interface Bindings {
   livekitInitialize: (onEvent: (bytes: Uint8Array) => void, capturesLog: boolean, version: string) => void;
 }
 
 /**
- * Keeps the log of LiveKit's native library out of JavaScript: rtc-node has every line handed over as an event of its
- * own, down to the traces, some 50 in a turn, and reads none. The library writes to stderr instead what `RUST_LOG` asks
- * for, which is nothing unless it is set. Call it before the first room. Checked with @livekit/rtc-node 0.13.35.
+ * Keeps the log of LiveKit's native library out of JavaScript. By default rtc-node receives every log line as an event,
+ * including traces (about 50 per turn), and reads none of them. Instead, the library now writes to stderr what
+ * `RUST_LOG` selects, which is nothing by default. Call it before the first room. Checked with @livekit/rtc-node
+ * 0.13.35.
  */
 export function keepNativeLogOut(): void {
   process.env["RUST_LOG"] ||= "off";

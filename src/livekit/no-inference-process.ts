@@ -5,8 +5,8 @@ const END_OF_TURN = "lk_eot_audio";
 
 /**
  * Keeps `new AgentServer` from starting its inference process (340 MB), which only `endOfTurn: "model"` needs. LiveKit
- * has no option for that, but a runner that is not enumerable is neither registered again nor started. Should a later
- * version work in another way, the process starts. Checked with @livekit/agents 1.9.0.
+ * has no option for that, but a non-enumerable runner is neither registered again nor started. If a later version works
+ * differently, the process simply starts. Checked with @livekit/agents 1.9.0.
  */
 export function keepInferenceProcessOff(): void {
   const runners: unknown = InferenceRunner.registeredRunners;

@@ -5,8 +5,8 @@ import { AppError } from "../errors/app-error.ts";
 const RTC_NODE = "@livekit/rtc-node";
 
 /**
- * Throws when rtc-node is installed twice, for us and for @livekit/agents: each copy has its own native library, and
- * does not know the other's rooms. npm installs a second copy when the two ask for versions that do not agree.
+ * Throws if rtc-node is installed twice, once for Parley and once for @livekit/agents. Each copy has its own native
+ * library and does not know the other's rooms. npm installs a second copy if the two require incompatible versions.
  * Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
  *
  * @param from URL of the module from which both packages are resolved

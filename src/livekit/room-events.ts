@@ -1,11 +1,11 @@
-// A mere type: whoever loads the package decides where its log goes.
+// Imports only types: the module that loads the package decides where its log goes.
 import type { Room } from "@livekit/rtc-node";
 
 interface FfiEvent {
   readonly message: { readonly case?: string; readonly value?: { readonly roomHandle?: bigint } };
 }
 
-/** What of a Room is its own affair. */
+/** Private members of Room. */
 interface RoomInternals {
   onFfiEvent: (event: FfiEvent) => unknown;
   preConnectEvents: FfiEvent[];
@@ -17,8 +17,9 @@ interface FfiClient {
 }
 
 /**
- * Keeps the events of other rooms from a room that is not connected yet: every event of the process goes to each of its
- * rooms, which takes a lock before it looks whose it is. Checked with @livekit/rtc-node 0.13.35.
+ * Keeps events of other rooms away from a room that is not connected yet. rtc-node sends every event of the process to
+ * each of its rooms, and a room takes a lock before it checks whose event it is. Checked with @livekit/rtc-node
+ * 0.13.35.
  */
 export function hearOwnEvents(room: Room): void {
   const internals = room as unknown as RoomInternals;
@@ -30,15 +31,15 @@ export function hearOwnEvents(room: Room): void {
     const own = internals.ffiHandle?.handle;
     if (own === undefined) return handle(event);
     if (value?.roomHandle !== own) return undefined;
-    // What came before it was connected, and so before it had a handle.
+    // Before the room was connected it had no handle, so events of other rooms were queued too.
     internals.preConnectEvents = internals.preConnectEvents.filter((early) => early.message.value?.roomHandle === own);
     return handle(event);
   };
 }
 
 /**
- * Ends a room's listening, for good. `Room.disconnect` leaves it in place when LiveKit has ended the room by itself, and
- * a process that serves one room after another would hear for all of them. Checked with @livekit/rtc-node 0.13.35.
+ * Removes a room's listeners for good. `Room.disconnect` does not remove them if LiveKit has closed the room, and a
+ * process that serves one room after another would accumulate them. Checked with @livekit/rtc-node 0.13.35.
  */
 export function forgetRoom(room: Room): void {
   const { _ffiClientInstance: client } = globalThis as { readonly _ffiClientInstance?: FfiClient };

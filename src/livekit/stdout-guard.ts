@@ -1,12 +1,12 @@
-// Imported before anything else, in the main process and (through `process.execArgv`) in the job processes.
+// Imported before everything else: in the main process directly, in job processes through `process.execArgv`.
 
 import { keepNativeLogOut } from "./native-log.ts";
 
-// @livekit/agents and @livekit/rtc-node log to `process.stdout` and have no setting for it, but our stdout must hold
-// only the ready line. Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
+// @livekit/agents and @livekit/rtc-node log to `process.stdout` and have no setting for it, but the worker's stdout
+// must contain only the ready line. Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
 Object.defineProperty(process, "stdout", { configurable: true, get: () => process.stderr });
-// With any other value @livekit/rtc-node logs each of its steps.
+// With any other value, @livekit/rtc-node logs each of its steps.
 process.env["NODE_ENV"] ??= "production";
-// Ctrl-C in a terminal also reaches job processes, and would end one that still starts. The worker ends them itself.
+// Ctrl-C in a terminal also reaches job processes, and would kill one that is starting. The worker ends them itself.
 if (process.send !== undefined) process.on("SIGINT", () => {});
 keepNativeLogOut();

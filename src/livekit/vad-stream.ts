@@ -6,12 +6,12 @@ interface VadOptions {
 }
 
 /**
- * Changes how long a voice must last to count as speech, for this stream alone and while it runs. The public
- * `updateOptions` changes all streams of the model, and copies a minute of sound for each. Also copies the sound of each
- * utterance, because the stream writes the beginning of the next one over it before anybody has read it. Checked with
- * @livekit/agents 1.9.0.
+ * Lets the minimum length of speech change per event, for this stream alone and while it runs. The public
+ * `updateOptions` changes all streams of the model, and copies a minute of audio for each. Also copies the audio of
+ * each utterance, because the stream overwrites it with the next one before it is read. Checked with @livekit/agents
+ * 1.9.0.
  *
- * @param minSpeechMs gives the new length after an event; `undefined` leaves it as it is
+ * @param minSpeechMs returns the new minimum after an event, or `undefined` to leave it unchanged
  */
 export function adjustVadStream(stream: VADStream, minSpeechMs: (event: VADEvent) => number | undefined): VADStream {
   const options = Reflect.get(stream, "_opts") as VadOptions;

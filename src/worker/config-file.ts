@@ -8,7 +8,7 @@ import { STATE_DETAILS } from "../tool/server-tool.ts";
 const positiveInteger = z.number().int().positive();
 
 const phrase = z.string().min(1).exactOptional();
-/** Phrases by language, which is the first part of its tag: `en` of `en-GB`. */
+/** Phrases by language, which is the first part of a language tag: `en` of `en-GB`. */
 const phrasesSchema = z.record(
   z.string().regex(/^[a-z]{2,3}$/, "expected a language such as en"),
   z.strictObject({
@@ -29,13 +29,13 @@ const limitSchema = z
 const amount = z.number().nonnegative();
 const permissionSchema = z.strictObject({
   rules: rulesSchema.default([]),
-  /** Whether the question is also spoken, and may be answered by a short yes or no. */
+  /** Whether the question is also spoken, and may be answered with a short yes or no. */
   byVoice: z.boolean().default(false),
-  /** How long an answer is waited for, in ms. Without one the call is refused. */
+  /** How long to wait for an answer, in ms. Without an answer the call is rejected. */
   waitMs: positiveInteger.max(600_000).default(120_000),
 });
 
-/** The API's own summaries, which take the place of what stands before them: of tools that were told there, too. */
+/** The API's own summaries. A summary replaces everything before it, including tools that were announced there. */
 const COMPACTION = "compact_20260112";
 const compacts = ({ type }: { readonly type: string }) => type === COMPACTION;
 
@@ -47,15 +47,20 @@ const editSchema = z.discriminatedUnion("type", [
 
 const contextSchema = z
   .strictObject({
-    /** How many tokens of past turns the model is shown. When there are more, the oldest turns are left out. */
+    /** The maximum number of tokens of past turns in the context window. Beyond it, the oldest turns are dropped. */
     budgetTokens: z.number().int().min(1_000).default(30_000),
-    /** The most tokens that a request may have. With `model.maxTokens` they must fit into the model's context. */
+    /** The maximum number of tokens of a request. Together with `model.maxTokens` they must fit the model's context. */
     hardTokens: z.number().int().min(2_000).default(120_000),
-    /** The id of a model that writes notes on turns before they are left out. Absent: no notes are written. */
+    /** The id of a model that summarizes turns before they are dropped. If absent, no summaries are written. */
     summaryModel: z.string().min(1).optional(),
-    /** Tells in messages, not in the request's list, which tools come and go: Anthropic's beta, not for all models. */
+    /**
+     * Announces added and removed tools in messages, not in the request's list: an Anthropic beta, not for all models.
+     */
     inlineTools: z.boolean().default(false),
-    /** Anthropic's context editing, in the API's own form: betas by which the API clears old tool results, or summarises. */
+    /**
+     * Anthropic's context editing, in the API's own format: betas by which the API clears old tool results or
+     * summarizes.
+     */
     edits: z.array(editSchema).default([]),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
@@ -65,12 +70,12 @@ const contextSchema = z
     error: `expected no edit of type ${COMPACTION} beside inlineTools`,
   });
 
-/** The fields of parley.config.ts. An unknown one is refused, because it is most often a typing mistake. */
+/** The fields of parley.config.ts. Unknown fields are rejected, because they are most often typos. */
 const fields = z.strictObject({
   ...agentFields,
   model: z
     .strictObject({
-      /** The variable ANTHROPIC_MODEL wins over it. */
+      /** The variable ANTHROPIC_MODEL overrides it. */
       name: modelFields.name.default("claude-sonnet-5-5"),
       maxTokens: modelFields.maxTokens.default(4096),
       thinking: modelFields.thinking.optional(),
@@ -78,59 +83,61 @@ const fields = z.strictObject({
       effort: modelFields.effort.optional(),
     })
     .prefault({}),
-  /** Where server tools are read from, relative to the working directory. */
+  /** The folder of server tools, relative to the working directory. */
   toolsFolder: z.string().min(1).default("tools"),
-  /** Where further agents are read from, relative to the working directory; it need not exist (docs/agents.md). */
+  /** The folder of further agents, relative to the working directory; it need not exist (docs/agents.md). */
   agentsFolder: z.string().min(1).default("agents"),
-  /** What a tool gets as `context.settings`, by the tool's name. The tool's own schema checks it at start. */
+  /** Passed to a tool as `context.settings`, by tool name. The tool's own schema checks it at start. */
   toolSettings: z.record(z.string(), z.unknown()).default({}),
-  /** How much ToolCallState and the event `tool_state` show of a tool's calls, by its name; wins over `stateDetail`. */
+  /**
+   * How much ToolCallState and the event `tool_state` show of a tool's calls, by tool name; overrides `stateDetail`.
+   */
   toolDetail: z.record(z.string(), z.enum(STATE_DETAILS)).default({}),
-  /** MCP servers whose tools the model may use, by the prefix of their tools' names (docs/mcp.md). */
+  /** MCP servers whose tools the model may use, by the prefix of their tool names (docs/mcp.md). */
   mcpServers: mcpServersSchema.default({}),
-  /** Whether the tool `recall` is offered from the start. Otherwise it is offered once turns are left out. */
+  /** Whether the tool `recall` is offered from the start. Otherwise it is offered once turns have been dropped. */
   recall: z.boolean().default(false),
-  /** How much of the talk the model is shown (docs/long-talks.md). */
+  /** Limits of the context window (docs/long-talks.md). */
   context: contextSchema.prefault({}),
-  /** Limit of model calls in one turn. */
+  /** Maximum number of model calls in one turn. */
   maxSteps: positiveInteger.default(10),
-  /** Deadline of server tools that set none, in ms. */
+  /** Deadline of server tools without their own, in ms. */
   toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
   /** How much of one result the model reads, in bytes. */
   toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
   /** A model stream that is silent for this long, in ms, counts as broken. */
   modelIdleTimeoutMs: positiveInteger.default(30_000),
-  /** Times and texts of speech (docs/voice.md). */
+  /** Timing and phrases of speech (docs/voice.md). */
   voice: voiceSchema.prefault({}),
-  /** Whether a message that comes during a turn waits for the turn's end, or interrupts it. */
+  /** Whether a message that arrives during a turn waits for the turn's end or interrupts it. */
   onNewMessage: z.enum(["queue", "interrupt"]).default("queue"),
-  /** What the worker says by itself, by language (docs/voice.md). */
+  /** What the worker itself says, by language (docs/voice.md). */
   phrases: phrasesSchema.default({}),
   telemetry: z
     .strictObject({
-      /** How captured content shows tools that Anthropic runs (docs/telemetry-representation.md). */
+      /** How captured content represents tools that Anthropic runs (docs/telemetry-representation.md). */
       representation: representationSchema.default("server_tool_call"),
-      /** `gen_ai.agent.name`. */
+      /** The value of `gen_ai.agent.name` in telemetry. */
       agentName: z.string().min(1).max(100).default("parley"),
     })
     .prefault({}),
-  /** Whether a room goes on with the conversation of an earlier room of the same name (docs/agents.md). */
+  /** Whether a room continues the conversation of an earlier room of the same name (docs/agents.md). */
   continueConversation: z.boolean().default(true),
-  /** Whether participants may ask for things to be remembered for later talks (docs/memory.md). */
+  /** Whether participants may ask the agent to remember things for later sessions (docs/memory.md). */
   memory: z.boolean().default(false),
-  /** Turns older than this are deleted; without it, nothing is (docs/memory.md). */
+  /** Turns older than this are deleted. If absent, none are (docs/memory.md). */
   retention: z.strictObject({ days: positiveInteger }).exactOptional(),
-  /** What may be spent on model calls; what is not named has no limit (docs/spending.md). */
+  /** Budgets for model calls. Fields that are not set have no limit (docs/spending.md). */
   budget: z
     .strictObject({
       session: limitSchema.exactOptional(),
-      /** For each identity and UTC day. */
+      /** Per identity and UTC day. */
       identityPerDay: limitSchema.exactOptional(),
-      /** For all workers of one machine or container, and a UTC day. */
+      /** For all workers of one machine or container together, per UTC day. */
       workerPerDay: limitSchema.exactOptional(),
     })
     .default({}),
-  /** What a million tokens cost, by model, in any currency. */
+  /** The price of a million tokens, by model, in any currency. */
   prices: z
     .record(z.string(), z.strictObject({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount }))
     .default({}),
@@ -138,16 +145,19 @@ const fields = z.strictObject({
   permission: permissionSchema.prefault({}),
 });
 
-/** Shape of parley.config.ts. The API's summaries would keep what retention has removed. */
+/**
+ * The schema of parley.config.ts. Compaction by the API is not allowed with retention, because its summaries would keep
+ * what retention has deleted.
+ */
 export const configFileSchema = fields.refine(({ retention, context }) => !retention || !context.edits.some(compacts), {
   error: `context.edits: expected no edit of type ${COMPACTION} beside retention`,
 });
 
-/** What parley.config.ts may hold; everything but `instructions` has a default. */
+/** The fields of parley.config.ts. All except `instructions` have a default. */
 export type ConfigFile = z.input<typeof configFileSchema>;
 export type ConfigFileValues = z.output<typeof configFileSchema>;
 
-/** Gives parley.config.ts its types. It is checked at start, where an error can name the file. */
+/** Types the fields of parley.config.ts. They are validated at start, where an error can name the file. */
 export function defineConfig(config: ConfigFile): ConfigFile {
   return config;
 }

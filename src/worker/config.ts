@@ -6,43 +6,43 @@ export { defineConfig } from "./config-file.ts";
 
 /** The configuration from file, environment and defaults. Folders are absolute paths, times are in ms. */
 export interface Config extends Readonly<ConfigFileValues> {
-  /** When this and `anthropicBaseUrl` are undefined, no model is named: see `hasModel`. */
+  /** If this and `anthropicBaseUrl` are undefined, no model is configured: see `hasModel`. */
   readonly anthropicApiKey: string | undefined;
   readonly anthropicBaseUrl: string | undefined;
-  /** Undefined: `npm start` starts a livekit-server. */
+  /** `undefined` means that `npm start` starts a livekit-server. */
   readonly livekitUrl: string | undefined;
   readonly livekitApiKey: string | undefined;
   readonly livekitApiSecret: string | undefined;
-  /** LiveKit's address for participants, when it differs from the worker's. */
+  /** LiveKit's address for participants, if it differs from the worker's. */
   readonly livekitPublicUrl: string | undefined;
   /** Where docker-compose.yml publishes ports. See `checkSecrets`. */
   readonly publishAddress: string;
-  /** The worker gets only rooms that are dispatched to this name. Undefined: LiveKit gives it every room. */
+  /** The worker gets only rooms that are dispatched to this name. If undefined, LiveKit gives it every room. */
   readonly livekitAgentName: string | undefined;
-  /** Signalling port of the livekit-server that we start; media goes to the next port, over UDP. */
+  /** Signaling port of the livekit-server that we start. Media uses the next port, over UDP. */
   readonly livekitPort: number;
-  /** Includes the password, which may come from PGPASSWORD. Undefined: `npm start` starts a PostgreSQL. */
+  /** Includes the password, which may come from PGPASSWORD. `undefined` means that `npm start` starts a PostgreSQL. */
   readonly databaseUrl: string | undefined;
   /**
-   * A second address of the same database, past a pooler, with its password. In a session host: the address at which
-   * notifications are heard; undefined when there is none.
+   * A second address of the same database that bypasses a pooler, including its password. In a host process: the
+   * address for notifications, or undefined if there is none.
    */
   readonly databaseDirectUrl: string | undefined;
-  /** 0: a free port, remembered in the data folder. */
+  /** 0 means a free port, remembered in the data folder. */
   readonly postgresPort: number;
   readonly httpHost: string;
   readonly httpPort: number;
-  /** Undefined: gRPC-Web and Connect on the HTTP port only. */
+  /** If undefined, gRPC-Web and Connect are served on the HTTP port only. */
   readonly grpcPort: number | undefined;
   readonly workerPort: number;
   /** At this number of sessions the worker reports itself as full to LiveKit. */
   readonly maxSessions: number;
-  /** How many sessions one process serves. 1: each session has its own process. */
+  /** How many sessions one process serves. 1 means that each session has its own process. */
   readonly sessionsPerProcess: number;
-  /** How long sessions may take to go to other workers at SIGTERM. 0: they end at once. */
+  /** How long handovers to other workers may take after SIGTERM. 0 means that sessions end right away. */
   readonly drainSeconds: number;
   readonly tokenSecret: string | undefined;
-  /** Undefined: nobody is told of the end of sessions. Without its secret, the start fails. */
+  /** If undefined, no webhook is sent when sessions end. With a URL but no secret, the start fails. */
   readonly webhook: { readonly url: string; readonly secret: string | undefined } | undefined;
   readonly speech: SpeechChoice;
   readonly logLevel: LogLevel;

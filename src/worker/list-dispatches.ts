@@ -2,7 +2,10 @@ import type { AgentDispatch } from "@livekit/protocol";
 import type { AgentDispatchClient } from "livekit-server-sdk";
 import { ignoreMissing } from "./ignore-gone.ts";
 
-/** The room's dispatches to a name ("": to workers without a name), newest first. None when the room has ended. */
+/**
+ * Returns the room's dispatches to an agent name ("" for workers without one), newest first; none if the room has
+ * ended.
+ */
 export async function listDispatches(
   client: Pick<AgentDispatchClient, "listDispatch">,
   { room, agentName }: { readonly room: string; readonly agentName: string },

@@ -9,11 +9,13 @@ import type { Config } from "./config.ts";
 export type Logger = PinoLogger;
 
 /**
- * The log of one process. It writes to stderr, because stdout belongs to the ready line, and synchronously, so that
- * nothing is lost at exit. Without LOG_FORMAT it is readable in a terminal, and JSON elsewhere.
+ * Creates the log of one process. It writes to stderr, because stdout is reserved for the ready line, and
+ * synchronously, so that nothing is lost at exit. With LOG_FORMAT `auto`, it is readable in a terminal and JSON
+ * elsewhere.
  *
- * @param more.isOwnMachine whether it is the author's own machine: then errors have their messages (`describeError`)
- * @param more.also gets every line, too, as JSON
+ * @param more.isOwnMachine whether it runs on the author's own machine: then errors include their messages
+ * (`describeError`)
+ * @param more.also also receives every line, as JSON
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,
@@ -45,9 +47,9 @@ interface ErrorDescription {
 }
 
 /**
- * Describes an error without content. The message of an AppError is kept. That of any other error may quote what a
- * participant said, so only its type, its code and its stack's places are kept; under `parley start`, on an author's own
- * machine, the message, too.
+ * Describes an error without content. The message of an AppError is included. Any other error's message may quote what
+ * a participant said, so only its type, code and stack locations are included. On an author's own machine (under
+ * `parley start`), the message is included too.
  */
 export function describeError(
   error: unknown,

@@ -16,13 +16,13 @@ const FLAGS = {
 export interface MainOptions {
   /** Starts neither LiveKit nor PostgreSQL. */
   readonly isWorkerOnly: boolean;
-  /** Brings the database up to date, and ends. */
+  /** Migrates the database, then exits. */
   readonly isMigration: boolean;
-  /** Whether the scripted model may answer where no model is configured. */
+  /** Whether the scripted model may answer if no model is configured. */
   readonly hasScripted: boolean;
 }
 
-/** The flags of `parley start` and `parley worker`. @returns `undefined` for `--help`. @throws {UsageError} */
+/** Parses the flags of `parley start` and `parley worker`. @returns `undefined` for `--help`. @throws {UsageError} */
 export function parseMainOptions(args: readonly string[]): MainOptions | undefined {
   const flags = readFlags(args, FLAGS);
   if (flags.help) return undefined;
@@ -34,7 +34,7 @@ export function parseMainOptions(args: readonly string[]): MainOptions | undefin
   };
 }
 
-/** The usage of a command that starts the worker. */
+/** Returns the usage text of a command that starts the worker. */
 export function mainUsage(command: keyof typeof TITLES): string {
   const more =
     command === "worker"

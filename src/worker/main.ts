@@ -18,7 +18,7 @@ import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
-/** A second signal within this time is the same Ctrl-C: the terminal sends it, and npm passes it on once more. */
+/** A second signal within this time belongs to the same Ctrl-C: the terminal sends it, and npm forwards it again. */
 const SAME_SIGNAL_MS = 1_000;
 const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -28,9 +28,9 @@ const cleanup = new Cleanup();
 const progress = (line: string) => writeSync(2, `parley: ${hideSecrets(line)}\n`);
 let stopping: { readonly since: number } | undefined;
 let logger: Logger | undefined;
-/** The time of `DRAIN_SECONDS`. */
+/** `DRAIN_SECONDS` in milliseconds. */
 let drainMs = 0;
-/** `drainMs` after SIGTERM, which a deployment sends; 0 after Ctrl-C, which ends sessions at once. */
+/** `drainMs` after SIGTERM, which a deployment sends; 0 after Ctrl-C, which ends sessions right away. */
 let handOverMs = 0;
 
 for (const signal of STOP_SIGNALS) {
@@ -54,7 +54,7 @@ watchParent(() => {
   void stop(isMigration ? 1 : 0);
 });
 
-/** Ends the process for `--help`, and for a wrong command line: nothing was started. */
+/** For `--help` or an invalid command line, exits the process before anything is started. */
 function readOptions() {
   const args = process.argv.slice(2);
   const usage = mainUsage(args.includes("--worker-only") ? "worker" : "start");
@@ -70,7 +70,7 @@ function readOptions() {
   }
 }
 
-/** Closes everything in the reverse order of its start, also what is still starting, and exits. */
+/** Closes everything in the reverse order of its start, including what is still starting, and exits. */
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = { since: performance.now() };
@@ -79,14 +79,14 @@ async function stop(exitCode: number): Promise<void> {
   } catch (error) {
     logger?.error({ error }, "stopping went wrong");
   }
-  // A start that is under way goes on meanwhile, and may start further processes.
+  // A start in progress continues meanwhile, and may start further processes.
   for (let round = 0; round < MAX_ROUNDS && listChildren().length > 0; round++) await endChildren({ graceMs: 1_500 });
   process.exit(exitCode);
 }
 
 function fail(error: unknown): void {
   if (stopping) return;
-  // An AppError was thrown on purpose, and its message is enough. Any other error is a bug and is shown with its stack.
+  // An AppError was thrown on purpose, so its message is enough. Any other error is a bug and is shown with its stack.
   const isPlain = error instanceof AppError;
   progress(isPlain ? error.message : `failed: ${error instanceof Error ? error.stack : String(error)}`);
   void stop(1);

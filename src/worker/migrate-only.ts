@@ -11,7 +11,7 @@ interface MigrateOptions {
 }
 
 /**
- * `--migrate`: brings the database up to this release's version, as every worker does when it starts, and nothing else.
+ * Runs `--migrate`: migrates the database to this release's version, as every worker does at start, and nothing else.
  *
  * @throws {AppError} `invalid_config` without an address, and as `migrate` does
  */

@@ -11,9 +11,9 @@ export const SAMPLER_NAMES = [
 ] as const;
 export type SamplerName = (typeof SAMPLER_NAMES)[number];
 
-/** Which telemetry is exported over OTLP, and by which names. */
+/** Which telemetry is exported over OTLP, and with which conventions. */
 export interface OtelConfig {
-  /** `OTEL_SDK_DISABLED`: nothing is recorded, /metrics is empty. */
+  /** `OTEL_SDK_DISABLED`: nothing is recorded, and /metrics is empty. */
   readonly isDisabled: boolean;
   readonly exports: { readonly traces: boolean; readonly metrics: boolean; readonly logs: boolean };
   /** Milliseconds between two exports of metrics. */

@@ -16,14 +16,19 @@ const versions: Versions = { ...devDependencies, ...peerDependencies, ...optiona
 
 export const OWN_VERSION: string = manifest.version;
 
-/** The version of a package that this release is tested with. @throws {TypeError} when it does not use the package */
+/**
+ * Returns the version of a package that this release is tested with. @throws {TypeError} if it does not use the package
+ */
 export function versionOf(name: string): string {
   const version = versions[name];
   if (version === undefined) throw new TypeError(`package.json names no ${name}`);
   return version;
 }
 
-/** The command that installs a package for development; without a version when package.json does not name it. */
+/**
+ * Returns the command that installs a package for development. It has no version if package.json does not list the
+ * package.
+ */
 export function howToInstall(name: string): string {
   return `npm install --save-dev ${name in versions ? `${name}@${versionOf(name)}` : name}`;
 }

@@ -7,10 +7,10 @@ import type { Endpoints } from "./start-services.ts";
 
 const TIME_LIMIT_MS = 2_000;
 
-/** The checks of GET /ready. They have a database connection of their own, so that a busy pool cannot delay them. */
+/** Returns the checks of GET /ready. They have their own database connection, so that a busy pool cannot delay them. */
 export function createReadyChecks({ livekit, databaseUrl }: Pick<Endpoints, "livekit" | "databaseUrl">): Service & {
   checks: readonly ReadyCheck[];
-  /** Rejects when PostgreSQL does not answer within 2 s. */
+  /** Rejects if PostgreSQL does not answer within 2 s. */
   askDatabase: () => Promise<boolean>;
 } {
   const { url, apiKey, apiSecret } = livekit;

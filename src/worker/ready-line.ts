@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import type { Ready } from "./start.ts";
 
-/** The line on stderr when the worker is ready: what answers, in which rooms, and how to talk to it. */
+/** Returns the line for stderr when the worker is ready: which model answers, in which rooms, and how to talk to it. */
 export function readyLine(ready: Ready, config: Pick<Config, "httpPort" | "livekitAgentName">): string {
   const { livekitAgentName: name, httpPort } = config;
   const rooms =

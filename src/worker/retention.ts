@@ -5,7 +5,7 @@ import type { Logger } from "./logger.ts";
 import type { Service } from "./services/service.ts";
 
 const EVERY_MS = 60 * 60_000;
-/** Few turns are deleted at once, with a pause after them, so that no session's work waits. */
+/** Turns are deleted in small batches with a pause after each, so that no session has to wait. */
 const BATCH = 100;
 const PAUSE_MS = 200;
 
@@ -15,7 +15,7 @@ interface RetentionOptions {
   readonly logger: Pick<Logger, "info" | "warn">;
 }
 
-/** Deletes what is older than the retention: now, and every hour. */
+/** Deletes turns older than the retention period, now and every hour. */
 export function startRetention({ days, sql, logger }: RetentionOptions): Service {
   const stopping = new AbortController();
   const { signal } = stopping;

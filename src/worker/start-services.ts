@@ -6,7 +6,7 @@ import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
 import type { TellProgress, Service } from "./services/service.ts";
 
-/** The addresses and keys of the services that a worker needs, whoever has started them. */
+/** The addresses and keys of the services that a worker needs, whether started here or not. */
 export interface Endpoints {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly databaseUrl: string;
@@ -16,13 +16,13 @@ export interface Endpoints {
 export interface StartOptions {
   readonly config: Config;
   readonly progress: TellProgress;
-  /** Gets every service as soon as it runs, so that none is left when the start fails or is stopped. */
+  /** Called with every service as soon as it runs, so that none is left running if the start fails or is stopped. */
   readonly keep: (service: Service) => void;
   /** Called when a server that was started here has ended. */
   readonly onLost: (name: string) => void;
 }
 
-/** Starts, at the same time, the services that the environment does not name. */
+/** Starts the services that the environment does not name, all at the same time. */
 export async function startServices(options: StartOptions): Promise<Endpoints> {
   const [livekit, databaseUrl, model] = await Promise.all([
     provideLivekit(options),
@@ -63,7 +63,7 @@ async function provideDatabase({ config, progress, keep, onLost }: StartOptions)
 
 async function provideModel({ config, progress, keep }: StartOptions): Promise<Endpoints["model"]> {
   if (hasModel(config)) {
-    // The server at ANTHROPIC_BASE_URL may need no key, but Anthropic's SDK does.
+    // The server at ANTHROPIC_BASE_URL may need no key, but Anthropic's SDK requires one.
     const apiKey = config.anthropicApiKey ?? "none";
     return { name: config.model.name, apiKey, baseUrl: config.anthropicBaseUrl };
   }

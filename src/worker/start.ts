@@ -38,34 +38,34 @@ import { startDelivery } from "./webhooks/deliver-webhooks.ts";
 
 interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | "onLost"> {
   readonly isWorkerOnly: boolean;
-  /** Whether the scripted model is started when the configuration names no model. */
+  /** Whether the scripted model is started if the configuration names no model. */
   readonly hasScripted: boolean;
   readonly logger: Logger;
-  /** Collects what `/metrics` shows. The caller closes it. */
+  /** Collects the metrics of `/metrics`. The caller closes it. */
   readonly hub: MetricsHub;
   readonly telemetry: Telemetry;
-  /** Gets everything that must be closed; what is started last is closed first. */
+  /** Receives everything that must be closed. What is started last is closed first. */
   readonly cleanup: Pick<Cleanup, "defer" | "disposed">;
-  /** How long the sessions may take to go to other workers when this one stops; 0: they end here. */
+  /** How long handovers to other workers may take when this one stops. 0 means that the sessions end here. */
   readonly handOverMs: () => number;
-  /** For tests: another module for job processes than src/worker/job/agent.ts. */
+  /** For tests: the module of job processes, instead of src/worker/job/agent.ts. */
   readonly agent?: string;
 }
 
-/** The ready line. It holds no key and no password. */
+/** The content of the ready line. Contains no keys or passwords. */
 export interface Ready {
   readonly livekitUrl: string;
   readonly httpUrl: string;
-  /** With GRPC_PORT only. */
+  /** Only with GRPC_PORT. */
   readonly grpcUrl?: string;
   readonly databaseUrl: string;
   readonly model: string;
 }
 
 /**
- * Starts everything in order. Returns when a new room would get an agent.
+ * Starts everything in order. Resolves when a new room would get an agent.
  *
- * @throws {AppError} when something is missing, or cannot be started
+ * @throws {AppError} if a setting is missing, or something cannot be started
  */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const { config, isWorkerOnly, hasScripted, logger, hub, telemetry, progress, cleanup, agent, onLost } = options;
@@ -154,20 +154,23 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, livekit, routes }));
     grpcUrl = Object.assign(new URL(httpUrl), { port: String(config.grpcPort) }).origin;
   }
-  // Kept last, and so closed first: everything else must still be there for the sessions that are handed over.
+  // Registered last, so that it is closed first: a handover still needs everything else.
   keep({ close: () => jobs.handOver(options.handOverMs()) });
   await jobs.registered;
   return {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    // Our own PostgreSQL's user is no secret, and its address can be used with the password's file.
+    // The user of our own PostgreSQL is not secret, and its address can be used with the password's file.
     databaseUrl: config.databaseUrl ? `postgres://${databasePlace(config.databaseUrl)}` : withoutPassword(databaseUrl),
     model: endpoints.model.name,
   };
 }
 
-/** Each job process loads its own. Loaded here so that a bad file ends the start, and to check edited arguments. */
+/**
+ * Each job process loads its own definitions. They are loaded here so that a bad file stops the start, and to check
+ * edited arguments.
+ */
 async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: StartWorkerOptions): Promise<Definitions> {
   const reloads = !isWorkerOnly;
   const definitions = await openDefinitions(config, { reloads });

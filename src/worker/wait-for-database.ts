@@ -12,16 +12,16 @@ interface WaitOptions {
 }
 
 const RETRY_MS = 1_000;
-/** A line of progress is repeated after this time. */
+/** A progress line is repeated after this time. */
 const SAY_AGAIN_MS = 30_000;
 
 interface Addresses {
   readonly databaseUrl: string;
-  /** An address past the pooler, when `databaseUrl` is a pooler's. */
+  /** An address that bypasses the pooler, if `databaseUrl` is that of a pooler. */
   readonly directUrl: string | undefined;
 }
 
-/** Migrates the database as soon as it answers, and finds out how it is used. @throws as `migrateWhenThere` */
+/** Migrates the database as soon as it answers, and finds out how it can be used. @throws as `migrateWhenThere` */
 export async function prepareDatabase(
   { databaseUrl, directUrl }: Addresses,
   options: WaitOptions,
@@ -32,15 +32,15 @@ export async function prepareDatabase(
 }
 
 /**
- * Migrates the database as soon as it answers. Errors that waiting cannot mend, such as a wrong password, are thrown.
+ * Migrates the database as soon as it answers. Throws errors that waiting cannot fix, such as a wrong password.
  *
- * @throws {AppError} `invalid_config` as `migrate` does; an AbortError when the signal aborts
+ * @throws {AppError} `invalid_config` as `migrate` does; an AbortError if the signal aborts
  */
 export async function migrateWhenThere(databaseUrl: string, options: WaitOptions): Promise<MigrationStatus> {
   return whenThere(databaseUrl, () => migrate(databaseUrl), options);
 }
 
-/** Waits without a limit for a database that does not answer yet: it may be starting at the same time. */
+/** Waits without a limit for a database that does not answer yet, because it may be starting at the same time. */
 async function whenThere<Result>(
   databaseUrl: string,
   work: () => Promise<Result>,

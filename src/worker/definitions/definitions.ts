@@ -7,27 +7,27 @@ import type { Config } from "../config.ts";
 import { FreshModules } from "./fresh-modules.ts";
 import { watchFiles } from "./watch-files.ts";
 
-/** Set in the environment of a worker's processes when they load changed files of tools and agents again. */
+/** Set in the environment of a worker's processes if they reload changed tool and agent files. */
 export const RELOADS = "PARLEY_RELOADS";
 
-/** The message that a worker sends to the command `parley dev`, which has started it. */
+/** The message that a worker sends to the command `parley dev` that started it. */
 export interface ToDev {
-  /** Folders whose files are loaded again when they change. */
+  /** Folders whose files are reloaded when they change. */
   readonly reloads: readonly string[];
 }
 
 interface Reload {
-  /** Files that are new, changed or gone. */
+  /** Files that were added, changed or deleted. */
   readonly files: readonly string[];
-  /** Why some files could not be loaded. What they defined before stays. */
+  /** Why some files failed to load. Their previous definitions are kept. */
   readonly problems: readonly string[];
 }
 
-/** The tools and agents of the config's folders, always as they are now. */
+/** The current tools and agents of the config's folders. They may change. */
 export interface Definitions {
   readonly tools: ReadonlyMap<string, ServerTool>;
   readonly agents: ReadonlyMap<string, AgentSettings>;
-  /** Calls the listener after each time that changed files were loaded. */
+  /** Calls the listener each time changed files were loaded. */
   readonly onReloaded: (listener: (reload: Reload) => void) => void;
   readonly close: () => void;
 }
@@ -35,9 +35,9 @@ export interface Definitions {
 type Folders = Pick<Config, "toolsFolder" | "toolSettings" | "agentsFolder">;
 
 interface DefinitionOptions {
-  /** Whether files that change later are loaded again. */
+  /** Whether files that change later are reloaded. */
   readonly reloads: boolean;
-  /** Leaves out files that cannot be loaded: a process that starts while an author edits must still serve rooms. */
+  /** Skips files that fail to load: a process that starts while an author edits must still serve rooms. */
   readonly isLenient?: boolean;
 }
 
@@ -62,7 +62,7 @@ export async function openDefinitions(
     const modules = new FreshModules(folders);
     void watchFiles(folders, closing.signal, async (files) => {
       await opened.promise;
-      // A file that could not be loaded may have lacked one of these files.
+      // A file that failed to load may have been missing one of these files.
       const bad = await loadAgain({ config, tools, agents }, modules.renew([...files, ...failed]));
       failed = [...bad.keys()];
       for (const listener of listeners) listener({ files, problems: [...bad.values()] });
@@ -88,7 +88,7 @@ interface Loaded {
   readonly agents: Map<string, AgentSettings>;
 }
 
-/** @returns why some files could not be loaded, by file. Never rejects */
+/** @returns why some files failed to load, by path. Never rejects */
 async function loadAgain(
   { config, tools, agents }: Loaded,
   isRenewed: (path: string) => boolean,

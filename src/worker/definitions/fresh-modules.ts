@@ -3,16 +3,16 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 
 /**
- * Lets modules below some folders be imported anew. Node cannot unload a module, but under another address it is
- * another module: a renewed one gets a version, `file:///tools/dice.ts?v=2`. Modules that import a renewed one are
- * renewed, too, because they hold the old one. All others stay, with their state.
+ * Lets modules in some folders be imported again after they changed. Node cannot unload a module, but a different URL
+ * is a different module: a renewed one gets a version, `file:///tools/dice.ts?v=2`. Modules that import a renewed one
+ * are renewed too, because they reference the old one. All others are kept, with their state.
  *
- * Old versions stay in memory until the process ends, so this is for development alone. Construct it before the first
+ * Old versions stay in memory until the process exits, so use this only in development. Construct it before the first
  * of these modules is imported.
  */
 export class FreshModules {
   readonly #roots: readonly string[];
-  /** Version by the file's URL. */
+  /** Versions by file URL. */
   readonly #versions = new Map<string, number>();
   readonly #importers = new Map<string, Set<string>>();
 
@@ -30,10 +30,10 @@ export class FreshModules {
     });
   }
 
-  /** Renews these files and all that import them. The returned function tells whether a file was renewed. */
+  /** Renews these files and all modules that import them. The returned function tells whether a file was renewed. */
   renew(files: readonly string[]): (file: string) => boolean {
     const renewed = new Set(files.map(toUrl));
-    // This loop also visits what is added to the set meanwhile.
+    // A loop over a Set also visits items added during the loop.
     for (const url of renewed) {
       this.#versions.set(url, (this.#versions.get(url) ?? 1) + 1);
       for (const importer of this.#importers.get(url) ?? []) renewed.add(importer);
@@ -52,7 +52,7 @@ export class FreshModules {
   }
 }
 
-/** Node imports a file by its real path. A file that is gone has none, so its given path is used. */
+/** Node imports a file by its real path. A deleted file has none, so its path is used unchanged. */
 function toUrl(path: string): string {
   try {
     return pathToFileURL(realpathSync(path)).href;

@@ -2,15 +2,16 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A look at forty files takes 0.2 ms of CPU. */
+/** Checking forty files takes 0.2 ms of CPU. */
 const LOOK_EVERY_MS = 100;
 
 /**
- * Calls back with the files that are new, changed or gone below the folders, until the signal is aborted. The next call
- * waits for the end of the one before. Editors save in several steps, so a change is told once two looks find the same.
+ * Calls `onChange` with the files that were added, changed or deleted in the folders, until the signal is aborted.
+ * Calls do not overlap. Editors save in several steps, so a change is reported once two checks in a row find the same
+ * state.
  *
- * It polls, because `fs.watch` misses changes: on Linux, in subfolders, the second time that a file is replaced, which
- * is how many editors save; in a container, what is changed outside of it. The folders need not exist.
+ * It polls because `fs.watch` misses changes: on Linux, in subfolders, the second time that a file is replaced (which
+ * is how many editors save); in a container, changes made outside it. The folders need not exist.
  */
 export async function watchFiles(
   folders: readonly string[],

@@ -1,4 +1,3 @@
-/** A job that this worker has accepted. */
 export interface AcceptedJob {
   readonly id: string;
   readonly room: string;
@@ -6,12 +5,12 @@ export interface AcceptedJob {
   readonly identity: string;
 }
 
-/** How long an accepted job may take to begin. Of many jobs some wait long, because processes start one by one. */
+/** How long an accepted job may take to start. With many jobs some wait long, because processes start one at a time. */
 const START_LIMIT_MS = 60_000;
 
 /**
- * The jobs of this worker, from their acceptance to their end. LiveKit's own list has a job only while its process
- * runs, so it cannot tell a job that has not begun from one whose process has died.
+ * The jobs of this worker, from acceptance to end. LiveKit's own list contains a job only while its process runs, so it
+ * cannot distinguish a job that has not started from one whose process has died.
  */
 export class AcceptedJobs {
   readonly #jobs = new Map<string, AcceptedJob & { readonly acceptedAt: number; hasRun: boolean }>();
@@ -32,7 +31,7 @@ export class AcceptedJobs {
     return this.size >= this.#max;
   }
 
-  /** Whether all places are taken, or were at some moment of the last `ms`. */
+  /** Whether all places are taken, or were at any moment of the last `ms` milliseconds. */
   wasFullWithin(ms: number): boolean {
     return this.isFull || this.#now() - this.#fullUntil < ms;
   }
@@ -45,13 +44,13 @@ export class AcceptedJobs {
     this.#jobs.set(job.id, { ...job, acceptedAt: this.#now(), hasRun: false });
   }
 
-  /** Notes that a process has been given the job: if it does not run from now on, it has ended. */
+  /** Records that a process has been given the job. From now on, a job that is not running has ended. */
   noteLaunched(id: string): void {
     const job = this.#jobs.get(id);
     if (job) job.hasRun = true;
   }
 
-  /** Notes which jobs run. @returns those that have ended or never began since the last call; they are removed */
+  /** Updates which jobs are running. Removes and returns the jobs that have ended, or did not start in time. */
   takeEnded(running: ReadonlySet<string>): AcceptedJob[] {
     const ended: AcceptedJob[] = [];
     for (const job of this.#jobs.values()) {

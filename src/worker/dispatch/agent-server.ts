@@ -15,15 +15,15 @@ import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/jo
 import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
-/** For this long after all places were taken, rooms that wait for a place come before new ones. */
+/** For this long after all places were taken, waiting rooms get free places before new ones. */
 const YIELD_MS = 30_000;
-/** The load of a full worker: LiveKit gives no room to a worker at its `target_load`, which is 0.7. */
+/** The load of a full worker. LiveKit gives no room to a worker at its `target_load`, which is 0.7. */
 const FULL_LOAD = 0.7;
-/** A job process is ready in two seconds; on a busy machine it may take much longer. */
+/** A job process usually starts in two seconds; on a busy machine it may take much longer. */
 const JOB_START_LIMIT_MS = 30_000;
-/** The same with models of speech to load: six seconds each on a busy machine. */
+/** The same if speech models must be loaded. Each takes six seconds on a busy machine. */
 const MODELS_START_LIMIT_MS = 60_000;
-/** How long a job that must end may take to store its open turns. */
+/** How long a job that must end may take to store its unfinished turns. */
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
 const JOB_MEMORY_LIMIT_MB = 1_024;
@@ -41,22 +41,22 @@ interface AgentServerOptions {
     | "livekitAgentName"
   >;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** Of the processes that serve sessions. */
+  /** The environment of the processes that serve sessions. */
   readonly environment: NodeJS.ProcessEnv;
   readonly logger: Logger;
-  /** While the database is away no session can be opened. */
+  /** While the database is unreachable, no session can be opened. */
   readonly database: { readonly isAway: boolean };
   /** Module path of the job entry. */
   readonly agent?: string;
-  /** Whether older rooms wait for an agent. Asked only within `YIELD_MS` after all places were taken. */
+  /** Whether older rooms wait for an agent. Called only within `YIELD_MS` after all places were taken. */
   readonly mustWait: (room: { readonly creationTime: bigint }) => Promise<boolean>;
-  /** Whether the worker is about to stop, and takes no room. */
+  /** Whether the worker is about to stop and accepts no rooms. */
   readonly isDraining: () => boolean;
 }
 
 /**
- * LiveKit's worker, not yet running. Its load is the share of places that are taken, because sessions mostly wait and
- * use no CPU; or the share of a core that its hosts use, where that is larger.
+ * Creates LiveKit's worker without running it. Its load is the share of places taken, because sessions mostly wait and
+ * use no CPU, or the host processes' share of a core if that is larger.
  */
 export async function createAgentServer(options: AgentServerOptions) {
   const { config, livekit, environment, logger, database, mustWait, isDraining, agent = jobEntry() } = options;
@@ -103,18 +103,18 @@ export async function createAgentServer(options: AgentServerOptions) {
       const { id, room } = request;
       const isSecond =
         !database.isAway && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
-      // LiveKit may still offer a job to a full worker, because it knows an older load.
+      // LiveKit may still offer a job to a full worker, because it has an outdated load.
       if (isSecond || accepted.isFull || database.isAway || isDraining()) return request.reject();
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
     },
     initializeProcessTimeout: startLimitMs,
     shutdownProcessTimeout: JOB_SETTLE_MS,
-    // For a process with a single job; includes the time of the hook that is called at the session's end.
+    // For a process with a single job. Includes the time of the session-end hook.
     sessionEndTimeout: JOB_SETTLE_MS + HOOK_LIMIT_MS,
     jobMemoryWarnMB: JOB_MEMORY_WARN_MB + modelsMb,
     jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB + modelsMb,
-    // A long outage of LiveKit must not end the worker: /ready reports it, and LiveKit comes back.
+    // A long outage of LiveKit must not end the worker: /ready reports it, and the worker reconnects.
     maxRetry: Number.MAX_SAFE_INTEGER,
   });
   return { server: new AgentServer(serverOptions), accepted, pool };

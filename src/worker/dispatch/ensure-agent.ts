@@ -10,7 +10,7 @@ import { listDispatches } from "../list-dispatches.ts";
 export interface RoomClients {
   readonly rooms: RoomServiceClient;
   readonly dispatches: AgentDispatchClient;
-  /** The name by which rooms are dispatched to this worker; "": it gets every room. */
+  /** The agent name by which rooms are dispatched to this worker. With "" it gets every room. */
   readonly agentName: string;
 }
 
@@ -27,28 +27,28 @@ export function createRoomClients(
   };
 }
 
-/** A worker that has got a job joins its room within this time. */
+/** A worker that has received a job joins the room within this time. */
 const JOINS_WITHIN_MS = 10_000;
-/** A worker that is there answers LiveKit's offer at once. */
+/** A responsive worker answers LiveKit's offer right away. */
 const ANSWERED_WITHIN_MS = 1_000;
 const LOOK_EVERY_MS = 100;
 
 interface Asking {
-  /** The identity of an agent that has died, which LiveKit would keep in the room for up to 20 s. */
+  /** The identity of an agent that has died. LiveKit would keep it in the room for up to 20 s. */
   readonly former?: string | undefined;
   /**
-   * Whether the room is to get an agent even if LiveKit lists nobody in it. LiveKit forgets who is there when its Redis
-   * is lost, and shows them again only when they join.
+   * Whether the room should get an agent even if LiveKit lists nobody in it. When LiveKit loses its Redis, it forgets
+   * the participants and lists them again only when they rejoin.
    */
   readonly isAgentOwed: boolean;
-  /** Asked last. It allows one of the workers that find the same room. */
+  /** Called last. Of all workers that find the same room, it lets one request an agent. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /**
- * Asks LiveKit for an agent when a room has participants, or is owed an agent, and has no agent, and none is on its way.
- * `former` does not count as an agent, and clients are told so. It stays in the room until its successor removes it (see
- * `Succession`). Resolves to LiveKit's dispatch, if it asked.
+ * Requests an agent from LiveKit if the room has participants (or `isAgentOwed`), has no agent, and none is on its way.
+ * `former` does not count as an agent, and its attributes are changed so that clients know it is gone. It stays in the
+ * room until its successor removes it (see `Succession`). Resolves to LiveKit's dispatch if an agent was requested.
  */
 export async function ensureAgent(
   clients: RoomClients,
@@ -68,14 +68,14 @@ export async function ensureAgent(
 }
 
 /**
- * Asks LiveKit for another agent. The last dispatch's metadata are sent again: they may name the agent, if no turn has begun
- * yet. Later, the session's stored agent serves it.
+ * Requests another agent from LiveKit with the metadata of the last dispatch. If no turn has begun yet, the metadata
+ * may name the agent; later, the session's stored agent is used.
  */
 export async function requestAgent(clients: RoomClients, room: string): Promise<AgentDispatch> {
   return requestAgain(clients, room, await ownDispatches(clients, room));
 }
 
-/** The same as `isTaken`, asked until it is so, for about a second. */
+/** Waits up to about a second until a worker has accepted the dispatch (`isTaken`). Resolves to whether one has. */
 export async function isAnswered(clients: RoomClients, { id, room }: AgentDispatch): Promise<boolean> {
   const until = performance.now() + ANSWERED_WITHIN_MS;
   do {
@@ -86,25 +86,25 @@ export async function isAnswered(clients: RoomClients, { id, room }: AgentDispat
   return false;
 }
 
-/** Whether a worker has taken the room that LiveKit has offered by this dispatch. */
+/** Whether a worker has accepted the room that LiveKit offered with this dispatch. */
 export function isTaken({ state }: AgentDispatch): boolean {
   return (state?.jobs ?? []).some((job) => Number(job.state?.status) === JobStatus.JS_RUNNING);
 }
 
 async function noteGone({ rooms }: RoomClients, room: string, { identity, state }: ParticipantInfo): Promise<void> {
-  // Nobody knows of it yet.
+  // It has not joined yet, so no participant knows of it.
   if (Number(state) === ParticipantInfo_State.JOINING) await rooms.removeParticipant(room, identity).catch(ignoreGone);
   else await rooms.updateParticipant(room, identity, { attributes: GONE_ATTRIBUTES }).catch(ignoreGone);
 }
 
-/** Whether this worker may serve the room. A worker with a name serves only rooms that were dispatched to it. */
+/** Whether this worker may serve the room. A worker with an agent name serves only rooms dispatched to that name. */
 export async function isMeantForUs(clients: RoomClients, room: string): Promise<boolean> {
   return clients.agentName === "" || (await ownDispatches(clients, room)).length > 0;
 }
 
 /**
- * Whether LiveKit has the room. Its lists may be empty after the loss of its Redis; the node that has the room is asked
- * here. LiveKit takes 3 s to say that no node has it.
+ * Whether LiveKit has the room. LiveKit's lists may be empty after it lost its Redis, so this asks the node that has
+ * the room. If no node has it, LiveKit takes 3 s to answer.
  */
 export async function hasRoom(clients: RoomClients, room: string): Promise<boolean> {
   try {
@@ -116,7 +116,7 @@ export async function hasRoom(clients: RoomClients, room: string): Promise<boole
   }
 }
 
-/** The room's dispatches to this worker's name, newest first. */
+/** Returns the room's dispatches to this worker's agent name, newest first. */
 function ownDispatches({ dispatches, agentName }: RoomClients, room: string): Promise<AgentDispatch[]> {
   return listDispatches(dispatches, { room, agentName });
 }
@@ -131,8 +131,8 @@ async function requestAgain(
 }
 
 /**
- * Whether a worker has just got a job for the room. That an agent was asked for does not prove it: LiveKit may offer
- * the job to a frozen worker, and then forgets it.
+ * Whether a worker has just received a job for the room. A requested agent is not proof of that: LiveKit may offer the
+ * job to a frozen worker and then forget it.
  */
 function isOnItsWay(dispatches: readonly AgentDispatch[], former: string | undefined): boolean {
   const jobs = dispatches.flatMap(({ state }) => state?.jobs ?? []);
@@ -143,7 +143,7 @@ function isOnItsWay(dispatches: readonly AgentDispatch[], former: string | undef
   });
 }
 
-/** Tells those participants of a room without an agent who do not know it yet that all workers are full. */
+/** Tells the participants of a room without an agent that all workers are full. Skips those already informed. */
 export async function tellOfWaiting(clients: RoomClients, room: string): Promise<void> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   if (participants.some(isAgentThere)) return;
@@ -160,8 +160,8 @@ function isAgent({ kind }: ParticipantInfo): boolean {
 }
 
 /**
- * Not an agent that has gone, or publishes for another one; nor one that has been joining for too long: LiveKit may list
- * for ever a worker that was killed then.
+ * Whether the participant is an agent that serves the room. Excludes agents that have left or publish for another one,
+ * and agents that have been joining for too long: LiveKit may list forever a worker that was killed while joining.
  */
 function isAgentThere(participant: ParticipantInfo): boolean {
   const isJoining = Number(participant.state) === ParticipantInfo_State.JOINING;

@@ -20,34 +20,34 @@ import { mustWait, watchRooms } from "./watch-rooms.ts";
 
 interface RunJobsOptions {
   readonly config: Config;
-  /** The caller's own: it is not closed here. */
+  /** Owned by the caller; `close` does not close it. */
   readonly sql: Sql;
-  /** While it is away the worker takes no rooms. */
+  /** While the database is unreachable, the worker accepts no rooms. */
   readonly database: { readonly isAway: boolean };
   readonly livekit: Endpoints["livekit"];
-  /** Of the processes that serve sessions (`jobEnvironment`). */
+  /** The environment of the processes that serve sessions (`jobEnvironment`). */
   readonly environment: NodeJS.ProcessEnv;
   readonly logger: Logger;
   /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
   readonly onClosed: (room: SessionRoom) => Promise<void>;
   /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
   readonly agent?: string;
-  /** Called when LiveKit's part of the worker has stopped by itself, and so gets no more jobs. */
+  /** Called when LiveKit's AgentServer has stopped on its own, so that the worker gets no more jobs. */
   readonly onFailed: (error: unknown) => void;
 }
 
 export interface Jobs extends Service {
   /**
-   * Takes no new rooms, and gives each session to another worker at its next pause. Returns when all are gone, or after
-   * `withinMs`; within about a second if no other worker takes a room. Sessions with a process of their own are not given
-   * away.
+   * Stops accepting rooms and hands each session over to another worker at its next pause. Resolves when all are handed
+   * over, or after `withinMs`. If no other worker accepts a room, it resolves within about a second. Sessions with a
+   * process of their own are not handed over.
    */
   readonly handOver: (withinMs: number) => Promise<void>;
   /** Resolves when the worker has registered with LiveKit. */
   readonly registered: Promise<void>;
 }
 
-/** A stop may take 10 s; the rest is for the services and telemetry. */
+/** A stop may take 10 s in all; the rest is for services and telemetry. */
 const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
@@ -79,7 +79,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     if (isDraining || database.isAway || pool?.busyShare === 1) return 0;
     return config.maxSessions - accepted.size;
   };
-  // Where each session has a process of its own, LiveKit alone starts them.
+  // If each session has its own process, only LiveKit can start jobs.
   const take: TakeUnanswered = pool
     ? takeUnanswered({
         clients,
@@ -100,7 +100,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     takeUnanswered: take,
     logger,
   });
-  // Also called after each outage of LiveKit: rooms that were made meanwhile have no agent.
+  // Also called after each LiveKit outage: rooms created during the outage have no agent.
   onRegistered(server, () => {
     registered.resolve();
     registration.abort();
@@ -124,13 +124,13 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   const handOver = async (withinMs: number) => {
     if (!pool || withinMs <= 0) return;
     isDraining = true;
-    // Not awaited: this promise rejects when it takes long, and `pool.handOver` has the same limit.
+    // Not awaited: it rejects after `withinMs`, and `pool.handOver` has the same limit.
     server.drain(withinMs).catch(() => {});
     const [first] = pool.processes;
     if (!first || !(await hasSuccessor(first.runningJob.job.room?.name ?? ""))) return;
     await pool.handOver({ withinMs, requestAgent: (room) => requestAgent(clients, room) });
   };
-  /** LiveKit does not list its workers. Whether there is another one shows when it is asked for an agent. */
+  /** LiveKit does not list its workers, so this requests an agent to find out whether another worker accepts it. */
   const hasSuccessor = async (room: string) => {
     try {
       return await isAnswered(clients, await requestAgent(clients, room));

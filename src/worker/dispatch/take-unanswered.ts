@@ -14,7 +14,7 @@ interface TakeOptions {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly accepted: AcceptedJobs;
   readonly launchJob: (job: RunningJobInfo) => Promise<void>;
-  /** How many more sessions this worker can take. */
+  /** How many more sessions this worker can serve. */
   readonly freePlaces: () => number;
   /** LiveKit's id of this worker. */
   readonly workerId: () => string;
@@ -22,18 +22,19 @@ interface TakeOptions {
   readonly signal: AbortSignal;
 }
 
-/** A worker that is there answers LiveKit's offer at once. */
+/** A responsive worker answers LiveKit's offer right away. */
 const ANSWERED_WITHIN_MS = 1_000;
-/** By which LiveKit and its tools find an agent's participant. */
+/** The attribute by which LiveKit and its tools find an agent's participant. */
 const AGENT_NAME_ATTRIBUTE = "lk.agent_name";
 
-/** Serves a room here, if nobody has answered LiveKit's offer of it within a second. Never rejects. */
+/** Serves the room on this worker if no worker has answered LiveKit's offer within a second. Never rejects. */
 export type TakeUnanswered = (dispatch: AgentDispatch) => Promise<void>;
 
 /**
- * LiveKit offers a job to one worker. It takes a frozen one for alive as long as the connection lasts, waits for its
- * answer, and then forgets the job; of two workers every second offer may go there. So who has asked for an agent serves
- * the room itself when the offer is not answered: by a job of its own making, in which an agent joins as by LiveKit's.
+ * LiveKit offers a job to one worker. As long as a frozen worker's connection lasts, LiveKit considers it alive, waits
+ * for its answer, and then forgets the job. With two workers, every second offer may be lost that way. So the worker
+ * that requested the agent serves the room itself if the offer is not answered. It creates a job of its own, whose
+ * agent joins like one that LiveKit started.
  */
 export function takeUnanswered(options: TakeOptions): TakeUnanswered {
   const { clients, accepted, logger, signal } = options;
@@ -43,7 +44,7 @@ export function takeUnanswered(options: TakeOptions): TakeUnanswered {
       await sleep(ANSWERED_WITHIN_MS, undefined, { signal });
       const offered = await clients.dispatches.getDispatch(id, name);
       if (!offered || isTaken(offered) || accepted.hasRoom(name) || options.freePlaces() <= 0) return;
-      // The room is there, since it has answered; LiveKit's list may have lost it with its Redis.
+      // The room exists, since `getDispatch` has answered. LiveKit's list may have lost it with its Redis.
       const [listed] = await clients.rooms.listRooms([name]);
       const room = listed ?? (await clients.rooms.createRoom({ name }));
       const { agentName, metadata } = offered;

@@ -14,18 +14,18 @@ interface UnlistedOptions {
 }
 
 export interface UnlistedRooms {
-  /** Looks at abandoned rooms, unless that is under way already. Returns at once. */
+  /** Checks these abandoned rooms, except those already being checked. Returns immediately. */
   readonly look: (rooms: readonly AbandonedRoom[], listedNames: ReadonlySet<string>) => void;
-  /** Resolves when what was begun before `signal` was aborted is done. */
+  /** Drops rooms not checked yet. Resolves once all calls of `serve` and `onClosed` are done. */
   readonly close: () => Promise<void>;
 }
 
-/** How many rooms are looked at at the same time: LiveKit takes 3 s to answer for a closed one. */
+/** How many rooms are checked at a time. For a closed room, LiveKit takes 3 s to answer. */
 const AT_ONCE = 50;
 
 /**
- * Tells apart why LiveKit does not list a session's room: it has closed the room, or it has lost its list, which is in
- * Redis, and people may still be there.
+ * Finds out why LiveKit does not list a session's room. Either it has closed the room, or it has lost its lists with
+ * its Redis and participants may still be in the room.
  */
 export function lookAtUnlistedRooms({ clients, serve, onClosed, logger, signal }: UnlistedOptions): UnlistedRooms {
   const queue = new PQueue({ concurrency: AT_ONCE });
@@ -50,7 +50,7 @@ export function lookAtUnlistedRooms({ clients, serve, onClosed, logger, signal }
       for (const one of rooms) {
         if (underLook.has(one.roomSid)) continue;
         underLook.add(one.roomSid);
-        // LiveKit has only one room of a name: where it lists another one, this one is closed.
+        // Room names are unique in LiveKit. If it lists another room of this name, this one is closed.
         void queue.add(() => lookAt(one, listedNames.has(one.room)));
       }
     },

@@ -9,23 +9,23 @@ interface WatchOptions {
   readonly runningJobIds: () => ReadonlySet<string>;
   readonly clients: RoomClients;
   /**
-   * Called when the job is gone, to free what it held, and to keep other workers from asking for an agent for its room
-   * for `restMs`. Resolves to whether the job died with a session that goes on in the room.
+   * Called when a job has ended. Releases its lease, and keeps other workers from requesting an agent for its room for
+   * `restMs`. Resolves to whether the job died before its session ended, so that the room needs a new agent.
    */
   readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<{ readonly isAgentOwed: boolean }>;
   readonly takeUnanswered: TakeUnanswered;
   readonly logger: Logger;
-  /** Must be short: a job that dies before it was seen running counts as not begun. @defaultValue 100 */
+  /** Must be short: a job that dies before it was seen running counts as not started. @defaultValue 100 */
   readonly intervalMs?: number;
 }
 
-/** A room that got this many new agents in a minute gets no more, because the next one would die as well. */
+/** A room that got this many new agents within a minute gets no more, because the next one would die as well. */
 const MAX_RESTORES = 5;
 const RESTORE_WINDOW_MS = 60_000;
 
 /**
- * Asks for a new agent for each room whose job has ended while participants are in it, because LiveKit does not replace
- * a job whose process has died. `close` stops that, and waits for requests under way.
+ * Requests a new agent for each room whose job has ended while participants are in it. LiveKit does not replace a job
+ * whose process has died. `close` stops that and waits for pending requests.
  */
 export function watchJobs(options: WatchOptions): { close: () => Promise<void> } {
   const { accepted, runningJobIds, intervalMs = 100 } = options;

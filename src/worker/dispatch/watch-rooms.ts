@@ -19,9 +19,9 @@ import { lookAtUnlistedRooms } from "./unlisted-rooms.ts";
 interface WatchOptions {
   readonly clients: RoomClients;
   readonly sql: Sql;
-  /** Whether this worker has accepted a job for the room that has not ended. */
+  /** Whether this worker has accepted a job for the room and the job has not ended. */
   readonly isServed: (room: string) => boolean;
-  /** How many more sessions this worker can take. */
+  /** How many more sessions this worker can serve. */
   readonly freePlaces: () => number;
   /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
   readonly onClosed: (room: SessionRoom) => Promise<void>;
@@ -31,41 +31,41 @@ interface WatchOptions {
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** A worker that has failed to look waits this long: others may reach what it cannot. */
+/** A worker whose check failed waits this long: another worker may reach what it cannot. */
 const AFTER_FAILURE_MS = 6_000;
-/** After one worker has looked, none looks for this long. */
+/** After one worker has checked the rooms, no other does for this long. */
 const LOOK_RESTS_MS = 1_200;
-/** When no worker with a free place has looked for this long, all workers are full. */
+/** If no worker with a free place has checked the rooms for this long, all workers are full. */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
-/** How long all workers know that rooms wait, after this was last seen. */
+/** How long all workers consider rooms to be waiting after this was last seen. */
 const WAITING_FOR_MS = 10_000;
-/** After an outage of the database all leases have run out; workers that live renew theirs within this time. */
+/** After a database outage all leases have expired. Live workers renew theirs within this time. */
 const RENEWED_WITHIN_MS = 8_000;
-/** By then a worker has the job of a room, unless LiveKit has offered it to one that does not answer. */
+/** Within this time a worker gets the room's job, unless LiveKit has offered it to an unresponsive one. */
 export const REST_MS = 4_000;
 const FORGET_EVERY_MS = 600_000;
 
 /**
- * Asks for agents for rooms that have participants and no worker: their worker has died, on whatever machine, or they
- * were made while no worker was there or all were full. LiveKit itself asks only when a room is made. One worker at a
- * time asks, for as many rooms as it has free places, the oldest rooms first. When all workers are full, the
- * participants are told.
+ * Requests agents for rooms that have participants but no worker. Their worker has died, on whatever machine, or they
+ * were created while there was no worker or all were full. LiveKit requests an agent only when a room is created. One
+ * worker at a time does this, for as many rooms as it has free places, oldest rooms first. If all workers are full, the
+ * participants are notified.
  *
- * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor anybody in it, as after
- * the loss of its Redis. If LiveKit has closed the room, the session ends.
+ * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor its participants, as
+ * happens after LiveKit loses its Redis. If LiveKit has closed the room, the session is ended.
  *
- * Call it when this worker has registered; it returns when `signal` is aborted.
+ * Call it once this worker has registered. It returns after `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
   const { clients, sql, isServed, freePlaces, onClosed, takeUnanswered, logger, signal } = options;
   const startedAt = Date.now();
   let failedAt = Number.NEGATIVE_INFINITY;
   let forgotAt = performance.now();
-  /** Rooms whose participants know that all workers are full. */
+  /** Rooms whose participants were notified that all workers are full. */
   let told = new Set<string>();
   const taking = new Set<Promise<void>>();
-  /** Works on all rooms at once, so that one for which LiveKit does not answer holds up no other. */
+  /** Processes all rooms concurrently, so that a room for which LiveKit does not answer delays no other. */
   const atOnce = <Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) =>
     Promise.all(
       found.map((one) =>
@@ -81,7 +81,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const dispatch = await ensureAgent(clients, room, { former, isAgentOwed, isAllowed });
     if (!dispatch) return;
     logger.info({ room }, "a room had no agent: asked for one");
-    // Beside the next looks, which other rooms wait for.
+    // Runs alongside the next checks, so that other rooms need not wait for it.
     const task = takeUnanswered(dispatch).finally(() => taking.delete(task));
     taking.add(task);
   };
@@ -107,7 +107,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const waiting = rooms.filter(({ name, sid, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
       const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;
-      // One that is owed an agent but seems to be empty does not wait for a place that others need.
+      // A room that needs an agent but seems empty does not wait for a place that other rooms need.
       const isWanted = numParticipants > 0 || (owed.has(sid) && freePlaces() > 0);
       return isOlder && isWanted && !isServed(name);
     });
@@ -144,7 +144,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
       failedAt = performance.now();
       logger.warn({ error }, "rooms without an agent cannot be looked for");
     }
-    // A random pause, so that workers that restart together do not all look at once.
+    // Randomized, so that workers that restart together do not all check at the same time.
     await sleep(pauseMs * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
   }
   await unlisted.close();
@@ -152,8 +152,8 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
 }
 
 /**
- * Whether a new room must wait because older rooms wait already: these get free places first, and the new one is found
- * later in the same way. Never rejects.
+ * Whether a new room must wait because older rooms are waiting. Free places go to older rooms first; `watchRooms` finds
+ * the new one later. Never rejects.
  */
 export async function mustWait(sql: Sql, { creationTime }: { readonly creationTime: bigint }): Promise<boolean> {
   if (Number(creationTime) * 1_000 < Date.now() - REST_MS) return false;

@@ -5,24 +5,24 @@ import { quietly } from "../../telemetry/quietly.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Logger } from "../logger.ts";
 
-/** Shorter than the time in which a worker must stop, so that the hook of a session's end is called then, too. */
+/** Shorter than the time a worker has to stop, so that session-end hooks are also called then. */
 export const HOOK_LIMIT_MS = 5_000;
 
 interface HookCall {
   readonly name: keyof Hooks;
-  /** Names the room in the log. */
+  /** The room's name, for the log. */
   readonly room: string;
-  /** Calls the hook. Its data may have to be read first. */
+  /** Calls the hook. May load the hook's data first. */
   readonly call: (context: HookContext) => unknown;
 }
 
 export interface HookWatch {
   readonly logger: Pick<Logger, "error">;
-  /** @defaultValue nothing is counted */
+  /** @defaultValue hook calls are not counted */
   readonly telemetry?: Pick<Telemetry, "instruments"> | undefined;
 }
 
-/** Calls a hook, and waits for it until its deadline. Never rejects. */
+/** Calls a hook and waits for it, up to its deadline. Never rejects. */
 export async function callHook({ name, room, call }: HookCall, { logger, telemetry }: HookWatch): Promise<void> {
   const signal = AbortSignal.timeout(HOOK_LIMIT_MS);
   let end = "done";

@@ -5,7 +5,7 @@ import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
 import { callHook, type HookWatch } from "./call-hook.ts";
 import { withTurns } from "./load-session-ended.ts";
 
-/** The hooks of an agent, by its name. */
+/** Returns an agent's hooks by the agent's name. */
 export type HooksOf = (agent: string) => Hooks;
 
 export interface EndHookOptions extends HookWatch {
@@ -13,7 +13,7 @@ export interface EndHookOptions extends HookWatch {
   readonly hooksOf: HooksOf;
 }
 
-/** Calls `onSessionEnd` of the agent that served the room, and waits for it until its deadline. Never rejects. */
+/** Calls `onSessionEnd` of the agent that served the room, and waits for it up to its deadline. Never rejects. */
 export async function callSessionEnd(room: SessionRoom, { sql, hooksOf, ...watch }: EndHookOptions): Promise<void> {
   try {
     const ended = await loadEndedRoom(sql, room);

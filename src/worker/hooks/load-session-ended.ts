@@ -8,13 +8,15 @@ import type { SessionRoom } from "../../store/sessions/session-rooms.ts";
 const MAX_TURNS = 1_000;
 const MAX_BYTES = 1_000_000;
 
-/** What hooks and webhooks tell of a session's end; `undefined` when the session was removed. @throws {AppError} */
+/**
+ * Loads the data of a session's end for hooks and webhooks; `undefined` if the session was deleted. @throws {AppError}
+ */
 export async function loadSessionEnded(sql: Sql, room: SessionRoom): Promise<SessionEnded | undefined> {
   const ended = await loadEndedRoom(sql, room);
   return ended && withTurns(sql, room, ended);
 }
 
-/** The same for a room that was loaded already. @throws {AppError} */
+/** The same for a room that was already loaded. @throws {AppError} */
 export async function withTurns(
   sql: Sql,
   { sessionId, roomSid }: SessionRoom,
@@ -26,7 +28,7 @@ export async function withTurns(
   return { sessionId, roomSid, ...ended, turns, turnsLeftOut: Math.max(0, first - afterPosition - 1) };
 }
 
-/** The last turns that fit into `MAX_BYTES`. Older ones are dropped while they are read, to limit memory. */
+/** Returns the last turns that fit into `MAX_BYTES`. Older ones are dropped while reading, to limit memory. */
 async function newest(all: AsyncIterable<SpokenTurn>): Promise<SpokenTurn[]> {
   const kept: { readonly turn: SpokenTurn; readonly bytes: number }[] = [];
   let sum = 0;

@@ -17,7 +17,7 @@ interface SessionHooksOptions extends EndHookOptions {
   readonly opening: Promise<Pick<OpenedSession, "sessionId" | "begin">>;
 }
 
-/** Tells the author's hooks of what happens in a session. The session waits for none of them. */
+/** Calls the author's hooks for the events of a session. The session never waits for a hook. */
 export class SessionHooks {
   readonly #options: SessionHooksOptions;
   readonly #running = new Set<Promise<void>>();
@@ -29,7 +29,9 @@ export class SessionHooks {
     this.#options = options;
   }
 
-  /** A participant has joined, so it is decided which agent serves the room. The first time it starts the session. */
+  /**
+   * Call this when a participant has joined. The room's agent is chosen by then, so the first call starts the session.
+   */
   noteJoined(): void {
     this.#begun ??= this.#begin();
   }
@@ -38,7 +40,7 @@ export class SessionHooks {
     if (event.type === "turn" && endsTurn(event)) this.#keep(this.#endTurn(event.turn.position));
   };
 
-  /** The session has ended in this worker. Its end is told after all its turns. */
+  /** Call this when the session has ended in this worker. `onSessionEnd` is called after the hooks of all turns. */
   noteEnded(): void {
     const end = async () => {
       const { sessionId } = await this.#options.opening;
@@ -48,7 +50,7 @@ export class SessionHooks {
     this.#keep(end());
   }
 
-  /** Resolves when no hook runs, and none is about to be called. */
+  /** Resolves when no hook is running or about to be called. */
   async settled(): Promise<void> {
     await this.#begun;
     await Promise.all(this.#running);
@@ -81,7 +83,7 @@ export class SessionHooks {
       const { sessionId } = await opening;
       const [turn] = await Array.fromAsync(spokenTurns(sql, { sessionId, after: position - 1, last: position }));
       const usage = toTokenUsage(await loadUsage(sql, { sessionId, position }));
-      // The session's start is told before its turns.
+      // `onSessionStart` is called before the hooks of turns.
       await this.#begun;
       return turn && { ...this.#told(sessionId, agent), turn, usage };
     };
@@ -117,7 +119,7 @@ export class SessionHooks {
   }
 }
 
-/** A turn that could not be stored has none. */
+/** A turn that could not be stored has no usage. */
 function toTokenUsage(stored: JsonObject = {}): TokenUsage {
   const of = (name: keyof TokenUsage) => Number(stored[name] ?? 0);
   return {

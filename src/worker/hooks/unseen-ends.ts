@@ -5,16 +5,16 @@ import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
 
 interface UnseenEndsOptions extends EndHookOptions {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
-  /** Whether a webhook tells the operator's server. */
+  /** Whether a webhook notifies the operator's server. */
   readonly isTold: boolean;
 }
 
 export interface UnseenEnds extends Service {
-  /** Ends a session whose room LiveKit has closed while no worker was in it, as after a crash. Never rejects. */
+  /** Ends a session whose room LiveKit closed while no worker was in it, as after a crash. Never rejects. */
   readonly end: (room: SessionRoom) => Promise<void>;
 }
 
-/** Stores the ends of sessions that no worker has seen, and calls their hooks. */
+/** Stores the end of sessions that ended while no worker was in their room, and calls their hooks. */
 export function createUnseenEnds(options: UnseenEndsOptions): UnseenEnds {
   const { sql, logger, isTold } = options;
   const running = new Set<Promise<void>>();

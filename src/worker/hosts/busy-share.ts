@@ -1,10 +1,10 @@
 import { mainThreadMs, mainThreadWaitedMs } from "../process/running-processes.ts";
 
-/** Time between two measurements. Their results are smoothed, because joins and first turns come in bursts. */
+/** Time between two measurements. The results are smoothed, because joins and first turns come in bursts. */
 const SAMPLE_MS = 2_000;
 const SMOOTH_OVER = 4;
 
-/** How busy a process's main thread was lately: its share of the core's time that other processes left it, 0 to 1. */
+/** How busy a process's main thread was recently: its share of the core time not used by other processes, 0 to 1. */
 export class BusyShare {
   readonly #pid: number;
   #last: { readonly at: number; readonly computedMs: number; readonly waitedMs: number };
@@ -15,7 +15,7 @@ export class BusyShare {
     this.#last = this.#look();
   }
 
-  /** Measures when it is time. Call it more often than every `SAMPLE_MS`. */
+  /** Measures if `SAMPLE_MS` have passed since the last measurement. Call it more often than that. */
   sample(): void {
     if (performance.now() - this.#last.at < SAMPLE_MS) return;
     const before = this.#last;

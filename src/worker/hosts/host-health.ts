@@ -2,33 +2,33 @@ import type { Logger } from "../logger.ts";
 import { BusyShare } from "./busy-share.ts";
 import { Silence } from "./silence.ts";
 
-/** How often a host is pinged, to see that its thread is not blocked. */
+/** How often a host process is pinged, to see that its main thread is not blocked. */
 const PING_MS = 250;
-/** A host that has not answered for this long has stalled, if one of the next two conditions holds. */
+/** A host process that has not answered for this long has stalled, if one of the next two conditions holds. */
 const STALL_MS = 1_000;
-/** It has computed this much meanwhile: on a busy machine a host may only be waiting for a core. */
+/** It has computed for this long meanwhile. On a busy machine, a host process may only be waiting for a core. */
 const STALL_COMPUTED_MS = 800;
-/** Its thread has slept this long while a tool runs in it: in a call that blocks, such as `execSync`. */
+/** Its thread has slept for this long while a tool was running, so in a blocking call such as `execSync`. */
 const STALL_ASLEEP_MS = 1_500;
-/** A host that has not answered for this long is ended in any case: it was stopped, or waits for its disk. */
+/** A host process that has not answered for this long is killed in any case: it was stopped, or waits for its disk. */
 const SILENT_MS = 10_000;
 
 interface HostHealthOptions {
-  /** Of the host's process. */
+  /** Process id of the host process. */
   readonly pid: number;
   readonly memoryLimitBytes: number;
-  /** Asks the host for an answer, which `pong` takes. */
+  /** Sends a ping. Pass the answer to `pong`. */
   readonly ping: () => void;
-  /** Whether a server tool runs in it. */
+  /** Whether a server tool is running in the host process. */
   readonly isToolRunning: () => boolean;
-  /** Called once, when the host stalls or has grown past its limit. */
+  /** Called once, when the host process has stalled or exceeds its memory limit. */
   readonly onSick: () => void;
   readonly logger: Pick<Logger, "error">;
 }
 
-/** Watches whether a host answers, and how much it computes and takes, until `close`. */
+/** Monitors whether a host process answers, how busy it is, and how much memory it uses, until `close`. */
 export class HostHealth {
-  /** Its memory by its last answer. */
+  /** The memory that the host process reported last. */
   rssBytes = 0;
   readonly #options: HostHealthOptions;
   readonly #silence: Silence;
@@ -43,12 +43,12 @@ export class HostHealth {
     this.#looks = setInterval(() => this.#look(), PING_MS);
   }
 
-  /** See BusyShare. */
+  /** See `BusyShare`. */
   get busyShare(): number {
     return this.#busy.share;
   }
 
-  /** The host has answered. */
+  /** Call this when the host process has answered a ping. */
   pong(rssBytes: number): void {
     this.#silence.end();
     this.rssBytes = rssBytes;
@@ -61,7 +61,7 @@ export class HostHealth {
   #look(): void {
     const { memoryLimitBytes, ping, logger } = this.#options;
     const now = performance.now();
-    // This process itself stood still: the host's answers are here, but were not read yet.
+    // This process itself was suspended: answers may have arrived that it has not read yet.
     if (now - this.#lookedAt > 2 * PING_MS) this.#silence.forgive();
     this.#lookedAt = now;
     this.#busy.sample();

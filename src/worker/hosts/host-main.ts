@@ -10,7 +10,7 @@ import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
 import { fromSentJob, tellWorker, type SentJob, type ToHost } from "../job/host-messages.ts";
 
-// The program of a session host, which serves many sessions. Its argument is the path of the job entry's module.
+// The program of a host process, which serves many sessions. Its argument is the path of the job entry's module.
 
 interface AgentModule {
   readonly default: ReturnType<typeof defineAgent>;
@@ -18,9 +18,9 @@ interface AgentModule {
   readonly handOver?: (jobId: string, options: HandOver) => Promise<void>;
 }
 
-/** How long a host runs on when its worker is gone. */
+/** How long a host process keeps running after its worker is gone. */
 const ORPHAN_MS = 8_000;
-/** How long a turn may take then to end by itself, before it is left to another worker. */
+/** How long a turn may then take to finish before it is left to another worker. */
 const ORPHAN_TURN_MS = 2_000;
 
 const config = await loadConfig(process.env, process.cwd());
@@ -29,7 +29,7 @@ const logger = createLogger(config, { isOwnMachine: process.env[RELOADS] !== und
 const module: AgentModule = await import(pathToFileURL(process.argv[2] ?? "").href);
 const host = new JobProcess();
 const jobs = new Map<string, HostedJob>();
-/** Jobs that are in their room, also after they have ended. */
+/** Jobs that are still in their room, including those that have ended. */
 const inRoom = new Set<HostedJob>();
 const inference = createInference();
 
@@ -47,7 +47,7 @@ process.on("disconnect", () => {
   setTimeout(() => process.exit(1), ORPHAN_MS).unref();
   void Promise.all([...jobs].map(endOrphan)).then(close);
 });
-// Ignored, because the worker ends its hosts: a terminal's Ctrl-C reaches all processes.
+// Ctrl-C in a terminal reaches all processes, but the worker ends its host processes itself.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
 await module.default.prewarm?.(host);
@@ -97,13 +97,13 @@ async function endOrphan([jobId, job]: [string, HostedJob]): Promise<void> {
 
 async function close(): Promise<void> {
   await module.closeHost?.(host).catch((error: unknown) => logger.error({ error }, "a session host's end failed"));
-  // It would take agents from their rooms that wait for their successors. LiveKit keeps those of a process that ends
-  // without a word for 20 s more.
+  // `dispose` would remove agents that wait in their rooms for a successor. If the process exits without it, LiveKit
+  // keeps them for another 20 s.
   if (inRoom.size === 0) await dispose().catch(() => {});
   process.exit(0);
 }
 
-/** LiveKit's models run in one process for the whole worker. This host asks it through the worker. */
+/** LiveKit's models run in one process for the whole worker. Host processes call it through the worker. */
 function createInference() {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;

@@ -6,15 +6,15 @@ import { type HandOverOptions, type LostHost, SessionHost, type SessionHostOptio
 interface HostPoolOptions {
   /** Module path of the job entry. */
   readonly agent: string;
-  /** Of the hosts. */
+  /** The environment of the host processes. */
   readonly environment: NodeJS.ProcessEnv;
   readonly sessionsPerProcess: number;
   readonly startLimitMs: number;
   readonly endLimitMs: number;
-  /** Memory that each host has for models, whatever its sessions. @defaultValue 0 */
+  /** Memory that each host process needs for models, regardless of its sessions. @defaultValue 0 */
   readonly modelsMb?: number;
   readonly logger: Logger;
-  /** Called when a job has been given to a host. */
+  /** Called when a job has been given to a host process. */
   readonly onLaunched: (jobId: string) => void;
   /** @defaultValue forks a process */
   readonly startHost?: (options: SessionHostOptions) => PoolHost;
@@ -26,38 +26,41 @@ export type PoolHost = Pick<SessionHost, keyof SessionHost>;
 const BASE_LIMIT_MB = 1_024;
 const MB_A_SESSION = 16;
 const MB = 1_024 * 1_024;
-/** An old or large host gets no new sessions, and ends after its last one: a process gives little memory back. */
+/**
+ * A host above this share of its memory limit gets no new sessions and ends after its last one, because a process frees
+ * little of its memory. The same goes for an old host.
+ */
 const RETIRE_AT_SHARE = 0.6;
 const RETIRE_AFTER_MS = 12 * 3_600_000;
 const LOOK_EVERY_MS = 5_000;
-/** A host whose JavaScript takes a larger share of a core than this answers late. */
+/** A host whose JavaScript uses a larger share of a core than this answers late. */
 const FULL_AT_SHARE = 0.85;
 /** The spare host stays empty while a host with sessions is less busy than this. */
 const SPARE_FROM_SHARE = 0.5;
-/** Rooms that lost their host this often within `LOSS_WINDOW_MS` are served apart from all others. */
+/** Rooms that lost their host this often within `LOSS_WINDOW_MS` are isolated from all others. */
 const MAX_LOSSES = 2;
 const LOSS_WINDOW_MS = 10 * 60_000;
-/** With more suspects than this, a single loss does not show which room has ended the host. */
+/** With more suspects than this, a single loss does not show which room ended the host. */
 const MAX_SUSPECTS = 3;
 /** Number of hosts over which suspect rooms are divided. Of 50 rooms, the guilty one is alone after the next loss. */
 const GROUPS = 8;
 
-/** Rooms that share a host apart from all others, because one of them may end it. */
+/** Rooms that share a host isolated from all other rooms, because one of them may end it. */
 interface Group {
   readonly size: number;
   readonly until: number;
 }
 
 /**
- * The session hosts of a worker. One host more than needed is kept, so that the sessions of a host that ends find
- * another one at once. A new session goes to the host with the most free places, but to the spare one only when the
- * others are busy. A room that seems to have ended its host gets one to itself. When nothing shows which room it was,
- * the rooms are divided over several hosts until it is known.
+ * The host processes of a worker. One more than needed is kept running, so that the sessions of a host that ends find
+ * another one right away. A new session goes to the host with the most free places, and to the spare one only if the
+ * others are busy. A room that seems to have ended its host gets one to itself. If nothing shows which room it was, the
+ * rooms are divided over several hosts until it is found.
  */
 export class HostPool implements JobPool {
   readonly #options: HostPoolOptions;
   readonly #hosts = new Set<PoolHost>();
-  /** When the hosts of a room have ended, by the room's name. */
+  /** The times at which a room lost its host, by room name. */
   readonly #losses = new Map<string, number[]>();
   readonly #apart = new Map<string, Group>();
   readonly #groupHosts = new Map<Group, PoolHost>();
@@ -73,7 +76,7 @@ export class HostPool implements JobPool {
     return [...this.#hosts].flatMap(({ jobs }) => jobs);
   }
 
-  /** The average load of the hosts with sessions, 0 to 1. At 1 they can take no more sessions, whatever is free. */
+  /** The average load of the hosts with sessions, 0 to 1. At 1 they accept no more sessions, even with free places. */
   get busyShare(): number {
     const serving = [...this.#hosts].filter(({ jobs }) => jobs.length > 0);
     const sum = serving.reduce((total, { busyShare }) => total + busyShare, 0);
@@ -95,7 +98,9 @@ export class HostPool implements JobPool {
     await host.ready;
   }
 
-  /** Takes no new sessions, and gives its own to other workers. Returns when that is done, or after `withinMs`. */
+  /**
+   * Stops accepting sessions, and hands its sessions over to other workers. Resolves when done, or after `withinMs`.
+   */
   async handOver(options: HandOverOptions): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -134,7 +139,7 @@ export class HostPool implements JobPool {
     return [...this.#hosts].filter((host) => !host.isRetired && !this.#isApart(host));
   }
 
-  /** Starts hosts ahead of need, and ends those that are not needed any more. */
+  /** Starts hosts ahead of need, and ends those that are no longer needed. */
   #look(): void {
     if (this.#isClosed) return;
     const now = performance.now();
@@ -168,7 +173,7 @@ export class HostPool implements JobPool {
     return host;
   }
 
-  /** The bytes of a host's models, and a share of what all else may have. */
+  /** Returns the bytes that a host needs for its models, plus `share` of the limit for everything else. */
   #memoryOf(capacity: number, share = 1): number {
     const { modelsMb = 0 } = this.#options;
     return (modelsMb + share * (BASE_LIMIT_MB + MB_A_SESSION * (capacity - 1))) * MB;
@@ -199,11 +204,11 @@ export class HostPool implements JobPool {
     const apart = isFew(roomsOf(suspects)) ? roomsOf(suspects) : repeated;
     this.#divide(apart, now + LOSS_WINDOW_MS);
     this.#options.logger.error({ sessions: jobs.length, apart: apart.length }, "a session host has ended");
-    // A host that could not even start is replaced at the next regular look, not at once.
+    // A host that failed to start is replaced at the next regular check, not right away.
     if (wasReady) this.#look();
   }
 
-  /** Divides these rooms into at most `GROUPS` groups, each with a host apart from all other rooms. */
+  /** Divides these rooms into at most `GROUPS` groups, each with a host isolated from all other rooms. */
   #divide(rooms: readonly string[], until: number): void {
     for (let index = 0; index < GROUPS; index++) {
       const own = rooms.filter((_, place) => place % GROUPS === index);

@@ -3,28 +3,29 @@ import { RELOADS } from "../definitions/definitions.ts";
 import type { Endpoints } from "../start-services.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
 
-/** Secrets that only the worker itself uses: to give out tokens, and to sign webhooks. */
+/** Secrets that only the main process uses: to issue tokens, and to sign webhooks. */
 const SECRETS_OF_MAIN = ["TOKEN_SECRET", "WEBHOOK_SECRET"].flatMap((name) => [name, `${name}_FILE`]);
 
 interface JobEnvironmentParts {
-  /** With the address at which notifications are heard, if there is one. */
+  /** Includes the database address for notifications, if there is one. */
   readonly endpoints: Endpoints & Pick<DatabaseWays, "listenUrl">;
   readonly hubUrl: string;
-  /** Whether changed files of tools and agents are loaded again. */
+  /** Whether changed tool and agent files are reloaded. */
   readonly reloads: boolean;
 }
 
 /**
- * The environment from which the processes that serve sessions load their configuration: the worker's own, because the
- * author's config and tools may read any variable, with what has been started, and without the worker's own secrets.
+ * Returns the environment from which the processes that serve sessions load their configuration. It is the worker's own
+ * environment, because the author's config and tools may read any variable, plus the addresses of started services,
+ * minus the worker's own secrets.
  */
 export function jobEnvironment({ endpoints, hubUrl, reloads }: JobEnvironmentParts): NodeJS.ProcessEnv {
   const { livekit, databaseUrl, listenUrl, model } = endpoints;
-  // `databaseUrl` includes the password. The driver would use this one for any other address that has none.
+  // `databaseUrl` includes the password. The driver would use PGPASSWORD for any other address without one.
   const { PGPASSWORD: _, ...inherited } = process.env;
   return {
     ...inherited,
-    // Empty and not absent, here and below, or it would be taken from `.env`.
+    // Empty rather than absent, here and below, because an absent variable would be read from `.env`.
     ...Object.fromEntries(SECRETS_OF_MAIN.map((name) => [name, ""])),
     LIVEKIT_URL: livekit.url,
     LIVEKIT_API_KEY: livekit.apiKey,
@@ -39,7 +40,7 @@ export function jobEnvironment({ endpoints, hubUrl, reloads }: JobEnvironmentPar
   };
 }
 
-/** For processes that LiveKit's SDK forks: they get the environment of this one. */
+/** Applies `environment` to this process. Processes that LiveKit's SDK forks inherit it. */
 export function becomeJobEnvironment(environment: NodeJS.ProcessEnv): void {
   for (const name of Object.keys(process.env)) if (environment[name] === undefined) delete process.env[name];
   Object.assign(process.env, environment);

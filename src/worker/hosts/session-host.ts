@@ -12,33 +12,33 @@ export interface SessionHostOptions {
   /** Module path of the job entry. */
   readonly agent: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** The most sessions that it may serve. */
+  /** The maximum number of sessions. */
   readonly capacity: number;
   readonly memoryLimitBytes: number;
   readonly startLimitMs: number;
-  /** How long a job that was told to end may take. */
+  /** How long a job may take to end after it was asked to. */
   readonly endLimitMs: number;
   readonly logger: Logger;
-  /** Called when it has ended by itself, or was killed for stalling or growing. */
+  /** Called when the process has exited on its own, or was killed because it stalled or exceeded its memory limit. */
   readonly onLost: (lost: LostHost) => void;
 }
 
 export interface LostHost {
-  /** The jobs that ran in it. */
+  /** The jobs that were running in it. */
   readonly jobs: readonly RunningJobInfo[];
-  /** Those of them that may have ended it: the one that threw, else those for which a tool was running. */
+  /** The jobs that may have ended it: the one that threw, otherwise those with a tool running. */
   readonly suspects: readonly RunningJobInfo[];
   readonly wasReady: boolean;
 }
 
 const CLOSE_MS = 3_000;
-/** Beyond the hand-over's own limit, the time to let go of a session that found no pause. */
+/** Extra time, beyond the handover's own limit, to release a session that found no pause. */
 const LET_GO_MS = 1_000;
 
 interface HostedJob extends PooledJob {
-  /** Whether the host has been told to start it. */
+  /** Whether the host process was asked to start it. */
   isStarted: boolean;
-  /** Whether a server tool runs for it. */
+  /** Whether a server tool is running for it. */
   isBusy: boolean;
   /** Called at a pause of a session that is to be handed over. */
   onPause?: () => void;
@@ -47,23 +47,23 @@ interface HostedJob extends PooledJob {
 
 export interface HandOverOptions {
   readonly withinMs: number;
-  /** Asks for another agent for the room. */
+  /** Requests another agent for the room. */
   readonly requestAgent: (room: string) => Promise<unknown>;
 }
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "host-main"));
 
-/** Whether a process's command line is that of a session host. */
+/** Whether this is the command line of a host process. */
 export function isHostProcess(command: string): boolean {
   return command.includes(ENTRY);
 }
 
-/** A process that serves many sessions, as its worker sees it. */
+/** A host process, which serves many sessions, as seen by the main process. */
 export class SessionHost {
   readonly ready: Promise<void>;
   readonly capacity: number;
   readonly startedAt = performance.now();
-  /** Takes no new session. */
+  /** Whether it accepts no new sessions. */
   isRetired = false;
   readonly #options: SessionHostOptions;
   readonly #process: ChildProcess;
@@ -73,7 +73,7 @@ export class SessionHost {
   #poisonedBy: string | undefined;
   #inference: ipc.InferenceExecutor | undefined;
   #isClosing = false;
-  /** Undefined until it is ready. */
+  /** `undefined` until the host process is ready. */
   #health: HostHealth | undefined;
 
   constructor(options: SessionHostOptions) {
@@ -95,18 +95,18 @@ export class SessionHost {
     return [...this.#jobs.values()];
   }
 
-  /** Resolves when its sessions have been given to other workers, or when it took too long. */
+  /** Resolves when its sessions have been handed over to other workers, or the time is up. */
   async handOver(options: HandOverOptions): Promise<void> {
     this.isRetired = true;
     await Promise.all([...this.#jobs.values()].map((job) => this.#handOverJob(job, options)));
   }
 
-  /** See BusyShare; 0 until it is ready. */
+  /** See `BusyShare`. 0 until the host process is ready. */
   get busyShare(): number {
     return this.#health?.busyShare ?? 0;
   }
 
-  /** Its memory by its last answer; 0 before that. */
+  /** The memory that the host process reported last; 0 before its first answer. */
   get rssBytes(): number {
     return this.#health?.rssBytes ?? 0;
   }
@@ -115,7 +115,7 @@ export class SessionHost {
     return this.isRetired ? 0 : this.capacity - this.#jobs.size;
   }
 
-  /** Takes a place at once. The job begins when the host is ready. */
+  /** Takes a place immediately. The job starts once the host process is ready. */
   launch(info: RunningJobInfo, inference: ipc.InferenceExecutor | undefined): void {
     const { id } = info.job;
     const over = Promise.withResolvers<void>();
@@ -140,7 +140,7 @@ export class SessionHost {
     void this.ready.then(start, () => {});
   }
 
-  /** Resolves when the process is gone. Its jobs have ended before, or end with it. */
+  /** Resolves when the process has exited. Jobs that have not ended before end with it. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.isRetired = true;

@@ -12,14 +12,14 @@ export class Silence {
     this.end();
   }
 
-  /** It has answered. */
+  /** Call this when the process has answered. */
   end(): void {
     this.#heardAt = performance.now();
     this.#computedBefore = mainThreadMs(this.#pid);
     this.#waitedBefore = mainThreadWaitedMs(this.#pid);
   }
 
-  /** Starts the time anew, because answers are here that were not read yet. */
+  /** Restarts the clock, because answers have arrived that were not read yet. */
   forgive(): void {
     this.#heardAt = performance.now();
   }
@@ -32,7 +32,7 @@ export class Silence {
     return mainThreadMs(this.#pid) - this.#computedBefore;
   }
 
-  /** How long it neither computed nor waited for a core; 0 where the system does not tell. */
+  /** How long it neither computed nor waited for a core; 0 if the system does not report it. */
   get asleepMs(): number {
     const waitedMs = mainThreadWaitedMs(this.#pid);
     if (waitedMs === 0) return 0;

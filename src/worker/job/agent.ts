@@ -4,17 +4,17 @@ import type { HandOver, JobRoom, JobSession } from "./job-session.ts";
 import { openJobSession } from "./open-job-session.ts";
 import { loadJobServices, type JobServices } from "./job-services.ts";
 
-/** How long the open session may take to end its turn by itself when the worker stops. */
+/** How long an open session may take to finish its turn when the worker stops. */
 const CLOSE_GRACE_MS = 2_000;
 
 interface JobData extends Record<string, unknown> {
   services?: JobServices;
 }
 
-/** Open sessions by the job's id. */
+/** Open sessions by job id. */
 const sessions = new Map<string, Promise<JobSession>>();
 
-/** What LiveKit runs for each room: in a process of its own, or beside others in a session host. */
+/** The job that LiveKit runs for each room, in its own process or with others in a host process. */
 export default defineAgent<JobData>({
   async prewarm(job: JobProcess<JobData>) {
     job.userData.services = await loadJobServices(process.env, process.cwd());
@@ -33,19 +33,19 @@ export default defineAgent<JobData>({
   },
 });
 
-/** Gives a job's session to another worker's agent, if that is possible within `withinMs`. */
+/** Hands a job's session over to an agent on another worker. Gives up after `withinMs`. */
 export async function handOver(jobId: string, { withinMs, ...rest }: HandOver): Promise<void> {
   const until = performance.now() + withinMs;
   const session = await openedOf(jobId);
   await session?.handOver({ withinMs: Math.max(0, Math.round(until - performance.now())), ...rest });
 }
 
-/** The job's session, once it is open; `undefined` when it could not be opened. */
+/** Resolves to the job's session once it is open, or to `undefined` if it could not be opened. */
 function openedOf(jobId: string): Promise<JobSession | undefined> {
   return Promise.resolve(sessions.get(jobId)).catch(() => undefined);
 }
 
-/** Closes what all jobs of a host share. */
+/** Closes the services that all jobs of a host process share. */
 export async function closeHost({ userData }: JobProcess<JobData>): Promise<void> {
   await userData.services?.close();
 }

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
 import { GONE_ATTRIBUTES } from "../../protocol/attributes.ts";
 
-/** How long LiveKit may take to hear that an agent has gone. */
+/** How long LiveKit may take to receive the attributes that mark the agent as gone. */
 const TOLD_WITHIN_MS = 1_000;
-/** As long as LiveKit lists an agent whose process was killed. */
+/** How long LiveKit lists an agent whose process was killed. */
 const SUCCEEDED_WITHIN_MS = 20_000;
 
 /**
- * Says in the room that its agent serves it no more. The agent must not leave yet: LiveKit's own clients would end the
- * talk (see `Succession`). Never rejects.
+ * Marks the room's agent as gone. The agent must not leave yet, because LiveKit's own clients would end their session
+ * (see `Succession`). Never rejects.
  *
- * @returns resolves when the agent may leave: its successor has removed it, or none has come
+ * @returns `mayLeave` resolves when its successor has removed the agent, or when none has come in time
  */
 export async function awaitSuccessor(room: Room): Promise<{ readonly mayLeave: Promise<void> }> {
   const isAgent = ({ kind }: { readonly kind: ParticipantKind }) => kind === ParticipantKind.AGENT;

@@ -10,12 +10,15 @@ interface Stores {
   readonly memories: MemoryStore;
 }
 
-/** The tools that come with the worker, by name. A file in the tools' folder replaces one of the same name. */
+/**
+ * Returns the tools that come with the worker, by name. A file in the tools folder replaces the tool of the same name.
+ */
 export function builtInTools(
   { recall: wanted, memory, context }: Pick<ConfigFileValues, "recall" | "memory" | "context">,
   { recall, memories }: Stores,
 ): ReadonlyMap<string, ServerTool> {
-  // With `inlineTools` the request's list must not be empty: the first tool that a message adds would miss the cache.
+  // With `inlineTools` the request's tool list must not be empty: the first tool that a message adds would miss the
+  // cache.
   const isAlwaysOffered = wanted || context.inlineTools;
   const tools = [recallTool(recall, { isAlwaysOffered }), ...(memory ? memoryTools(memories) : [])];
   return new Map(tools.map((tool) => [tool.name, tool]));

@@ -1,6 +1,9 @@
 import { ConnectionState, type Room, RoomEvent } from "@livekit/rtc-node";
 
-/** Tells when LiveKit cannot be reached, and when it is reached again or the room is over. */
+/**
+ * Calls `setCutOff(true)` when LiveKit is unreachable, and `setCutOff(false)` when it is reachable again or the room is
+ * over.
+ */
 export function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): void {
   room.on(RoomEvent.Reconnecting, () => setCutOff(true));
   room.on(RoomEvent.Reconnected, () => setCutOff(false));

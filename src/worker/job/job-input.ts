@@ -2,22 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { EarlyInput } from "../../session/room/early-input.ts";
 import type { OnRoomInput, RoomInput, RoomOver } from "../../session/room/room-input.ts";
 
-/** LiveKit ends a job and disconnects it from its room in any order. The reason of the latter is waited for so long. */
+/**
+ * LiveKit may end a job before or after it disconnects the job from its room. How long to wait for the disconnect's
+ * reason.
+ */
 const TOLD_WITHIN_MS = 300;
 
-/** A room's input on its way to whoever handles it. It is kept until that is decided. */
+/** Passes a room's input to its handler. Buffers it until the handler is known. */
 export class JobInput {
   readonly #early = new EarlyInput();
   readonly #disconnected = Promise.withResolvers<void>();
   #handler: OnRoomInput | undefined;
   #lost: Extract<RoomInput, { type: "disconnected" }> | undefined;
 
-  /** How the connection was lost; `undefined` while it is not. */
+  /** How the connection was lost; `undefined` while connected. */
   get lost(): { readonly over?: RoomOver | undefined } | undefined {
     return this.#lost;
   }
 
-  /** Resolves when the connection is lost. */
   get whenLost(): Promise<void> {
     return this.#disconnected.promise;
   }
@@ -31,18 +33,18 @@ export class JobInput {
     else this.#early.add(input);
   };
 
-  /** Hands on what was kept, and from now on everything. */
+  /** Passes the buffered input to `handler`, and from now on all input. */
   handTo(handler: OnRoomInput): void {
     this.#handler = handler;
     for (const input of this.#early.take()) handler(input);
   }
 
-  /** From now on input is dropped: another agent takes it. */
+  /** Drops all further input, because another agent handles it. */
   drop(): void {
     this.#handler = () => {};
   }
 
-  /** Why the room is over; `undefined` when it is not, or that is not known in time. */
+  /** Resolves to why the room is over, or to `undefined` if it is not over or the reason does not arrive in time. */
   readonly whyOver = async (): Promise<RoomOver | undefined> => {
     await Promise.race([this.whenLost, sleep(TOLD_WITHIN_MS)]);
     return this.#lost?.over;

@@ -24,36 +24,36 @@ import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { createSessionModel } from "./session-model.ts";
 
-/** What a job process loads before it gets a room. */
+/** What a job process loads before it gets a room, shared by all its jobs. */
 export interface JobServices {
   readonly config: Config;
   readonly logger: Logger;
   readonly sql: Sql;
   readonly permissionEvents: PermissionEvents;
-  /** By name. The tools of MCP servers come and go; in development all tools may change. */
+  /** Server tools by name. Tools of MCP servers come and go; in development any tool may change. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
-  /** The agents of the agents' folder, by name. In development they may change. */
+  /** The agents by name, including the standard one. In development they may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** The agent of parley.config.ts, which serves the rooms for which no agent is named. */
+  /** The agent of parley.config.ts. It serves rooms for which no agent is named. */
   readonly standardAgent: ServedAgent;
   readonly notesModel?: NotesModel | undefined;
   readonly hooksOf: HooksOf;
-  /** Whether a webhook tells the operator's server of the end of sessions. */
+  /** Whether a webhook notifies the operator's server when a session ends. */
   readonly tellsOfEnd: boolean;
-  /** Undefined: the session is text only. */
+  /** `undefined` if sessions are text only. */
   readonly speech?: Speech | undefined;
   /** @defaultValue the providers that this process has registered with OpenTelemetry */
   readonly telemetry?: Telemetry;
-  /** @defaultValue the one of `openSession` */
+  /** @defaultValue the default of `openSession` */
   readonly leaseMs?: number;
   readonly close: () => Promise<void>;
 }
 
 /**
- * The caller closes the result.
+ * Loads the services of a job process. The caller closes the result.
  *
- * @throws {AppError} `invalid_config`, also for the file of a tool or an agent, unless such files are reloaded
+ * @throws {AppError} `invalid_config`, also for a tool or agent file unless such files are reloaded
  */
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);
@@ -91,7 +91,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   };
   const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger, onListed: warnOfMissing });
   const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
-  // Nothing is logged here: the main process logs what was loaded, and what could not be.
+  // Not logged here: the main process logs what was loaded and what failed to load.
   definitions.onReloaded(() => {
     redefineAgents(definitions.agents);
     mcp.replaceOwn(ownTools());
@@ -118,7 +118,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
   };
 }
 
-/** The address of the model's API, for spans. */
+/** Returns the address of the model API, for spans. */
 function serverOf(baseUrl = "https://api.anthropic.com"): { address: string; port: number } {
   const { hostname, port, protocol } = new URL(baseUrl);
   return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) };

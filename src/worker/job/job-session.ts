@@ -12,11 +12,11 @@ import type { JobInput } from "./job-input.ts";
 import type { ServedRoom } from "./room-api.ts";
 import type { Succession } from "./succession.ts";
 
-/** How often a session that is handed over is checked for a pause. */
+/** How often a session that is being handed over is checked for a pause. */
 const LOOK_EVERY_MS = 50;
-/** Another agent is asked for after this time, also without a pause. */
+/** After this time another agent is requested even without a pause. */
 const ASK_WITHIN_MS = 3_000;
-/** Checks between two requests for an agent, ten seconds: an agent needs some of them, or a place is free only then. */
+/** Checks between two agent requests (10 s). An agent takes a while to join, and a place may become free only later. */
 const LOOKS_A_REQUEST = 200;
 
 /** A job's room, with the address and keys of LiveKit's server API. */
@@ -25,29 +25,29 @@ export interface JobRoom extends ServedRoom {
   readonly jobId: string;
   /** Not connected yet. */
   readonly room: Room;
-  /** LiveKit's id of the room. @defaultValue unknown: neither hooks nor webhooks tell of the session */
+  /** LiveKit's id of the room. @defaultValue unknown: hooks and webhooks are not called for the session */
   readonly sid?: string | undefined;
   /** The dispatch's metadata. @defaultValue none */
   readonly metadata?: string;
-  /** The name to which the room was dispatched. @defaultValue none */
+  /** The agent name to which the room was dispatched. @defaultValue none */
   readonly agentName?: string;
   readonly connect: () => Promise<void>;
-  /** Ends the job: its process leaves the room. */
+  /** Ends the job, which then leaves the room. */
   readonly leave: (reason: string) => void;
-  /** Called when the first server tool begins to run, and when the last one has ended. Must not throw. */
+  /** Called when the first server tool starts, and when the last one has ended. Must not throw. */
   readonly onBusy?: (isBusy: boolean) => void;
 }
 
 export interface HandOver {
   readonly withinMs: number;
-  /** Asks for another agent, which is then waited for. Absent: the session is let go of at its next pause. */
+  /** Requests another agent; the handover then waits for it. If absent, the session is released at its next pause. */
   readonly onPause?: () => void;
 }
 
-/** What has become of the job's session, once that is decided. */
+/** The state of the job's session, once it is decided. */
 export type JobSessionState =
   | { readonly name: "serving"; readonly opened: OpenedSession }
-  /** No session may be opened here: each participant is told why. */
+  /** No session may be opened here. Each participant gets an error with the reason. */
   | { readonly name: "refused"; readonly why: AppError }
   /** Another agent serves the room. */
   | { readonly name: "elsewhere" };
@@ -63,7 +63,6 @@ interface JobSessionParts {
   readonly succession: Succession;
 }
 
-/** The session of a job, in its room. */
 export class JobSession {
   readonly #parts: JobSessionParts;
   readonly #opened: OpenedSession | undefined;
@@ -78,17 +77,17 @@ export class JobSession {
   }
 
   /**
-   * Gives the session to another worker's agent. At a pause, or at the latest after 3 s, `onPause` asks for that agent,
-   * again and again until it is in the room. Then this one begins no more turns, and lets go of the session when the
-   * running turn has ended. After `withinMs`, or at `close`, it lets go without waiting, and the next worker takes the
-   * running turn up. Never rejects.
+   * Hands the session over to an agent on another worker. At a pause, or after 3 s at the latest, `onPause` requests
+   * that agent, repeatedly until it is in the room. This agent then starts no more turns, and releases the session when
+   * the running turn has ended. After `withinMs`, or on `close`, it releases the session without waiting, and the next
+   * worker resumes the running turn. Never rejects.
    */
   async handOver({ withinMs, onPause }: HandOver): Promise<void> {
     const { link, input, job } = this.#parts;
     this.#isHandedOver = true;
     job.room.localParticipant?.setAttributes({ [HANDOVER_ATTRIBUTE]: "true" }).catch(() => {});
     const late = AbortSignal.timeout(withinMs);
-    // With a limit, because participants who ask without a break leave no pause.
+    // Limited, because participants who ask without a break leave no pause.
     await this.#untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));
     const hasCome = () => link.otherAgents.length > 0;
     for (let looks = 0; onPause && !hasCome() && !late.aborted; looks++) {
@@ -97,12 +96,12 @@ export class JobSession {
     }
     this.#opened?.session.hold();
     await this.#untilPause(late);
-    // If the other agent is not there yet, clients send again what has no Ack.
+    // If the other agent has not joined yet, clients resend whatever was not acknowledged.
     input.drop();
     await this.#letGo();
   }
 
-  /** Ends the session; the running turn has `graceMs` to end by itself. May be called more than once. */
+  /** Ends the session. The running turn may take `graceMs` to finish. May be called more than once. */
   async close(graceMs: number): Promise<void> {
     const { input, link, agentState, voice, hooks, succession } = this.#parts;
     succession.close();
@@ -115,8 +114,9 @@ export class JobSession {
   }
 
   /**
-   * Whether the room goes on without this agent, which nobody hears any more. LiveKit may end the job of an agent that it
-   * has given up while the agent still knows only that it is cut off.
+   * Whether another agent continues the session: this one hands it over, is reconnecting, or has lost its connection
+   * although the room is not over. LiveKit may end the job of an agent that it considers gone while the agent itself is
+   * still reconnecting.
    */
   get #goesOnElsewhere(): boolean {
     const { input, job } = this.#parts;
@@ -139,7 +139,7 @@ export class JobSession {
   }
 }
 
-/** Leaves the session to another worker, with the running turn as it is. */
+/** Releases the session to another worker. A running turn is left for that worker to resume. */
 export async function leave({ session, close, abandon }: OpenedSession): Promise<void> {
   if (session.isAtPause) await close(0);
   else await abandon().catch(() => close(0));

@@ -42,13 +42,13 @@ export interface SessionServices extends Omit<JobServices, "config" | "close" | 
   readonly hooksOf?: HooksOf;
   /** @defaultValue false */
   readonly tellsOfEnd?: boolean;
-  /** Get the session's events. @defaultValue none */
+  /** Called with the session's events. @defaultValue none */
   readonly watchers?: readonly SessionWatcher[];
 }
 
 /**
  * Joins the job's room and opens its session, both at the same time. Input that arrives before the session is open is
- * handled afterwards.
+ * buffered and handled afterwards.
  */
 export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
@@ -88,7 +88,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const hooks = createHooks(job, services, { agents, opening, logger });
   capStreams(job.room, LIMITS.envelopeBytes);
   await job.connect().catch((error: unknown) => {
-    // Lets go of the session, because this process lives on, and would keep it from later jobs of the room.
+    // Releases the session: this process keeps running, and would keep the session from later jobs for the room.
     opening.then(leave).catch(() => {});
     throw error;
   });
@@ -107,7 +107,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   link.announcePresent();
   endWaiting(job);
   const state = await stateOf(opening);
-  // Before any input, because the agent that is chosen may greet.
+  // Awaited before any input, because the chosen agent may greet.
   await dispatchesRead;
   input.handTo(handlerOf(state, { link, hooks, conversationId: conversationIdOfRoom(job.name) }));
   begin(state, { job, succession, logger });
@@ -162,7 +162,7 @@ function begin(state: JobSessionState, { job, succession, logger }: BeginParts):
       return;
     }
     case "elsewhere":
-      // When LiveKit was away, its agents come back by themselves, and it asks for another one for each room.
+      // After a LiveKit outage its agents rejoin on their own, but LiveKit also requests another agent for each room.
       logger.info("another agent serves this session: leaving the room");
       return job.leave("another agent serves the session");
     case "refused":
@@ -171,7 +171,7 @@ function begin(state: JobSessionState, { job, succession, logger }: BeginParts):
   }
 }
 
-/** What a session takes from its job and its process as it is. */
+/** Returns the parts of a session that come unchanged from its job and its process. */
 function sessionOf(job: JobRoom, services: SessionServices) {
   const { sql, permissionEvents, config, tellsOfEnd, serverTools, liveTools, notesModel, telemetry, leaseMs } =
     services;
@@ -220,7 +220,7 @@ interface HooksParts {
   readonly logger: Logger;
 }
 
-/** None for a room without an id: its session is not told of. */
+/** Returns `undefined` for a room without an id: no hooks are called for its session. */
 function createHooks(
   { sid: roomSid, name: room }: JobRoom,
   { sql, telemetry, hooksOf = () => ({}) }: SessionServices,
@@ -231,7 +231,7 @@ function createHooks(
   return new SessionHooks({ sql, telemetry, hooksOf, conversationId, room, roomSid, ...parts });
 }
 
-/** Imports the voice only when it is wanted, because AgentSession is large. */
+/** Imports the voice only if it is needed, because AgentSession is large. */
 async function createVoice(
   room: Room,
   { speech, config }: SessionServices,

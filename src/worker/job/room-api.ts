@@ -12,7 +12,7 @@ import { ignoreGone } from "../ignore-gone.ts";
 import { listDispatches } from "../list-dispatches.ts";
 import type { SuccessionOptions } from "./succession.ts";
 
-/** A room, and how LiveKit's server API is reached for it. */
+/** A room, with the address and keys of LiveKit's server API. */
 export interface ServedRoom {
   readonly name: string;
   readonly room: Room;
@@ -21,7 +21,7 @@ export interface ServedRoom {
   readonly apiSecret: string | undefined;
 }
 
-/** A key's index is its code (RFC 4733). */
+/** The index of a key is its code (RFC 4733). */
 const KEYS = "0123456789*#ABCD";
 
 const ANNOUNCE = "parley.announce";
@@ -39,13 +39,13 @@ export function createRoomApi(served: ServedRoom): RoomApi {
         isHidden: (permission?.hidden ?? false) || !isCleanText(identity),
         canSend: permission?.canPublishData ?? true,
       })),
-    // To remove a missing attribute changes nothing, but LiveKit then announces the participant to all at once.
+    // Removing a missing attribute changes nothing, but makes LiveKit announce the participant to everybody right away.
     announce: async (identity) =>
       void (await client.updateParticipant(name, identity, { attributes: { [ANNOUNCE]: "" } })),
   };
 }
 
-/** Lets nothing more that the agent of this job sends into the room. It stays there until its successor removes it. */
+/** Blocks everything that this job's agent sends to the room. The agent stays there until its successor removes it. */
 export async function silence(served: ServedRoom, owner: string): Promise<void> {
   const permission = {
     canPublish: false,
@@ -59,14 +59,14 @@ export async function silence(served: ServedRoom, owner: string): Promise<void> 
     .catch(() => {});
 }
 
-/** The room's dispatches to a name, newest first. "": those to workers without a name. */
+/** Returns the room's dispatches to an agent name, newest first. With "", those to workers without a name. */
 export async function seenDispatches(served: ServedRoom, agentName: string): Promise<SeenDispatch[]> {
   const { name: room, url, apiKey, apiSecret } = served;
   const client = new AgentDispatchClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
   return (await listDispatches(client, { room, agentName })).map(({ id, metadata }) => ({ id, metadata }));
 }
 
-/** What the successor of another agent does to it. */
+/** Returns the server API calls with which an agent replaces its predecessors. */
 export function createFormerAgents(served: ServedRoom): Pick<SuccessionOptions, "setAttributes" | "remove"> {
   const { name } = served;
   const client = apiClient(served);
@@ -80,7 +80,7 @@ export function createFormerAgents(served: ServedRoom): Pick<SuccessionOptions, 
   };
 }
 
-/** Takes back what participants were told while all workers were full. */
+/** Clears the attribute that told participants that all workers are full. */
 export function endWaiting(served: ServedRoom): void {
   const client = apiClient(served);
   for (const { identity, attributes } of served.room.remoteParticipants.values())
@@ -88,7 +88,7 @@ export function endWaiting(served: ServedRoom): void {
       client.updateParticipant(served.name, identity, { attributes: { [WAITING_ATTRIBUTE]: "" } }).catch(() => {});
 }
 
-/** The room as its agent sees it, once it is connected. */
+/** Returns the room as its agent sees it. Call it once the room is connected. */
 export function lookAt({ name, room }: Pick<ServedRoom, "name" | "room">): SeenRoom {
   const people = [...room.remoteParticipants.values()].filter(isPerson);
   return {

@@ -10,7 +10,7 @@ import type { ConfigFileValues } from "../config-file.ts";
 
 interface Serving {
   readonly client: Model;
-  /** The model of parley.config.ts. */
+  /** The `model` of parley.config.ts. */
   readonly model: ConfigFileValues["model"];
   /** @defaultValue false */
   readonly inlineTools?: boolean;
@@ -21,7 +21,10 @@ interface Serving {
 type Own = Exclude<keyof typeof agentFields, "instructions">;
 type StandardFields = Pick<ConfigFileValues, "instructions"> & Partial<Pick<ConfigFileValues, Own>>;
 
-/** The agent of parley.config.ts. It has no model, voice and rules of its own: the config's are for all agents. */
+/**
+ * Returns the agent of parley.config.ts. It has no model, voice or rules of its own: those of the config apply to all
+ * agents.
+ */
 export function serveStandardAgent(config: StandardFields, serving: Serving): ServedAgent {
   const said = Object.keys(agentFields).filter((name) => name in config);
   const own = Object.fromEntries(said.map((name) => [name, config[name as keyof StandardFields]]));

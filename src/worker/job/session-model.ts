@@ -8,25 +8,25 @@ import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 
 interface SessionModel {
-  /** The agents of the agents' folder and the standard one, by name. They may change. */
+  /** All agents by name, including the standard one. They may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** The agent of parley.config.ts, which serves the rooms for which no agent is named. */
+  /** The agent of parley.config.ts. It serves rooms for which no agent is named. */
   readonly standardAgent: ServedAgent;
   readonly notesModel: NotesModel | undefined;
-  /** Updates `agents` from the definitions. An agent whose definition is the same object stays. */
+  /** Updates `agents` from the definitions. An agent whose definition is the same object is kept. */
   readonly redefineAgents: (definitions: Definitions) => void;
 }
 
-/** Where the Messages API is. */
+/** Address and key of the Messages API. */
 export interface ModelEndpoint {
   readonly apiKey: string;
-  /** Undefined: Anthropic's. */
+  /** `undefined` means Anthropic's API. */
   readonly baseUrl: string | undefined;
 }
 
 type Definitions = ReadonlyMap<string, AgentSettings>;
 
-/** Makes the agents and their models from the configuration. @param definitions the agents beside its own one */
+/** Creates the agents and their models from the configuration. @param definitions agents besides the config's own */
 export function createSessionModel(
   config: ConfigFileValues,
   { apiKey, baseUrl }: ModelEndpoint,

@@ -4,30 +4,33 @@ import { AGENT_STATE_ATTRIBUTE, isGone, JOINING_ATTRIBUTES, ON_BEHALF_ATTRIBUTE 
 import type { Logger } from "../logger.ts";
 
 export interface SuccessionOptions {
-  /** Connected. */
+  /** Must be connected. */
   readonly room: Room;
-  /** Sets attributes of another participant. Does nothing when it has left. */
+  /** Sets attributes of another participant. Does nothing if it has left. */
   readonly setAttributes: (identity: string, attributes: Record<string, string>) => Promise<void>;
-  /** Does nothing when it has left. */
+  /** Removes a participant. Does nothing if it has left. */
   readonly remove: (identity: string) => Promise<void>;
-  /** Shows the agent's state, even if it has not changed. Called when clients take this agent for the room's. */
+  /**
+   * Publishes the agent's state, even if it has not changed. Called when clients consider this agent the room's agent.
+   */
   readonly showState: () => void;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** By then a change of attributes has reached most clients. */
+/** Within this time a change of attributes has reached most clients. */
 const SEEN_WITHIN_MS = 200;
-/** Clients on slow lines have seen the change before the former agent leaves. */
+/** Within this time even clients on slow connections have received the change. The former agent is removed then. */
 const REMOVED_AFTER_MS = 2_000;
 const AGAIN_AFTER_MS = 1_000;
 
 /**
- * Makes an agent the successor of those that served its room before.
+ * Makes an agent the successor of the agents that served its room before.
  *
- * LiveKit's clients give a talk up when the agent that they follow leaves, even if another one is there. They follow the
- * first agent that does not publish on behalf of another one. So a former agent stays in the room, dead or alive, until
- * its successor has the session. The successor says of it that it publishes on its behalf, shows a state, which clients
- * want to see change, and removes it. Only who has the lease does that, so no agent does it to one that serves the room.
+ * LiveKit's clients end their session when the agent that they follow leaves, even if there is another one. They follow
+ * the first agent that does not publish on behalf of another. So a former agent, dead or alive, stays in the room until
+ * its successor has the session. The successor marks it as publishing on the successor's behalf, publishes its own
+ * state (clients wait for a state change), and then removes it. Only the owner of the lease does this, so no agent
+ * removes the one that serves the room.
  */
 export class Succession {
   readonly #options: SuccessionOptions;
@@ -41,25 +44,25 @@ export class Succession {
     room.on(RoomEvent.ParticipantConnected, () => this.#replaceGone());
     room.on(RoomEvent.ParticipantAttributesChanged, () => this.#replaceGone());
     if (this.#others.length === 0) showState();
-    // This changes nothing, but LiveKit announces us to clients at once, and not up to 3 s later.
+    // This changes nothing, but makes LiveKit announce this agent to clients right away, instead of up to 3 s later.
     else this.#setOwn(JOINING_ATTRIBUTES);
   }
 
   /**
-   * Replaces all other agents of ours, and from now on those that have gone. Never rejects.
+   * Replaces all other Parley agents in the room, and from now on those that are gone. Never rejects.
    *
-   * @param untilOwned resolves when it is certain that this agent has the session; rejects when another one has it
+   * @param untilOwned resolves once it is certain that this agent has the session; rejects if another one has it
    */
   async begin(untilOwned: () => Promise<void>): Promise<void> {
     this.#untilOwned = untilOwned;
     const former = this.#others.map(({ identity }) => identity);
-    // Who had the session before this one may have replaced us.
+    // The previous owner of the session may have marked this agent as replaced.
     if (this.#options.room.localParticipant?.attributes[ON_BEHALF_ATTRIBUTE])
       this.#setOwn({ [ON_BEHALF_ATTRIBUTE]: "" });
     if (former.length > 0) await this.#replace(former);
   }
 
-  /** Shows the state, although this agent does not get the session. */
+  /** Publishes the state although this agent does not get the session. */
   giveUp(): void {
     this.#options.showState();
   }
@@ -86,8 +89,8 @@ export class Succession {
   }
 
   /**
-   * If another worker has taken this agent for dead, shows the agent's state again until LiveKit has it. A change may be
-   * lost, or come late.
+   * If another worker has marked this agent as gone, publishes its state repeatedly until LiveKit has it. A change may
+   * be lost or delayed.
    */
   async #showAgain(): Promise<void> {
     const { room, showState } = this.#options;
@@ -128,7 +131,7 @@ export class Succession {
     }
   }
 
-  /** Tries again while this agent has the session: LiveKit lists a dead agent for up to 20 s. */
+  /** Retries while this agent has the session, for up to 20 s: LiveKit lists a dead agent that long. */
   async #persist(work: () => Promise<void>): Promise<void> {
     const giveUpAt = performance.now() + 20 * AGAIN_AFTER_MS;
     for (;;) {

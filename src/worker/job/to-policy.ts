@@ -1,7 +1,7 @@
 import type { SessionPolicy } from "../../session/session-policy.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 
-/** The part of the configuration that a session needs: no keys, no addresses. */
+/** Returns the part of the configuration that a session needs, without keys and addresses. */
 export function toPolicy(config: ConfigFileValues): SessionPolicy {
   const { model, maxSteps, toolTimeoutMs, toolResultMaxBytes, onNewMessage, permission, phrases, toolDetail } = config;
   const { budget, prices } = config;

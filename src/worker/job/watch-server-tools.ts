@@ -1,6 +1,6 @@
 import type { SessionWatcher } from "../../session/events/session-event.ts";
 
-/** Calls `onBusy` when the first server tool begins to run, and when the last one has ended. */
+/** Calls `onBusy` when the first server tool starts, and when the last one has ended. */
 export function watchServerTools(onBusy: ((isBusy: boolean) => void) | undefined): SessionWatcher {
   const running = new Set<string>();
   return (event) => {

@@ -2,21 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { listChildren, processGroup, processStart } from "./running-processes.ts";
 
 interface EndOptions {
-  /** Sent one after another, 150 ms apart; SIGKILL follows after `graceMs`. */
+  /** Sent one after another, 150 ms apart. SIGKILL follows after `graceMs`. */
   readonly signals: readonly NodeJS.Signals[];
   readonly graceMs: number;
 }
 
 /**
- * Ends exactly this process, and returns when it is gone. If it leads a process group, that group ends, too. A process
- * that is gone already is no error.
+ * Ends exactly this process, and resolves when it is gone. If it leads a process group, the whole group is ended. Does
+ * nothing if the process is already gone.
  */
 export async function endProcess(pid: number, options: EndOptions): Promise<void> {
   const start = processStart(pid);
   if (start === undefined) return;
   const isLeader = processGroup(pid) === pid;
   await endOne(pid, start, options);
-  // Programs such as initdb leave a child behind when they are told to end.
+  // Some programs, such as initdb, leave a child process behind when they are ended.
   if (isLeader) await becomes(() => !send(-pid, "SIGKILL"), performance.now() + 500);
 }
 
@@ -32,14 +32,14 @@ async function endOne(pid: number, start: string, { signals, graceMs }: EndOptio
   await becomes(isGone, performance.now() + 2_000);
 }
 
-/** Ends the child processes of this process, except those for which `keep` is true. */
+/** Ends the child processes of this process, except those for which `keep` returns true. */
 export async function endChildren(options: { readonly graceMs: number; readonly keep?: (pid: number) => boolean }) {
   const { graceMs, keep = () => false } = options;
   const pids = listChildren().filter((pid) => !keep(pid));
   await Promise.all(pids.map((pid) => endProcess(pid, { signals: ["SIGINT", "SIGTERM"], graceMs })));
 }
 
-/** @returns whether the process exists. A negative id is a process group's */
+/** @returns whether the process exists. A negative id means a process group */
 function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
 import { processStart } from "./running-processes.ts";
 
-/** Writes a process's id and start time, so that a later start can tell whether that process still runs. */
+/** Writes a process's id and start time, so that a later start can tell whether that process is still running. */
 export function writePidFile(path: string, pid: number): void {
   writeFileSync(path, `${pid} ${processStart(pid) ?? ""}\n`);
 }
 
-/** Id of the process in the file, if that process (not a later one with its id) still runs. */
+/** Returns the id of the process in the file if it is still running, and is not a later process with the same id. */
 export function readPidFile(path: string): number | undefined {
   try {
     const [pid = "", start] = readFileSync(path, "utf8").trim().split(/ (.*)/);
@@ -19,12 +19,15 @@ export function readPidFile(path: string): number | undefined {
   }
 }
 
-/** Takes the file as a lock. False when a running process has it, or when a dead one's was removed: try once more. */
+/**
+ * Takes the file as a lock. Returns false if a running process has it, or if a dead process's lock was removed; then
+ * retry.
+ */
 export function tryPidFile(path: string): boolean {
   const own = `${path}.${process.pid}`;
   writePidFile(own, process.pid);
   try {
-    // A link appears whole or not at all, and only one process can make it.
+    // `link` is atomic, and only one process can succeed.
     linkSync(own, path);
     return true;
   } catch {
@@ -41,14 +44,14 @@ export function removePidFile(path: string): void {
 }
 
 /**
- * Locks the data folder for this process: two processes that share it would end each other's servers.
+ * Locks the data folder for this process. Two processes that share it would end each other's servers.
  *
- * @throws {AppError} `invalid_config` when another running process has it
+ * @throws {AppError} `invalid_config` if another running process has it
  */
 export async function lockDataFolder(dataDir: string): Promise<{ release: () => void }> {
   await mkdir(dataDir, { recursive: true });
   const lock = join(dataDir, "parley.pid");
-  // Twice, because the first try only removes the lock of a process that was killed.
+  // Tried twice, because the first try may only remove the lock of a killed process.
   if (!tryPidFile(lock) && !tryPidFile(lock)) {
     throw new AppError(
       "invalid_config",

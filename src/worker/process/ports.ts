@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 
 const LOOPBACK = "127.0.0.1";
 
-/** The port on which a TCP server can listen now: `port`, or for 0 any free one. Undefined when it is taken. */
+/** Returns the port on which a TCP server can listen: `port`, or any free one for 0. `undefined` if it is in use. */
 export async function probeTcpPort(port: number, host = LOOPBACK): Promise<number | undefined> {
   const server = createServer();
   try {
@@ -35,7 +35,7 @@ export async function isUdpPortFree(port: number): Promise<boolean> {
 
 const TRIES = 50;
 
-/** A port for livekit-server's signalling that is free now, as is the next one, for its media. */
+/** Finds a free TCP port for livekit-server's signaling whose next port is free for its media (UDP). */
 export async function findLivekitPort(): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const first = 21_000 + Math.floor(Math.random() * 10_000);

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { programEnvironment } from "../../tool/program-environment.ts";
 
 const IS_LINUX = process.platform === "linux";
-/** Linux tells times in hundredths of a second, whatever its own clock ticks are. */
+/** Linux reports times in hundredths of a second, regardless of its own clock ticks. */
 const MS_A_TICK = 10;
 
 /**
- * When a process started, in the system's own form, to tell it from a later process with the same id. Undefined when no
- * such process runs; a zombie does not run.
+ * Returns when a process started, in the system's own format. It distinguishes the process from a later one with the
+ * same id. `undefined` if no such process is running; a zombie is not running.
  */
 export function processStart(pid: number): string | undefined {
   if (!IS_LINUX) return outputOf("ps", "-o", "lstart=", "-p", String(pid)).trim() || undefined;
@@ -16,45 +16,50 @@ export function processStart(pid: number): string | undefined {
   return state === "Z" || state === "X" ? undefined : start;
 }
 
-/** The id of the process group that a process is in; undefined when there is no such process. */
+/** Returns the id of a process's group, or `undefined` if there is no such process. */
 export function processGroup(pid: number): number | undefined {
   const group = IS_LINUX ? statOf(pid)[2] : outputOf("ps", "-o", "pgid=", "-p", String(pid)).trim();
   return group ? Number(group) : undefined;
 }
 
-/** The id of the process that started a process, or has taken it over; undefined when there is no such process. */
+/** Returns the id of a process's current parent, or `undefined` if there is no such process. */
 export function parentOf(pid: number): number | undefined {
   const parent = IS_LINUX ? statOf(pid)[1] : outputOf("ps", "-o", "ppid=", "-p", String(pid)).trim();
   return parent ? Number(parent) : undefined;
 }
 
-/** How long a process's first thread, which runs its JavaScript, has computed; 0 where the system does not tell. */
+/**
+ * Returns the CPU milliseconds of a process's main thread, which runs its JavaScript; 0 if the system does not report
+ * them.
+ */
 export function mainThreadMs(pid: number): number {
   if (!IS_LINUX) return 0;
   const { 11: inUser = 0, 12: inSystem = 0 } = fieldsOf(`/proc/${pid}/task/${pid}/stat`);
   return (Number(inUser) + Number(inSystem)) * MS_A_TICK;
 }
 
-/** How long that thread has waited for a core that others used; 0 where the system does not tell. */
+/** Returns how long the main thread has waited for a core that others used; 0 if the system does not report it. */
 export function mainThreadWaitedMs(pid: number): number {
   const [, waitedNs = "0"] = IS_LINUX ? contentOf(`/proc/${pid}/task/${pid}/schedstat`).split(" ") : [];
   return Number(waitedNs) / 1e6;
 }
 
-/** The command line that a running process was started with; empty when there is no such process. */
+/** Returns the command line of a running process, or an empty string if there is no such process. */
 export function processCommand(pid: number): string {
   if (!IS_LINUX) return outputOf("ps", "-o", "command=", "-p", String(pid));
   return contentOf(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
 }
 
-/** Ids of a process's child processes, zombies included. @param parent this process, by default */
+/** Returns the ids of a process's child processes, including zombies. @param parent this process by default */
 export function listChildren(parent = process.pid): number[] {
   if (!IS_LINUX) return outputOf("pgrep", "-P", String(parent)).split("\n").filter(Boolean).map(Number);
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => Number(statOf(pid)[1]) === parent);
 }
 
-/** The fields of /proc/<pid>/stat from the state on. The name before them, in parentheses, may hold blanks. */
+/**
+ * Returns the fields of /proc/<pid>/stat from the state on. The name before them, in parentheses, may contain spaces.
+ */
 function statOf(pid: number): readonly string[] {
   return fieldsOf(`/proc/${pid}/stat`);
 }

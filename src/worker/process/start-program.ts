@@ -8,40 +8,40 @@ import { programEnvironment } from "../../tool/program-environment.ts";
 import { endProcess } from "./end-process.ts";
 import { readPidFile, removePidFile, writePidFile } from "./pid-file.ts";
 
-/** The user, the folder and the environment of a program. @defaultValue our user and folder, and `programEnvironment` */
+/** User, folder and environment of a program. @defaultValue this process's user and folder, and `programEnvironment` */
 type Place = Pick<SpawnOptions, "uid" | "gid" | "env" | "cwd">;
 
 interface ServerOptions {
-  /** Its name in errors. */
+  /** The server's name in errors. */
   readonly name: string;
   readonly port: number;
   readonly command: string;
   readonly args: readonly string[];
-  /** Written for `endStaleServer`. */
+  /** Where the process id is written, for `endStaleServer`. */
   readonly pidFile: string;
-  /** Gets the server's output; an old file is overwritten. */
+  /** Receives the server's output. An existing file is overwritten. */
   readonly logFile: string;
   readonly stopSignals: readonly NodeJS.Signals[];
   readonly place?: Place;
-  /** Called again and again until it resolves to true. */
+  /** Called repeatedly until it resolves to true. */
   readonly isReady: (pid: number) => Promise<boolean>;
   readonly readyWithinMs: number;
 }
 
-/** A server that runs in a process group of its own, so that Ctrl-C does not reach it: `close` ends it in order. */
+/** A server in its own process group, so that Ctrl-C does not reach it and `close` can end it in order. */
 export interface RunningServer {
   readonly pid: number;
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<unknown>;
   /** May be called more than once. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts a server and returns when it is ready.
+ * Starts a server and resolves when it is ready.
  *
- * @throws {AppError} `unavailable` with the end of its log when it ends before it is ready, or takes too long
- * @throws {Error} when the command cannot be started at all
+ * @throws {AppError} `unavailable` with the last lines of its log if it ends before it is ready, or takes too long
+ * @throws {Error} if the command cannot be started at all
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { name, port, command, args, pidFile, logFile, stopSignals } = options;
@@ -72,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { pid, ended, close };
 }
 
-/** Ends the server that an earlier run has left behind. */
+/** Ends the server that an earlier run has left running. */
 export async function endStaleServer(pidFile: string, stopSignals: readonly NodeJS.Signals[]): Promise<void> {
   const pid = readPidFile(pidFile);
   if (pid !== undefined) await endServer(pid, stopSignals);
@@ -83,7 +83,7 @@ async function endServer(pid: number, signals: readonly NodeJS.Signals[]): Promi
   await endProcess(pid, { signals, graceMs: 3_000 });
 }
 
-/** Runs a command to its end and returns its stdout. @throws {Error} with its output when it fails */
+/** Runs a command until it exits and returns its stdout. @throws {Error} with its output if it fails */
 export async function runCommand(
   command: string,
   args: readonly string[],

@@ -1,14 +1,14 @@
 import { parentOf, processCommand } from "./running-processes.ts";
 
 const LOOK_EVERY_MS = 500;
-/** npm, or a shell that runs a command or a script. A terminal's own shell has neither. */
+/** Matches npm, or a shell that runs a command or a script. A terminal's own shell has no such arguments. */
 const NPM_OR_SCRIPT = /^(?:npm |\S*sh (?:-c |[^-]))/u;
 
 /**
- * Calls `onGone` once when the npm that started this process has ended. npm ends at a supervisor's SIGTERM and does not pass it
- * on beyond the shell in which it runs a script, so the program would go on without anybody who could stop it. If an npm
- * script started that npm (`npm run check`), its npm is watched, too. Without npm nothing is watched: a program that `nohup`
- * starts outlives its shell.
+ * Calls `onGone` once, when the npm that started this process has ended. npm exits on a supervisor's SIGTERM but
+ * signals only the shell that runs its script, so the program would keep running with nobody to stop it. If that npm
+ * was itself started by an npm script (`npm run check`), the outer npm is watched too. Without npm nothing is watched:
+ * a program started with `nohup` outlives its shell.
  */
 export function watchParent(onGone: () => void): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
@@ -25,7 +25,9 @@ export function watchParent(onGone: () => void): void {
   timer.unref();
 }
 
-/** Ids of the parent and of the processes above it, up to the first npm. What started that one may end before us. */
+/**
+ * Returns the ids of the parent and its ancestors up to the outermost npm. Whatever started that npm may end before us.
+ */
 function startersOf(parent: number): readonly number[] {
   const pids = [parent];
   let upToNpm = 1;

@@ -1,6 +1,6 @@
 import { isRecord } from "../../lib/json.ts";
 
-/** A block of the Messages API, or what a request has in its place. */
+/** A block of the Messages API, or whatever a request contains in its place. */
 type Block = Readonly<Record<string, unknown>>;
 
 export interface ToolAnswer {
@@ -10,14 +10,14 @@ export interface ToolAnswer {
   readonly isError: boolean;
 }
 
-/** The participant's last message, and the tool results that have come since the last step. */
+/** The participant's last message, and the tool results of the last step. */
 export interface CurrentTurn {
   readonly question: string;
   readonly previousQuestion: string | undefined;
   readonly answers: readonly ToolAnswer[];
 }
 
-/** @param messages of a request of the Messages API */
+/** @param messages the `messages` of a Messages API request */
 export function readCurrentTurn(messages: unknown): CurrentTurn {
   const all = (Array.isArray(messages) ? messages.filter(isRecord) : []).filter(({ role }) => role !== "system");
   const questions = all
@@ -27,7 +27,7 @@ export function readCurrentTurn(messages: unknown): CurrentTurn {
   return { question: questions.at(-1) ?? "", previousQuestion: questions.at(-2), answers: readAnswers(all) };
 }
 
-/** The tool results of the last message, in call order; none when a new question follows them. */
+/** Returns the tool results of the last message, in call order; none if a new question follows them. */
 function readAnswers(messages: readonly Block[]): ToolAnswer[] {
   const [uses, results] = messages.slice(-2).map(blocksOf);
   if (!uses || !results || textOf(results).trim() !== "") return [];
@@ -54,12 +54,12 @@ function textOf(blocks: readonly Block[]): string {
   return blocks.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join("");
 }
 
-/** Removes the worker's notes to the model, which stand in brackets before the participant's words. */
+/** Removes the worker's notes to the model, which precede the participant's text in brackets. */
 function withoutNotes(text: string): string {
   return wordsOf(text.replace(/^(?:\s*\[(?:The previous|From now on)[^\]]*\])+/, "").trim());
 }
 
-/** The words of a message. With several participants it is shown to the model as an object with its sender. */
+/** Returns the text of a message. With several participants, the model gets a message as an object with its sender. */
 function wordsOf(shown: string): string {
   if (!shown.startsWith('{"from":')) return shown;
   try {

@@ -5,7 +5,7 @@ interface PlannedCall {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Finds the call that one part of a sentence asks for; undefined when the rule does not fit. */
+/** Returns the call that one part of a sentence asks for, or `undefined` if the rule does not apply. */
 type Rule = (part: string, offered: ReadonlyMap<string, ScriptedTool>) => PlannedCall | undefined;
 
 const OPERATOR_WORDS: readonly (readonly [RegExp, string])[] = [
@@ -62,10 +62,10 @@ const search: Rule = (part, offered) => {
 };
 
 const RULES: readonly Rule[] = [search, readFile, notify, tellTime, calculate];
-/** Tools whose texts may contain "and", which otherwise separates two parts. */
+/** Tools whose input may contain "and", which otherwise separates two parts. */
 const FREE_TEXT_TOOLS: ReadonlySet<string> = new Set(["web_search", "show_notification"]);
 
-/** `use count_words {"text": "a b c"}`: any tool, by its name. */
+/** Parses a call of any tool by name: `use count_words {"text": "a b c"}`. */
 function namedCall(sentence: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall | undefined {
   const [, name = "", json = "{}"] = /^\s*(?:please\s+)?use\s+([\w-]+)\s*(\{.*\})?\s*[.!]?\s*$/is.exec(sentence) ?? [];
   if (!offered.has(name)) return undefined;
@@ -76,7 +76,9 @@ function namedCall(sentence: string, offered: ReadonlyMap<string, ScriptedTool>)
   }
 }
 
-/** The calls that a sentence asks for, of offered tools only. "what is 2 + 2 and what time is it" gives two. */
+/**
+ * Returns the calls that a sentence asks for, of offered tools only. "what is 2 + 2 and what time is it" yields two.
+ */
 export function planToolCalls(sentence: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall[] {
   const named = namedCall(sentence, offered);
   if (named) return [named];
@@ -98,7 +100,7 @@ interface Part {
   readonly text: string;
 }
 
-/** Turns text, separator, text, … into texts, each with the separator before it. */
+/** Converts [text, separator, text, …] into parts, each with the separator before it. */
 function toParts(pieces: readonly string[]): Part[] {
   return pieces.flatMap((text, index) => (index % 2 === 1 ? [] : [{ separator: pieces[index - 1] ?? "", text }]));
 }
@@ -111,7 +113,7 @@ function match(part: string, offered: ReadonlyMap<string, ScriptedTool>): Planne
   return undefined;
 }
 
-/** A call of the first of `names` that is offered. */
+/** Returns a call of the first of `names` that is offered. */
 function call(
   offered: ReadonlyMap<string, ScriptedTool>,
   names: readonly string[],
@@ -125,7 +127,10 @@ function unquote(text: string): string {
   return text.trim().replace(/^["'“”]+|["'“”?!.]+$/g, "");
 }
 
-/** "Europe/Paris", "UTC", or a city that is the last part of a zone's name: "in Paris", "in New York". */
+/**
+ * Finds a time zone: "Europe/Paris", "UTC", or a city that is the last part of a zone's name ("in Paris", "in New
+ * York").
+ */
 function findZone(part: string): string | undefined {
   const place = /\bin\s+([A-Za-z_/ ]+)/.exec(part)?.[1]?.trim().replaceAll(" ", "_").toLowerCase();
   if (place === undefined) return undefined;
@@ -144,7 +149,7 @@ export function toOfferedTool(name: string, schema: unknown): ScriptedTool {
   return { name, parameters: properties };
 }
 
-/** Gives each value to the first parameter without a value whose name fits the value's pattern. */
+/** Assigns each value to the first free parameter whose name matches the value's pattern. */
 function valueFor(
   tool: ScriptedTool,
   values: readonly (readonly [RegExp, string])[],

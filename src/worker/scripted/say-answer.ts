@@ -1,7 +1,7 @@
 import { isRecord } from "../../lib/json.ts";
 import type { ToolAnswer } from "./current-turn.ts";
 
-/** What the scripted model says of tool results: one sentence each, in call order. */
+/** Returns the scripted model's answer about tool results: one sentence each, in call order. */
 export function sayAnswers(answers: readonly ToolAnswer[]): string {
   return answers.map(sayAnswer).join(" ");
 }
@@ -9,7 +9,7 @@ export function sayAnswers(answers: readonly ToolAnswer[]): string {
 function sayAnswer(answer: ToolAnswer): string {
   const result = parseMap(answer.content);
   if (answer.isError) return `That did not work: ${sentence(answer.content)}`;
-  // A text, a number or a list, which tools may return, too.
+  // Tools may also return a string, a number or a list.
   if (result === undefined) return `${answer.name} says: ${sentence(answer.content)}`;
   const { input } = answer;
   switch (answer.name) {

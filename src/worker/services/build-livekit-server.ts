@@ -12,7 +12,7 @@ import type { TellProgress } from "./service.ts";
 
 const VERSION = "1.13.5";
 const MODULE = `github.com/livekit/livekit-server/cmd/server@v${VERSION}`;
-/** How Go downloads and builds: its own settings, the machine's proxies and certificates, and a C compiler. */
+/** Variables passed to Go: its own settings, the machine's proxies and certificates, and the C compiler. */
 const GO_SETTINGS = [
   "GOPATH GOROOT GOENV GOFLAGS GOCACHE GOMODCACHE GOTMPDIR GOTOOLCHAIN GOMAXPROCS",
   "GOPROXY GONOPROXY GOPRIVATE GOSUMDB GONOSUMDB GOINSECURE GOAUTH GOVCS",
@@ -26,16 +26,16 @@ export const WAYS_TO_LIVEKIT = [
   "3. install Go (https://go.dev/dl) and be online once: it is built into PARLEY_CACHE_DIR.",
 ] as const;
 
-/** The path of the livekit-server that was built, or will be. */
+/** Returns the path of the livekit-server that was built or will be built. */
 export function builtLivekitServer(cacheDir: string): string {
   return join(cacheDir, `livekit-server-${VERSION}`, "livekit-server");
 }
 
 /**
- * Path of the livekit-server in the cache. The first call builds it (one to two minutes), a later call finds it, and a
- * call during the build, from this or another process, waits for it.
+ * Returns the path of the livekit-server in the cache. The first call builds it (one to two minutes), and later calls
+ * find it. A call during the build, from this or another process, waits for it.
  *
- * @throws {AppError} `unavailable` when it cannot be built
+ * @throws {AppError} `unavailable` if it cannot be built
  */
 export async function buildLivekitServer(cacheDir: string, progress: TellProgress): Promise<string> {
   const binary = builtLivekitServer(cacheDir);
@@ -66,7 +66,7 @@ async function build(folder: string, binary: string, progress: TellProgress): Pr
   progress(`building livekit-server ${VERSION} into ${folder} (once; about two minutes on two cores)`);
   let packages = 0;
   const lastLines: string[] = [];
-  // Go writes each finished download and package to stderr; after a failure the last lines say why.
+  // Go writes each finished download and package to stderr. After a failure, the last lines say why.
   const onLine = (line: string) => {
     packages += 1;
     lastLines.push(line);

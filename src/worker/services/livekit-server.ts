@@ -16,11 +16,11 @@ interface LivekitKeys {
 interface LivekitOptions {
   readonly dataDir: string;
   readonly cacheDir: string;
-  /** For signalling. The next port is for media, over UDP. */
+  /** For signaling. The next port is for media, over UDP. */
   readonly port: number;
-  /** The keys of the environment. Absent: new ones are made once, and kept in the data folder. */
+  /** The keys of the environment. If absent, new ones are generated once and stored in the data folder. */
   readonly keys?: LivekitKeys;
-  /** A Redis, as `host:port`: all servers with the same one are a cluster. */
+  /** The `host:port` of a Redis. All servers with the same Redis form a cluster. */
   readonly redisAddress?: string;
   readonly progress: TellProgress;
 }
@@ -29,18 +29,18 @@ export interface LivekitService extends RunningServer, LivekitKeys {
   readonly url: string;
 }
 
-/** Settings of Go's runtime, the only ones that livekit-server takes from the environment of its start. */
+/** Settings of Go's runtime: the only variables that livekit-server gets from our environment. */
 const GO_RUNTIME = ["GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"];
-/** At the first signal the server waits for its participants to leave; at the second it ends at once. */
+/** At the first signal the server waits until its participants have left; at the second it exits immediately. */
 const STOP_SIGNALS = ["SIGTERM", "SIGTERM"] as const;
 const pidFileOf = (dataDir: string) => join(dataDir, "livekit-server.pid");
 
-/** Ends the livekit-server that an earlier run has left in this data folder. */
+/** Ends the livekit-server that an earlier run has left running for this data folder. */
 export async function endStaleLivekitServer(dataDir: string): Promise<void> {
   await endStaleServer(pidFileOf(dataDir), STOP_SIGNALS);
 }
 
-/** Starts a livekit-server on loopback, found on PATH or built, and returns once it answers. */
+/** Starts a livekit-server on loopback, found on PATH or built, and resolves once it answers. */
 export async function startLivekitServer(options: LivekitOptions): Promise<LivekitService> {
   const { dataDir, port, progress } = options;
   await mkdir(dataDir, { recursive: true });
@@ -65,8 +65,8 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
 }
 
 /**
- * Written as JSON, which is also YAML. No media over TCP: livekit-server would accept it on all interfaces, whatever
- * `bind_addresses` and `ips` say, and on loopback nothing keeps UDP away.
+ * Written as JSON, which is also valid YAML. Media over TCP is off: livekit-server would accept it on all interfaces,
+ * whatever `bind_addresses` and `ips` say, and on loopback nothing blocks UDP.
  */
 function serverConfig({ port, redisAddress }: LivekitOptions, { apiKey, apiSecret }: LivekitKeys) {
   return {
@@ -93,7 +93,7 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-/** Made once per data folder, so that tokens stay valid after a restart. */
+/** Generated once per data folder, so that tokens stay valid after a restart. */
 async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   const stored = await readOrCreateSecret(path, () => {
     return JSON.stringify({
@@ -104,7 +104,7 @@ async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   return JSON.parse(stored) as LivekitKeys;
 }
 
-/** The path of the livekit-server on PATH, or of the one that an earlier start has built. */
+/** Returns the path of the livekit-server on PATH, or of the one that an earlier start has built. */
 export async function findLivekitServer(cacheDir: string): Promise<string | undefined> {
   const built = builtLivekitServer(cacheDir);
   return (await findOnPath("livekit-server")) ?? (existsSync(built) ? built : undefined);

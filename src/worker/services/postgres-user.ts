@@ -2,12 +2,13 @@ import { chown, readFile, stat } from "node:fs/promises";
 import { AppError } from "../../errors/app-error.ts";
 import { runCommand } from "../process/start-program.ts";
 
-/** The user for PostgreSQL's programs, which refuse to run as root. Undefined: our own user. */
+/** The user for PostgreSQL's programs, which refuse to run as root. `undefined` means our own user. */
 export type PostgresUser = { readonly uid: number; readonly gid: number } | undefined;
 
 /**
- * Our own user, unless we are root. As root, the owner of the database files, so that a normal user's files can still
- * be used; if there are none, or root owns them, the user `postgres`, which is created if needed.
+ * Returns our own user, unless we are root. As root, returns the owner of the database files, so that a normal user's
+ * files can still be used. If there are none, or root owns them, returns the user `postgres`, which is created if
+ * needed.
  */
 export async function choosePostgresUser(cluster: string): Promise<PostgresUser> {
   if (process.getuid?.() !== 0) return undefined;

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 
-/** Reads the file. A missing file is first written with the result of `create`, readable by its owner only. */
+/** Reads the file. If it is missing, first writes the result of `create` to it, readable by its owner only. */
 export async function readOrCreateSecret(path: string, create: () => string): Promise<string> {
   try {
     return await readFile(path, "utf8");

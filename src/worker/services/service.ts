@@ -3,5 +3,5 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
-/** Writes a line to stderr that says what is being started. */
+/** Writes a line to stderr about what is being started. */
 export type TellProgress = (line: string) => void;

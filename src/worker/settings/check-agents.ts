@@ -19,7 +19,7 @@ interface Known {
   readonly prefixes: readonly string[];
 }
 
-/** @throws {AppError} `invalid_config` with each tool and agent that an agent names and that does not exist */
+/** @throws {AppError} `invalid_config` listing each tool and agent that an agent refers to but that does not exist */
 export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Known): void {
   const names = [...toolNames.keys(), ...BUILT_IN_TOOLS];
   const agentNames = [DEFAULT_AGENT, ...agents.keys()];
@@ -48,7 +48,7 @@ export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Kno
 
 interface Ruled {
   readonly tools?: readonly string[];
-  /** Of parley.config.ts alone. */
+  /** Only in parley.config.ts. */
   readonly toolDetail?: Readonly<Record<string, unknown>>;
   readonly permission?: { readonly rules: readonly PermissionRule[] };
 }
@@ -60,9 +60,9 @@ interface KnownTools {
 }
 
 /**
- * A line for each glob of an agent's `tools`, each name in `toolDetail` and each permission rule that fits no tool of the server: most often it is
- * misspelt, and denies nothing. No error, because clients announce tools of their own, and a running tool may ask with any
- * type.
+ * Returns a line for each glob in an agent's `tools`, each name in `toolDetail` and each permission rule that matches
+ * no server tool. Most often it is misspelled, and a misspelled rule denies nothing. These are not errors, because
+ * clients announce their own tools, and a running tool may request any permission type.
  */
 export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }: KnownTools): string[] {
   const names = namesOf(tools);
@@ -77,7 +77,7 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
     return type === TOOL_TYPE ? misfit(pattern) : undefined;
   };
   return namedPatterns(agents, config).flatMap(({ place, pattern, type, isLenient }) => {
-    // A name that is no glob stops the start instead.
+    // A name that is not a glob stops the start instead (`checkAgents`).
     const problem =
       type !== undefined ? misfitOfRule({ type, pattern }) : isLenient || isGlob(pattern) ? misfit(pattern) : undefined;
     return problem === undefined ? [] : `${place}: ${problem}`;
@@ -85,11 +85,11 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
 }
 
 /**
- * Returns a line for each name or glob in an agent's `tools`, and for each permission rule, that is meant for a tool of one
- * MCP server and fits none. Call it once the server has listed its tools.
+ * Returns a line for each name or glob in an agent's `tools`, and for each permission rule, that is meant for a tool of
+ * one MCP server but matches none. Call it once the server has listed its tools.
  *
- * @param known.prefix the server's prefix; `prefixes` are those of all servers. `isLast`: all servers have listed their tools, so
- * patterns that may be meant for any of them are looked at, too
+ * @param known.prefix the server's prefix; `prefixes` are those of all servers. `isLast` means that all servers have
+ * listed their tools, so patterns that may be meant for any of them are checked too
  */
 export function patternsWithoutMcpTool(
   agents: Agents,
@@ -98,7 +98,7 @@ export function patternsWithoutMcpTool(
   const names = namesOf(tools);
   return namedPatterns(agents, config).flatMap(({ place, pattern, type }) => {
     const head = headOf(pattern);
-    // Of two servers `crm` and `crm_eu`, a name that begins with `crm_eu_` is meant for the second.
+    // With two servers `crm` and `crm_eu`, a name that begins with `crm_eu_` is meant for the second.
     const [longest] = prefixes
       .filter((each) => head.startsWith(each))
       .toSorted((one, other) => other.length - one.length);
@@ -120,9 +120,9 @@ interface NamedPattern {
   /** The file and the field. */
   readonly place: string;
   readonly pattern: string;
-  /** Of a permission rule; absent in `tools` and `toolDetail`. */
+  /** The type of a permission rule; absent in `tools` and `toolDetail`. */
   readonly type?: string;
-  /** A name that fits nothing is only a warning. */
+  /** Set if a name that matches nothing is only a warning. */
   readonly isLenient?: true;
 }
 
@@ -146,7 +146,7 @@ function namedPatterns(agents: Agents, config: KnownTools["config"]): NamedPatte
   });
 }
 
-/** What a glob begins with, up to its first special character. */
+/** Returns the part of a glob before its first special character. */
 function headOf(pattern: string): string {
   return pattern.split(/[*?\\]/u)[0] ?? "";
 }
@@ -159,7 +159,7 @@ function fileOf(agent: string, { agentsFolder }: Pick<Config, "agentsFolder">): 
   return agent === DEFAULT_AGENT ? "parley.config.ts" : join(agentsFolder, `${agent}.ts`);
 }
 
-/** Whether a glob fits one of the names, or may fit one that begins with one of the prefixes. */
+/** Whether a pattern matches one of the names, or may match a name with one of the prefixes. */
 function mayFit(
   pattern: string,
   { names, prefixes }: { readonly names: readonly string[]; readonly prefixes: readonly string[] },

@@ -3,7 +3,7 @@ import { parseEnv } from "node:util";
 import { didYouMean, isOneSlipFrom } from "../../lib/checks/did-you-mean.ts";
 import { VARIABLES } from "./environment.ts";
 
-/** Read by Node, by LiveKit's native part, by test kits, or by Parley's own processes. */
+/** Read by Node, by LiveKit's native library, by test kits, or by Parley's own processes. */
 const NOT_TABLED = [
   "RUST_LOG",
   "NODE_ENV",
@@ -18,12 +18,13 @@ const NOT_TABLED = [
 ];
 const NAMES = [...Object.keys(VARIABLES), ...NOT_TABLED];
 const KNOWN: ReadonlySet<string> = new Set(NAMES.flatMap((name) => [name, `${name}_FILE`]));
-/** What Kubernetes and Docker add to each container for a service, which may be called parley or livekit. */
+/** Variables that Kubernetes and Docker add to each container for a service, which may be named parley or livekit. */
 const OF_A_SERVICE = /_(?:SERVICE_(?:HOST|PORT\w*)|PORT(?:_\d+_\w+)?)$/u;
 
 /**
- * A line for each variable of the environment that is most likely misspelt: an unknown one of `PARLEY_…`, and one that is a
- * single slip away from a name of Parley's. An environment holds much of others, so it is judged less strictly than `.env`.
+ * Returns a line for each environment variable that is probably misspelled: an unknown `PARLEY_…`, and a name that is
+ * one typo away from a variable of Parley. The environment also contains variables of other programs, so it is checked
+ * less strictly than `.env`.
  */
 export function checkEnvironment(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
@@ -33,8 +34,8 @@ export function checkEnvironment(env: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * A line for each thing of a `.env` file that is most likely misspelt: a name that is nearly one of Parley's, and a line that
- * sets nothing. No errors, because the file also holds variables of the author's own. Never shows a value.
+ * Returns a line for each probable mistake in a `.env` file: a name close to a variable of Parley, or a line that sets
+ * nothing. These are not errors, because the file may also contain the author's own variables. Never shows a value.
  */
 export async function checkEnvFile(path: string): Promise<string[]> {
   const content = await readFile(path, "utf8").catch(() => "");
@@ -45,7 +46,7 @@ export async function checkEnvFile(path: string): Promise<string[]> {
   return [...unknown, ...linesThatSetNothing(content).map((line) => `${path}: line ${line} sets no variable`)];
 }
 
-/** Line numbers. Lines of a file with values of several lines are not looked at: they look alike. */
+/** Returns line numbers. A file with multi-line values is not checked, because their lines look the same. */
 function linesThatSetNothing(content: string): number[] {
   const lines = content.split(/\r?\n/u);
   const isSetting = (line: string) => /^\s*(?:$|#|(?:export\s+)?[\w.-]+\s*=)/u.test(line);
@@ -53,7 +54,7 @@ function linesThatSetNothing(content: string): number[] {
   return lines.flatMap((line, index) => (isSetting(line) ? [] : [index + 1]));
 }
 
-/** The same of both: what `.env` names is told once, with its file. */
+/** Runs both checks. A variable that is set in `.env` is reported only once, with the file's name. */
 export async function checkVariables(path: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const ofFile = await checkEnvFile(path);
   const isTold = (name: string) => ofFile.some((line) => line.startsWith(`${path}: ${name} `));

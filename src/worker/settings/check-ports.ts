@@ -2,10 +2,13 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Config } from "../config.ts";
 import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
 
-/** Where browsers, or this process itself by `fetch`, connect to. */
+/** Ports that browsers, or this process itself with `fetch`, connect to. */
 const HTTP_VARIABLES: ReadonlySet<string> = new Set(["HTTP_PORT", "WORKER_PORT", "LIVEKIT_PORT"]);
 
-/** Whether a port belongs to another protocol by the Fetch standard ("bad port"). `fetch` says so before it connects. */
+/**
+ * Whether the Fetch standard blocks a port ("bad port") because of another protocol. `fetch` reports it without
+ * connecting.
+ */
 async function isBlocked(port: number): Promise<boolean> {
   if (port === 0) return false;
   return fetch(`http://127.0.0.1:${port}/`, { method: "HEAD", signal: AbortSignal.timeout(500) }).then(
@@ -14,7 +17,7 @@ async function isBlocked(port: number): Promise<boolean> {
   );
 }
 
-/** @throws {AppError} `invalid_config` naming every port that is taken, or that no client can use, and its variable */
+/** @throws {AppError} `invalid_config` with each port that is in use or that clients cannot use, and its variable */
 export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise<void> {
   const { httpHost, livekitPort, postgresPort } = config;
   const tcp: [string, number, string][] = [

@@ -1,19 +1,19 @@
 import { parseArgs, type ParseArgsConfig, type ParseArgsOptionsConfig } from "node:util";
 import { didYouMean } from "../../lib/checks/did-you-mean.ts";
 
-/** A wrong command line. Its message is shown without a stack. */
+/** An invalid command line. Its message is shown without a stack. */
 export class UsageError extends Error {}
 
 /**
- * Reads flags. One that is given more than once must be `multiple`: else only the last would count.
+ * Parses flags. A flag that is passed more than once must be `multiple`; otherwise only the last one would count.
  *
- * @throws {UsageError} for flags that are not among `options`, and for other words
+ * @throws {UsageError} for flags that are not in `options`, and for positional arguments
  */
 export function readFlags<const Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
   return readArguments(args, options).values;
 }
 
-/** The same, with the words that are no flags. @throws {UsageError} */
+/** Like `readFlags`, but also returns positional arguments. @throws {UsageError} */
 export function readWords<const Options extends ParseArgsOptionsConfig>(args: readonly string[], options: Options) {
   return readArguments(args, options, true);
 }

@@ -1,17 +1,17 @@
 import { AppError } from "../../errors/app-error.ts";
 
 interface Naming {
-  /** The variable that holds the address. */
+  /** The variable that contains the address. */
   readonly name: string;
-  /** PGPASSWORD. */
+  /** The value of PGPASSWORD. */
   readonly password: string | undefined;
 }
 
 /**
- * The database's address with a password: the address's own, else PGPASSWORD, as in libpq. In PGPASSWORD a password is
- * written as it is; in an address `@ / % ?` must be percent-encoded.
+ * Returns the database's address with a password: the address's own, otherwise PGPASSWORD, as in libpq. PGPASSWORD
+ * contains the password as it is; in an address, `@ / % ?` must be percent-encoded.
  *
- * @throws {AppError} `invalid_config` when the address's user or password is not percent-encoded
+ * @throws {AppError} `invalid_config` if the address's user or password is not percent-encoded
  */
 export function withPassword(databaseUrl: string, { name, password }: Naming): string {
   const url = new URL(databaseUrl);
@@ -24,12 +24,14 @@ export function withPassword(databaseUrl: string, { name, password }: Naming): s
   return url.href;
 }
 
-/** The address of our own PostgreSQL for people: without the password, and without the query, which may hold one. */
+/**
+ * Returns our own PostgreSQL's address for display: without the password, and without the query, which may contain one.
+ */
 export function withoutPassword(databaseUrl: string): string {
   return Object.assign(new URL(databaseUrl), { password: "", search: "" }).href;
 }
 
-/** Where a database is, for errors and logs: without the user, and without parameters. */
+/** Returns a database's location for errors and logs, without user and parameters. */
 export function databasePlace(databaseUrl: string): string {
   const { hostname, port, pathname, searchParams } = new URL(databaseUrl);
   const host = searchParams.get("hostaddr") ?? searchParams.get("host") ?? hostname;

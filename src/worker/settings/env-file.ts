@@ -3,10 +3,10 @@ import { parseEnv } from "node:util";
 import { AppError } from "../../errors/app-error.ts";
 
 /**
- * Adds the variables of a `.env` file to `env`, which wins. A secret and the path of its file (`NAME`, `NAME_FILE`) count as
- * one variable here: `.env` may name a file, and the environment still overrides it with a value.
+ * Adds the variables of a `.env` file to `env`. Values already in `env` win. A secret and the path of its file (`NAME`,
+ * `NAME_FILE`) count as one variable here: if `.env` names a file, the environment can still override it with a value.
  *
- * @throws {AppError} `invalid_config` if the file exists but cannot be read, or has a quote that is never closed
+ * @throws {AppError} `invalid_config` if the file exists but cannot be read, or if a quote is never closed
  */
 export async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<void> {
   const content = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
@@ -21,7 +21,7 @@ export async function addEnvFile(env: NodeJS.ProcessEnv, path: string): Promise<
   }
 }
 
-/** A quote that opens a value and is still in it has no other that closes it. */
+/** If a parsed value still starts with its opening quote, the quote is never closed. */
 function checkQuotes(name: string, value: string, { content, path }: { content: string; path: string }): void {
   const line = content.split("\n").find((each) => each.replace(/^\s*(?:export\s+)?/u, "").startsWith(name));
   const [, quote] = /=\s*(["'`])/u.exec(line ?? "") ?? [];

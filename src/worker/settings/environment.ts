@@ -8,13 +8,13 @@ import { LOG_FORMATS, LOG_LEVELS } from "../config.ts";
 import { SAMPLER_NAMES } from "../otel-config.ts";
 import { isWebhookSecret } from "../webhooks/sign-webhook.ts";
 
-/** How one variable is read, and how an error describes it. */
+/** How one variable is parsed, and how an error describes it. */
 interface Variable<Value> {
   readonly parse: z.ZodType<Value>;
   readonly expected: string;
-  /** The default, as text. `.env.example` shows it. */
+  /** The default, as a string. `.env.example` shows it. */
   readonly fallback?: string;
-  /** The value is never shown, not even in an error. */
+  /** If true, the value is never shown, not even in an error. */
   readonly isSecret?: boolean;
 }
 
@@ -25,7 +25,7 @@ const count: z.ZodType<number> = z.string().regex(/^\d+$/).transform(Number).pip
 
 function url(...protocols: readonly string[]): z.ZodType<string> {
   const isOne = (value: string) => URL.canParse(value) && protocols.includes(new URL(value).protocol);
-  // What else is checked of it needs an address.
+  // `abort`, because the checks that follow need a valid URL.
   return z.string().refine(isOne, { abort: true });
 }
 
@@ -64,7 +64,7 @@ export const VARIABLES = {
   ANTHROPIC_BASE_URL: {
     parse: url("http:", "https:")
       .refine((value) => new URL(value).search === "" && new URL(value).hash === "")
-      // The paths of the API are added, and are often copied with the address.
+      // Removes the API's path, which is often copied with the address. It is added again for each request.
       .transform((value) => value.replace(/\/(?:v1(?:\/messages)?\/?)?$/u, "")),
     expected: "an http:// or https:// address without a query",
     isSecret: true,
@@ -74,7 +74,7 @@ export const VARIABLES = {
   LIVEKIT_API_KEY: { parse: text, expected: "a key" },
   LIVEKIT_API_SECRET: { parse: text, expected: "a secret", isSecret: true },
   LIVEKIT_PUBLIC_URL: { ...livekitAddress, isSecret: false },
-  // Where docker-compose.yml publishes ports; the worker only uses it for a warning.
+  // Where docker-compose.yml publishes ports. The worker uses it only in `checkSecrets`.
   PUBLISH_ADDRESS: { parse: text, expected: "an address", fallback: "127.0.0.1" },
   LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
   LIVEKIT_PORT: {
@@ -127,8 +127,8 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
-  // From here to OTEL_RESOURCE_ATTRIBUTES the OpenTelemetry SDK reads the variables itself. They are checked here,
-  // because it does not report a bad value.
+  // The OpenTelemetry SDK reads the variables from here to OTEL_RESOURCE_ATTRIBUTES itself. They are checked here
+  // because it does not report invalid values.
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     parse: z.enum(["http/protobuf"]),
     expected: "http/protobuf, the only one that is spoken",
@@ -141,7 +141,7 @@ export const VARIABLES = {
     fallback: "10000",
   },
   OTEL_METRIC_EXPORT_INTERVAL: {
-    // What a timer of Node can wait: with more it would fire without a pause.
+    // The maximum delay of a Node timer. With more, it would fire continuously.
     parse: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(2_147_483_647)),
     expected: "a whole number of milliseconds from 1 to 2147483647",
     fallback: "60000",
@@ -169,7 +169,7 @@ export const VARIABLES = {
     expected: `one of ${CAPTURE_MODES.join(", ")}`,
     fallback: "NO_CONTENT",
   },
-  // LiveKit's own default is 100, and every start of a job takes longer.
+  // LiveKit's own default is 100, which every job start exceeds.
   LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS: {
     parse: z.string().regex(/^\d+$/).transform(Number),
     expected: "a number of milliseconds (0: never)",
@@ -195,7 +195,9 @@ export type Environment = { readonly [Name in WithFallback[VariableName]]: Value
   readonly [Name in Exclude<VariableName, WithFallback[VariableName]>]: ValueOf<Name> | undefined;
 };
 
-/** @throws {AppError} `invalid_config`, a line per bad variable: name, what was expected, the value (if no secret) */
+/**
+ * @throws {AppError} `invalid_config`, a line per bad variable: name, what was expected, and the value unless secret
+ */
 export function parseEnvironment(env: NodeJS.ProcessEnv): Environment {
   const problems: string[] = [];
   const entries = Object.entries<Variable<unknown>>(VARIABLES).map(([name, variable]) => {

@@ -11,9 +11,9 @@ import { readConfigFile } from "./read-config-file.ts";
 import { readSecretFiles } from "./secret-files.ts";
 
 /**
- * Reads `.env`, the environment (which wins), the files that hold secrets, and the config file below `cwd`. The variables
- * of `.env` and the secrets are added to `env` itself, so that the config file and child processes see them too. May be
- * called again.
+ * Reads `.env`, the environment (which wins), the files that contain secrets, and the config file in `cwd`. The
+ * variables of `.env` and the secrets are added to `env` itself, so that the config file and child processes get them
+ * too. May be called again.
  *
  * @throws {AppError} `invalid_config` naming the variable or the field, what was expected, and the value
  */
@@ -58,7 +58,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
   };
 }
 
-/** The default number of sessions, which depends on whether they speak and listen (docs/scaling.md). */
+/** Returns the default number of sessions, which depends on whether they use speech (docs/scaling.md). */
 function defaultSessions({ STT, TTS }: Environment) {
   if (STT !== "none") return { aProcess: 10, aCore: 5 };
   return { aProcess: 50, aCore: TTS === "none" ? 50 : 20 };
@@ -86,7 +86,7 @@ function toSpeechChoice(variables: Environment): SpeechChoice {
 
 const LATEST = "gen_ai_latest_experimental";
 
-/** A signal is exported when it has an endpoint, its own or the common one. The exporters read endpoints themselves. */
+/** A signal is exported if it has an endpoint, its own or the common one. The exporters read endpoints themselves. */
 export function readOtelConfig(variables: Environment): OtelConfig {
   const isDisabled = variables.OTEL_SDK_DISABLED === "true";
   const isOn = (exporter: "otlp" | "none", endpoint: string | undefined) =>

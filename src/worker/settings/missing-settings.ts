@@ -3,8 +3,8 @@ import type { Config } from "../config.ts";
 export const DATABASE_NEEDED = "DATABASE_URL: the address of a PostgreSQL 15 or newer";
 
 /**
- * The variables that are needed and not set, one line each. `parley worker` starts no LiveKit and no database, and
- * starts the scripted model only when it is asked to. A LiveKit that runs elsewhere always needs its keys.
+ * Returns the required variables that are not set, one line each. `parley worker` starts neither LiveKit nor a
+ * database, and starts the scripted model only on request. An external LiveKit always needs its keys.
  */
 export function missingSettings(config: Config, isWorkerOnly: boolean, hasScripted = !isWorkerOnly): string[] {
   const needsLivekitKeys = isWorkerOnly || config.livekitUrl !== undefined;
@@ -27,10 +27,10 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
 }
 
 /**
- * Returns a line for each of these models that has no price although a budget names money: its calls would count as free.
- * Prices are required also while the scripted model answers.
+ * Returns a line for each of these models that has no price although a budget limits money: its calls would count as
+ * free. Prices are required even if the scripted model answers.
  *
- * @param models their names; undefined where none is set
+ * @param models model names; `undefined` entries are ignored
  */
 export function missingPrices(
   { budget, prices }: Pick<Config, "budget" | "prices">,

@@ -2,16 +2,16 @@ import { AppError } from "../../errors/app-error.ts";
 import { isLoopback, namesLoopback } from "../../lib/loopback.ts";
 import type { Config } from "../config.ts";
 
-/** Secrets that anybody can look up: the default of docker-compose.yml, and that of `livekit-server --dev`. */
+/** Secrets that anybody can look up: the defaults of docker-compose.yml and of `livekit-server --dev`. */
 const PUBLIC_SECRETS: readonly (string | undefined)[] = ["development-secret-that-everybody-knows", "secret"];
 
 type Reach = Pick<Config, "livekitApiSecret" | "tokenSecret" | "livekitPublicUrl" | "publishAddress">;
 
 /**
- * A warning if other machines can reach LiveKit while a secret is one that anybody can look up: whoever knows it can
- * make tokens for all rooms.
+ * Returns a warning if other machines can reach LiveKit while a secret is publicly known: anybody who knows it can
+ * create tokens for all rooms.
  *
- * @throws {AppError} `invalid_config` if it is docker-compose.yml that lets them in: there the secrets have defaults
+ * @throws {AppError} `invalid_config` if docker-compose.yml makes LiveKit reachable: there the secrets have defaults
  */
 export function checkSecrets(config: Reach): string | undefined {
   const { livekitPublicUrl, publishAddress } = config;

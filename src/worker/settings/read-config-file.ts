@@ -6,7 +6,7 @@ import { describeImportError } from "../../lib/modules/import-error.ts";
 import { type ConfigFileValues, configFileSchema } from "../config-file.ts";
 
 /**
- * @param setting what names the path
+ * @param setting the variable or option that sets the path, for errors
  * @throws {AppError} `invalid_config` naming the file or the field, what was expected, and the value
  */
 export async function readConfigFile(path: string, setting = "PARLEY_CONFIG"): Promise<ConfigFileValues> {
@@ -22,7 +22,7 @@ export async function readConfigFile(path: string, setting = "PARLEY_CONFIG"): P
   return checkConfig((module as { default?: unknown }).default, path);
 }
 
-/** @param path is named in errors. @throws {AppError} as `readConfigFile` */
+/** @param path for errors. @throws {AppError} as `readConfigFile` */
 export function checkConfig(value: unknown, path: string): ConfigFileValues {
   const parsed = configFileSchema.safeParse(value);
   if (parsed.success) return parsed.data;

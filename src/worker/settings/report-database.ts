@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { DatabaseWays } from "../../store/database/database-ways.ts";
 import type { MigrationStatus } from "../../store/database/migrate.ts";
 
-/** Logs what an operator should know of the database: what its address and its pooler cannot do. */
+/** Logs what an operator should know about the database, such as the limits of its address and its pooler. */
 export function reportDatabase(
   database: MigrationStatus & DatabaseWays,
   addresses: { readonly databaseUrl: string; readonly directUrl: string | undefined },

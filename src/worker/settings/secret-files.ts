@@ -5,7 +5,7 @@ import { SECRET_NAMES } from "./environment.ts";
 
 /**
  * Sets each secret variable whose `NAME_FILE` names a file to the file's content, without trailing newlines. Docker's
- * official images have the same convention. Paths are relative to `cwd`.
+ * official images use the same convention. Paths are relative to `cwd`.
  *
  * @throws {AppError} `invalid_config`, a line per problem. It names the variable and the path, never the content.
  */
@@ -21,8 +21,8 @@ export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string): Prom
     }
     try {
       env[name] = await readSecret(resolve(cwd, file));
-      // Session hosts inherit both and read them again. Empty rather than absent, because `.env` would set an absent one
-      // again, and then both would be set.
+      // Host processes inherit both variables and read them again. Empty rather than absent, because `.env` would set
+      // an absent one again, and then both would be set.
       env[fileVariable] = "";
     } catch (error) {
       problems.push(`${fileVariable}: ${(error as Error).message}`);

@@ -13,7 +13,7 @@ const SEVERITIES: Readonly<Record<number, readonly [SeverityNumber, string]>> = 
   60: [SeverityNumber.FATAL, "FATAL"],
 };
 
-/** Sends lines of our log to OpenTelemetry. */
+/** Sends Parley's log lines to OpenTelemetry. */
 export interface LogStream {
   readonly write: (line: string) => void;
 }

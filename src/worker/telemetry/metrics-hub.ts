@@ -10,18 +10,21 @@ import { AggregationTemporality, DataPointType, type MetricData } from "@opentel
 import type { Service } from "../services/service.ts";
 import { type PushedHistogram, type PushedMetric, pushedMetricsSchema } from "./push-exporter.ts";
 
-/** The environment variable by which job processes inherit the hub's URL. */
+/** The environment variable through which job processes inherit the hub's URL. */
 export const METRICS_HUB = "PARLEY_METRICS_HUB";
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 export interface MetricsHub extends Service {
   /** Where processes post their measurements. Its random path keeps other programs out. */
   readonly url: string;
-  /** All measurements, in Prometheus' text format. */
+  /** Returns all measurements in Prometheus' text format. */
   readonly render: () => string;
 }
 
-/** Collects the measurements of job processes and its own in the main process, by HTTP on a free loopback port. */
+/**
+ * Opens the hub in the main process. All processes, including the main process, send it their measurements by HTTP on a
+ * free loopback port.
+ */
 export async function openMetricsHub(): Promise<MetricsHub> {
   const total = new MetricsTotal();
   const path = `/${randomBytes(24).toString("hex")}`;
@@ -59,13 +62,13 @@ async function read(request: IncomingMessage): Promise<unknown> {
   return await json(request);
 }
 
-/** A process that has sent nothing for this long is gone: its levels are dropped, its sums stay. */
+/** A process that has sent nothing for this long is gone. Its levels are dropped, its sums are kept. */
 const GONE_AFTER_MS = 15_000;
 const NO_TIME: HrTime = [0, 0];
 
 interface Series {
   readonly attributes: Attributes;
-  /** The sum over all processes, as `histogram`. */
+  /** The sum over all processes, like `histogram`. */
   sum: number;
   histogram: PushedHistogram | undefined;
   /** The latest value of each process, by its `source`. */
@@ -76,13 +79,13 @@ interface Metric extends Pick<PushedMetric, "name" | "unit" | "description" | "k
   readonly series: Map<string, Series>;
 }
 
-/** Adds up the measurements of all job processes, also of those that have ended. */
+/** Adds up the measurements of all processes, including those that have ended. */
 export class MetricsTotal {
   readonly #metrics = new Map<string, Metric>();
   readonly #heardAt = new Map<string, number>();
   readonly #serializer = new PrometheusSerializer("", false, undefined, true, true);
 
-  /** Returns `false`, and adds nothing, when the body does not fit `pushedMetricsSchema`. */
+  /** Returns `false`, and adds nothing, if the body does not match `pushedMetricsSchema`. */
   add(body: unknown): boolean {
     const pushed = pushedMetricsSchema.safeParse(body);
     if (!pushed.success) return false;
@@ -92,7 +95,7 @@ export class MetricsTotal {
     return true;
   }
 
-  /** In Prometheus' text format. */
+  /** Returns all measurements in Prometheus' text format. */
   render(): string {
     this.#forgetTheGone();
     const metrics = [...this.#metrics.values()].map(toMetricData);

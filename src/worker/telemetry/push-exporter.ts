@@ -19,7 +19,7 @@ const LEVELS: ReadonlySet<InstrumentType> = new Set([
   InstrumentType.OBSERVABLE_GAUGE,
 ]);
 
-/** Posts a job process's measurements to the main process's hub. What cannot be delivered is lost. */
+/** Posts this process's measurements to the hub of the main process. Measurements that cannot be delivered are lost. */
 export function createPushExporter(url: string): PushMetricExporter {
   const source = randomUUID();
   let last: Promise<void> = Promise.resolve();
@@ -78,7 +78,7 @@ const descriptor = { name: z.string(), unit: z.string(), description: z.string()
 
 const numberMetric = z.object({
   ...descriptor,
-  /** `sum`: what was added since the last push. `level`: the present value. */
+  /** `sum`: the amount added since the last push. `level`: the current value. */
   kind: z.enum(["sum", "level"]),
   points: z.array(z.object({ ...point, value: z.number() })),
 });
@@ -99,7 +99,7 @@ const histogramMetric = z.object({
   ),
 });
 
-/** What a job process has measured since its last push. */
+/** The measurements of a process since its last push. */
 export const pushedMetricsSchema = z.object({
   source: z.string(),
   metrics: z.array(z.discriminatedUnion("kind", [numberMetric, histogramMetric])),

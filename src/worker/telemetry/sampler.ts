@@ -9,8 +9,8 @@ import {
 import type { OtelConfig } from "../otel-config.ts";
 
 /**
- * The sampler of `OTEL_TRACES_SAMPLER`. A turn joins the trace of a client's `traceparent`, but its sampled flag is
- * ignored: otherwise any client could switch the operator's traces on or off.
+ * Returns the sampler of `OTEL_TRACES_SAMPLER`. A turn joins the trace of a client's `traceparent`, but its sampled
+ * flag is ignored. Otherwise any client could switch the operator's traces on or off.
  */
 export function createSampler(config: OtelConfig["sampler"]): Sampler {
   const sampler = byName(config);

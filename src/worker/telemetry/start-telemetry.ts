@@ -15,7 +15,7 @@ import type { OtelConfig } from "../otel-config.ts";
 import { createSampler } from "./sampler.ts";
 import { withoutForeignContent } from "./without-foreign-content.ts";
 
-/** Telemetry delays the end of a process by no more than this, even when its endpoint is away. */
+/** Telemetry delays the end of a process by at most this, even if its endpoint is unreachable. */
 const CLOSE_LIMIT_MS = 1_500;
 const PUSH_EVERY_MS = 2_000;
 
@@ -28,15 +28,15 @@ interface StartOptions {
 
 export interface ProcessTelemetry {
   readonly telemetry: Telemetry;
-  /** Registers our tracer for the whole process: LiveKit's spans join ours, and log lines get their span's ids. */
+  /** Registers our tracer for the whole process: LiveKit's spans join ours, and log lines get the ids of their span. */
   readonly joinProcess: () => void;
-  /** Gets the log lines too. Undefined: logs are not exported. */
+  /** Receives the log lines too. `undefined` if logs are not exported. */
   readonly logStream: LogStream | undefined;
-  /** Sends what is left, within 1.5 s. Never rejects. */
+  /** Sends everything still pending, within 1.5 s. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** Starts the telemetry that the environment asks for. Without an endpoint no span and no log record is made. */
+/** Starts the telemetry that the environment configures. Without an endpoint, no spans or log records are created. */
 export function startTelemetry({ otel, settings, hubUrl }: StartOptions): ProcessTelemetry {
   const { exports, isDisabled, convention, capture } = otel;
   const own = { "service.name": "parley", "service.instance.id": randomUUID() };
@@ -75,7 +75,7 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
   const joinProcess = () => {
     if (!exports.traces) return;
     tracerProvider.register();
-    // LiveKit's own redaction is not needed: `withoutForeignContent` removes its texts unless content is captured.
+    // LiveKit's own redaction is not needed: `withoutForeignContent` removes its strings unless content is captured.
     agents.setTracerProvider(tracerProvider, { registerSpanProcessor: () => {} });
   };
   return { telemetry, joinProcess, logStream: exports.logs ? createLogStream(loggerProvider) : undefined, close };

@@ -3,7 +3,7 @@ import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 
 const OWN_SCOPE = "parley";
 
-/** Removes all texts from spans of other libraries: LiveKit's spans hold what was said. */
+/** Removes all strings from spans of other libraries, because LiveKit's spans contain what participants said. */
 export function withoutForeignContent(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(withoutTexts), done),

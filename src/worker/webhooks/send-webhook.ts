@@ -13,7 +13,9 @@ interface Message {
 /** A receiver that does not answer within this time has failed. */
 export const SEND_LIMIT_MS = 10_000;
 
-/** Sends a webhook once. Resolves to why the receiver has not accepted it, or to `undefined`. Never rejects. */
+/**
+ * Sends a webhook once. Resolves to `undefined`, or to the reason why the receiver did not accept it. Never rejects.
+ */
 export async function sendWebhook(
   { url, secret }: WebhookReceiver,
   { id, body }: Message,
@@ -29,9 +31,9 @@ export async function sendWebhook(
   };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SEND_LIMIT_MS)]);
   try {
-    // Redirects are not followed: the operator chooses who gets the data, and no other server.
+    // Redirects are not followed: only the server that the operator has chosen may get the data.
     const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal: limit });
-    // Only the status counts. The body is not read, for it might never end.
+    // Only the status counts. The body is not read, because it might never end.
     await response.body?.cancel().catch(() => {});
     return response.ok ? undefined : `status ${response.status}`;
   } catch (error) {
@@ -39,7 +41,7 @@ export async function sendWebhook(
   }
 }
 
-/** Describes an error without its message, which may hold the address. */
+/** Describes an error without its message, which may contain the address. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return "failed";
   if (error.name === "TimeoutError") return `no answer within ${SEND_LIMIT_MS / 1_000} s`;

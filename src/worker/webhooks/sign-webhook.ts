@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 
-/** Whether a secret has the form that libraries for Standard Webhooks accept. */
+/** Whether a secret has the format that Standard Webhooks libraries accept. */
 export function isWebhookSecret(secret: string): boolean {
   const { length } = keyOf(secret);
   return length >= 24 && length <= 64;
@@ -10,12 +10,12 @@ export function isWebhookSecret(secret: string): boolean {
 
 interface Signed {
   readonly id: string;
-  /** Unix seconds. */
+  /** In Unix seconds. */
   readonly timestamp: number;
   readonly body: string;
 }
 
-/** @returns the header `webhook-signature` of Standard Webhooks */
+/** @returns the `webhook-signature` header of Standard Webhooks */
 export function signWebhook(secret: string, { id, timestamp, body }: Signed): string {
   return `v1,${createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 }
