@@ -30,7 +30,7 @@ export async function listMemories(sql: Sql, { identity }: Identity): Promise<re
  * Stores a memory.
  *
  * @returns the id of the memory, or of an existing one with the same text; `undefined` if the identity already has
- * `MAX_MEMORIES`
+ *   `MAX_MEMORIES`
  */
 export async function addMemory(
   sql: Sql,

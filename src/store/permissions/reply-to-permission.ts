@@ -38,7 +38,7 @@ export interface PermissionReply {
  * stores the grants of an `always` and notifies `PERMISSION_CHANNEL`.
  *
  * @returns the decided request, or why nothing changed. `unknown`: this session has no such request. `not_asked`:
- * another participant is the approver. `answered`: the request was already answered, withdrawn or expired
+ *   another participant is the approver. `answered`: the request was already answered, withdrawn or expired
  */
 export async function replyToPermission(
   sql: Sql,
