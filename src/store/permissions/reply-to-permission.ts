@@ -6,11 +6,10 @@ import { runQuery } from "../database/store-error.ts";
 /** The channel that notifies sessions of answers. A payload is the session's id, a space and the permission's id. */
 export const PERMISSION_CHANNEL = "parley_permissions";
 
-/** An approver's answer to a request. */
 export type PermissionDecision =
   | {
       readonly kind: "approve";
-      /** Whether the call's patterns are also stored as grants, one each. */
+      /** Whether the patterns of the approved arguments are also stored as grants, one each. */
       readonly isAlways: boolean;
       /** Checked by `checkEditedInput`. */
       readonly edited?: EditedInput | undefined;

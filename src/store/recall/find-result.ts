@@ -3,7 +3,6 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** The stored result of a tool use. */
 export interface StoredResult {
   readonly toolUseId: string;
   readonly toolName: string | null;

@@ -3,7 +3,6 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { fencingRow, lostLease, type SessionWriter } from "./session-writer.ts";
 
-/** One LiveKit room of a session. */
 export interface SessionRoom {
   readonly sessionId: string;
   readonly roomSid: string;
@@ -28,11 +27,11 @@ export interface Begun {
 /** A room in which a session has begun and not ended, and which no worker serves. */
 export interface AbandonedRoom extends SessionRoom {
   readonly room: string;
-  /** The worker whose lease has expired. Its agent may still seem alive. Absent if the lease was released. */
+  /** The worker whose lease has expired. LiveKit may still list its agent. Absent if the lease was released. */
   readonly formerOwner?: string;
   /**
-   * Whether the room gets an agent even if LiveKit lists no participants: none has claimed the session since the last
-   * one began here.
+   * Whether the room gets an agent even if LiveKit lists no participants: no agent has claimed the session since the
+   * last one began here.
    */
   readonly isAgentOwed: boolean;
 }
@@ -105,7 +104,6 @@ export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }
   return row.isEnded;
 }
 
-/** Returns all abandoned rooms. */
 export async function findAbandonedRooms(sql: Sql): Promise<readonly AbandonedRoom[]> {
   const rows = await runQuery(sql<(Omit<AbandonedRoom, "formerOwner"> & { formerOwner: string | null })[]>`
     select

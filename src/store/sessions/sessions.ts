@@ -2,7 +2,6 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, writeFenced } from "./session-writer.ts";
 
-/** A stored session. */
 export interface SessionRecord {
   readonly id: string;
   readonly conversationId: string;
@@ -143,8 +142,10 @@ export async function loadLanguages(
 }
 
 /**
- * Stores a participant's language. @param language `undefined` removes it. @throws {AppError} `lost_lease`,
- * `unavailable`
+ * Stores a participant's language.
+ *
+ * @param language `undefined` removes the stored one
+ * @throws {AppError} `lost_lease`, `unavailable`
  */
 export async function keepLanguage(
   writer: SessionWriter,

@@ -20,7 +20,7 @@ export async function reserveStanzas({ sql, lease }: SessionWriter, { count }: {
 }
 
 /**
- * Returns the unused numbers above `last` at a clean end. Without a gap, a client that saw `last` knows that it has
+ * Releases the unused numbers above `last` at a clean end. Without a gap, a client that saw `last` knows that it has
  * missed nothing.
  */
 export async function trimStanzas({ sql, lease }: SessionWriter, { last }: { last: number }): Promise<void> {

@@ -4,7 +4,9 @@ import { runQuery } from "../database/store-error.ts";
 /** A room whose session no worker serves. */
 export interface UnservedRoom {
   readonly room: string;
-  /** The worker whose lease has expired. Its agent may still seem alive. Absent if there is no lease or no session. */
+  /**
+   * The worker whose lease has expired. LiveKit may still list its agent. Absent if there is no lease or no session.
+   */
   readonly formerOwner?: string;
 }
 
@@ -63,8 +65,8 @@ export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): 
 }
 
 /**
- * Keeps all other workers from requesting an agent for `restMs`: this worker, whose agent has ended, requests the next one
- * if it is needed.
+ * Keeps all other workers from requesting an agent for `restMs`: this worker, whose agent has ended, requests the next
+ * one if it is needed.
  */
 export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest): Promise<void> {
   await runQuery(sql`

@@ -25,7 +25,7 @@ export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: st
 
 /**
  * Finds the turn in the history that has this user's or assistant's message. If several turns answer the same message,
- * returns the first one; the others continue it.
+ * returns the first one; the others continue its answer.
  */
 export async function findTurn(
   sql: Sql,

@@ -6,7 +6,6 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A call as a transcript shows it. */
 export interface TranscriptCall {
   readonly callId: string;
   readonly state: CallState;

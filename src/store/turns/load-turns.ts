@@ -121,7 +121,7 @@ export async function loadWindow(
   return { turns, context: undefined, summary: undefined };
 }
 
-/** Loads the newest turns of a range, oldest first: at least one if there is any, and otherwise at most `maxBytes`. */
+/** Loads the newest turns of a range, oldest first, up to `maxBytes`. Loads at least one turn if there is any. */
 export async function loadNewestTurns(
   sql: Sql,
   { before = END, maxBytes, ...range }: Omit<TurnRange, "limit"> & Pick<WindowLimits, "maxBytes">,

@@ -70,7 +70,7 @@ export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
   )`;
 }
 
-/** A block that was not stored as it is. */
+/** A block that was lost or replaced. */
 export interface BlockProblem {
   readonly row: TurnBlockRow;
   /**
@@ -82,11 +82,11 @@ export interface BlockProblem {
 }
 
 /**
- * Stores a batch; one bad row does not affect the others. Resolves with the blocks that were not stored as they are.
- * All other rows are durable.
+ * Stores a batch; one bad row does not affect the others. Resolves with the blocks that were lost or replaced. All
+ * other rows are durable.
  *
- * @throws {AppError} if the database accepts nothing at all now. Unless the code is `lost_lease`, the whole batch may be
- *   sent again
+ * @throws {AppError} if the database accepts nothing at all now. Unless the code is `lost_lease`, the whole batch may
+ *   be sent again
  */
 export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   try {

@@ -56,7 +56,6 @@ export async function noteFailed(sql: Sql, { id, attempt, why, nextInMs }: Failu
 interface WebhookStatus {
   readonly id: string;
   readonly state: "waiting" | "delivered" | "dead";
-  /** The number of attempts so far. */
   readonly attempts: number;
   readonly room: string;
   /** When the room ended, in Unix ms. */
@@ -80,8 +79,9 @@ export async function listUndelivered(sql: Sql): Promise<readonly WebhookStatus[
 }
 
 /**
- * Schedules webhooks to be sent again, with a full number of attempts: the given ones, or all dead ones. @returns their
- * ids
+ * Schedules webhooks to be sent again, with a full number of attempts: the given ones, or all dead ones.
+ *
+ * @returns their ids
  */
 export async function retryWebhooks(sql: Sql, which: readonly string[] | "dead"): Promise<string[]> {
   const rows = await runQuery(sql<{ id: string }[]>`
