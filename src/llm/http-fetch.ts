@@ -5,8 +5,8 @@ import { json, text } from "node:stream/consumers";
 import { ModelError } from "./model-error.ts";
 
 /**
- * Keeps a connection open across a pause between two turns, so that the next call can reuse it. Some firewalls drop
- * connections that are idle for longer.
+ * Idle connections stay open this long, so that the next turn's call can reuse them. Some firewalls drop connections
+ * that are idle for longer.
  */
 const IDLE_MS = 50_000;
 /** Limit of one response. Claude's longest, 128,000 tokens with one event each, takes half of it. */

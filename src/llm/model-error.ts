@@ -11,9 +11,7 @@ export const MODEL_ERROR_KINDS = {
   invalid_request: { code: "invalid_state", retryable: false },
   /** The request exceeds the API's size limit or the model's context. */
   too_large: { code: "too_large", retryable: false },
-  /**
-   * The API accepts a thinking block only after the exact content it was written after, and that content has changed.
-   */
+  /** The API accepts a thinking block only if everything before it is unchanged, and something has changed. */
   unbound_thinking: { code: "invalid_state", retryable: false },
   /** A picture or document that the API cannot read, or one too many. */
   refused_media: { code: "invalid_state", retryable: false },
@@ -23,7 +21,7 @@ export const MODEL_ERROR_KINDS = {
   connection: { code: "unavailable", retryable: true },
   stalled: { code: "unavailable", retryable: true },
   broken_stream: { code: "unavailable", retryable: true },
-  /** The answer is larger, or takes longer, than the request allows. */
+  /** The answer exceeds the limit on its size or duration. */
   endless_stream: { code: "unavailable", retryable: false },
 } as const satisfies Record<string, { code: ErrorCode; retryable: boolean }>;
 

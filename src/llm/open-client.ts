@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly betas?: readonly string[];
 }
 
-/** Creates the client for the Messages API. Parley connects and authenticates nowhere else. */
+/** Creates the client through which Parley makes all requests to the Messages API. */
 export function openClient({ apiKey, baseUrl, betas = [] }: ClientOptions): Anthropic {
   return new Anthropic({
     apiKey,

@@ -23,8 +23,8 @@ export interface ModelOptions extends ClientOptions {
 export interface Model {
   /**
    * Makes one model call. A call that fails before its first block is retried: up to `maxRetries` times before the
-   * stream opens, and once after that or after a silence. Later failures throw, because part of the answer may already
-   * have been spoken. `break` cancels the request. An abort rejects with the signal's reason.
+   * stream opens, and once after it has opened or after a silence. Failures after the first block throw, because part
+   * of the answer may already have been spoken. `break` cancels the request. An abort rejects with the signal's reason.
    *
    * @throws {ModelError}
    */

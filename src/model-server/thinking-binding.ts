@@ -4,8 +4,8 @@ import { listOf } from "./message.ts";
 import type { Json } from "./step.ts";
 
 /**
- * Implements a rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is accepted only after the same
- * tools, system text and messages that it was written after. Older thinking may be omitted.
+ * Implements a rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is accepted only if the tools,
+ * system text and messages before it are the same as when it was written. Older thinking may be omitted.
  */
 export class ThinkingBinding {
   /** Hashes of what came before a thinking block, by its signature. Equal thoughts share a signature. */

@@ -46,12 +46,8 @@ const OUTCOME = {
 } as const satisfies Record<OutcomeField, string>;
 
 /**
- * Stores a call in its current state. A stored call changes only while it is open, and only to a newer revision: the
- * first end wins, and storing it again has no effect. When a call ends, its open permission requests end with it.
- *
- * @param blocks are stored in the same statement, all or none
- * @returns how many of the blocks were new
- * @throws {AppError} `lost_lease`; `internal` if another call has the same tool use, or a block cannot be stored
+ * The columns that change while the call is open. Fields of `UNTOUCHED` map to their name in snake case: `deadlineAt`,
+ * `deadline_at`.
  */
 const CHANGING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -70,8 +66,12 @@ const CHANGES = Object.values(CHANGING).map((column) => `${column} = excluded.${
 const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${column} as "${field}"`);
 
 /**
- * The columns that change while the call is open. Fields of `UNTOUCHED` map to their name in snake case: `deadlineAt`,
- * `deadline_at`.
+ * Stores a call in its current state. A stored call changes only while it is open, and only to a newer revision: the
+ * first end wins, and storing it again has no effect. When a call ends, its open permission requests end with it.
+ *
+ * @param blocks are stored in the same statement, all or none
+ * @returns how many of the blocks were new
+ * @throws {AppError} `lost_lease`; `internal` if another call has the same tool use, or a block cannot be stored
  */
 export async function saveCall(
   { sql, lease }: SessionWriter,
@@ -128,7 +128,7 @@ export interface UnsettledCall {
   readonly call: Call;
   /** The result that the model got in the call's turn: the outcome, or a receipt. */
   readonly resultInTurn: JsonObject | null;
-  /** The result that told the model the outcome in a later turn. */
+  /** The result that reported the outcome to the model in a later turn. */
   readonly resultTold: JsonObject | null;
   /** Whether its turn was replaced. */
   readonly isReplaced: boolean;

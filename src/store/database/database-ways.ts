@@ -6,7 +6,7 @@ import { runQuery } from "./store-error.ts";
 export interface DatabaseWays {
   /** The address for statements. It contains `prepare=false` if the pooler would lose prepared statements. */
   readonly databaseUrl: string;
-  /** The address that receives notifications; `undefined` if none does. */
+  /** The address at which notifications arrive; `undefined` if there is none. */
   readonly listenUrl: string | undefined;
 }
 

@@ -9,8 +9,8 @@ import { withoutNotes } from "../turns/summaries.ts";
  *
  * A session that a worker serves, or whose lease expired less than an hour ago, keeps turns that are running or have
  * open calls. It also keeps its newest turn, because the next turn's position follows from it. Any other session keeps
- * nothing. A model-written summary is removed with the first turn that it covers; the facts beside it stay. Several
- * workers may run this at the same time.
+ * none of its old turns. A model-written summary is removed with the first turn that it covers; the facts beside it
+ * stay. Several workers may run this at the same time.
  */
 export async function deleteOldTurns(
   sql: Sql,

@@ -26,8 +26,8 @@ type WriteAlong = (rows: readonly TurnBlockRow[]) => Promise<number>;
 /**
  * Stores blocks while the model streams, in order and in batches. Blocks that arrive during a batch form the next one.
  * Another write may include the blocks that were just added (`along`). While the database is down, blocks stay queued
- * and are retried. If a block is not stored, a flush rejects and `onProblem` is called. Once another worker has the
- * session, every block is lost.
+ * and are retried. If a block is lost, a flush rejects and `onProblem` is called. Once another worker has the session,
+ * every block is lost.
  */
 export class BlockWriter {
   readonly #writer: SessionWriter;
@@ -132,7 +132,7 @@ export class BlockWriter {
     this.#endFlushes();
   }
 
-  /** Starts a batch in the next tick, so that blocks added in one go are stored together. */
+  /** Waits for `setImmediate`, so that blocks added in one go form one batch. */
   #writeSoon(): void {
     if (this.#isDue || this.#isWriting || this.#queue.length === 0) return;
     this.#isDue = true;

@@ -97,8 +97,8 @@ export async function loadMessageIds(
 }
 
 /**
- * Loads the blocks, from turns at position `from` and later, that told the model outcomes of calls whose receipts are
- * in earlier turns.
+ * Loads the blocks, from turns at position `from` and later, that report outcomes of calls whose receipts are in
+ * earlier turns.
  */
 export async function loadToldOutcomes(
   sql: Sql,
