@@ -85,8 +85,8 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   }
   await runQuery(sql`delete from media where participant_identity = ${identity}`);
   const deviceResults = await inBatches(() => eraseDeviceResults(sql, { identity }));
-  // Other participants' turns may have announced the person's tools to the model. If these tools are still offered, they
-  // are announced again.
+  // Other participants' turns may have announced the person's tools to the model. If these tools are still offered,
+  // they are announced again.
   await runQuery(sql`
     update turns set context = context - 'tools'
     where context -> 'tools' @> ${sql.json([{ added: [{ owner: identity }] }])}
