@@ -4,7 +4,7 @@ import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { asText, type JsonObject } from "../lib/json.ts";
 import { toMessages, type MediaData } from "./to-messages.ts";
 
-/** What `Model.stream` sends. */
+/** The request that `Model.stream` sends. */
 export type ModelRequest = Omit<Anthropic.MessageCreateParamsStreaming, "stream"> & {
   readonly context_management?: { readonly edits: readonly JsonObject[] };
 };
@@ -13,15 +13,16 @@ export type ModelRequest = Omit<Anthropic.MessageCreateParamsStreaming, "stream"
 interface ToolSpec {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema whose root is an object. */
+  /** A JSON Schema whose root is an object. */
   readonly inputSchema: JsonObject;
   /**
-   * Whether it may come and go. It is put behind tools that stay, to keep their part of the cache. @defaultValue false
+   * Whether the tool may come and go during the session. Such tools are placed after the permanent ones, so that the
+   * permanent ones stay cached. @defaultValue false
    */
   readonly mayGo?: boolean;
 }
 
-/** `adaptive` lets the model decide; `enabled` gives it a budget of tokens, at least 1024. */
+/** `adaptive` lets the model decide how much to think; `enabled` sets a budget of at least 1024 tokens. */
 type Thinking =
   | { readonly type: "adaptive"; readonly display?: "summarized" | "omitted" }
   | { readonly type: "enabled"; readonly budgetTokens: number; readonly display?: "summarized" | "omitted" }
@@ -36,23 +37,24 @@ export interface RequestInput {
   readonly maxTokens: number;
   readonly system?: string;
   readonly tools?: readonly ToolSpec[];
-  /** Anthropic's own tools as the API writes them, such as `{type: "web_search_20260318", name: "web_search"}`. */
+  /** Anthropic's own tools in the API's form, such as `{type: "web_search_20260318", name: "web_search"}`. */
   readonly serverTools?: readonly JsonObject[];
   readonly messages: readonly HistoryMessage[];
-  /** The bytes that the messages name. @defaultValue none */
+  /** The media that the messages refer to. @defaultValue none */
   readonly media?: MediaData;
   readonly thinking?: Thinking;
   readonly effort?: Effort;
   readonly toolChoice?: ToolChoice;
-  /** The container that the last `message_stop` of this turn named. */
+  /** The container id from this turn's last `message_stop`. */
   readonly containerId?: string;
-  /** Anthropic's context editing, as the API writes it. @defaultValue none */
+  /** Anthropic's context editing in the API's form. @defaultValue none */
   readonly edits?: readonly JsonObject[];
 }
 
 /**
- * Builds a request that shares the longest prefix with the one before it: tools are sorted, the last of those that stay
- * and the system text carry one cache breakpoint each, and the history carries two (four in all, the API's limit).
+ * Builds a request that shares the longest possible prefix with the previous one, for the prompt cache. Tools are
+ * sorted. There are four cache breakpoints, the API's limit: one on the last permanent tool, one on the system prompt,
+ * and two in the history.
  */
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "", edits = [] } = input;
@@ -85,7 +87,7 @@ function toApiTool({ name, description, inputSchema }: ToolSpec): JsonObject {
   return { name, description, input_schema: inputSchema };
 }
 
-/** By code unit, so that no locale changes the order. */
+/** Sorts by code unit, so that the order does not depend on a locale. */
 function sorted(tools: readonly JsonObject[]): JsonObject[] {
   const nameOf = (tool: JsonObject) => asText(tool["name"]);
   return tools.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
@@ -96,8 +98,8 @@ function isCacheableTool(tool: JsonObject): boolean {
 }
 
 /**
- * The API refuses tool blocks in the history of a request without tools. So when no tool is left, those that the
- * history used are declared once more, and `tool_choice: none` keeps the model from calling them.
+ * Returns declarations for tools that the history used, for a request without any tools. The API refuses tool blocks in
+ * the history if no tools are declared. `tool_choice: none` keeps the model from calling these.
  */
 function toStandIns(messages: readonly Anthropic.MessageParam[]): JsonObject[] {
   const names = new Set(usedTools(messages));
@@ -109,7 +111,10 @@ const usedTools = flatMapGrowing(({ content }: Anthropic.MessageParam) =>
   typeof content === "string" ? [] : content.flatMap((block) => (block.type === "tool_use" ? block.name : [])),
 );
 
-/** A budget must leave room for the answer, and the API allows no thinking when a tool call is forced. */
+/**
+ * Adjusts the thinking setting to the API's rules: a budget must leave room for the answer, and a forced tool call
+ * allows no thinking.
+ */
 function toThinking(
   thinking: Thinking | undefined,
   maxTokens: number,
@@ -125,20 +130,20 @@ function toThinking(
 
 const EPHEMERAL = { type: "ephemeral" } as const;
 
-/** Block types that take `cache_control`; thinking and types unknown here do not. */
+/** Block types that accept `cache_control`. Thinking and unknown types do not. */
 const CACHEABLE =
   /^(text|image|document|tool_use|tool_result|server_tool_use|tool_addition|tool_removal|.+_tool_result)$/;
 
-/** Puts the breakpoint on the last allowed item; the API caches everything before it too. */
+/** Puts the breakpoint on the last allowed item. The API caches everything up to it. */
 function withBreakpoint<Item extends object>(items: readonly Item[], isAllowed: (item: Item) => boolean): Item[] {
   const last = items.findLastIndex(isAllowed);
   return items.map((item, index) => (index === last ? { ...item, cache_control: EPHEMERAL } : item));
 }
 
 /**
- * Marks the growing history twice: at its end, to be written, and before the assistant's last message, where the
- * previous request ended, to be read. A single mark would look back over 20 blocks only, and the step in between may
- * have more.
+ * Puts two breakpoints into the history: one at its end, for writing, and one before the assistant's last message,
+ * where the previous request ended, for reading. A single breakpoint looks back only 20 blocks, and the step in between
+ * may have more.
  */
 function withHistoryBreakpoints(messages: readonly Anthropic.MessageParam[]): Anthropic.MessageParam[] {
   const end = messages.length - 1;

@@ -4,19 +4,24 @@ import * as https from "node:https";
 import { json, text } from "node:stream/consumers";
 import { ModelError } from "./model-error.ts";
 
-/** People pause between two turns: within this time the next call finds its connection open. Beyond it some firewalls drop it. */
+/**
+ * Idle connections stay open this long, so that the next turn's call can reuse them. Some firewalls drop connections
+ * that are idle for longer.
+ */
 const IDLE_MS = 50_000;
-/** Limit of one answer. The longest that Claude gives, 128,000 tokens with an event for each, takes half of it. */
+/** Limit of one response. Claude's longest, 128,000 tokens with one event each, takes half of it. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * A `fetch` for Anthropic's SDK that goes by `node:http`. Node's own makes for each call streams, signals and weak
- * references that outlive the young objects' space: a third of a turn's CPU went there. Closes connections that nobody
- * used for `IDLE_MS`; open ones do not keep the process alive.
+ * Creates a `fetch` for Anthropic's SDK on top of `node:http`. Node's own `fetch` creates streams, signals and weak
+ * references for each call that survive young-generation garbage collection; they took a third of a turn's CPU time.
+ * Connections that are idle for `IDLE_MS` are closed, and open ones do not keep the process alive.
  *
- * It does what the SDK needs to send JSON and to read JSON or events, and no more: it follows no redirects, asks for no
- * compression, and the body is an async iterable, which the SDK reads as well. A body over `MAX_ANSWER_BYTES` fails with
- * a ModelError `endless_stream`. A proxy is used as Node's `fetch` uses it, with `NODE_USE_ENV_PROXY=1`. Checked with @anthropic-ai/sdk 1.12.0.
+ * It supports only what the SDK needs to send JSON and to read JSON or events: it does not follow redirects and
+ * requests no compression, and the body is an async iterable, which the SDK accepts. A body over `MAX_ANSWER_BYTES`
+ * fails with a ModelError `endless_stream`. With `NODE_USE_ENV_PROXY=1`, it uses a proxy like Node's `fetch`. Tested
+ * with
+ * @anthropic-ai/sdk 1.12.0.
  */
 export function createHttpFetch(): typeof fetch {
   const proxyEnv = process.env["NODE_USE_ENV_PROXY"] === "1" ? process.env : undefined;
@@ -38,10 +43,12 @@ function toOptions({ method, headers, signal }: RequestInit): http.RequestOption
   };
 }
 
-/** A server may close a connection just when it is used again: then the request is sent once more, by another one. */
+/**
+ * Sends a request. If the server closed the reused connection at that moment, the request is sent again on another one.
+ */
 async function send(open: () => http.ClientRequest, body: string | Uint8Array): Promise<http.IncomingMessage> {
   const request = open();
-  // It also fails when it is aborted while its answer is read. The answer's reader is told, too.
+  // An abort while the response is being read also emits an error here. The response's reader gets that error, too.
   request.on("error", () => {});
   request.end(body);
   try {
@@ -74,7 +81,7 @@ function toResponse(answer: http.IncomingMessage): Response {
   return response as object as Response;
 }
 
-/** The SDK holds a whole answer, or a whole event of a stream, in memory. */
+/** Limits the body's size, because the SDK holds a whole response, or a whole event of a stream, in memory. */
 async function* capped(answer: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let bytes = 0;
   for await (const chunk of answer) {

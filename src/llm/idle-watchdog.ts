@@ -1,6 +1,6 @@
 /**
  * Calls `onIdle` once when a reader has waited too long for progress. Only the time between `wait` and `pause` counts,
- * so a slow consumer never looks like a silent sender. An event costs two clock readings and sets no timer.
+ * so a slow consumer is never mistaken for a silent sender. Each event costs two clock readings and sets no timer.
  */
 export class IdleWatchdog {
   readonly #onIdle: () => void;
@@ -19,13 +19,13 @@ export class IdleWatchdog {
     this.#waitingSince = performance.now();
   }
 
-  /** Ends a wait. Without `progress` its time is added to the next one. */
+  /** Ends a wait. Without `progress`, its time is added to the next wait. */
   pause(progress: boolean): void {
     this.#waitedMs = progress ? 0 : this.#waited();
     this.#waitingSince = undefined;
   }
 
-  /** Sets the limit from now on, also for a wait that has begun. */
+  /** Changes the limit, including for a wait in progress. */
   setLimit(limitMs: number): void {
     if (limitMs === this.#limitMs) return;
     const isShorter = limitMs < this.#limitMs;
@@ -45,7 +45,7 @@ export class IdleWatchdog {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       const leftMs = this.#limitMs - this.#waited();
-      // Timers may run up to 1 ms early.
+      // Timers may fire up to 1 ms early.
       if (leftMs <= 1) this.#onIdle();
       else this.#arm(leftMs);
     }, delayMs);

@@ -2,18 +2,18 @@ import { APIConnectionError, APIError } from "@anthropic-ai/sdk";
 import { AppError, type ErrorCode } from "../errors/app-error.ts";
 import { isRecord } from "../lib/json.ts";
 
-/** What failed, and whether the same request may succeed later. docs/errors.md has them all. */
+/** Why a model call failed, and whether the same request may succeed later. Listed in docs/errors.md. */
 export const MODEL_ERROR_KINDS = {
   authentication: { code: "not_allowed", retryable: false },
   permission: { code: "not_allowed", retryable: false },
   billing: { code: "not_allowed", retryable: false },
   not_found: { code: "invalid_state", retryable: false },
   invalid_request: { code: "invalid_state", retryable: false },
-  /** More than the API accepts in one request, or than the model's context holds. */
+  /** The request exceeds the API's size limit or the model's context. */
   too_large: { code: "too_large", retryable: false },
-  /** Thinking is accepted only after exactly what stood before it, and something of that has changed. */
+  /** The API accepts a thinking block only if everything before it is unchanged, and something has changed. */
   unbound_thinking: { code: "invalid_state", retryable: false },
-  /** A picture or document that the API cannot read, or that is one too many. */
+  /** A picture or document that the API cannot read, or one too many. */
   refused_media: { code: "invalid_state", retryable: false },
   rate_limited: { code: "unavailable", retryable: true },
   overloaded: { code: "unavailable", retryable: true },
@@ -21,7 +21,7 @@ export const MODEL_ERROR_KINDS = {
   connection: { code: "unavailable", retryable: true },
   stalled: { code: "unavailable", retryable: true },
   broken_stream: { code: "unavailable", retryable: true },
-  /** The answer is larger, or takes longer, than any that was asked for. */
+  /** The answer exceeds the limit on its size or duration. */
   endless_stream: { code: "unavailable", retryable: false },
 } as const satisfies Record<string, { code: ErrorCode; retryable: boolean }>;
 
@@ -57,25 +57,26 @@ const KIND_OF_STATUS: Readonly<Record<number, ModelErrorKind>> = {
 interface ModelErrorDetails extends ErrorOptions {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  /** How long the API asks to wait. */
+  /** How long to wait before a retry, as requested by the API. */
   readonly retryAfterMs?: number | undefined;
-  /** @defaultValue the kind's own */
+  /** @defaultValue the default of the kind */
   readonly retryable?: boolean | undefined;
   readonly refusedTool?: RefusedTool | undefined;
   readonly apiMessage?: string | undefined;
 }
 
-/** The tool for which the API refuses a whole request. */
+/** The tool that makes the API refuse a whole request. */
 export interface RefusedTool {
-  /** Its place in the request's `tools`, or in the content of a message that tells of it. */
+  /** The tool's index in the request's `tools`, or, if `message` is set, in the content of that message. */
   readonly index: number;
   readonly message?: number;
-  /** The part that is refused, such as `input_schema.properties`. */
+  /** The invalid part of the tool, such as `input_schema.properties`. */
   readonly field: string;
 }
 
 /**
- * A model call that gave no complete message. Its text has kind and HTTP status only: the API's words are in `cause`.
+ * Thrown when a model call returns no complete message. The error's message contains only the kind and the HTTP status;
+ * the API's own text is in `cause`.
  */
 export class ModelError extends AppError {
   readonly kind: ModelErrorKind;
@@ -84,7 +85,7 @@ export class ModelError extends AppError {
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly refusedTool: RefusedTool | undefined;
-  /** The API's words, where they are about the account or the model, and so quote nothing that was said. */
+  /** The API's message, if it is about the account or the model. Such messages never quote the conversation. */
   readonly apiMessage: string | undefined;
 
   constructor(kind: ModelErrorKind, details: ModelErrorDetails = {}) {
@@ -104,10 +105,10 @@ export class ModelError extends AppError {
   }
 }
 
-/** Sorts an error of the SDK. `otherwise` is the kind of an error without a status or an API type. */
+/** Converts an error of the SDK. `otherwise` is the kind for errors with neither a status nor an API type. */
 export function toModelError(error: unknown, otherwise: "connection" | "broken_stream"): ModelError {
   if (error instanceof ModelError) return error;
-  // No cause: a parser's message quotes the text.
+  // No cause, because a parser's message quotes the content.
   if (error instanceof SyntaxError) return new ModelError(otherwise);
   if (!(error instanceof APIError) || error instanceof APIConnectionError)
     return new ModelError(otherwise, { cause: error });
@@ -123,7 +124,7 @@ export function toModelError(error: unknown, otherwise: "connection" | "broken_s
   });
 }
 
-/** The `error` event of a stream. */
+/** Converts a stream's `error` event. */
 export function toStreamError(event: Record<string, unknown>): ModelError {
   const type = isRecord(event["error"]) ? event["error"]["type"] : undefined;
   return new ModelError((typeof type === "string" ? KIND_OF_TYPE[type] : undefined) ?? "broken_stream");
@@ -132,7 +133,7 @@ export function toStreamError(event: Record<string, unknown>): ModelError {
 const SHOULD_RETRY: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefined {
-  // The API has no error types of its own for a history that outgrew the context or has changed, or for a picture.
+  // The API has no separate error types for a history that is too long or has changed, or for a bad picture.
   if (status === 400 && apiMessage?.includes("prompt is too long")) return "too_large";
   if (status === 400 && apiMessage?.includes("bound to a different conversation")) return "unbound_thinking";
   if (status === 400 && /\b(?:image|pdf)/iu.test(apiMessage ?? "")) return "refused_media";
@@ -145,7 +146,7 @@ function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefi
 }
 
 /**
- * The API begins its message with the place, as `tools.3.custom.input_schema: …`, or
+ * Reads which tool the API refused. The API's message begins with its path, such as `tools.3.custom.input_schema: …` or
  * `messages.2.content.0.tool_addition…`.
  */
 function refusedTool({ status, apiMessage }: APIError): RefusedTool | undefined {

@@ -1,9 +1,9 @@
 import type { TurnBlock } from "../conversation/block.ts";
 
-/** A block before the turn has given it its place. */
+/** A block that does not have a sequence number in its turn yet. */
 export type ModelBlock = Omit<TurnBlock, "sequence">;
 
-/** Tokens of one model call, as the API counts them; `inputTokens` excludes both cache numbers. */
+/** Token counts of one model call. `inputTokens` includes neither of the cache counts. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -23,8 +23,8 @@ export function addUsage(one: Usage, other: Usage): Usage {
 }
 
 /**
- * Stop reasons of the Messages API; one that a newer API invents comes through as its own text. `budget` is ours: no
- * call was made, because a budget is used up.
+ * Stop reasons of the Messages API. Unknown ones are passed through unchanged. `budget` is Parley's own: no call was
+ * made, because a budget is exceeded.
  */
 export type StopReason =
   | "end_turn"
@@ -37,7 +37,7 @@ export type StopReason =
   | "budget"
   | (string & {});
 
-/** One piece of a block that streams. `other` is a signature, a citation or a delta of an unknown type. */
+/** A piece of a block that is being streamed. `other` is a signature, a citation or a delta of an unknown type. */
 export type BlockDelta =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
@@ -45,24 +45,24 @@ export type BlockDelta =
   | { readonly type: "other" };
 
 /**
- * One model call as it streams, in the API's order. `message_stop` is the last event of every complete call: a stream
- * that ends before it throws.
+ * The events of one model call, in the API's order. `message_stop` is the last event of every complete call. If a
+ * stream ends without it, an error is thrown.
  */
 export type ModelEvent =
-  /** The call failed before its first block, and is made again after the delay. */
+  /** The call failed before its first block and is repeated after the delay. */
   | {
       readonly type: "retry";
       readonly attempt: number;
       readonly delayMs: number;
       readonly reason: string;
-      /** The numbers of the failed call, where the API had begun to answer it. */
+      /** Token counts of the failed call, if the API had begun to answer it. */
       readonly usage?: Usage;
     }
   | {
       readonly type: "message_start";
       readonly id: string;
       readonly model: string;
-      /** The numbers known at the start. An aborted call has no others. */
+      /** The counts known at the start. An aborted call has no others. */
       readonly usage: Usage;
     }
   | {
@@ -77,15 +77,18 @@ export type ModelEvent =
       readonly type: "block_stop";
       readonly index: number;
       readonly block: ModelBlock;
-      /** Why the tool_use block's arguments cannot be used: then `input` is `{_raw: <what the model wrote>}`. */
+      /**
+       * Why the arguments of the tool_use block cannot be used. In this case, `input` is `{_raw: <what the model
+       * wrote>}`.
+       */
       readonly inputError?: string;
     }
   | {
       readonly type: "message_stop";
       readonly stopReason: StopReason;
-      /** The API's `stop_details`, verbatim (a refusal's category and explanation). */
+      /** The API's `stop_details`, unchanged (a refusal's category and explanation). */
       readonly stopDetails: unknown;
       readonly usage: Usage;
-      /** The code execution tool's container; the next request of the same turn names it again. */
+      /** The code execution tool's container. The turn's next request must contain it. */
       readonly containerId?: string;
     };

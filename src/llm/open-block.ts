@@ -2,21 +2,21 @@ import { cleanText, parseExactJson } from "../lib/clean-json.ts";
 import { asText, isRecord, type JsonObject, setOwn } from "../lib/json.ts";
 import type { BlockDelta } from "./model-event.ts";
 
-/** A block while it streams: `raw` is the API's own block, grown by its deltas. */
+/** A block that is being streamed. `raw` is the API's block with the deltas applied so far. */
 export interface OpenBlock {
   readonly type: string;
   readonly raw: Record<string, unknown>;
-  /** Pieces of `input` as they came; joined and parsed once, at the end. */
+  /** Received pieces of `input`. They are joined and parsed once, at the end. */
   readonly inputPieces: string[];
 }
 
-/** A block whose deltas are all in. */
+/** A block with all its deltas applied. */
 export interface WholeBlock {
   readonly raw: Record<string, unknown>;
   readonly inputError?: string;
 }
 
-/** Types whose fields the API fixes: it would refuse a field from an unknown delta, so none is kept. */
+/** Block types with fixed fields. Fields of unknown deltas are dropped, because the API would refuse them later. */
 const FIXED_TYPES = new Set(["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use"]);
 
 export function openBlock(start: Record<string, unknown>): OpenBlock {
@@ -24,7 +24,7 @@ export function openBlock(start: Record<string, unknown>): OpenBlock {
   return { type, raw: { ...start, type }, inputPieces: [] };
 }
 
-/** Adds one delta to its block. A known delta in a block that cannot take it changes nothing and returns `other`. */
+/** Applies a delta to its block. A known delta that does not fit the block's type is ignored and returns `other`. */
 export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): BlockDelta {
   const { raw } = block;
   switch (delta["type"]) {
@@ -52,7 +52,7 @@ export function applyDelta(block: OpenBlock, delta: Record<string, unknown>): Bl
   }
 }
 
-/** Ends a block. `isCut` says that its end never came: its arguments are then never usable. */
+/** Closes a block. `isCut` marks a block whose end never arrived; its arguments are never usable. */
 export function closeBlock({ type, raw, inputPieces }: OpenBlock, isCut = false): WholeBlock {
   const text = inputPieces.join("");
   const takesInput = type === "tool_use" || type === "server_tool_use" || inputPieces.length > 0;
@@ -71,8 +71,8 @@ type ParsedInput =
   | { readonly input?: never; readonly error: string };
 
 /**
- * Reads arguments that everybody who gets them gets as they were written, or says where they are not such. The error
- * gives a position only, for the parser's own message quotes the arguments.
+ * Parses arguments if every receiver would get them exactly as the model wrote them. Otherwise, returns what is wrong
+ * and where. A syntax error contains only a position, because the parser's own message quotes the arguments.
  */
 function parseInput(text: string): ParsedInput {
   try {
@@ -84,7 +84,7 @@ function parseInput(text: string): ParsedInput {
   }
 }
 
-/** Merges a delta of an unknown kind like the known ones: texts and lists are appended, anything else is set. */
+/** Merges a delta of an unknown type like the known ones: strings and lists are appended, anything else is replaced. */
 function mergeDelta(raw: Record<string, unknown>, delta: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(delta)) {
     const before = raw[key];
@@ -95,14 +95,14 @@ function mergeDelta(raw: Record<string, unknown>, delta: Record<string, unknown>
   }
 }
 
-/** Grows the list in place: copying it for each delta would make the cost quadratic. */
+/** Appends in place, because copying the list for each delta would take quadratic time. */
 function append(raw: Record<string, unknown>, key: string, items: readonly unknown[]): void {
   const list = raw[key];
   if (Array.isArray(list)) for (const item of items) list.push(item);
   else raw[key] = [...items];
 }
 
-/** A cast only: the block was parsed from the API's JSON. */
+/** Only casts: the block was parsed from the API's JSON. */
 export function asJson(value: Record<string, unknown>): JsonObject {
   return value as JsonObject;
 }

@@ -3,13 +3,13 @@ import { createHttpFetch } from "./http-fetch.ts";
 
 export interface ClientOptions {
   readonly apiKey: string;
-  /** @defaultValue the SDK's own: `ANTHROPIC_BASE_URL`, else Anthropic */
+  /** @defaultValue the SDK's default: `ANTHROPIC_BASE_URL`, otherwise Anthropic */
   readonly baseUrl?: string;
-  /** Betas of the API that requests make use of. */
+  /** API betas that requests use. */
   readonly betas?: readonly string[];
 }
 
-/** The one way in which Parley reaches and signs in to the Messages API. */
+/** Creates the client through which Parley makes all requests to the Messages API. */
 export function openClient({ apiKey, baseUrl, betas = [] }: ClientOptions): Anthropic {
   return new Anthropic({
     apiKey,
@@ -17,8 +17,8 @@ export function openClient({ apiKey, baseUrl, betas = [] }: ClientOptions): Anth
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
     ...(betas.length > 0 && { defaultHeaders: { "anthropic-beta": betas.join() } }),
     fetch: createHttpFetch(),
-    maxRetries: 0, // The SDK waits as long as retry-after says, without end; `createModel` has a budget.
+    maxRetries: 0, // The SDK obeys any retry-after, however long; `createModel` limits the wait.
     openTelemetry: false,
-    logLevel: "off", // It would print the events that it cannot parse.
+    logLevel: "off", // The SDK would log events that it cannot parse.
   });
 }

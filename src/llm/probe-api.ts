@@ -2,10 +2,10 @@ import { APIError } from "@anthropic-ai/sdk";
 import { type ClientOptions, openClient } from "./open-client.ts";
 
 /**
- * Asks the API whether it knows a model, and then whether it takes messages. Neither costs anything: the second request is
- * empty, and whoever has the API refuses it. The statuses are those of the answers.
+ * Asks the API whether it knows a model. If the response does not settle that, also asks whether it accepts messages.
+ * Neither costs anything: the second request is empty, and every Messages API refuses it. Returns the HTTP statuses.
  *
- * @throws {Error} when nobody answers
+ * @throws {Error} if there is no response
  */
 export async function probeApi(
   options: ClientOptions,

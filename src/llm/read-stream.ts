@@ -5,27 +5,29 @@ import { addUsage, type BlockDelta, type ModelEvent, NO_USAGE, type Usage } from
 import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./open-block.ts";
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
-/** Characters that deltas may bring in one message. The longest answers of Claude, 128,000 tokens, have about 600,000. */
+/** Maximum characters of all deltas of a message. Claude's longest answers, 128,000 tokens, have about 600,000. */
 const MAX_WRITTEN_LENGTH = 2 * 1024 * 1024;
-/** Blocks of one message, also empty ones. The longest answers of Claude, with citations, have some hundreds. */
+/** Maximum blocks of a message, including empty ones. Claude's longest answers, with citations, have a few hundred. */
 const MAX_BLOCKS = 2_000;
-/** Characters of a delta. A sentence is found and sent in one go, so a longer text would hold up other sessions. */
+/**
+ * Maximum characters of a delta. Each is searched for sentences in one go, so a longer one would block other sessions.
+ */
 const MAX_DELTA_LENGTH = 16_384;
 
 /**
  * Reads the raw events of one Messages API stream. Arguments are collected in pieces and parsed once, so the cost is
- * linear in their length. Events that do not fit do not throw:
+ * linear in their length. Malformed streams are handled without throwing:
  *
- * - events of an unknown type, deltas and stops for a block that is not open: ignored
- * - a start at an index that is open: the open block is closed first, its arguments marked as cut off
+ * - events of an unknown type, and deltas and stops for a block that is not open: ignored
+ * - a start at the index of an open block: the open block is closed first, its arguments marked as cut off
  * - blocks still open at message_stop: closed in the same way
- * - a longer delta than `MAX_DELTA_LENGTH`, such as the whole answer of a gateway that does not stream: passed on in
- *   pieces, between which other work gets its turn
- * - a tool use without an id or a name, or with an id that the message used before: dropped with its deltas (the API
+ * - a delta longer than `MAX_DELTA_LENGTH`, such as the whole answer of a gateway that does not stream: passed on in
+ *   pieces, yielding to other work in between
+ * - a tool use without an id or a name, or with an id that the message already used: dropped with its deltas (the API
  *   refuses it in the history, and no tool may run twice for one use)
  *
- * @throws {ModelError} for the API's `error` event; `broken_stream` when the stream ends before `message_stop`;
- *   `endless_stream` when the model writes more than `MAX_WRITTEN_LENGTH` or `MAX_BLOCKS`
+ * @throws {ModelError} for the API's `error` event; `broken_stream` if the stream ends before `message_stop`;
+ *   `endless_stream` if the model writes more than `MAX_WRITTEN_LENGTH` or `MAX_BLOCKS`
  */
 export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerator<ModelEvent, void, undefined> {
   const open = new Map<number, OpenBlock>();
@@ -40,7 +42,7 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
   let isWhole = false;
   try {
     for await (const event of events) {
-      // Reading on to the end lets the connection be used again.
+      // Reads to the end, so that the connection can be reused.
       if (isWhole || !isRecord(event)) continue;
       const index = typeof event["index"] === "number" ? event["index"] : -1;
       const block = open.get(index);
@@ -116,10 +118,13 @@ async function* inPieces(delta: Written): AsyncGenerator<Written, void, undefine
   }
 }
 
-/** With `u`, no character of two code units is cut. */
+/** The `u` flag keeps surrogate pairs together. */
 const PIECES = new RegExp(`[^]{1,${MAX_DELTA_LENGTH / 2}}`, "gu");
 
-/** `false` for a tool use that the API would refuse in the history. Remembers the ids of all others. */
+/**
+ * Whether the API would accept the block in the history; `false` only for invalid tool uses. Remembers the ids of valid
+ * ones.
+ */
 function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {
   if (type !== "tool_use" && type !== "server_tool_use" && type !== "mcp_tool_use") return true;
   const id = asText(raw["id"]);
@@ -141,14 +146,17 @@ function stopEvent(index: number, open: OpenBlock, isCut: boolean): ModelEvent {
   return { type: "block_stop", index, block, ...(inputError !== undefined && { inputError }) };
 }
 
-/** What the API's summaries inside the call have cost, which its other numbers leave out. */
+/** Returns the usage of the API's own summaries during the call, which its other counts exclude. */
 function compactionOf(raw: unknown): Usage | undefined {
   if (!isRecord(raw) || !Array.isArray(raw["iterations"])) return undefined;
   const made = raw["iterations"].filter((one) => isRecord(one) && one["type"] === "compaction");
   return made.reduce((sum: Usage, one) => addUsage(sum, mergeUsage(NO_USAGE, one)), NO_USAGE);
 }
 
-/** The API's counts are running totals: a later number replaces an earlier one, a missing one leaves it. */
+/**
+ * Merges counts. The API's counts are running totals: a newer number replaces the older one, and a missing number
+ * changes nothing.
+ */
 function mergeUsage(before: Usage, raw: unknown): Usage {
   if (!isRecord(raw)) return before;
   const numberOr = (value: unknown, otherwise: number) => (typeof value === "number" ? value : otherwise);

@@ -3,26 +3,26 @@ import type { ModelRequest } from "./build-request.ts";
 
 type Messages = ModelRequest["messages"];
 
-/** What a talk's requests begin with. */
+/** The shared prefix of a conversation's requests. */
 interface Beginning {
-  /** Of the last request. */
+  /** The messages of the last request. */
   readonly messages: Messages;
-  /** The JSON of the first `count` of them, each followed by a comma. */
+  /** The JSON of the first `count` messages, each followed by a comma. */
   readonly head: Buffer<ArrayBuffer>;
   readonly count: number;
 }
 
-/** By its first message. A talk's messages are sent again with every request, and stay what they are. */
+/** Keyed by the first message. A conversation's messages are sent with every request and do not change. */
 const beginnings = new WeakMap<object, Beginning>();
 
-/** So many messages are added to the head at once: that copies it. */
+/** Messages move into the head in batches of at least this size, because each addition copies it. */
 const ADDED_AT_ONCE = 16;
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * The JSON of a request for a stream, as bytes: of what an earlier request had, only these are copied. Of a string, `fetch`
- * would make such a copy after it has counted them.
+ * Returns the JSON of a streaming request as bytes. Messages that an earlier request contained are copied, not
+ * serialized again. A string would be slower: `fetch` measures it first and then makes the same copy.
  */
 export function toBody({ messages, ...rest }: ModelRequest): Buffer<ArrayBuffer> {
   const before = JSON.stringify({ ...rest, stream: true }).slice(0, -1);
@@ -34,7 +34,10 @@ export function toBody({ messages, ...rest }: ModelRequest): Buffer<ArrayBuffer>
   ]);
 }
 
-/** What two requests in a row begin with belongs to the head: the marks at the end move on, and the rest stays. */
+/**
+ * Moves the common prefix of two consecutive requests into the head. Only messages near the end differ, because cache
+ * breakpoints move with each request.
+ */
 function begin(messages: Messages): Pick<Beginning, "head" | "count"> {
   const [first] = messages;
   if (!first) return { head: NOTHING, count: 0 };
@@ -42,7 +45,7 @@ function begin(messages: Messages): Pick<Beginning, "head" | "count"> {
   const same = sameBeginning(known?.messages ?? [], messages);
   const isKept = known !== undefined && same >= known.count;
   let { head, count } = isKept ? known : { head: NOTHING, count: 0 };
-  // The last one is written with the rest, so that no comma is left over.
+  // The last message is serialized with the rest, so that there is no trailing comma.
   const end = Math.min(same, messages.length - 1);
   if (end - count >= ADDED_AT_ONCE) {
     const added = messages.slice(count, end);
@@ -54,7 +57,10 @@ function begin(messages: Messages): Pick<Beginning, "head" | "count"> {
   return { head, count };
 }
 
-/** By message that is in no head. With pictures in a talk, the messages behind the first one do not become part of it. */
+/**
+ * JSON of messages that are not in a head. In a conversation with pictures, messages after the first picture never move
+ * into the head.
+ */
 const written = new WeakMap<object, string>();
 
 function toJson(message: object): string {

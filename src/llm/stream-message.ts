@@ -10,30 +10,30 @@ import { readStream } from "./read-stream.ts";
 import { watchStream, type WatchLimits } from "./watch-stream.ts";
 
 export interface ModelOptions extends ClientOptions {
-  /** Longest silence of a call, from its request on; pings do not end a silence. @defaultValue 30000 */
+  /** Longest silence of a call, counted from its request. Pings do not end a silence. @defaultValue 30000 */
   readonly idleTimeoutMs?: number;
-  /** The same while the model's thinking is not shown or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
+  /** The same while thinking is hidden or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
   readonly quietTimeoutMs?: number;
-  /** Retries before a stream begins. @defaultValue 2 */
+  /** Retries before a stream opens. @defaultValue 2 */
   readonly maxRetries?: number;
-  /** All waits between retries together; a longer `retry-after` fails at once. @defaultValue 10000 */
+  /** Total waiting time between retries. If the next wait exceeds what is left, the call fails. @defaultValue 10000 */
   readonly retryBudgetMs?: number;
 }
 
 export interface Model {
   /**
-   * Makes one model call. If it fails before its first block, it is made again: up to `maxRetries` times before the
-   * stream opens, once after that or after a silence. Later failures throw, for words may have been spoken. `break`
-   * cancels the request; an abort rejects with the signal's own reason.
+   * Makes one model call. A call that fails before its first block is retried: up to `maxRetries` times before the
+   * stream opens, and once after it has opened or after a silence. Failures after the first block throw, because part
+   * of the answer may already have been spoken. `break` cancels the request. An abort rejects with the signal's reason.
    *
    * @throws {ModelError}
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined>;
-  /** The tokens of a request, as the API counts them; `undefined` when it does not tell soon. Rejects when aborted. */
+  /** Returns the API's token count of a request, or `undefined` if there is none in time. Rejects when aborted. */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 }
 
-/** Anthropic's Messages API behind one function. Nothing to close: idle connections close by themselves. */
+/** Creates a client for Anthropic's Messages API. It needs no closing: idle connections close by themselves. */
 export function createModel(options: ModelOptions): Model {
   const client = openClient(options);
   const idleTimeoutMs = options.idleTimeoutMs ?? 30_000;
@@ -46,7 +46,7 @@ export function createModel(options: ModelOptions): Model {
   return {
     stream(request, signal) {
       const body = toBody(request);
-      // `messages.create` takes no request that is JSON already.
+      // `messages.create` does not accept a body that is already JSON.
       const headers = { "content-type": "application/json" };
       const open: ApiStream = (callSignal) =>
         client.post<Stream<unknown>>("/v1/messages", { body, headers, stream: true, signal: callSignal });
@@ -57,15 +57,20 @@ export function createModel(options: ModelOptions): Model {
   };
 }
 
-/** Ten minutes for server tools and waiting, and no fewer than ten tokens a second. The default of 4096 gives 17 minutes. */
+/**
+ * Allows ten minutes for server tools and waiting, plus 100 ms per token. The default of 4096 tokens gives 17 minutes.
+ */
 function maxDurationMsOf({ max_tokens: maxTokens }: Pick<ModelRequest, "max_tokens">): number {
   return 600_000 + 100 * maxTokens;
 }
 
-/** The limit is short because a turn waits. */
+/** Short, because a turn is waiting. */
 const COUNT_WITHIN_MS = 2_000;
 
-/** An endpoint that does not know how to count, or not for this model, is not asked again for it. */
+/**
+ * Creates `countTokens`. An endpoint that cannot count tokens, or not for this model, is not asked about the model
+ * again.
+ */
 function createCount(client: Anthropic): Model["countTokens"] {
   const unknown = new Set<string>();
   return async ({ model, messages, ...rest }, signal) => {
@@ -119,7 +124,7 @@ async function* streamWithRetries(
       }
       return;
     } catch (error) {
-      // Passed on for its usage: the API bills what it has begun to answer.
+      // Passed on for its usage: the API bills a call that it has begun to answer.
       if (signal.aborted && start) yield start;
       signal.throwIfAborted();
       const failure = toModelError(error, progress.isOpen ? "broken_stream" : "connection");
@@ -138,7 +143,10 @@ async function* streamWithRetries(
   }
 }
 
-/** None after a silence, else `retry-after`, else 0.5 s, doubled each time, less up to a random quarter of it. */
+/**
+ * Returns 0 after a silence, otherwise `retry-after`. Without one: 0.5 s, doubled for each attempt and reduced by up to
+ * a random quarter.
+ */
 function retryDelayMs(failure: ModelError, attempt: number): number {
   if (failure.kind === "stalled") return 0;
   return failure.retryAfterMs || 500 * 2 ** attempt * (1 - Math.random() / 4);

@@ -6,13 +6,13 @@ import { flatMapGrowing } from "../lib/flat-map-growing.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
 
-/** The bytes that blocks name, in base64, by their id. */
+/** Base64 data of the media that blocks refer to, by id. */
 export type MediaData = ReadonlyMap<string, string>;
 
 /**
- * The history as the API's messages. Blocks that the API wrote come out as it wrote them: server results, citations,
- * signatures and unknown types. What the API would refuse is left out: blank text, and messages without blocks.
- * Pictures and documents whose bytes are gone are described in words.
+ * Converts the history to the API's messages. Blocks that the API wrote are sent back unchanged: server results,
+ * citations, signatures and unknown types. Blank text and messages without blocks are omitted, because the API would
+ * refuse them. Pictures and documents that are no longer stored are replaced by a description.
  */
 export function toMessages(
   history: readonly HistoryMessage[],
@@ -34,10 +34,10 @@ function toMessage(message: HistoryMessage, media: MediaData): readonly Anthropi
   return made;
 }
 
-/** Messages without media in the API's form. They are kept because the same ones are sent with every request. */
+/** Converted messages without media, cached because every request contains them again. */
 const messagesWithoutMedia = new WeakMap<HistoryMessage, readonly Anthropic.MessageParam[]>();
 
-/** Written blocks without media, by block: when a message grows, those that it had before are not written again. */
+/** Converted blocks without media. When a message grows, its earlier blocks are not converted again. */
 const withoutMedia = new WeakMap<HistoryBlock, JsonObject>();
 
 function written(block: HistoryBlock, media: MediaData): JsonObject | undefined {
@@ -77,7 +77,7 @@ function toApiBlock({ blockType, textContent, content }: HistoryBlock, media: Me
   }
 }
 
-/** The block as the API takes it. */
+/** Inserts the media's data, which the API expects in the block. */
 function withBytes(block: ContentBlock, media: MediaData): ContentBlock {
   const named = mediaOf(block);
   if (!named) return block;
@@ -98,7 +98,7 @@ function toToolResult(fields: JsonObject, media: MediaData): JsonObject {
   };
 }
 
-/** A string and a list of content blocks go as they are; any other value goes as its JSON. */
+/** Strings and lists of content blocks are sent as they are; any other value is sent as its JSON. */
 function toResultContent(value: JsonValue, media: MediaData): string | readonly JsonObject[] {
   if (typeof value === "string") return value;
   const blocks = asBlocks(value);
@@ -108,8 +108,8 @@ function toResultContent(value: JsonValue, media: MediaData): string | readonly 
 }
 
 /**
- * The same value with the keys of every object sorted. JSONB stores keys in an order of its own, so without this a
- * loaded block would be written differently from a streamed one, and the prompt cache would miss it.
+ * Sorts the keys of every object. JSONB has its own key order. Without sorting, a loaded block would differ from the
+ * streamed one, and the prompt cache would miss.
  */
 function sortKeys(value: JsonObject): JsonObject;
 function sortKeys(value: JsonValue): JsonValue;

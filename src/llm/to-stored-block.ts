@@ -1,7 +1,7 @@
 import { asText, type JsonObject } from "../lib/json.ts";
 import type { ModelBlock } from "./model-event.ts";
 
-/** Turns a block of the API into its stored form (`TurnBlock`). `to-messages.ts` turns it back. */
+/** Converts a block of the API to its stored form (`TurnBlock`). `to-messages.ts` does the reverse. */
 export function toStoredBlock(raw: JsonObject): ModelBlock {
   const type = asText(raw["type"]);
   switch (type) {
@@ -29,13 +29,15 @@ export function toStoredBlock(raw: JsonObject): ModelBlock {
   }
 }
 
-/** True for web_search_tool_result and its like. MCP results keep their own type, for they carry `is_error`. */
+/**
+ * Whether it is a result like web_search_tool_result. MCP results keep their own type, because they carry `is_error`.
+ */
 function isServerResult(raw: JsonObject): boolean {
   const type = asText(raw["type"]);
   return type.endsWith("_tool_result") && type !== "mcp_tool_result" && typeof raw["tool_use_id"] === "string";
 }
 
-/** The stored type of a block that has only just started. */
+/** Returns the stored type of a block that has just started. */
 export function storedTypeOf(raw: JsonObject): ModelBlock["blockType"] {
   return isServerResult(raw) ? "server_tool_result" : asText(raw["type"]);
 }

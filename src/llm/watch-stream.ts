@@ -3,15 +3,15 @@ import { IdleWatchdog } from "./idle-watchdog.ts";
 import { ModelError } from "./model-error.ts";
 
 export interface WatchLimits {
-  /** Longest silence, from the request's start: the wait for headers counts too. */
+  /** Longest silence, counted from the request: waiting for headers is included. */
   readonly idleTimeoutMs: number;
-  /** Longest silence where it is normal: hidden thinking, or a tool at work on Anthropic's side. */
+  /** Longest silence while silence is normal: hidden thinking, or a tool running on Anthropic's side. */
   readonly quietTimeoutMs: number;
-  /** Longest duration of the whole call, whatever progress it makes. */
+  /** Longest duration of the whole call, regardless of progress. */
   readonly maxDurationMs: number;
 }
 
-/** The events that count as progress. Any other shows only that the socket is alive. */
+/** The events that count as progress. All others only show that the socket is alive. */
 const PROGRESS = new Set([
   "message_start",
   "content_block_start",
@@ -23,14 +23,14 @@ const PROGRESS = new Set([
 
 const QUIET_BLOCKS = new Set(["thinking", "server_tool_use", "mcp_tool_use"]);
 
-/** After message_stop nothing more is due but the end of the body: wait for it so that the connection can be reused. */
+/** How long to wait for the end of the body after message_stop, so that the connection can be reused. */
 const DRAIN_MS = 100;
 
 /**
- * Opens a stream and passes its raw events on. Silence, a call that goes on for too long, an abort and an early `return`
- * all abort the request itself. Leaves no listener on `signal`.
+ * Opens a stream and passes its raw events on. Silence, a call that takes too long, an abort and an early `return` all
+ * abort the request. Leaves no listener on `signal`.
  *
- * @throws the signal's own reason; {ModelError} `stalled`, `endless_stream`; whatever `open` or its stream throws
+ * @throws the signal's reason; {ModelError} `stalled`, `endless_stream`; whatever `open` or its stream throws
  */
 export async function* watchStream(
   open: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
@@ -51,7 +51,7 @@ export async function* watchStream(
   try {
     watchdog.wait();
     for await (const event of await open(request.signal)) {
-      // The SDK still hands out what it had read before the abort.
+      // The SDK still returns events that it read before the abort.
       signal.throwIfAborted();
       const type = isRecord(event) ? event["type"] : undefined;
       watchdog.pause(PROGRESS.has(String(type)));
@@ -68,7 +68,7 @@ export async function* watchStream(
     clearTimeout(longest);
     signal.removeEventListener("abort", onAbort);
   }
-  // An aborted stream of the SDK ends as if it were complete.
+  // The SDK ends an aborted stream as if it were complete.
   signal.throwIfAborted();
   if (ended) throw new ModelError(ended);
 }
@@ -80,7 +80,7 @@ function limitAfter(event: unknown, limits: WatchLimits): number | undefined {
     const type = isRecord(event["content_block"]) ? event["content_block"]["type"] : undefined;
     return QUIET_BLOCKS.has(String(type)) ? limits.quietTimeoutMs : limits.idleTimeoutMs;
   }
-  // Thinking that is shown is not silent.
+  // Visible thinking is not silent.
   const delta = event["type"] === "content_block_delta" ? event["delta"] : undefined;
   return isRecord(delta) && delta["type"] === "thinking_delta" ? limits.idleTimeoutMs : undefined;
 }

@@ -4,12 +4,14 @@ import { type Json, rawBlock, type StepBlock } from "./step.ts";
 const TYPE = "compact_20260112";
 const USUAL_TRIGGER = 150_000;
 
-/** The edit of a request that asks for the API's own summaries. */
+/** Returns the request's edit that asks for the API's own summaries. */
 export function compactionEdit(body: Json): Json | undefined {
   return listOf((body["context_management"] as Json | undefined)?.["edits"]).find(({ type }) => type === TYPE);
 }
 
-/** A request as the model is shown it: nothing of what stands before the newest summary. One that failed changes nothing. */
+/**
+ * Returns the request as the model sees it, without anything before the newest summary. Failed summaries are ignored.
+ */
 export function afterCompaction(body: Json): Json {
   const messages = listOf(body["messages"]);
   const isSummary = (block: Json) => block["type"] === "compaction" && typeof block["content"] === "string";
@@ -21,7 +23,7 @@ export function afterCompaction(body: Json): Json {
   return { ...body, messages: [rest, ...messages.slice(at + 1)] };
 }
 
-/** The summary that the answer to a request begins with, if it has more tokens than its trigger. */
+/** Returns the summary block that the answer begins with, if the request has more tokens than its trigger. */
 export function compactionOf(body: Json, tokens: number): StepBlock | undefined {
   const edit = compactionEdit(body);
   const trigger = Number((edit?.["trigger"] as Json | undefined)?.["value"] ?? USUAL_TRIGGER);

@@ -3,16 +3,16 @@ import type { Json } from "./step.ts";
 
 const KEPT = /^(compaction|server_tool_use|mcp_tool_use|.+_tool_result)$/;
 
-/** What the server has written, so that it can tell whether a history repeats it faithfully. */
+/** Remembers what the server has written, to check whether a history repeats it unchanged. */
 export class IssuedContent {
-  /** By signature or data, because each request looks up a history of thousands of turns. */
+  /** Keyed by signature or data, because each request looks up a history of thousands of turns. */
   readonly #thinking = new Map<unknown, Json[]>();
   readonly #types = new Set<string>();
   readonly #kept: Json[] = [];
   readonly #thinkingBefore = new Map<string, readonly Json[]>();
   readonly #paused: (readonly Json[])[] = [];
 
-  /** Takes in a stream's events, as far as they were written. */
+  /** Records the events of a stream that were actually written. */
   record(events: readonly Json[]): void {
     const blocks = assemble(events);
     const thoughts = blocks.filter(isThinking);
@@ -35,12 +35,15 @@ export class IssuedContent {
     return this.#thinking.get(keyOf(block))?.some((issued) => isDeepStrictEqual(issued, plain(block))) ?? false;
   }
 
-  /** The thinking of the message in which this tool use was written. */
+  /** Returns the thinking of the message that contains this tool use. */
   thinkingOf(toolUseId: string): readonly Json[] {
     return this.#thinkingBefore.get(toolUseId) ?? [];
   }
 
-  /** `false` only for a summary or a server tool's block that was issued here and came back changed. */
+  /**
+   * Whether a block is unchanged. `false` only for a summary or a server tool's block that was issued here and came
+   * back changed.
+   */
   isFaithful(block: Json): boolean {
     const key = (each: Json) => `${String(each["type"])} ${String(each["id"] ?? each["tool_use_id"])}`;
     const issued = this.#kept.filter((each) => key(each) === key(block));
@@ -65,7 +68,7 @@ export function isThinking(block: Json): boolean {
   return block["type"] === "thinking" || block["type"] === "redacted_thinking";
 }
 
-/** A block for comparison: without cache marks and empty fields. */
+/** Returns a block without cache marks and empty citations, for comparison. */
 function plain(sent: Json): Json {
   const block = { ...sent };
   delete block["cache_control"];

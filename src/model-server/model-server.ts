@@ -13,56 +13,56 @@ import { writeEvents } from "./write-events.ts";
 export interface RecordedRequest {
   readonly body: Json;
   readonly headers: IncomingHttpHeaders;
-  /** The client's port, which tells requests on one connection from others. */
+  /** The client's port. It shows which requests shared a connection. */
   readonly connection: number | undefined;
-  /** `performance.now()` when it was read. */
+  /** The `performance.now()` at which the request was read. */
   readonly at: number;
-  /** Why it was answered with 400. */
+  /** Why the request was refused with status 400. */
   rejection: string | undefined;
-  /** The part of the answer's `usage` that counts the prompt. */
+  /** The prompt's part of the answer's `usage`. */
   usage: Json | undefined;
-  /** `aborted` by the client, before the answer was complete. */
+  /** `aborted`: the client closed the connection before the answer was complete. */
   state: "open" | "ended" | "aborted";
 }
 
 export type Script = readonly Step[] | ((request: RecordedRequest, index: number) => Step | Promise<Step>);
 
 export interface ModelServer extends AsyncDisposable {
-  /** The SDK's base URL. */
+  /** The base URL for the SDK. */
   readonly url: string;
   readonly requests: RecordedRequest[];
-  /** The requests that it was asked to count. */
+  /** The requests to count tokens. */
   readonly counted: readonly Json[];
-  /** The texts of all answers with status 400, in order. A test of a well-behaved client expects none. */
+  /** The messages of all answers with status 400, in order. A test of a well-behaved client expects none. */
   readonly rejections: readonly string[];
-  /** Number of calls for which nothing was scripted. */
+  /** The number of calls that had no scripted step. */
   readonly unscriptedCount: number;
-  /** Answers that are still being written. */
+  /** The number of answers that are still being written. */
   readonly openCount: number;
   readonly abortedCount: number;
-  /** Steps are added to those still waiting; a function replaces them all. */
+  /** Adds steps to those still queued. A function replaces them all. */
   script(script: Script): void;
-  /** Drops the steps that still wait. */
+  /** Drops the queued steps. */
   forget(): void;
-  /** Cuts all connections. Idempotent. */
+  /** Closes all connections. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface ModelServerOptions {
   readonly apiKey?: string;
-  /** The model's context; a longer prompt is refused. @defaultValue without an end */
+  /** The model's context size. Longer prompts are refused. @defaultValue unlimited */
   readonly maxTokens?: number;
-  /** For which models it answers `POST /v1/messages/count_tokens`, which not every endpoint does. @defaultValue all */
+  /** The models for which it answers `POST /v1/messages/count_tokens`. Not every endpoint does. @defaultValue all */
   readonly counts?: (model: unknown) => boolean;
-  /** Whether thinking is refused when something before it has changed, as newer models do. @defaultValue false */
+  /** Whether thinking is refused if anything before it has changed, as newer models do. @defaultValue false */
   readonly bindsThinking?: boolean;
   /** How many of the newest requests are kept. @defaultValue all */
   readonly keepsRequests?: number;
 }
 
 /**
- * Starts a server that speaks `POST /v1/messages` as strictly as Anthropic does: a request that breaks a rule is
- * answered with 400 and takes no step of the script. A call beyond the script gets a 500 that is not to be retried.
+ * Starts a server that implements `POST /v1/messages` as strictly as Anthropic. A request that breaks a rule gets a 400
+ * and consumes no step of the script. A call beyond the script gets a 500 that must not be retried.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { keepsRequests = Number.POSITIVE_INFINITY } = options;

@@ -9,11 +9,14 @@ interface Position {
   readonly isBreakpoint: boolean;
 }
 
-/** Prompt caching as documented: written at breakpoints, read by the longest prefix up to 20 positions before one. */
+/**
+ * Prompt caching as documented: written at breakpoints, and read from the longest prefix that ends at most 20 positions
+ * before one.
+ */
 export class PromptCache {
   readonly #written = new Set<string>();
 
-  /** Enters a request in the cache, and returns its `usage` numbers. A token is four characters. */
+  /** Adds a request to the cache and returns its `usage` numbers. Four characters count as one token. */
   charge(body: Json): Json {
     const positions = toPositions(body);
     const breakpoints = positions.flatMap(({ isBreakpoint }, index) => (isBreakpoint ? [index] : []));
@@ -30,12 +33,12 @@ export class PromptCache {
   }
 }
 
-/** A prompt's tokens: one for each four characters. */
+/** Returns a prompt's tokens. Four characters count as one token. */
 export function tokensOf(body: Json): number {
   return toPositions(body).at(-1)?.tokens ?? 0;
 }
 
-/** Every tool, system text and content block in the API's order, each with the hash of all up to it. */
+/** Returns every tool, system text and content block in the API's order, each with the hash of everything up to it. */
 function toPositions(body: Json): Position[] {
   const listOf = (value: unknown): Json[] =>
     typeof value === "string" ? [{ type: "text", text: value }] : Array.isArray(value) ? (value as Json[]) : [];
@@ -50,7 +53,7 @@ function toPositions(body: Json): Position[] {
   return [...tools, ...system, ...messages].map((item: Json, index) => {
     const { cache_control: mark, ...rest } = item;
     const serialized = JSON.stringify(rest);
-    // A change of settings makes the cache of messages useless, but not that of tools and system text.
+    // Changed settings invalidate the cache of messages, but not that of tools and system texts.
     const salt = index === tools.length + system.length ? settings : "";
     hash = createHash("sha256").update(hash).update(salt).update(serialized).digest("hex");
     tokens += Math.ceil(serialized.length / 4);

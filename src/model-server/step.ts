@@ -1,7 +1,7 @@
-/** A JSON object as it goes over the wire. */
+/** A JSON object as sent over the wire. */
 export type Json = Record<string, unknown>;
 
-/** A content block to stream: how it starts, and the deltas that follow. */
+/** A content block to stream: its start and the deltas that follow. */
 export type StepBlock =
   | { readonly kind: "text"; readonly text: string; readonly citations: readonly Json[] }
   | { readonly kind: "thinking"; readonly text: string }
@@ -10,16 +10,16 @@ export type StepBlock =
 
 export const text = (content: string, ...citations: Json[]): StepBlock => ({ kind: "text", text: content, citations });
 
-/** Its signature is made, and later checked, by the server. */
+/** The server signs it and checks the signature later. */
 export const thinking = (content: string): StepBlock => ({ kind: "thinking", text: content });
 
 export const redactedThinking = (data: string): StepBlock => rawBlock({ type: "redacted_thinking", data });
 
-/** Without an id the server makes a new one. */
+/** Without an id, the server generates one. */
 export const toolUse = (name: string, input: Json = {}, id?: string): StepBlock =>
   malformedToolJson(name, JSON.stringify(input), id);
 
-/** A tool call whose arguments are the text as it is; `""` sends no delta at all. */
+/** A tool call whose arguments are sent exactly as written in `json`; `""` sends no delta at all. */
 export const malformedToolJson = (name: string, json: string, id?: string): StepBlock => ({
   kind: "tool_use",
   name,
@@ -33,7 +33,7 @@ export const serverToolUse = (name: string, input: Json, id: string): StepBlock 
     ...jsonDeltas(JSON.stringify(input), 20),
   );
 
-/** As the API sends it: whole in its start, without deltas. */
+/** Sent like the API does: complete in its start, without deltas. */
 export const serverToolResult = (type: string, toolUseId: string, content: unknown): StepBlock =>
   rawBlock({ type, tool_use_id: toolUseId, content });
 
@@ -42,7 +42,7 @@ export const rawBlock = (start: Json, ...deltas: Json[]): StepBlock => ({ kind: 
 export const unknownBlock = (fields: Json = {}, ...deltas: Json[]): StepBlock =>
   rawBlock({ type: "future_block", ...fields }, ...deltas);
 
-/** What goes wrong once `after` events are written (message_start is the first). */
+/** What goes wrong after `after` events have been written (message_start is the first). */
 export interface Fault {
   readonly kind: "stall" | "pings_only" | "end" | "destroy" | "error";
   readonly after: number;
@@ -50,15 +50,15 @@ export interface Fault {
 }
 
 export const stallAfter = (after: number): Fault => ({ kind: "stall", after });
-/** From then on only pings are sent, one every 10 ms. */
+/** Afterwards sends only pings, one every 10 ms. */
 export const pingsOnly = (after: number): Fault => ({ kind: "pings_only", after });
-/** A clean end of the body, before message_stop. */
+/** Ends the body cleanly, before message_stop. */
 export const endWithoutStop = (after: number): Fault => ({ kind: "end", after });
 export const destroySocket = (after: number): Fault => ({ kind: "destroy", after });
 export const sseError = (after: number, errorType = "overloaded_error"): Fault => ({ kind: "error", after, errorType });
 
 export interface ReplyOptions {
-  /** @defaultValue "tool_use" if a block is a tool call, else "end_turn" */
+  /** @defaultValue "tool_use" if a block is a tool call, otherwise "end_turn" */
   readonly stopReason?: string;
   readonly stopDetails?: Json;
   readonly container?: Json;
@@ -69,13 +69,13 @@ export interface ReplyOptions {
   /** Milliseconds before each event. @defaultValue 0 */
   readonly slow?: number;
   readonly fault?: Fault;
-  /** Events of other types, each written before the event of that position. */
+  /** Additional events, each inserted at its position. */
   readonly insert?: readonly { readonly at: number; readonly event: Json }[];
 }
 
 export const unknownEvent = (at: number, fields: Json = {}) => ({ at, event: { type: "future_event", ...fields } });
 
-/** Reply options that delay each event. */
+/** Returns options that delay each event. */
 export const slow = (msPerEvent: number): ReplyOptions => ({ slow: msPerEvent });
 
 /** How the server answers one request. */
@@ -97,7 +97,7 @@ export const reply = (blocks: readonly StepBlock[], options: ReplyOptions = {}):
   options,
 });
 
-/** A whole stream as it was written down, sent event by event. */
+/** Replays a recorded stream, event by event. */
 export const recorded = (events: readonly Json[], options: ReplyOptions = {}): Step => ({
   kind: "recorded",
   events,
@@ -116,21 +116,21 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   529: "overloaded_error",
 };
 
-/** @param type by default the one that belongs to the status */
+/** @param type defaults to the error type of the status */
 export function httpError(status: number, type?: string, headers: Record<string, string> = {}): Step {
   const errorType = type ?? ERROR_TYPES[status] ?? "api_error";
   return { kind: "http_error", status, errorType, headers, message: `Scripted ${errorType}` };
 }
 
-/** Takes the request and never answers. */
+/** Accepts the request but never answers it. */
 export const noHeaders = (): Step => ({ kind: "no_headers" });
 
-/** input_json_delta events for a text, cut into pieces. */
+/** Returns input_json_delta events for a string, cut into pieces. */
 export function jsonDeltas(json: string, chunking: number): Json[] {
   return pieces(json, chunking).map((partial_json) => ({ type: "input_json_delta", partial_json }));
 }
 
-/** Never cuts a character of two code units. */
+/** Cuts a string into pieces, never inside a surrogate pair. */
 export function pieces(content: string, chunking: number): string[] {
   return content.match(new RegExp(`[^]{1,${chunking}}`, "gu")) ?? [];
 }

@@ -4,14 +4,14 @@ import { listOf } from "./message.ts";
 import type { Json } from "./step.ts";
 
 /**
- * The rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is accepted only after the same tools, system
- * text and messages after which it was written. Older thinking may be left out.
+ * Implements a rule of Claude Opus 5.5, Sonnet 5.5 and Haiku 5.5: a thinking block is accepted only if the tools,
+ * system text and messages before it are the same as when it was written. Older thinking may be omitted.
  */
 export class ThinkingBinding {
-  /** Hashes of what stood before a thinking block, by its signature. Equal thoughts share a signature. */
+  /** Hashes of what came before a thinking block, by its signature. Equal thoughts share a signature. */
   readonly #prefixes = new Map<unknown, Set<string>>();
 
-  /** Takes in what was written in answer to a request. */
+  /** Records the thinking written in answer to a request. */
   record(events: readonly Json[], body: Json): void {
     const prefix = prefixesOf(body).at(-1) ?? "";
     for (const { delta } of events as { delta?: Json }[]) {
@@ -21,7 +21,7 @@ export class ThinkingBinding {
     }
   }
 
-  /** Why the API would refuse a request, in its words; `undefined` when it would not. */
+  /** Returns why the API would refuse a request, in the API's words, or `undefined` if it would not. */
   problemOf(body: Json): string | undefined {
     const prefixes = prefixesOf(body);
     for (const [at, { content }] of listOf(body["messages"]).entries())
@@ -32,7 +32,7 @@ export class ThinkingBinding {
   }
 }
 
-/** For each message a hash of all before it, and one of everything. */
+/** Returns, for each message, a hash of everything before it, and finally one of everything. */
 function prefixesOf(body: Json): string[] {
   const hash = createHash("sha256").update(JSON.stringify([body["tools"], body["system"]].map(plain)));
   const before = listOf(body["messages"]).map(({ role, content }) => {
@@ -43,7 +43,7 @@ function prefixesOf(body: Json): string[] {
   return [...before, hash.digest("hex")];
 }
 
-/** Without cache marks, which are no part of the content. */
+/** Removes cache marks, which are not part of the content. */
 function plain(list: unknown): unknown {
   return Array.isArray(list) ? (list as Json[]).map(({ cache_control: _mark, ...item }) => item) : list;
 }

@@ -6,13 +6,13 @@ export interface EventContext {
   readonly messageId: string;
   readonly usage: Json;
   readonly nextToolUseId: () => string;
-  /** What the API writes before the answer, and what that has cost. */
+  /** The summary that the API writes before the answer, and its usage. */
   readonly summary?: { readonly block: StepBlock; readonly usage: Json };
 }
 
 const SUMMARY_TOKENS = 200;
 
-/** A reply as Anthropic streams it. A recorded stream is sent as it is. */
+/** Returns the events of a reply, as Anthropic streams them. A recorded stream is returned unchanged. */
 export function toEvents(step: Extract<Step, { kind: "reply" | "recorded" }>, context: EventContext): Json[] {
   const events = step.kind === "recorded" ? [...step.events] : replyEvents(step, context);
   for (const { at, event } of step.options.insert ?? []) events.splice(at, 0, event);

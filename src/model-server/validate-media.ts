@@ -3,7 +3,7 @@ import { listOf } from "./message.ts";
 import type { Json } from "./step.ts";
 
 const MAX_IMAGE_BASE64 = 5 * 1024 * 1024;
-/** By the first bytes, in base64. */
+/** The first bytes of each type, in base64. */
 const BEGINNINGS: readonly (readonly [string, RegExp])[] = [
   ["image/png", /^iVBORw0KGg/u],
   ["image/jpeg", /^\/9j\//u],
@@ -13,7 +13,7 @@ const BEGINNINGS: readonly (readonly [string, RegExp])[] = [
 ];
 const RESULT_TYPES = ["text", "image", "document", "search_result", "tool_reference"];
 
-/** The rules for pictures, documents and search results, in the API's words. */
+/** Yields violations of the rules for pictures, documents and search results, in the API's words. */
 export function* validateMedia(block: Json, path: string): Generator<string> {
   const { type } = block;
   if (type === "tool_result") yield* validateResult(block, path);

@@ -7,7 +7,7 @@ import type { Json } from "./step.ts";
 import { validateSystemMessages } from "./validate-system-messages.ts";
 import { validateServerTools } from "./validate-server-tools.ts";
 
-/** The fields that the API allows, by type of block. Blocks of other types may have all fields. */
+/** The fields that the API allows, by block type. Blocks of other types may have any field. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   text: ["text", "citations", "cache_control"],
   thinking: ["thinking", "signature"],
@@ -19,7 +19,10 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 const USER_TYPES = ["text", "image", "document", "search_result", "tool_result", "container_upload"];
 const ASSISTANT_TYPES = ["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "container_upload"];
 
-/** The rules for `messages`, in the API's words, as it reads them: neighbours of one role are one message. */
+/**
+ * Yields violations of the rules for `messages`, in the API's words. Like the API, it first merges neighboring messages
+ * of the same role.
+ */
 export function* validateMessages(body: Json, issued: IssuedContent, betas = ""): Generator<string> {
   const all = mergeNeighbours(listOf(body["messages"]));
   yield* validateSystemMessages(body, all, betas);
@@ -144,13 +147,16 @@ function* validateResults(content: readonly Json[], at: number, before: readonly
   }
 }
 
-/** Ids of the results at the beginning of a user message: only those count as immediately after. */
+/** Returns the ids of the results at the start of a user message. Only those count as immediately after. */
 function leadingResults(content: readonly Json[]): unknown[] {
   const end = content.findIndex(({ type }) => type !== "tool_result");
   return content.slice(0, end < 0 ? undefined : end).map((block) => block["tool_use_id"]);
 }
 
-/** In a tool loop with thinking, the message that called the tools must keep all its thinking; `adaptive`: or none. */
+/**
+ * In a tool loop with thinking, the message that called the tools must keep all of its thinking. With `adaptive`, it
+ * may also have none.
+ */
 function* validateThinkingKept(body: Json, messages: readonly Message[], issued: IssuedContent): Generator<string> {
   const mode = (body["thinking"] as Json | undefined)?.["type"];
   const [call, answer] = messages.slice(-2);

@@ -11,7 +11,11 @@ const PARAMS = words(
 const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"];
 const SERVER_TOOL = /^(web_search|web_fetch|code_execution|tool_search_tool_(regex|bm25))_\d{8}$/;
 
-/** Why the API would answer 400 invalid_request_error, in its words, or `undefined`. `betas`: the header. */
+/**
+ * Returns why the API would answer 400 invalid_request_error, in its words, or `undefined` if it would not.
+ *
+ * @param betas the `anthropic-beta` header
+ */
 export function validateRequest(body: Json, issued: IssuedContent, betas = ""): string | undefined {
   for (const problem of [
     ...validateParams(body),
@@ -40,7 +44,7 @@ function* validateParams(body: Json): Generator<string> {
     yield "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'";
 }
 
-/** By type, the beta that it needs. */
+/** The beta that each type of edit requires. */
 const EDITS: Readonly<Record<string, string>> = {
   clear_tool_uses_20250919: "context-management-2025-06-27",
   compact_20260112: "compact-2026-01-12",

@@ -2,7 +2,10 @@ import type { IssuedContent } from "./issued-content.ts";
 import type { Json } from "./step.ts";
 import type { Message } from "./message.ts";
 
-/** Server tools: a call has its result in the same message, unless the message pauses or also calls client tools. */
+/**
+ * Checks server tools: a call needs its result in the same message, unless the message pauses or also calls client
+ * tools.
+ */
 export function* validateServerTools(
   body: Json,
   messages: readonly Message[],
@@ -34,7 +37,7 @@ export function* validateServerTools(
 
 interface ResultContext {
   readonly calls: readonly Json[];
-  /** Calls of the message before, which this one must answer first. */
+  /** Open calls of the previous message, which this one must answer first. */
   readonly open: readonly Json[];
   readonly issued: IssuedContent;
 }
@@ -75,7 +78,7 @@ function isResult({ type }: Json): boolean {
   return typeof type === "string" && type.endsWith("_tool_result");
 }
 
-/** The code execution tool is offered under one name and called under three. */
+/** The code execution tool is declared under one name and called under three. */
 function isOffered(name: string, toolNames: readonly string[]): boolean {
   return toolNames.includes(name) || (name.endsWith("code_execution") && toolNames.includes("code_execution"));
 }

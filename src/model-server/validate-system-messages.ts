@@ -2,7 +2,9 @@ import { listOf, type Message } from "./message.ts";
 import type { Json } from "./step.ts";
 import { validateTool } from "./validate-tool.ts";
 
-/** Checks messages of the role `system`, which add or remove tools; they need the beta `inline-tools-2026-09-15`. */
+/**
+ * Checks messages with the role `system`, which add or remove tools. They require the beta `inline-tools-2026-09-15`.
+ */
 export function* validateSystemMessages(body: Json, messages: readonly Message[], betas: string): Generator<string> {
   const known = new Set(listOf(body["tools"]).map(({ name }) => name));
   for (const [at, { role, content }] of messages.entries()) {

@@ -7,7 +7,7 @@ const TOOL_FIELDS = new Set(
 );
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** Checks one of our own tools, from the request's list or from a system message. */
+/** Checks a custom tool, from the request's list or from a system message. */
 export function* validateTool(tool: Json, path: string): Generator<string> {
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(String(tool["name"])))
     yield `${path}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'`;
@@ -22,7 +22,7 @@ export function* validateTool(tool: Json, path: string): Generator<string> {
     yield `${path}.custom.input_schema.properties: Property keys should match pattern '${PROPERTY_NAME.source}'`;
 }
 
-/** At any depth; `properties` in an `enum` or the like does not occur in tests. */
+/** Searches at any depth. Does not handle a key `properties` inside an `enum` and the like, which tests never use. */
 function hasBadProperty(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   const { properties } = schema as Json;

@@ -4,7 +4,10 @@ import type { Json, ReplyOptions } from "./step.ts";
 
 const PING_MS = 10;
 
-/** Writes events as SSE and acts out the fault. Ends when the response does; a stall ends with the connection. */
+/**
+ * Writes events as SSE and then acts out the fault. After a stall, the response stays open until the connection is
+ * closed.
+ */
 export async function writeEvents(
   response: ServerResponse,
   events: readonly Json[],
@@ -30,7 +33,7 @@ export async function writeEvents(
         }
         return;
       case "destroy":
-        // The client must read what was written first: a reset may overtake it.
+        // Gives the client time to read what was written, because a reset may overtake it.
         await sleep(PING_MS, undefined, { signal: gone.signal });
         response.destroy();
         return;
@@ -47,7 +50,6 @@ export async function writeEvents(
   }
 }
 
-/** One event of a stream, as it goes over the wire. */
 export function toSse(event: Json): string {
   return `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`;
 }

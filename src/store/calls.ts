@@ -14,12 +14,12 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessions/session-writer.ts";
 import { storedBlocks, type TurnBlockRow } from "./turns/write-blocks.ts";
 
-/** Fields of a call that have no column: they are read from other tables, or are not stored. */
+/** Fields of a call that have no column. They are read from other tables or not stored. */
 const ELSEWHERE = ["outcome", "messageId", "participant", "editedInput", "hasStoredPermission", "onInterrupt"] as const;
 type Elsewhere = (typeof ELSEWHERE)[number];
 type OutcomeField = Exclude<keyof Success | keyof Failure, "state">;
 
-/** The columns of fields that are written once; `started_at` when the call starts. */
+/** The columns of fields that are written only once (`started_at` when the call starts). */
 const FIXED = {
   id: "id",
   turnId: "turn_id",
@@ -46,7 +46,8 @@ const OUTCOME = {
 } as const satisfies Record<OutcomeField, string>;
 
 /**
- * The columns that change while the call is open. One of `UNTOUCHED` has its field's name: `deadlineAt`, `deadline_at`.
+ * The columns that change while the call is open. Fields of `UNTOUCHED` map to their name in snake case: `deadlineAt`,
+ * `deadline_at`.
  */
 const CHANGING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -65,12 +66,12 @@ const CHANGES = Object.values(CHANGING).map((column) => `${column} = excluded.${
 const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${column} as "${field}"`);
 
 /**
- * Stores a call as it is now. A stored call is changed only while it is open, and only by a newer revision: the first
- * end wins, and storing it again changes nothing. When a call ends, its open permission requests end with it.
+ * Stores a call in its current state. A stored call changes only while it is open, and only to a newer revision: the
+ * first end wins, and storing it again has no effect. When a call ends, its open permission requests end with it.
  *
- * @param blocks are stored with it, all or none
+ * @param blocks are stored in the same statement, all or none
  * @returns how many of the blocks were new
- * @throws {AppError} `lost_lease`; `internal` for another call of the same tool use, or for blocks that cannot be stored
+ * @throws {AppError} `lost_lease`; `internal` if another call has the same tool use, or a block cannot be stored
  */
 export async function saveCall(
   { sql, lease }: SessionWriter,
@@ -100,7 +101,7 @@ export async function saveCall(
   return row.count;
 }
 
-/** The call as JSON, by its columns' names. PostgreSQL converts each value to its column's type. */
+/** Converts a call to JSON by column name. PostgreSQL converts each value to its column's type. */
 function toRow(call: Call): JsonObject {
   const fields: Readonly<Record<string, unknown>> = { ...call, ...call.outcome };
   return Object.fromEntries(
@@ -109,33 +110,36 @@ function toRow(call: Call): JsonObject {
 }
 
 /**
- * A field whose name ends with `At` is a time. Half a surrogate pair, which a model may write in a name, is no JSON.
+ * Fields whose name ends with `At` are times. Strings are made well-formed, because a model may write half a surrogate
+ * pair in a name, which JSON cannot contain.
  */
 function toColumn(field: string, value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   return field.endsWith("At") && typeof value === "number" ? new Date(value).toISOString() : value;
 }
 
-/** A turn's calls, in the order in which they were asked for. */
+/** Loads a turn's calls, in the order in which the model requested them. */
 export async function loadCallsOfTurn(sql: Sql, { turnId }: { readonly turnId: string }): Promise<Call[]> {
   return loadCalls(sql, sql`turn_id = ${turnId}`);
 }
 
-/** A call that is open, or whose end the model may not know. */
+/** A call that is open, or whose outcome the model may not know. */
 export interface UnsettledCall {
   readonly call: Call;
   /** The result that the model got in the call's turn: the outcome, or a receipt. */
   readonly resultInTurn: JsonObject | null;
-  /** The result in which the model got the outcome later. */
+  /** The result that reported the outcome to the model in a later turn. */
   readonly resultTold: JsonObject | null;
   /** Whether its turn was replaced. */
   readonly isReplaced: boolean;
 }
 
-/** The condition of the index `tool_calls_not_over`, so that it can be used. */
+/** Repeats the condition of the index `tool_calls_not_over`, so that PostgreSQL can use it. */
 const notOver = (sql: Sql) => sql`(tool_calls.state in ('pending', 'running') or (is_background and not is_told))`;
 
-/** A session's calls that are open, or whose end the model may not know; those of replaced turns included. */
+/**
+ * Loads a session's calls that are open, or whose outcome the model may not know, including those of replaced turns.
+ */
 export async function loadUnsettledCalls(
   sql: Sql,
   { sessionId }: { readonly sessionId: string },
@@ -168,7 +172,9 @@ export async function loadUnsettledCalls(
   });
 }
 
-/** The forms that these calls asked for. A form is stored as a call; its `toolUseId` names the call that asked. */
+/**
+ * Loads the forms that these calls asked for. A form is stored as a call; its `toolUseId` names the call that asked.
+ */
 export async function loadForms(
   sql: Sql,
   { sessionId, callIds }: { readonly sessionId: string; readonly callIds: readonly string[] },
@@ -179,7 +185,7 @@ export async function loadForms(
   return calls.filter((call) => callIds.includes(asksFor(call) ?? ""));
 }
 
-/** Stores that the model knows how these calls ended, or need not know it. */
+/** Stores that the model knows how these calls ended, or does not need to know. */
 export async function markTold(
   writer: SessionWriter,
   { callIds }: { readonly callIds: readonly string[] },
@@ -192,7 +198,7 @@ export async function markTold(
   );
 }
 
-/** The calls of the running turn, and all other open calls, oldest first. */
+/** Loads the calls of the running turn and all other open calls, oldest first. */
 export async function loadCallsNow(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<Call[]> {
   return loadCalls(
     sql,
@@ -205,7 +211,7 @@ export async function loadCallsNow(sql: Sql, { sessionId }: { readonly sessionId
   );
 }
 
-/** @returns `undefined` for a call that is not stored, or not in this session */
+/** @returns `undefined` if the session has no stored call with this id */
 export async function loadCall(
   sql: Sql,
   { sessionId, callId }: { readonly sessionId: string; readonly callId: string },
@@ -214,7 +220,7 @@ export async function loadCall(
   return call;
 }
 
-/** A row of the query below, without its nulls. */
+/** A row of the query below, without nulls. */
 type Row = Omit<Call, "outcome" | "onInterrupt"> & Partial<Omit<Success, "state"> & Omit<Failure, "state">>;
 
 async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]> {
@@ -233,7 +239,7 @@ async function loadCalls(sql: Sql, isWanted: postgres.Fragment): Promise<Call[]>
   });
 }
 
-/** `onInterrupt` is not stored: a call of an earlier worker goes on when it is interrupted. */
+/** `onInterrupt` is not stored. A call loaded from the database continues when its turn is interrupted. */
 function toCall({ result, content, display, errorCode, errorMessage, ...row }: Row): Call {
   const outcome = storedOutcome(row.state, { result, content, display, errorCode, errorMessage });
   return { ...row, onInterrupt: "finish", outcome };
@@ -252,7 +258,10 @@ function storedOutcome(
 
 const KEPT = 20;
 
-/** Stores an answer that changed nothing. Only the first 20 of a call, so that a client cannot make the row grow. */
+/**
+ * Stores an answer that changed nothing. Only the first 20 of a call are stored, so that a client cannot grow the row
+ * without limit.
+ */
 export async function recordExtraAnswer(
   writer: SessionWriter,
   { callId, answer }: { readonly callId: string; readonly answer: ExtraAnswer },

@@ -5,31 +5,33 @@ import type { LoadMarks } from "./sessions/session-marks.ts";
 
 /** Follows one session. Its methods must not throw. */
 export interface SessionFollower {
-  /** A notification's payload. */
+  /** Called with a notification's payload. */
   readonly onEvent: (payload: string) => void;
-  /** Called when something may have been missed. */
+  /** Called when notifications may have been missed. */
   readonly onGap: () => void;
 }
 
 /**
- * One listening connection for all sessions of a process. While notifications are not heard, sessions are polled, and
- * their followers hear of changes by `onGap`, about a second later at most.
+ * Shares one listening connection among all sessions of a process. While notifications do not arrive, sessions are
+ * polled instead, and followers are notified of changes through `onGap` within about a second.
  */
 export interface EventHub {
-  /** Resolves when notifications are heard or polling has begun. `onGap` tells of what was missed until then. */
+  /**
+   * Resolves once notifications arrive or polling has begun. What was missed before then is reported through `onGap`.
+   */
   readonly listen: () => Promise<void>;
-  /** Returns a function that stops following. */
+  /** Follows a session. Returns a function that stops following. */
   readonly follow: (sessionId: string, follower: SessionFollower) => () => void;
   readonly close: () => Promise<void>;
 }
 
 interface HubOptions {
-  /** As in `listenEvents`. Undefined: sessions are polled. */
+  /** As in `listenEvents`. If `undefined`, sessions are polled. */
   readonly listenUrl: string | undefined;
   readonly channel: string;
-  /** Reads what polling compares. */
+  /** Reads the marks that polling compares. */
   readonly loadMarks: LoadMarks;
-  /** Sends the pings, and polls. */
+  /** Used for pings and polling. */
   readonly sql: Sql;
   readonly onError: (error: unknown) => void;
   /** As in `listenEvents`. */
@@ -38,7 +40,7 @@ interface HubOptions {
 
 const LISTEN_LIMIT_MS = 2_000;
 
-/** Connects when it is first asked to listen. `sql` stays open. */
+/** Opens an event hub. It connects on the first call of `listen`. Closing it leaves `sql` open. */
 export function openEventHub({ listenUrl, ...options }: HubOptions): EventHub {
   const { sql, loadMarks, onError } = options;
   const followers = new Map<string, Set<SessionFollower>>();

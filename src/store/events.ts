@@ -4,36 +4,39 @@ import { runQuery } from "./database/store-error.ts";
 import { type SessionWriter, fencingRow } from "./sessions/session-writer.ts";
 
 export interface ListenOptions {
-  /** The address of PostgreSQL itself, because a pooler in transaction mode does not pass notifications on. */
+  /** PostgreSQL's own address, because a pooler in transaction mode does not pass notifications on. */
   readonly listenUrl: string;
-  /** The channel. Its payloads begin with a session's id and a space. */
+  /** The channel to listen to. Its payloads begin with a session's id and a space. */
   readonly channel: string;
-  /** Sends the pings. */
+  /** Used for the pings. */
   readonly sql: Sql;
-  /** `payload` without the session's id. Must not throw. */
+  /** Receives `payload` without the session's id. Must not throw. */
   readonly onEvent: (sessionId: string, payload: string) => void;
-  /** Called when notifications are heard from now on. Those since the last connection were missed. */
+  /** Called when the connection starts to receive notifications. Those since the last connection were missed. */
   readonly onListening: () => void;
   readonly onError: (error: unknown) => void;
-  /** How often it checks that it still hears its own pings. @defaultValue 5000 */
+  /** How often the connection is checked with a ping. @defaultValue 5000 */
   readonly checkMs?: number;
 }
 
 const PING = "ping";
-/** After this many checks without a notification, `isHearing` is false. */
+/** `isHearing` returns false after this many checks without a notification. */
 const UNSURE_CHECKS = 2;
-/** After this many checks without one, the connection counts as dead. */
+/** The connection counts as dead after this many checks without a notification. */
 const SILENT_CHECKS = 3;
 
 export interface EventListener {
-  /** Whether notifications are heard, by its own pings. After a loss it is false within two checks. */
+  /**
+   * Whether notifications (its own pings included) arrive. Returns false within two checks after the connection is
+   * lost.
+   */
   readonly isHearing: () => boolean;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Listens to one channel, for all sessions. The driver reconnects by itself. A connection that died unnoticed no longer
- * hears its own pings, and is replaced.
+ * Listens to one channel for all sessions. postgres.js reconnects after a lost connection. A connection that died
+ * unnoticed no longer receives its own pings and is replaced.
  */
 export function listenEvents(options: ListenOptions): EventListener {
   const { listenUrl, channel, sql, onEvent, onListening, onError, checkMs = 5_000 } = options;
@@ -78,14 +81,14 @@ export function listenEvents(options: ListenOptions): EventListener {
   };
 }
 
-/** The channel of all sessions' live events. Each payload begins with the session's id. */
+/** The channel for the live events of all sessions. Each payload begins with the session's id. */
 export const EVENT_CHANNEL = "parley_events";
-/** PostgreSQL's own limit is a little less than 8,000 bytes. */
+/** Slightly below PostgreSQL's limit of 8,000 bytes. */
 export const MAX_PAYLOAD_BYTES = 7_500;
 
 /**
- * Sends payloads to all listeners, in order. No two of a batch may be equal: PostgreSQL drops repeated ones. Each has
- * at most `MAX_PAYLOAD_BYTES`, and no NUL. Sends nothing once another worker has the session.
+ * Sends payloads to all listeners, in order. Payloads of a batch must differ, because PostgreSQL drops duplicates. Each
+ * may have at most `MAX_PAYLOAD_BYTES` and no NUL. Sends nothing once another worker has claimed the session.
  */
 export async function notifyEvents(writer: SessionWriter, payloads: readonly string[]): Promise<void> {
   await runQuery(writer.sql`

@@ -4,14 +4,14 @@ import { type SessionWriter, writeFenced } from "./sessions/session-writer.ts";
 
 /** Media for the model, and where they came from. */
 export interface GivenMedia {
-  /** The call whose outcome names them; null when they came with a message. */
+  /** The call whose outcome names them; `null` if they came with a message. */
   readonly callId: string | null;
-  /** The participant who gave them; null when the worker's own tools made them. */
+  /** The participant who sent them; `null` if the worker's own tools made them. */
   readonly from: string | null;
   readonly media: readonly Media[];
 }
 
-/** Stores bytes that blocks will name. Bytes that are stored already stay as they are. */
+/** Stores media before blocks refer to them. Does not change media that are already stored. */
 export async function insertMedia(writer: SessionWriter, { callId, from, media }: GivenMedia): Promise<void> {
   const { sql, lease } = writer;
   for (const { id, mediaType, bytes } of media) {
@@ -26,7 +26,7 @@ export async function insertMedia(writer: SessionWriter, { callId, from, media }
   }
 }
 
-/** The media of these ids, without those that the session does not have any more. */
+/** Loads media by id, omitting those that the session no longer has. */
 export async function loadMedia(
   { sql, lease }: SessionWriter,
   { ids }: { readonly ids: readonly string[] },

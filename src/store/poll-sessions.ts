@@ -5,11 +5,11 @@ import type { LoadMarks } from "./sessions/session-marks.ts";
 interface PollOptions {
   readonly sql: Sql;
   readonly loadMarks: LoadMarks;
-  /** The sessions to look at now. */
+  /** Returns the sessions to poll now. */
   readonly followed: () => readonly string[];
-  /** Called when something may have changed in the session. Must not throw. */
+  /** Called when something may have changed in a session. Must not throw. */
   readonly onChanged: (sessionId: string) => void;
-  /** Called at the first failure, and then not again until it works. */
+  /** Called at the first failure, and again only after polling has worked in between. */
   readonly onError: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
@@ -17,8 +17,8 @@ interface PollOptions {
 const POLL_EVERY_MS = 1_000;
 
 /**
- * Asks the database every second, with one statement for all of them, which sessions have changed since it last asked.
- * A session that it asks about for the first time counts as changed. Returns when `signal` is aborted.
+ * Polls the database every second for changed sessions, with one statement for all of them. A session that is polled
+ * for the first time counts as changed. Resolves when `signal` is aborted.
  */
 export async function pollSessions(options: PollOptions): Promise<void> {
   const { sql, loadMarks, followed, onChanged, onError, signal } = options;

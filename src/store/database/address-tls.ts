@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { AppError } from "../../errors/app-error.ts";
 
-/** Parameters of an address that say how the connection is encrypted. */
+/** The parameters of an address that control encryption. */
 export const TLS_PARAMETERS = [
   "sslmode",
   "ssl",
@@ -17,7 +17,7 @@ export const TLS_PARAMETERS = [
   "ssl_max_protocol_version",
 ] as const;
 
-/** libpq's modes, and `no-verify`, which node-postgres and Heroku have for libpq's `require`. */
+/** libpq's modes, and `no-verify`, the name that node-postgres and Heroku use for libpq's `require`. */
 const MODES = ["disable", "allow", "prefer", "require", "no-verify", "verify-ca", "verify-full"];
 const FILES = { sslrootcert: "ca", sslcert: "cert", sslkey: "key", sslcrl: "crl" } as const;
 const VALUES = {
@@ -27,10 +27,10 @@ const VALUES = {
 } as const;
 
 /**
- * The driver's `ssl` for an address; `undefined` when the address says nothing of it. As in libpq, `require` verifies the
- * server's certificate if there is a root certificate to do it with, and a Unix socket has no TLS.
+ * Returns the driver's `ssl` option for an address, or `undefined` if the address does not mention TLS. As in libpq,
+ * `require` verifies the server's certificate only if a root certificate is set, and Unix sockets never use TLS.
  *
- * @throws {AppError} `invalid_config` for an unknown mode, and for a certificate that cannot be read
+ * @throws {AppError} `invalid_config` for an unknown mode or an unreadable certificate
  */
 export function addressTls(params: URLSearchParams): unknown {
   const mode = modeOf(params);
@@ -46,11 +46,11 @@ export function addressTls(params: URLSearchParams): unknown {
     ...Object.fromEntries(
       Object.entries(VALUES).flatMap(([name, field]) => (params.has(name) ? [[field, params.get(name)]] : [])),
     ),
-    // TLS looks for the name in the certificate, and `hostaddr` is where to connect.
+    // The certificate contains the host name, while `hostaddr` is the address to connect to.
     ...(params.has("hostaddr") && params.has("host") && { servername: params.get("host") }),
   };
   const hasSettings = Object.keys(settings).length > 0;
-  // The driver tries without TLS only for the word.
+  // postgres.js falls back to an unencrypted connection only if `ssl` is the string "prefer".
   if (!hasSettings && (mode === undefined || mode === "prefer" || mode === "allow")) return mode && "prefer";
   const isFull = mode === "verify-full" || root === "system";
   const verifies = isFull || mode === "verify-ca" || (root && mode !== "no-verify" && !isLax(mode));
@@ -69,7 +69,7 @@ function modeOf(params: URLSearchParams): string | undefined {
   if (params.get("sslaccept") === "strict") return "verify-full";
   const mode = params.get("sslmode") ?? params.get("ssl") ?? (params.get("requiressl") === "1" ? "require" : undefined);
   if (mode === "false" || mode === "0") return "disable";
-  // Drivers for Java and Node mean a verified connection by it.
+  // In Java and Node drivers, `ssl=true` means a verified connection.
   if (mode === "true" || mode === "1") return "verify-full";
   if (mode === undefined || MODES.includes(mode)) return mode;
   throw new AppError("invalid_config", `sslmode of the database's address: expected one of ${MODES.join(", ")}`);

@@ -2,7 +2,10 @@ import { statSync } from "node:fs";
 import { didYouMean } from "../../lib/checks/did-you-mean.ts";
 import { addressTls, TLS_PARAMETERS } from "./address-tls.ts";
 
-/** The server's own settings that a connection may begin with. A name with a dot is an extension's, or the application's. */
+/**
+ * PostgreSQL settings that a client may send at connection start. A name with a dot is always accepted: it belongs to
+ * an extension or to the application.
+ */
 const SERVER_SETTINGS: ReadonlySet<string> = new Set([
   "options",
   "application_name",
@@ -22,7 +25,7 @@ const SERVER_SETTINGS: ReadonlySet<string> = new Set([
   "tcp_keepalives_count",
   "tcp_user_timeout",
 ]);
-/** Read here, or by the driver in the form it is passed on in. */
+/** Parameters that this module reads or passes to the driver. */
 const UNDERSTOOD: ReadonlySet<string> = new Set([
   ...TLS_PARAMETERS,
   "host",
@@ -40,7 +43,9 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   "idle_timeout",
   "keep_alive",
 ]);
-/** Parameters of libpq, Prisma and hosting services that have no effect here. They are left out, and the log names them. */
+/**
+ * Parameters of libpq, Prisma and hosting services that have no effect here. They are dropped, and the log names them.
+ */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   // libpq
   "passfile",
@@ -88,12 +93,12 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "workaround",
   "pool_mode",
 ]);
-/** Where PostgreSQL's packages put its socket: Debian's and Red Hat's, and everybody else's. */
+/** Where PostgreSQL's packages put its socket: Debian and Red Hat in the first folder, all others in the second. */
 const SOCKET_FOLDERS = ["/var/run/postgresql", "/tmp"];
 
 /**
- * The address of a database in a form that `URL` reads, from any form that libpq takes for one server; `undefined` when it is
- * none. The folder of a Unix socket becomes the parameter `host`.
+ * Converts any address that libpq accepts for a single server to a form that `URL` can parse. The folder of a Unix
+ * socket becomes the parameter `host`. Returns `undefined` for anything else.
  */
 export function toAddress(text: string): string | undefined {
   const [, scheme, user = "", place = "", rest = ""] =
@@ -105,7 +110,7 @@ export function toAddress(text: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   const host = url.searchParams.get("host") ?? url.searchParams.get("hostaddr") ?? (socket || undefined);
-  // One server: a list would be read as the first of its servers.
+  // Only a single server is supported. From a list, only the first server would be used.
   if (`${host ?? ""}${url.host}`.includes(",")) return undefined;
   if (!hasNoHost) return address;
   const folder = host === undefined ? defaultFolder(url) : decoded(host);
@@ -121,7 +126,7 @@ function defaultFolder({ port, searchParams }: URL): string | undefined {
   return SOCKET_FOLDERS.find((folder) => isTrusted(`${folder}/${file}`));
 }
 
-/** Anybody may put a socket into /tmp, and would be given the password. */
+/** Any user of the machine can put a socket into /tmp and would receive the password. */
 function isTrusted(socket: string): boolean {
   const stats = statSync(socket, { throwIfNoEntry: false });
   if (!stats) return false;
@@ -137,13 +142,16 @@ function decoded(host: string): string | undefined {
 }
 
 interface LeftOut {
-  /** Known, and without effect here. */
+  /** Known parameters that have no effect here. */
   readonly withoutEffect: readonly string[];
-  /** Each with what it may have been meant as. */
+  /** Unknown parameters, each with a "did you mean" hint. */
   readonly unknown: readonly string[];
 }
 
-/** The parameters of an address that are not used. They are not sent either: the server would refuse to connect. */
+/**
+ * Returns the parameters of an address that are not used. They are not sent to the server either, because it would
+ * refuse the connection.
+ */
 export function leftOutParameters(address: string): LeftOut {
   const names = [...new Set(new URL(address).searchParams.keys())].filter((name) => !isUsed(name));
   const known = [...SERVER_SETTINGS, ...UNDERSTOOD, ...WITHOUT_EFFECT];
@@ -161,16 +169,20 @@ function isSetting(name: string): boolean {
   return SERVER_SETTINGS.has(name.toLowerCase()) || name.includes(".");
 }
 
-/** What the driver gets for an address. */
+/** An address in the form that the driver takes. */
 interface DriverAddress {
   readonly url: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** The server's settings. */
+  /** PostgreSQL settings to send at connection start. */
   readonly settings: Readonly<Record<string, string>>;
   readonly connectTimeoutMs: number | undefined;
 }
 
-/** @throws {AppError} `invalid_config` when its `sslmode` is unknown, or a certificate that it names cannot be read */
+/**
+ * Converts an address, as returned by `toAddress`, to the driver's options.
+ *
+ * @throws {AppError} `invalid_config` if `sslmode` is unknown or a certificate named by the address cannot be read
+ */
 export function readAddress(address: string): DriverAddress {
   const url = new URL(address);
   const params = new URLSearchParams(url.search);
@@ -189,7 +201,7 @@ export function readAddress(address: string): DriverAddress {
     options: {
       ...Object.fromEntries(kept(["target_session_attrs", "sslnegotiation"])),
       ...(host && { host }),
-      // A socket in Linux's abstract namespace, which has no file.
+      // A socket in Linux's abstract namespace has no file.
       ...(host?.startsWith("@") && { path: `\0${host.slice(1)}/.s.PGSQL.${port || "5432"}` }),
       ...(port && { port: Number(port) }),
       ...(user && { user }),

@@ -4,21 +4,21 @@ import { runQuery } from "./store-error.ts";
 
 /** The addresses of a database that may be behind a pooler. */
 export interface DatabaseWays {
-  /** The address for statements. It has `prepare=false` if prepared statements would get lost. */
+  /** The address for statements. It contains `prepare=false` if the pooler would lose prepared statements. */
   readonly databaseUrl: string;
-  /** The address at which notifications are heard; undefined when there is none. */
+  /** The address at which notifications arrive; `undefined` if there is none. */
   readonly listenUrl: string | undefined;
 }
 
-/** How long a notification to oneself may take. */
+/** How long the test notification may take. */
 const HEAR_LIMIT_MS = 2_000;
 
 /**
- * Finds out what works at these addresses: a pooler in transaction mode gives each transaction any of its connections.
- * An address that has `prepare` in it already stays as it is.
+ * Finds out what works at these addresses. A pooler in transaction mode may run each transaction on another connection,
+ * which loses prepared statements and notifications. If the address already contains `prepare`, it is not changed.
  *
- * @param directUrl a way past the pooler, for notifications
- * @throws {AppError} `unavailable` when one of them cannot be reached
+ * @param directUrl an address that bypasses the pooler, for notifications
+ * @throws {AppError} `unavailable` if one of the addresses cannot be reached
  */
 export async function findDatabaseWays(databaseUrl: string, directUrl = databaseUrl): Promise<DatabaseWays> {
   const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-probe" });
@@ -35,10 +35,10 @@ export async function findDatabaseWays(databaseUrl: string, directUrl = database
 }
 
 /**
- * Whether a prepared statement can be executed again. Behind a pooler, the process id that was told at the start
- * differs from that of the process which answers. If the statement then has the name that we gave it, the pooler only
- * passes names on, and its next connection does not know the statement. PgBouncer from 1.21 on gives statements its own
- * names, and prepares them where they are missing.
+ * Whether a prepared statement can be executed again. Behind a pooler, the backend process id from the connection start
+ * differs from the id of the process that answers. If the server then lists the statement under the driver's name, the
+ * pooler passes names through unchanged, and its next connection does not know the statement. PgBouncer 1.21 and later
+ * renames statements and prepares them on every connection that lacks them.
  */
 async function keepsPreparedStatements(sql: Sql): Promise<boolean> {
   const rows = await runQuery(sql<[{ pid: number; names: readonly string[] }]>`
@@ -48,14 +48,14 @@ async function keepsPreparedStatements(sql: Sql): Promise<boolean> {
   return !isPooled || !rows[0].names.includes(rows.statement.name);
 }
 
-/** The address with `prepare=false`, which works through every pooler. */
+/** Returns the address with `prepare=false`, which works through every pooler. */
 export function withoutPreparing(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set("prepare", "false");
   return url.href;
 }
 
-/** Whether a notification that is sent by `sql` is heard at `listenUrl`. Nobody else ever uses the channel. */
+/** Whether a notification sent through `sql` arrives at `listenUrl`. The channel's name is unique to this check. */
 async function isHeard(sql: Sql, listenUrl: string): Promise<boolean> {
   const channel = `parley_probe_${createId()}`;
   const listener = connect(listenUrl, { maxConnections: 1, applicationName: "parley-probe" });

@@ -2,17 +2,19 @@ import module, { createRequire } from "node:module";
 import type postgres from "postgres";
 
 /**
- * What is wrong in postgres.js 3.4.9, and what stands in its place. What is about to be written when a connection closes
- * stays, and with it the belief that its write is due: the connection that takes the place never sends a byte, and the
- * query that waits for it never ends (porsager/postgres#1209). Over TLS, a query that is sent between a connection's
- * error and its close is forgotten.
+ * Patches for postgres.js 3.4.9, as pairs of original and replacement code.
+ * - When a connection closes, its pending bytes and its scheduled write are not reset. The connection that replaces it
+ *   then never sends a byte, and the query on it hangs (porsager/postgres#1209).
+ * - Over TLS, a query that is sent between a connection's error and its close is lost.
  */
 const MENDED = [
   ["\n    clearImmediate(nextWriteTimer)\n", "\n    clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null\n"],
   ["!hadError && (query || sent.length) && error(", "; (query || sent.length) && error("],
 ] as const;
 
-/** postgres.js, mended while it is loaded. It is a copy of its own: what else loads postgres.js gets it as it is. */
+/**
+ * postgres.js, patched while it is loaded. This copy is private: other code that loads postgres.js gets the original.
+ */
 export const driver = load();
 
 function load(): typeof postgres {

@@ -8,7 +8,7 @@ import { type Sql, connect } from "./pool.ts";
 import { errorKind, runQuery, toStoreError } from "./store-error.ts";
 
 export const MIGRATION_FOLDER = join(import.meta.dirname, "migrations");
-/** postgrator's own table: each migration's version, name, MD5 and time. */
+/** postgrator's own table: version, name, MD5 and time of each migration. */
 const MIGRATION_TABLE = "parley_migrations";
 
 interface MigrationFile {
@@ -17,7 +17,7 @@ interface MigrationFile {
   readonly fileName: string;
 }
 
-/** The migrations of this release, oldest first. */
+/** Returns the migrations of this release, oldest first. */
 export async function migrationFiles(): Promise<MigrationFile[]> {
   const fileNames = (await readdir(MIGRATION_FOLDER)).filter((fileName) => /^\d+\.do\..+\.sql$/.test(fileName));
   const files = fileNames.map((fileName) => ({ version: Number.parseInt(fileName, 10), fileName }));
@@ -28,9 +28,9 @@ export interface MigrationStatus {
   /** 0 for an empty database. */
   readonly databaseVersion: number;
   readonly codeVersion: number;
-  /** File names of the migrations that are still to run, in order. */
+  /** File names of the migrations that still have to run, in order. */
   readonly pending: readonly string[];
-  /** Whether a newer release has migrated this database. It can be read and written all the same. */
+  /** Whether a newer release has migrated this database. It can still be read and written. */
   readonly isDatabaseNewer: boolean;
 }
 
@@ -52,23 +52,26 @@ export async function migrationStatus(sql: Sql): Promise<MigrationStatus> {
   };
 }
 
-/** For GET /ready: a database that is newer than the code counts as migrated. */
+/** Used by GET /ready. A database that is newer than the code counts as migrated. */
 export async function migrationsAreApplied(sql: Sql): Promise<boolean> {
   return (await migrationStatus(sql)).pending.length === 0;
 }
 
-/** The number of the lock at which migrating workers queue. Any number will do, if it is the same in every release. */
+/**
+ * The number of the lock that migrating workers wait for. Any number works, but it must be the same in every release.
+ */
 const LOCK = 4_507_231;
 
 /**
- * Brings the database up to this release's version, in one transaction. Returns the status afterwards. Workers that
- * start together queue at a lock; the second finds nothing to do. A newer database stays as it is (`isDatabaseNewer`).
+ * Migrates the database to this release's version, in one transaction. Returns the status afterwards. Workers that
+ * start together wait for each other at a lock; the second one finds nothing to do. A newer database is not changed
+ * (`isDatabaseNewer`).
  *
- * @throws {AppError} `unavailable` when the database cannot be reached
- * @throws {AppError} `invalid_config` when a migration fails or an applied one was edited since
+ * @throws {AppError} `unavailable` if the database cannot be reached
+ * @throws {AppError} `invalid_config` if a migration fails, or an applied migration was edited afterwards
  */
 export async function migrate(databaseUrl: string): Promise<MigrationStatus> {
-  // Waiting for another worker's migrations takes as long as they do, so there is no limit on an answer.
+  // No answer timeout, because another worker's migrations may take any time.
   const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-migrate", answerTimeoutMs: 0 });
   try {
     await runMigrations(sql);
@@ -88,8 +91,8 @@ async function runMigrations(sql: Sql): Promise<void> {
     try {
       await runPending(transaction);
     } catch (error) {
-      // On a lost connection postgres.js rejects by itself. If this rejected too, it would send a rollback on the
-      // socket that is gone, which ends the process.
+      // If the connection is lost, postgres.js rejects `begin` by itself. If this callback rejected too, postgres.js
+      // would send a rollback on the closed socket, which crashes the process.
       if (!(error instanceof driver.PostgresError) && errorKind(error) === "unavailable") await new Promise(() => {});
       throw error;
     }
@@ -102,11 +105,11 @@ async function runPending(transaction: postgres.TransactionSql<{ timestamp: numb
     driver: "pg",
     schemaTable: MIGRATION_TABLE,
     migrationPattern: `${escapeGlob(MIGRATION_FOLDER)}/*.sql`,
-    // With this, a checkout with CRLF endings has the same checksums.
+    // Gives a checkout with CRLF line endings the same checksums.
     newline: "LF",
     execQuery: async (query) => ({ rows: await transaction.unsafe(query) }),
   });
-  // Not on a newer database, for which postgrator would run "undo" files.
+  // Skipped on a newer database, where postgrator would look for "undo" files.
   if ((await postgrator.getDatabaseVersion()) <= (await postgrator.getMaxVersion())) await postgrator.migrate();
 }
 

@@ -3,15 +3,15 @@ import { Socket } from "node:net";
 interface Target {
   readonly host: readonly string[];
   readonly port: readonly number[];
-  /** A Unix socket's path. Without one, host and port count. */
+  /** A Unix socket's path. If set, host and port are ignored. */
   readonly path?: string | false | undefined;
 }
 
 const CHECK_MS = 1_000;
 
 /**
- * Emits an error only together with the close. Between the two, postgres.js would send another query on this
- * connection, which would be lost with it.
+ * Delays an error until the close event. Between the two, postgres.js would send another query on this connection and
+ * lose it.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;
@@ -27,26 +27,27 @@ class DatabaseSocket extends Socket {
 }
 
 export interface SocketTimeouts {
-  /** How long the server may take to its first byte. */
+  /** How long the server may take to send its first byte. */
   readonly connectTimeoutMs: number;
-  /** How long each later answer may take; 0 waits for ever. */
+  /** How long each later answer may take; 0 waits forever. */
   readonly answerTimeoutMs: number;
 }
 
 /**
- * A socket for postgres.js that notices a dead server: one that gets no answer in time is destroyed, so that its
- * queries fail. Otherwise they would hang until TCP gives up, after a quarter of an hour.
+ * Opens a socket for postgres.js that detects a dead server. If no answer arrives in time, the socket is destroyed and
+ * its queries fail. Without this, they would hang until TCP gives up, after about 15 minutes.
  */
 export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
   const [host = "localhost"] = target.host;
   const socket = new DatabaseSocket();
   if (target.path) socket.connect(target.path);
   else socket.connect(target.port[0] ?? 5432, host);
-  // Otherwise a statement would wait in this machine until the server has confirmed the one before it.
+  // With Nagle's algorithm, a statement would be held back until the server has acknowledged the previous one.
   socket.setNoDelay(true);
-  // postgres.js takes the server's name for TLS from here.
+  // postgres.js reads the server's name for TLS from here.
   Object.assign(socket, { host });
-  // If a proxy without a backend closes before the first byte, postgres.js would reconnect at once, for ever.
+  // If a proxy without a backend closes the connection before the first byte, postgres.js would reconnect in a tight
+  // loop.
   socket.once("end", () => {
     if (socket.bytesRead === 0) socket.destroy(lost("CONNECTION_CLOSED"));
   });
@@ -55,8 +56,8 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
 }
 
 /**
- * Counts how often it has looked, and not the time, because after this process has stood still an answer may be there
- * unread. Over TLS, postgres.js removes the listener, so an idle connection is closed, too: the next query reopens it.
+ * Counts checks instead of elapsed time: if this process was frozen, an answer may have arrived that was not read yet.
+ * Over TLS, postgres.js removes our listener, so idle connections are closed as well; the next query opens a new one.
  */
 function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTimeouts): void {
   const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;
@@ -78,7 +79,7 @@ function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTime
   timer.unref();
 }
 
-/** An error with a code, like those of postgres.js. */
+/** Returns an error with a code, like those of postgres.js. */
 function lost(code: string): Error {
   return Object.assign(new Error(`The connection to the database is lost (${code})`), { code });
 }

@@ -4,17 +4,17 @@ import { readAddress } from "./address.ts";
 import { driver } from "./driver.ts";
 import { openSocket } from "./open-socket.ts";
 
-/** A pool of connections. Timestamps go in and come out as milliseconds since the epoch. */
+/** A pool of connections. Timestamps are milliseconds since the epoch, in parameters and in results. */
 export type Sql = postgres.Sql<{ timestamp: number }>;
 
 export interface PoolOptions {
-  /** @defaultValue 2, for one session host: docs/scaling.md counts them */
+  /** @defaultValue 2, for one host process (see docs/scaling.md) */
   readonly maxConnections?: number;
   /** Shown in `pg_stat_activity`. @defaultValue "parley" */
   readonly applicationName?: string;
-  /** @defaultValue the address's `connect_timeout`, else 5000 */
+  /** @defaultValue the address's `connect_timeout`, otherwise 5000 */
   readonly connectTimeoutMs?: number;
-  /** A connection that gets no answer for this long is closed; 0 waits for ever. @defaultValue 15000 */
+  /** A connection that gets no answer for this long is closed; 0 waits forever. @defaultValue 15000 */
   readonly answerTimeoutMs?: number;
 }
 
@@ -26,10 +26,10 @@ const TIMESTAMP = {
 };
 
 /**
- * Makes a pool. The first query opens a connection; the caller of `connect` calls `end`. The address may have parameters
- * (`?sslmode=require`; `?prepare=false`, see `findDatabaseWays`).
+ * Creates a pool. The first query opens a connection. The caller must call `end`. The address may contain parameters
+ * (`?sslmode=require`; for `?prepare=false` see `findDatabaseWays`).
  *
- * @throws {AppError} `invalid_config` when a certificate that the address names cannot be read
+ * @throws {AppError} `invalid_config` if `sslmode` is unknown or a certificate named by the address cannot be read
  */
 export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   const address = readAddress(databaseUrl);
@@ -42,14 +42,14 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   const settings = {
     ...address.options,
     max: maxConnections,
-    // Off, because `openSocket` has its own: the driver's timer could outlive its socket, and its error end the
-    // process.
+    // Disabled, because `openSocket` has its own timeout. The driver's timer can outlive its socket, and its error
+    // would then crash the process.
     connect_timeout: 0,
     connection: { application_name: applicationName, ...address.settings },
     types: { timestamp: TIMESTAMP },
     fetch_types: false,
     onnotice: () => {},
-    // postgres.js' default waits up to 20 s between attempts, even if the database is back.
+    // postgres.js waits up to 20 s between attempts by default, even if the database is back.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, 1),
     socket: (target: { host: string[]; port: number[]; path?: string | false }) =>
       openSocket(target, { connectTimeoutMs, answerTimeoutMs }),
@@ -57,7 +57,7 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   return driver(address.url, settings);
 }
 
-/** A jsonb parameter; SQL's null (not JSON's) for `undefined` and `null`. */
+/** Returns a jsonb parameter, or SQL's null (not JSON's) for `undefined` and `null`. */
 export function jsonParameter(sql: Sql, value: JsonValue | undefined) {
   return value === undefined || value === null ? null : sql.json(value);
 }

@@ -1,31 +1,32 @@
 import { AppError } from "../../errors/app-error.ts";
 
-/** SQLSTATE classes that say "not now", about any statement: connection, resources, operator, system, retry. */
+/** SQLSTATE classes that mean "not now" for any statement: connection, resources, operator, system, retry. */
 const UNAVAILABLE = /^(08|40|53|57|58|25006)/;
-/** SQLSTATE classes that say "not this row": bad data, a broken rule, a limit. */
+/** SQLSTATE classes that mean "not this row": bad data, a violated constraint, a limit. */
 const REFUSED = /^(22|23|54)/;
-/** No class begins with E, but codes of a lost connection do: EPIPE. */
+/** No SQLSTATE class begins with E, but codes of a lost connection do, such as EPIPE. */
 const SQLSTATE = /^(?!E)[0-9A-Z]{5}$/;
 
 /**
- * The kind of a failed statement: `unavailable` may be tried again later, `refused` is never accepted as it is, and
- * `other` is a mistake in Parley or of its operator (no such table, no permission).
+ * Classifies a failed statement. `unavailable`: it may succeed later. `refused`: it can never succeed as it is.
+ * `other`: a mistake in Parley or in the setup (missing table, missing privilege).
  */
 export function errorKind(error: unknown): "unavailable" | "refused" | "other" {
   const code = errorCode(error);
-  // JSON.stringify throws these for a cycle, a bigint, or a text that is too long.
+  // JSON.stringify throws these for a cycle, a bigint, or a string that is too long.
   if (code === undefined) return error instanceof TypeError || error instanceof RangeError ? "refused" : "other";
   if (!SQLSTATE.test(code) || UNAVAILABLE.test(code)) return "unavailable";
   return REFUSED.test(code) ? "refused" : "other";
 }
 
-/** SQLSTATE, or the code that Node or postgres.js gives to a lost connection. */
+/** Returns the SQLSTATE, or the code that Node or postgres.js sets for a lost connection. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /**
- * An error whose message has only the code, because the driver's message may quote content; that one is its `cause`.
+ * Returns an error whose message contains only the code, because the driver's message may quote content. The driver's
+ * error is its `cause`.
  */
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error;
@@ -38,7 +39,7 @@ export function toStoreError(error: unknown): AppError {
 /**
  * Runs a statement of the store.
  *
- * @throws {AppError} `unavailable`: the statement may have been executed or not, and may be tried again
+ * @throws {AppError} `unavailable`: the statement may or may not have been executed, and may be retried
  * @throws {AppError} `internal`: the database refused the statement
  */
 export async function runQuery<Rows>(query: Promise<Rows>): Promise<Rows> {

@@ -2,14 +2,17 @@ import pRetry from "p-retry";
 import { AppError } from "../../errors/app-error.ts";
 
 interface WhileAwayOptions {
-  /** @defaultValue it does not give up */
+  /** @defaultValue retries without a time limit */
   readonly giveUpAfterMs?: number;
   readonly signal?: AbortSignal;
-  /** Asked before each further attempt. @defaultValue it is */
+  /** Checked before each retry. @defaultValue always wanted */
   readonly isStillWanted?: () => boolean;
 }
 
-/** Tries a write again while the database is away. Rejects with the reason of the last attempt, or of the signal. */
+/**
+ * Retries a write while the database is unavailable. Rejects with the error of the last attempt, or with the signal's
+ * reason.
+ */
 export function whileAway<Result>(
   write: () => Promise<Result>,
   { giveUpAfterMs, signal, isStillWanted = () => true }: WhileAwayOptions = {},

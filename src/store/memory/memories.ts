@@ -2,7 +2,7 @@ import { createId } from "../../lib/id.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** Something that a person has asked to be remembered. */
+/** Something that a person asked the agent to remember. */
 export interface Memory {
   readonly id: string;
   readonly text: string;
@@ -14,10 +14,10 @@ interface Identity {
   readonly identity: string;
 }
 
-/** How many memories an identity may have. */
+/** The maximum number of memories per identity. */
 export const MAX_MEMORIES = 100;
 
-/** An identity's memories, the oldest first. */
+/** Returns an identity's memories, oldest first. */
 export async function listMemories(sql: Sql, { identity }: Identity): Promise<readonly Memory[]> {
   return await runQuery(sql<Memory[]>`
     select id, content as text, created_at as "createdAt" from memories
@@ -26,7 +26,12 @@ export async function listMemories(sql: Sql, { identity }: Identity): Promise<re
   `);
 }
 
-/** @returns the id of the memory, or of one with the same text; `undefined` when the identity has `MAX_MEMORIES` */
+/**
+ * Stores a memory.
+ *
+ * @returns the id of the memory, or of an existing one with the same text; `undefined` if the identity already has
+ *   `MAX_MEMORIES`
+ */
 export async function addMemory(
   sql: Sql,
   { identity, text }: Identity & Pick<Memory, "text">,

@@ -19,15 +19,18 @@ export interface NewPermission extends Pick<
   | "inputHash"
   | "editedInputSchema"
 > {
-  /** Whether a running tool asks. A call may have many such requests, beside the one that lets it start. */
+  /**
+   * Whether a running tool asks (`context.ask`). A call may have many such requests, besides the one that lets it
+   * start.
+   */
   readonly whileRunning: boolean;
-  /** How long to wait for an answer, from now on by the database's clock. */
+  /** How long to wait for an answer, counted from the insert by the database's clock. */
   readonly waitMs: number;
 }
 
 /**
- * Stores a request, before a participant is asked. A call has at most one request that lets it start. If that is stored
- * already (an answer was lost, or an earlier worker asked), it is returned as it is.
+ * Stores a request before its approver is asked. A call has at most one request that lets it start. If that one is
+ * already stored (the database's reply was lost, or an earlier worker asked), it is returned unchanged.
  */
 export async function insertPermission(writer: SessionWriter, permission: NewPermission): Promise<PermissionRecord> {
   const { id, callId, whileRunning, waitMs } = permission;
@@ -59,23 +62,23 @@ export type PermissionEnd = {
   readonly permissionId: string;
 } & (
   | {
-      /** Nobody has answered in time. */
+      /** Nobody answered in time. */
       readonly state: "expired";
-      /** Milliseconds since the epoch, as the request says it. */
+      /** The request's `expiresAt` as the caller knows it, in milliseconds since the epoch. */
       readonly expiresAt: number;
     }
-  /** The call does not need an answer any more. */
+  /** The call no longer needs an answer. */
   | { readonly state: "withdrawn" }
 );
 
 /**
- * Ends an open request without an answer, and returns it. An answer that came before stays; so does a request that was
- * given more time than the caller knows of, which is returned as `asked`.
+ * Ends an open request without an answer and returns it. A request that was already answered is returned unchanged. A
+ * request that was extended beyond the caller's `expiresAt` stays `asked`.
  */
 export async function endPermission(writer: SessionWriter, end: PermissionEnd): Promise<PermissionRecord | undefined> {
   const { sql } = writer;
   const { permissionId, state } = end;
-  // Compared with the request's own time, because the clocks of worker and database may differ.
+  // Compared with the request's own expiry, because the clocks of worker and database may differ.
   const isDue = end.state === "expired" ? sql`expires_at < to_timestamp(${end.expiresAt + 1} / 1000.0)` : sql`true`;
   const statement = sql`
     update permissions set state = ${state}, replied_at = now() from fence
@@ -90,8 +93,8 @@ export async function endPermission(writer: SessionWriter, end: PermissionEnd): 
 }
 
 /**
- * Ends all open requests of a call. Returns the call's requests that have just ended without an answer: `saveCall` may
- * have ended them a moment before, with the call.
+ * Ends all open requests of a call. Returns the call's requests that ended without an answer in the last 30 seconds,
+ * because `saveCall` may already have ended them together with the call.
  */
 export async function withdrawPermissions(
   writer: SessionWriter,

@@ -2,11 +2,11 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { PERMISSION_CHANNEL } from "./reply-to-permission.ts";
 
-/** Ten times, as WCAG 2.2.1 demands; a limit, so that nobody holds a call up for ever. */
+/** WCAG 2.2.1 demands ten extensions. The limit keeps anyone from blocking a call forever. */
 const MAX_EXTENSIONS = 10;
 /**
- * A request is extended again only after this share of its time has gone. Otherwise a hurried client could make one
- * extension after another, and all who follow the session would be told of each.
+ * Share of the waiting time that must pass before a request can be extended again. Without it, a client could extend in
+ * a loop, and everyone who follows the session would be notified each time.
  */
 const USED_SHARE = 0.1;
 
@@ -19,27 +19,27 @@ interface Extension {
   readonly waitMs: number;
 }
 
-/** Until when a request is open now. */
+/** The request's new expiry. */
 export interface ExtendedPermission {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly leftMs: number;
-  /** Set when it was not extended because it had just been: how long to wait before asking again. */
+  /** Set if the request was not extended because it just had been: how long to wait before asking again. */
   readonly retryAfterMs?: number;
 }
 
 /**
- * Gives an open request its whole time again from now on, and tells its session by `PERMISSION_CHANNEL`. It can be open
- * for at most eleven times as long as a request that nobody extends. After the first time, a tenth of its time must
- * have gone before it gets more.
+ * Restarts the waiting time of an open request and notifies its session through `PERMISSION_CHANNEL`. In total, a
+ * request stays open for at most eleven times `waitMs`. The first extension is possible at any time; each later one
+ * only after a tenth of the waiting time has passed.
  *
- * @returns `undefined` when it is not open, not for this participant, or can be open no longer
+ * @returns `undefined` if the request is not open, is for another participant, or has reached its maximum
  */
 export async function extendPermission(
   sql: Sql,
   { permissionId, sessionId, by, waitMs }: Extension,
 ): Promise<ExtendedPermission | undefined> {
-  /** An SQL interval: `times` the usual time for an answer. */
+  /** Returns an SQL interval of `times` the waiting time. */
   const waits = (times: number) => sql`${waitMs * times} * interval '1 millisecond'`;
   const last = sql`created_at + ${waits(1 + MAX_EXTENSIONS)}`;
   const isOpen = sql`

@@ -1,18 +1,18 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A participant's answer `always`: it approves this tool's later requests for values that match the pattern. */
+/** A participant's answer `always`. It approves later requests of this tool whose values match the pattern. */
 export interface GrantRecord {
   readonly id: string;
   readonly toolName: string;
-  /** The type of the requests that it answers. `null`, in grants of older releases: any type. */
+  /** The type of the requests that it approves. `null` in grants of older releases: any type. */
   readonly type: string | null;
   readonly pattern: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-/** The grants of one identity, in every session, the oldest first. */
+/** Returns the grants of one identity in all sessions, oldest first. */
 export async function listGrants(sql: Sql, { identity }: { readonly identity: string }): Promise<GrantRecord[]> {
   return await runQuery(sql<GrantRecord[]>`
     select id, tool_name as "toolName", type, pattern, created_at as "createdAt" from permission_grants
@@ -21,7 +21,7 @@ export async function listGrants(sql: Sql, { identity }: { readonly identity: st
   `);
 }
 
-/** Deletes one of an identity's own grants. `false`: it has none with this id. */
+/** Deletes one of an identity's own grants. Returns `false` if the identity has no grant with this id. */
 export async function deleteGrant(
   sql: Sql,
   { identity, grantId }: { readonly identity: string; readonly grantId: string },

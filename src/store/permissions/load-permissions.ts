@@ -2,7 +2,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** How an answer came. `data`: a PermissionResponse; `text`: a typed yes or no. */
+/** How an answer arrived. `data`: a PermissionResponse; `text`: a typed yes or no. */
 export type PermissionWay = "data" | "http" | "rpc" | "voice" | "text";
 
 /** A permission request and its answer. Times are milliseconds since the epoch. */
@@ -15,24 +15,24 @@ export interface PermissionRecord {
   readonly callId: string;
   /** The assistant message that the call belongs to. */
   readonly messageId: string;
-  /** The approver: only its answer counts. */
+  /** The approver: only this participant's answer counts. */
   readonly participantIdentity: string;
   readonly toolName: string;
   readonly type: string;
-  /** The values that the call would touch, as patterns that match them literally. `always` grants these. */
+  /** The values that the call would touch, as patterns that match them literally. `always` grants these patterns. */
   readonly pattern: readonly string[];
   readonly title: string;
   readonly metadata: JsonObject;
-  /** How much of the call may be shown to participants other than the approver. */
+  /** How much of the call other participants may see. */
   readonly detail: "full" | "name" | "off";
-  /** A hash of the tool and the arguments that were shown: the approval is for these only. */
+  /** A hash of the tool and the arguments shown to the approver. The approval is valid for these only. */
   readonly inputHash: string;
-  /** The JSON Schema for edited arguments; `null` if the tool takes none. */
+  /** The JSON Schema for edited arguments; `null` if the tool accepts none. */
   readonly editedInputSchema: JsonObject | null;
   readonly state: "asked" | "approved" | "rejected" | "expired" | "withdrawn";
-  /** Whether the approval was stored as grants, too. */
+  /** Whether the approval was also stored as grants. */
   readonly isAlways: boolean;
-  /** The approver's words beside a rejection. */
+  /** The approver's explanation of a rejection. */
   readonly message: string | null;
   readonly editedInput: JsonObject | null;
   readonly repliedBy: string | null;
@@ -40,11 +40,11 @@ export interface PermissionRecord {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly repliedAt: number | null;
-  /** Milliseconds until it expires, by the database's clock when the row was read; 0 if it has expired. */
+  /** Milliseconds until the request expires, by the database's clock when the row was read; 0 if it has expired. */
   readonly leftMs: number;
 }
 
-/** The columns of a record, for a select or a returning clause. */
+/** Returns the columns of a `PermissionRecord`, for a select or a returning clause. */
 export function permissionColumns(sql: Sql) {
   return sql`
     permissions.id, permissions.session_id as "sessionId", permissions.turn_id as "turnId",
@@ -61,7 +61,7 @@ export function permissionColumns(sql: Sql) {
   `;
 }
 
-/** A request in any state. */
+/** Loads a request in any state. */
 export async function loadPermission(
   sql: Sql,
   { permissionId }: { readonly permissionId: string },
@@ -72,7 +72,7 @@ export async function loadPermission(
   return rows[0];
 }
 
-/** A session's requests that can still be answered, the oldest first. */
+/** Loads a session's requests that can still be answered, oldest first. */
 export async function loadOpenPermissions(
   sql: Sql,
   { sessionId }: { readonly sessionId: string },

@@ -3,24 +3,23 @@ import { type Sql, jsonParameter } from "../database/pool.ts";
 import { type PermissionRecord, type PermissionWay, permissionColumns } from "./load-permissions.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** The channel on which sessions learn of answers. A payload is the session's id, a space and the permission's id. */
+/** The channel that notifies sessions of answers. A payload is the session's id, a space and the permission's id. */
 export const PERMISSION_CHANNEL = "parley_permissions";
 
-/** An approver's answer to a request. */
 export type PermissionDecision =
   | {
       readonly kind: "approve";
-      /** Whether the patterns of what runs are stored as grants, one each. */
+      /** Whether the patterns of the approved arguments are also stored as grants, one each. */
       readonly isAlways: boolean;
       /** Checked by `checkEditedInput`. */
       readonly edited?: EditedInput | undefined;
     }
   | { readonly kind: "reject"; readonly message?: string | undefined };
 
-/** Arguments that replace those that were shown. */
+/** Arguments that replace the ones shown to the approver. */
 export interface EditedInput {
   readonly input: JsonObject;
-  /** Patterns of the values that they touch. `always` grants these. */
+  /** Patterns of the values that the new arguments touch. `always` grants these patterns. */
   readonly patterns: readonly string[];
 }
 
@@ -34,11 +33,11 @@ export interface PermissionReply {
 }
 
 /**
- * Decides an open request. The first answer wins, however and in whatever process it came. The same statement stores
- * the grants of an `always` and notifies `PERMISSION_CHANNEL`.
+ * Decides an open request. The first answer wins, whichever way and process it arrives through. The same statement
+ * stores the grants of an `always` and notifies `PERMISSION_CHANNEL`.
  *
- * @returns the decided request, or why nothing has changed: this session does not know it, another participant is
- *   asked, or it was answered, withdrawn or expired before
+ * @returns the decided request, or why nothing changed. `unknown`: this session has no such request. `not_asked`:
+ *   another participant is the approver. `answered`: the request was already answered, withdrawn or expired
  */
 export async function replyToPermission(
   sql: Sql,

@@ -3,21 +3,20 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** The stored result of a tool use. */
 export interface StoredResult {
   readonly toolUseId: string;
   readonly toolName: string | null;
   /** When the turn began, in Unix ms. */
   readonly at: number;
-  /** The call's state; `null` for a result without a call. */
+  /** The call's state; `null` if there is no call for this result. */
   readonly state: CallState | null;
   readonly result: JsonObject | null;
   readonly errorMessage: string | null;
-  /** The result that the model was shown, which may be cut. */
+  /** The result as the model saw it; may be truncated. */
   readonly told: string | null;
 }
 
-/** The session that a call belongs to. */
+/** Returns the id of the session that a call belongs to. */
 export async function findSessionOfCall(
   sql: Sql,
   { callId }: { readonly callId: string },
@@ -28,7 +27,7 @@ export async function findSessionOfCall(
   return row?.id;
 }
 
-/** The result of a session's call, by the call's id or by that of its tool use. */
+/** Returns the result of a call in the session, by the call's id or its tool use's id. */
 export async function findResult(
   sql: Sql,
   { sessionId, id }: { readonly sessionId: string; readonly id: string },

@@ -3,11 +3,11 @@ import { runQuery } from "../database/store-error.ts";
 
 export interface RecordSearch {
   readonly sessionId: string;
-  /** Words that must all occur in a turn, also as beginnings of longer words. Empty: any turn fits. */
+  /** Words that must all occur in a turn, whole or as prefixes of longer words. If empty, every turn matches. */
   readonly words: readonly string[];
-  /** Whose words are searched: the agent's, the tools', or a participant's. Absent: everybody's. */
+  /** Searches only what the agent, the tools or one participant contributed. @defaultValue everybody */
   readonly speaker?: "agent" | "tool" | { readonly participant: string } | undefined;
-  /** Only uses and results of this tool. */
+  /** Searches only uses and results of this tool. */
   readonly tool?: string | undefined;
   /** Unix ms. */
   readonly from?: number | undefined;
@@ -15,28 +15,28 @@ export interface RecordSearch {
   readonly limit: number;
 }
 
-/** A part of a turn that was found. */
+/** A matching excerpt of a turn. */
 export interface FoundPiece {
   readonly turn: number;
   /** When the turn began, in Unix ms. */
   readonly at: number;
   readonly speaker: "participant" | "agent" | "tool";
-  /** Whose turn it is. */
+  /** The participant whose turn it is. */
   readonly participant: string;
   readonly toolName: string | null;
   readonly toolUseId: string | null;
-  /** The text around the words; the beginning, if no words were searched for. */
+  /** The text around the words, or the beginning if no words were searched for. */
   readonly excerpt: string;
 }
 
-/** The most pieces of one turn. */
+/** The maximum number of pieces per turn. */
 const MAX_PIECES = 3;
-/** Pieces of up to this many characters are given whole. Without words, longer ones are cut to it. */
+/** Pieces of up to this many characters are returned whole. Without words, longer ones are cut to this length. */
 const WHOLE = 300;
 
 /**
- * Searches a session's ended turns, newest first, without replaced ones, and gives the first pieces of each that fit.
- * `undefined` when the words have neither letters nor digits.
+ * Searches a session's finished turns, newest first and without replaced ones. Returns the first matching pieces of
+ * each turn, or `undefined` if the words contain neither letters nor digits.
  */
 export async function searchRecord(sql: Sql, search: RecordSearch): Promise<readonly FoundPiece[] | undefined> {
   const { sessionId, words, speaker, tool, from, to, limit } = search;

@@ -3,11 +3,14 @@ import { runQuery } from "../database/store-error.ts";
 import { withoutNotes } from "../turns/summaries.ts";
 
 /**
- * Deletes turns that began more than `days` ago, the oldest first and at most `limit`, with their blocks, calls,
- * permissions and notes; also the session ends (with webhooks), media and waiting messages of that time. Returns the
- * number of turns. A session that is served keeps what still runs, and its newest turn, from which the next one gets
- * its position. A session whose worker has been gone for an hour keeps nothing. A model's notes go with the first
- * turn that they tell of; what else stands for the turns stays. Several workers may do this at once.
+ * Deletes turns that began more than `days` ago, oldest first and at most `limit`, with their blocks, calls,
+ * permissions and commentaries. Also deletes ended rooms (with their webhooks), media of messages, and waiting messages
+ * of that age. Returns the number of deleted turns.
+ *
+ * A session that a worker serves, or whose lease expired less than an hour ago, keeps turns that are running or have
+ * open calls. It also keeps its newest turn, because the next turn's position follows from it. Any other session keeps
+ * none of its old turns. A model-written summary is removed with the first turn that it covers; the facts beside it
+ * stay. Several workers may run this at the same time.
  */
 export async function deleteOldTurns(
   sql: Sql,
@@ -38,7 +41,8 @@ export async function deleteOldTurns(
         select from turns where turns.session_id = summaries.session_id and position = text_from
       )
     `);
-    // From a time when there was no retention, for then the API is asked for none: nobody is shown them.
+    // Only sessions from before retention was configured have these blocks, because with retention the API is not asked
+    // for summaries. The model is no longer shown them.
     await runQuery(sql`
       delete from turn_blocks using turns
       where turns.id = turn_id and block_type = 'compaction' and session_id in ${sql(sessionIds)}

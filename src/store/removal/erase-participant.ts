@@ -12,27 +12,27 @@ interface Identity {
 export interface Erased {
   /** The person's own turns, with all answers, calls and permissions in them. */
   readonly turns: number;
-  /** Results of tools that ran on the person's device in turns of others. */
+  /** Results of tools that ran on the person's device in other participants' turns. */
   readonly deviceResults: number;
-  /** Permissions that the person was asked for, or gave, in turns of others. */
+  /** Permissions that the person was asked for, or answered, in other participants' turns. */
   readonly permissions: number;
   readonly grants: number;
-  /** Notes on messages in turns of others. */
+  /** Commentaries on messages in other participants' turns. */
   readonly notes: number;
   readonly waitingMessages: number;
-  /** Webhooks, delivered or not, about sessions in which the person had a turn. */
+  /** Webhooks, delivered or not, about rooms in which the person had a turn. */
   readonly webhooks: number;
   readonly memories: number;
-  /** Sums of the cost of model calls for the person. Today's sum stays, without the name, until the day is over. */
+  /** Sums of what model calls for the person cost. Today's sum is kept without the name until the end of the day. */
   readonly spending: number;
 }
 
-/** So few rows at once that nobody else has to wait. */
+/** Small enough that a batch does not block other writers. */
 const BATCH = 100;
 
 /**
- * Finds a room whose session is served now, and in which the person has spoken, waits for an answer or has run a tool:
- * its worker has that in memory, and may store it again.
+ * Finds a room whose session is being served and in which the person had a turn, waits for an answer or ran a tool. Its
+ * worker has this data in memory and may store it again. Returns "" for a session without a room.
  */
 export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<string | undefined> {
   const [row] = await runQuery(sql<{ room: string | null }[]>`
@@ -47,23 +47,25 @@ export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<
   return row && (row.room ?? "");
 }
 
-/** Removes all that is stored of a person, in small steps. What was removed before an error stays removed. */
+/**
+ * Removes everything that is stored of a person, in small steps. If it fails, what was removed before stays removed.
+ */
 export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
   const webhooks = await eraseRooms(sql, { identity });
-  // Somebody else may have had the person's message answered again.
+  // Also matches turns in which another participant regenerated the answer to the person's message.
   const isSaidBy = sql`input @> ${sql.json([{ from: identity }])}`;
   const talks = sql`(
     select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
     union select in_session from tool_calls where participant_identity = ${identity}
   )`;
-  // Notes on a talk have everybody's words in them, and what devices gave: they are made anew from what is left.
+  // Summaries contain everybody's words and results from devices. They are written anew from the remaining turns.
   await runQuery(sql`
     update summaries set ${withoutNotes(sql)},
       people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),
       promises = jsonb_path_query_array(promises, '$[*] ? (@.participant != $identity)', ${sql.json({ identity })})
     where people @> ${sql.json([{ identity }])} or session_id in ${talks}
   `);
-  // The API's own summaries, too; without them, what was counted of the talk's tokens is not true any more.
+  // The API's own summaries are removed as well. Without them, the measured token count is no longer correct.
   await runQuery(sql`
     with compacted as (
       delete from turn_blocks using turns
@@ -83,7 +85,8 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   }
   await runQuery(sql`delete from media where participant_identity = ${identity}`);
   const deviceResults = await inBatches(() => eraseDeviceResults(sql, { identity }));
-  // What turns of others have told the model of the person's tools. If these are still announced, it is told anew.
+  // Other participants' turns may have announced the person's tools to the model. If these tools are still offered,
+  // they are announced again.
   await runQuery(sql`
     update turns set context = context - 'tools'
     where context -> 'tools' @> ${sql.json([{ added: [{ owner: identity }] }])}
@@ -123,7 +126,8 @@ async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
 }
 
 /**
- * Removes result blocks, because a stored block is never edited. The model is then told that the outcome is unknown.
+ * Removes result blocks instead of editing them, because stored blocks never change. The model then reads that the
+ * outcome is unknown.
  */
 async function eraseDeviceResults(sql: Sql, { identity }: Identity): Promise<number> {
   const calls = await runQuery(sql<{ turn_id: string; tool_use_id: string }[]>`

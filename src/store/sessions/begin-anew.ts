@@ -5,27 +5,28 @@ import { type SessionRecord, type SessionRow, toSessionRecord } from "./sessions
 
 interface NewSession {
   readonly sessionId: string;
-  /** LiveKit's id of the room that the new session is for. */
+  /** LiveKit's id of the new session's room. */
   readonly roomSid: string;
-  /** The worker that has both leases. */
+  /** The worker that holds both leases. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** Whether webhooks tell of ended rooms. */
+  /** Whether to send webhooks about ended rooms. */
   readonly isTold: boolean;
 }
 
 interface BegunAnew {
-  /** The new session, under a lease of the same worker. */
+  /** The new session, leased by the same worker. */
   readonly session: SessionRecord;
-  /** Rooms of the earlier session that no worker has seen end. They are stored as ended now. */
+  /** Rooms of the earlier session whose end no worker saw. They are now stored as ended. */
   readonly ended: readonly SessionRoom[];
 }
 
 /**
- * Moves the conversation's id, which the room's clients use, to a new session. The earlier session is released and cannot
- * be claimed again. Stanza numbers continue, because a client may stay while one room of its name follows another.
+ * Moves the conversation id, which the room's clients use, to a new session. The earlier session is released and cannot
+ * be claimed again. Stanza numbers continue, because a client may stay connected while a room is replaced by another
+ * one of the same name.
  *
- * @returns undefined, without a change, when another worker has claimed the earlier session
+ * @returns `undefined`, without a change, if another worker has claimed the earlier session
  */
 export async function beginAnew({ sql, lease }: SessionWriter, anew: NewSession): Promise<BegunAnew | undefined> {
   const { sessionId, roomSid, owner, leaseMs, isTold } = anew;

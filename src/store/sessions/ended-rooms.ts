@@ -14,21 +14,24 @@ interface ModelTokens {
 export interface EndedRoom {
   readonly conversationId: string;
   readonly room: string;
-  /** The agent that served it at its end. */
+  /** The agent that served the room at its end. */
   readonly agent: string;
   readonly startedAt: number;
   readonly endedAt: number;
   readonly reason: EndReason;
-  /** The positions before its first turn, and of its last one. */
+  /** The position before the room's first turn, and the position of its last turn. */
   readonly afterPosition: number;
   readonly lastPosition: number;
-  /** The identities of those who had a turn. */
+  /** The identities of everyone who had a turn. */
   readonly participants: readonly string[];
-  /** The sums of all its turns, by model. */
+  /** The token sums of all its turns, by model. */
   readonly usage: readonly ModelTokens[];
 }
 
-/** Loads what is stored of a room that is over, without its turns. `undefined` when it is not over, or was removed. */
+/**
+ * Loads what is stored of an ended room, without its turns. Returns `undefined` if the room has not ended or was
+ * removed.
+ */
 export async function loadEndedRoom(sql: Sql, { sessionId, roomSid }: SessionRoom): Promise<EndedRoom | undefined> {
   const [row] = await runQuery(sql<EndedRoom[]>`
     with ended as (

@@ -5,35 +5,39 @@ import { type SessionRecord, type SessionRow, toSessionRecord } from "./sessions
 import type { SessionWriter } from "./session-writer.ts";
 
 export interface SessionClaim {
-  /** The new session's id, used only if the conversation is new. */
+  /** The id for a new session. Used only if the conversation has none yet. */
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
-  /** LiveKit's id of the room, which a later room of the same name does not have. @defaultValue unknown */
+  /** LiveKit's id of the room. It differs for a later room of the same name. @defaultValue unknown */
   readonly roomSid?: string | undefined;
   /** Whether a later LiveKit room of the same name continues the session. @defaultValue true */
   readonly continues?: boolean;
-  /** The participant that opens the session, if that is known. A stored session keeps the one that it has. */
+  /** The participant that opens the session, if known. Never replaces the opener of a stored session. */
   readonly participantIdentity: string | null;
-  /** The worker that claims. */
+  /** The worker that claims the session. */
   readonly owner: string;
   readonly leaseMs: number;
 }
 
 interface ClaimedSession extends SessionRecord {
-  /** The worker whose lease had run out. It may only have stood still. */
+  /** The worker whose lease had expired. It may only have been frozen. */
   readonly takenFrom: string | null;
-  /** Whether it belongs to an earlier LiveKit room of the same name, so that this room begins a new one (`beginAnew`). */
+  /**
+   * Whether the session belongs to an earlier LiveKit room of the same name. If so, this room begins a new session
+   * (`beginAnew`).
+   */
   readonly isOfEarlierRoom: boolean;
 }
 
 /**
- * Finds the conversation's session or makes it, and takes its lease if that is free, expired or the owner's already,
- * which makes all earlier claims void. Notes for its open rooms that an agent has come. Returns `undefined` while another
- * owner has the lease. The database's clock decides, so workers' clocks may differ.
+ * Finds or creates the conversation's session and takes its lease if it is free, expired or already the owner's. A
+ * claim makes all earlier claims of the session void and records for its open rooms that an agent has come. Returns
+ * `undefined` while another owner holds the lease. Expiry is decided by the database's clock, because workers' clocks
+ * may differ.
  *
- * @throws {AppError} `not_allowed` when the conversation is another room's: participants of one room would read what
- *   was said in the other
+ * @throws {AppError} `not_allowed` if the conversation belongs to another room: participants of one room must not read
+ *   what was said in another
  */
 export async function claimSession(sql: Sql, claim: SessionClaim): Promise<ClaimedSession | undefined> {
   const {
@@ -95,7 +99,7 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   return undefined;
 }
 
-/** Who has a conversation's session now, by the database's clock; `undefined` when nobody has. */
+/** Returns who holds the lease of a conversation's session, by the database's clock, or `undefined` if nobody does. */
 export async function findLease(
   sql: Sql,
   { conversationId }: { readonly conversationId: string },
@@ -107,7 +111,10 @@ export async function findLease(
   return row;
 }
 
-/** Also renews a lease that has run out and that nobody has taken. `false` when another has it, or it was released. */
+/**
+ * Renews a lease, even if it has expired, as long as nobody else has claimed the session. Returns `false` if another
+ * worker has, or if the lease was released.
+ */
 export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { leaseMs: number }): Promise<boolean> {
   const { sessionId, epoch } = lease;
   const result = await runQuery(sql`
@@ -118,7 +125,10 @@ export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { l
   return result.count > 0;
 }
 
-/** Lets the next worker claim the session at once. Does nothing if another worker has claimed it. */
+/**
+ * Releases the lease, so that the next worker can claim the session at once. Does nothing if another worker has claimed
+ * it.
+ */
 export async function releaseLease({ sql, lease }: SessionWriter): Promise<void> {
   const { sessionId, epoch } = lease;
   await runQuery(sql`
@@ -129,7 +139,7 @@ export async function releaseLease({ sql, lease }: SessionWriter): Promise<void>
 }
 
 /**
- * The same for a session whose turn goes on elsewhere: from now on this worker cannot write to it any more.
+ * Releases the lease of a session whose turn continues on another worker. From now on, this worker cannot write to it.
  */
 export async function abandonLease({ sql, lease }: SessionWriter): Promise<void> {
   const { sessionId, epoch } = lease;
@@ -141,9 +151,9 @@ export async function abandonLease({ sql, lease }: SessionWriter): Promise<void>
 }
 
 /**
- * Frees all leases of a worker that is known to be dead, so that nobody waits until they expire.
+ * Releases all leases of a worker that is known to be dead, so that nobody has to wait until they expire.
  *
- * @returns whether there were any: a worker that ends in order has released its own
+ * @returns whether there were any: a worker that shuts down normally has already released its own
  */
 export async function releaseOwner(sql: Sql, { owner }: { owner: string }): Promise<boolean> {
   const result = await runQuery(sql`

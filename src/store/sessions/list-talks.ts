@@ -2,17 +2,17 @@ import type { InputPart } from "../../conversation/turn-record.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A session in which a participant has spoken, with what that participant itself has said. */
+/** A session in which a participant had a turn, with figures about that participant only. */
 export interface TalkRecord {
   readonly id: string;
   readonly conversationId: string;
   readonly room: string;
-  /** How many turns this participant has had, without replaced ones. */
+  /** The number of this participant's turns, without replaced ones. */
   readonly turns: number;
-  /** Milliseconds since the epoch: when this participant's first and last turn began. */
+  /** When this participant's first turn began, in milliseconds since the epoch; `lastAt` likewise for the last turn. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** What this participant said first. */
+  /** The input of this participant's first turn. */
   readonly firstInput: readonly InputPart[];
 }
 
@@ -21,7 +21,7 @@ interface ListRequest {
   readonly limit: number;
 }
 
-/** The sessions of rooms in which a participant has spoken, the newest first. */
+/** Returns the sessions in rooms in which a participant had a turn, newest first. */
 export async function listTalks(sql: Sql, { identity, limit }: ListRequest): Promise<readonly TalkRecord[]> {
   return await runQuery(sql<TalkRecord[]>`
     with own as (

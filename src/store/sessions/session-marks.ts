@@ -1,7 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** Reads a text for each session, which changes when something in the session has changed. Takes one statement. */
+/** Loads a string for each session that changes whenever something in the session changes. Takes one statement. */
 export type LoadMarks = (
   sql: Sql,
   options: { readonly sessionIds: readonly string[] },
@@ -12,7 +12,7 @@ interface MarkRow {
   readonly mark: string;
 }
 
-/** Marks for who waits for answers: made of the open permission requests, and until when each is open. */
+/** Marks for followers that wait for answers to permission requests. They cover the open requests and their expiry. */
 export const loadRequestMarks: LoadMarks = async (sql, { sessionIds }) => {
   return toMap(
     await runQuery(sql<MarkRow[]>`
@@ -26,7 +26,8 @@ export const loadRequestMarks: LoadMarks = async (sql, { sessionIds }) => {
 };
 
 /**
- * Marks for who follows the session: made of the last turn with its blocks and calls, and all open calls and requests.
+ * Marks for followers of the whole session. They cover the last turn with its blocks and calls, and all open calls and
+ * requests.
  */
 export const loadSessionMarks: LoadMarks = async (sql, { sessionIds }) => {
   return toMap(

@@ -3,7 +3,6 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { fencingRow, lostLease, type SessionWriter } from "./session-writer.ts";
 
-/** A LiveKit room of a session. */
 export interface SessionRoom {
   readonly sessionId: string;
   readonly roomSid: string;
@@ -14,32 +13,38 @@ interface Begin {
   readonly agent: string;
   /** The position of the session's last turn before this room. */
   readonly afterPosition: number;
-  /** Whether webhooks tell of ended rooms. */
+  /** Whether to send webhooks about ended rooms. */
   readonly isTold: boolean;
 }
 
 export interface Begun {
-  /** Whether the session starts with this. If not, an earlier worker has begun it in this room. */
+  /** Whether the session starts in this room now. `false` if an earlier worker has already started it there. */
   readonly isNew: boolean;
-  /** Earlier rooms of this session whose end nobody has seen. They are ended now. */
+  /** Earlier rooms of this session whose end no worker saw. They are now stored as ended. */
   readonly ended: readonly SessionRoom[];
 }
 
 /** A room in which a session has begun and not ended, and which no worker serves. */
 export interface AbandonedRoom extends SessionRoom {
   readonly room: string;
-  /** The worker whose lease has expired: its agent may still look alive. Absent when the lease was released. */
+  /** The worker whose lease has expired. LiveKit may still list its agent. Absent if the lease was released. */
   readonly formerOwner?: string;
-  /** Whether it is to get an agent whatever LiveKit lists: none has come since one last began here. */
+  /**
+   * Whether the room gets an agent even if LiveKit lists no participants: no agent has claimed the session since the
+   * last one began here.
+   */
   readonly isAgentOwed: boolean;
 }
 
-/** A room that began later than this is left alone: LiveKit's list of rooms may be older than it. */
+/** Rooms that began more recently are ignored, because LiveKit's list of rooms may be older than them. */
 const SETTLED_FOR = "10 seconds";
-/** A worker that hands a session over has released it for a moment. One that lives may renew its lease late. */
+/** A session is briefly without a lease during a handover, and a worker that is alive may renew its lease late. */
 const LAPSED_FOR = "1 second";
 
-/** Stores that a session starts in a room. Its earlier rooms are ended: LiveKit has only one room of a name. */
+/**
+ * Stores that a session starts in a room. Ends its earlier rooms, because LiveKit has only one room of a name at a
+ * time.
+ */
 export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Begun> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
@@ -78,7 +83,10 @@ interface End {
   readonly isTold: boolean;
 }
 
-/** Stores that the session's room is over. `false` when that was stored, or the session had not started in it. */
+/**
+ * Stores that the session's room has ended. Returns `false` if that was already stored, or if the session never started
+ * in the room.
+ */
 export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }: End): Promise<boolean> {
   const { sql, lease } = writer;
   const [row] = await runQuery(sql<{ isEnded: boolean }[]>`
@@ -96,7 +104,6 @@ export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }
   return row.isEnded;
 }
 
-/** Returns all abandoned rooms. */
 export async function findAbandonedRooms(sql: Sql): Promise<readonly AbandonedRoom[]> {
   const rows = await runQuery(sql<(Omit<AbandonedRoom, "formerOwner"> & { formerOwner: string | null })[]>`
     select
@@ -109,9 +116,9 @@ export async function findAbandonedRooms(sql: Sql): Promise<readonly AbandonedRo
 }
 
 /**
- * Ends a room that LiveKit has closed while no worker was in it.
+ * Ends a room that LiveKit closed while no worker was in it.
  *
- * @returns `false` if another worker has ended it, or serves it
+ * @returns `false` if another worker has ended it or serves it
  */
 export async function endAbandonedRoom(
   sql: Sql,
@@ -130,7 +137,7 @@ export async function endAbandonedRoom(
   return rows.length > 0;
 }
 
-/** Whether a session has begun and not ended in the room, and no agent has come since. */
+/** Whether a session has begun and not ended in the room, and no agent has claimed it since. */
 export async function isAgentOwed(sql: Sql, { room }: { readonly room: string }): Promise<boolean> {
   const rows = await runQuery(sql`
     select from session_rooms join sessions on sessions.id = session_id
@@ -154,8 +161,8 @@ export function lastPosition(sql: Sql) {
 }
 
 /**
- * For `with ended as (… returning session_id, room_sid)`. The webhook's id is made from the room's, so that there is only
- * one for each room.
+ * For `with ended as (… returning session_id, room_sid)`: stores one webhook per ended room. Its id is derived from the
+ * room's, so that a room never gets a second one.
  */
 export function tellOfEnded(sql: Sql, isTold: boolean) {
   return sql`

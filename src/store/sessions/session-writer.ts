@@ -3,31 +3,31 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A worker's lease on a session. `epoch` numbers the claims of that session. */
+/** A worker's lease on a session. `epoch` numbers the session's claims. */
 export interface Lease {
   readonly sessionId: string;
   readonly epoch: number;
 }
 
-/** What a worker needs to write to a session that it has claimed. */
+/** Everything a worker needs to write to a session that it has claimed. */
 export interface SessionWriter {
   readonly sql: Sql;
   readonly lease: Lease;
 }
 
 /**
- * For `with fence as (…)`: selects one row while nobody has claimed the session anew, else none. It locks the session's
- * row: a statement that has begun ends before the next claim, and one that begins after that claim gets no row.
+ * For `with fence as (…)`: selects one row, or none if the session has been claimed again. It locks the session's row,
+ * so a statement that has begun finishes before the next claim, and one that begins after that claim gets no row.
  */
 export function fencingRow({ sql, lease }: SessionWriter) {
   return sql`select from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for share`;
 }
 
 /**
- * Runs one writing statement under the lease, and returns its rows. The statement must read from `fence`, or it would
- * write without the lease.
+ * Runs one writing statement under the lease and returns its rows. The statement must read from `fence`; otherwise it
+ * would write without the lease.
  *
- * @throws {AppError} `lost_lease` when another claim has made this one void: nothing has changed
+ * @throws {AppError} `lost_lease` if the session has been claimed again: nothing was changed
  */
 export async function writeFenced<Row extends object>(
   writer: SessionWriter,

@@ -2,18 +2,17 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, writeFenced } from "./session-writer.ts";
 
-/** A stored session. */
 export interface SessionRecord {
   readonly id: string;
   readonly conversationId: string;
   readonly room: string | null;
   /** The participant that opened it. */
   readonly participantIdentity: string | null;
-  /** The worker that has or had its lease. */
+  /** The worker that has the lease, or had it last. */
   readonly leaseOwner: string | null;
-  /** The number of the newest claim, from 1: how often the session has been claimed. */
+  /** The number of the newest claim, which is how often the session has been claimed. Starts at 1. */
   readonly epoch: number;
-  /** The highest stanza number that a worker may have used, positive. */
+  /** The highest stanza number that a worker may have used, as a positive number. */
   readonly workerStanzaReserved: number;
   readonly createdAt: number;
 }
@@ -21,14 +20,14 @@ export interface SessionRecord {
 export interface SessionRow {
   id: string;
   conversation_id: string;
-  /** Set when a later room of the same name has begun a new session under the id. */
+  /** Set once a later room of the same name has begun a new session under this conversation id. */
   former_conversation_id: string | null;
   room: string | null;
   participant_identity: string | null;
   lease_owner: string | null;
-  /** A bigint comes as text. */
+  /** A string, because the column is a bigint. */
   epoch: string;
-  /** A bigint comes as text. */
+  /** A string, because the column is a bigint. */
   worker_stanza_reserved: string;
   created_at: number;
 }
@@ -57,13 +56,13 @@ export async function loadSession(
   return rows[0] && toSessionRecord(rows[0]);
 }
 
-/** Whether a session of any room has this id, or this conversation id. */
+/** Whether any session, in any room, has this id or conversation id. */
 export async function hasSession(sql: Sql, { id }: { readonly id: string }): Promise<boolean> {
   const rows = await runQuery(sql`select from sessions where id = ${id} or conversation_id = ${id}`);
   return rows.length > 0;
 }
 
-/** Stores the participant of the first turn as the session's opener. A session keeps the opener that it has. */
+/** Stores the participant of the first turn as the session's opener. Never replaces an opener. */
 export async function setOpener({ sql, lease }: SessionWriter, { identity }: { identity: string }): Promise<void> {
   const { sessionId, epoch } = lease;
   await runQuery(sql`
@@ -72,14 +71,14 @@ export async function setOpener({ sql, lease }: SessionWriter, { identity }: { i
   `);
 }
 
-/** The agent that serves a session in a room, and the metadata of the dispatch by which it was chosen. */
+/** The agent that serves a session in a room, and the metadata of the dispatch that chose it. */
 export interface SessionAgent {
   readonly agent: string;
-  /** Null if it is not stored: an earlier version has chosen the agent. */
+  /** `null` if it is not stored, for example because an earlier version chose the agent. */
   readonly dispatch: string | null;
 }
 
-/** The agent that served the session in this room; `undefined` when no turn has begun there. */
+/** Returns the agent that served the session in this room last, or `undefined` if none is stored. */
 export async function loadSessionAgent(
   sql: Sql,
   { sessionId, roomSid }: { readonly sessionId: string; readonly roomSid: string },
@@ -92,7 +91,8 @@ export async function loadSessionAgent(
 }
 
 /**
- * Stores which agent serves the session in a room, once: what is stored for the room stays, as after a handoff.
+ * Stores which agent serves the session in a room. Does nothing if one is already stored for the room, for example
+ * after a handoff.
  *
  * @throws {AppError} `lost_lease`, `unavailable`
  */
@@ -111,7 +111,7 @@ export async function keepFirstAgent(
   );
 }
 
-/** Stores the agent that the session was handed to. @throws {AppError} `lost_lease`, `unavailable` */
+/** Stores the agent that the session was handed off to. @throws {AppError} `lost_lease`, `unavailable` */
 export async function keepSessionAgent(
   writer: SessionWriter,
   { agent, roomSid }: { readonly agent: string; readonly roomSid: string },
@@ -130,7 +130,7 @@ export async function keepSessionAgent(
   );
 }
 
-/** The languages that `set_language` has chosen, by identity. */
+/** Loads the languages chosen with `set_language`, by identity. */
 export async function loadLanguages(
   sql: Sql,
   { sessionId }: { readonly sessionId: string },
@@ -141,7 +141,12 @@ export async function loadLanguages(
   return new Map(Object.entries(row?.languages ?? {}));
 }
 
-/** @param language undefined: removes the chosen language. @throws {AppError} `lost_lease`, `unavailable` */
+/**
+ * Stores a participant's language.
+ *
+ * @param language `undefined` removes the stored one
+ * @throws {AppError} `lost_lease`, `unavailable`
+ */
 export async function keepLanguage(
   writer: SessionWriter,
   { identity, language }: { readonly identity: string; readonly language: string | undefined },

@@ -2,8 +2,8 @@ import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, lostLease } from "./session-writer.ts";
 
 /**
- * Reserves `count` stanza numbers for the worker and returns the first. A worker that is killed leaves a gap, but no
- * number is used twice. They are positive here and negative on the wire.
+ * Reserves `count` stanza numbers for the worker and returns the first one. A worker that is killed leaves a gap, but
+ * no number is used twice. The numbers are positive here and negative on the wire.
  *
  * @throws {AppError} `lost_lease`
  */
@@ -19,7 +19,10 @@ export async function reserveStanzas({ sql, lease }: SessionWriter, { count }: {
   return Number(rows[0].reserved) - count + 1;
 }
 
-/** Gives back the numbers above `last` at a clean end, so that a client that saw `last` has missed nothing. */
+/**
+ * Releases the unused numbers above `last` at a clean end. Without a gap, a client that saw `last` knows that it has
+ * missed nothing.
+ */
 export async function trimStanzas({ sql, lease }: SessionWriter, { last }: { last: number }): Promise<void> {
   const { sessionId, epoch } = lease;
   await runQuery(sql`

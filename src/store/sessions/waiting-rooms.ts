@@ -1,10 +1,12 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A room whose session nobody serves. */
+/** A room whose session no worker serves. */
 export interface UnservedRoom {
   readonly room: string;
-  /** The worker whose lease has run out: its agent may still look alive. Absent without a lease or a session. */
+  /**
+   * The worker whose lease has expired. LiveKit may still list its agent. Absent if there is no lease or no session.
+   */
   readonly formerOwner?: string;
 }
 
@@ -14,16 +16,19 @@ interface AgentRequest {
 }
 
 interface Look {
-  /** For this time no other worker looks. */
+  /** How long other workers must not check the rooms. */
   readonly restMs: number;
-  /** Looks only when that time has been over for this long. */
+  /** Succeeds only if the last such period ended at least this long ago. */
   readonly overdueMs: number;
 }
 
-/** A worker that lives, and could not renew its lease for a moment, keeps its session. */
+/** A worker that is alive but renews its lease slightly late keeps its session. */
 const LAPSED_FOR = "1 second";
 
-/** Whether this worker may look at all rooms now. One at a time does, so LiveKit's load does not grow with workers. */
+/**
+ * Whether this worker may check all rooms now. Only one worker does at a time, so that LiveKit's load does not grow
+ * with the number of workers.
+ */
 export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Promise<boolean> {
   const rows = await runQuery(sql`
     insert into all_rooms (looks_rest_until) values (now() + ${restMs} * interval '1 millisecond')
@@ -34,7 +39,7 @@ export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Pro
   return rows.length > 0;
 }
 
-/** Those of these rooms for whose session no worker has a lease, in their order. */
+/** Returns those of the given rooms whose session no worker has a lease for, in the given order. */
 export async function findUnserved(
   sql: Sql,
   { rooms }: { readonly rooms: readonly string[] },
@@ -49,7 +54,7 @@ export async function findUnserved(
   return rows.map(({ room, lease_owner: owner }) => ({ room, ...(owner !== null && { formerOwner: owner }) }));
 }
 
-/** Whether this worker may ask for an agent for the room. If so, no other one may for `restMs`. */
+/** Whether this worker may request an agent for the room. If so, no other worker may for `restMs`. */
 export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): Promise<boolean> {
   const rows = await runQuery(sql`
     insert into agent_requests (room, rests_until) values (${room}, now() + ${restMs} * interval '1 millisecond')
@@ -59,7 +64,10 @@ export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): 
   return rows.length > 0;
 }
 
-/** Keeps all other workers from asking for `restMs`, because this one, whose agent has ended, does. */
+/**
+ * Keeps all other workers from requesting an agent for `restMs`: this worker, whose agent has ended, requests the next
+ * one if it is needed.
+ */
 export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest): Promise<void> {
   await runQuery(sql`
     insert into agent_requests (room, rests_until) values (${room}, now() + ${restMs} * interval '1 millisecond')
@@ -67,12 +75,12 @@ export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest)
   `);
 }
 
-/** Deletes the rows whose time is over. */
+/** Deletes expired rows. */
 export async function forgetAgentRequests(sql: Sql): Promise<void> {
   await runQuery(sql`delete from agent_requests where rests_until <= now()`);
 }
 
-/** Tells all workers that rooms wait for an agent because every place is taken. */
+/** Notifies all workers that rooms are waiting for an agent because every place is taken. */
 export async function noteWaitingRooms(sql: Sql, { forMs }: { readonly forMs: number }): Promise<void> {
   await runQuery(sql`
     insert into all_rooms (waiting_until) values (now() + ${forMs} * interval '1 millisecond')

@@ -1,7 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** Tokens as the API counts them: `inputTokens` includes neither cache number. */
+/** Token counts of the API. `inputTokens` includes neither of the cache counts. */
 interface Tokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -9,11 +9,11 @@ interface Tokens {
   readonly cacheWriteTokens: number;
 }
 
-/** For whom something is spent: a session, the participant whose turn it is, and a worker. */
+/** Who spends: a session, the participant whose turn it is, and a worker. */
 export interface Spender {
   readonly sessionId: string;
   readonly identity: string;
-  /** The name of the worker's machine. */
+  /** The host name of the worker's machine. */
   readonly worker: string;
 }
 
@@ -27,10 +27,10 @@ export interface NewSpending extends Spender, Tokens {
   readonly money: number;
 }
 
-/** Days are UTC days by the database's clock, so that workers' clocks may differ. */
+/** Days are UTC days by the database's clock, because workers' clocks may differ. */
 const TODAY = "(now() at time zone 'utc')::date";
 
-/** For an insert into `spending`: what is there already grows. */
+/** For an insert into `spending`: adds to an existing row. */
 function addedToSums(sql: Sql) {
   return sql`
     on conflict (scope, key, day, model, purpose) do update set
@@ -44,8 +44,8 @@ function addedToSums(sql: Sql) {
 }
 
 /**
- * Adds to the sums of the session, the identity and the worker, always in this order, so that two statements never wait
- * for each other. Not fenced, because what was spent counts, whoever has the session now.
+ * Adds to the sums of the session, the identity and the worker. The order is always the same, so that two statements
+ * never deadlock. Not fenced, because money was spent even if another worker has claimed the session since.
  */
 export async function addSpending(sql: Sql, spending: NewSpending): Promise<void> {
   const { sessionId, identity, worker, model, purpose, calls, money } = spending;
@@ -62,14 +62,14 @@ export async function addSpending(sql: Sql, spending: NewSpending): Promise<void
   `);
 }
 
-/** The key under which today's sum is kept when a person's data is removed. It changes every day. */
+/** The key that today's sum is moved to when a person's data is removed. It differs each day. */
 function erasedKey(sql: Sql, { identity }: { readonly identity: string }) {
   return sql`'erased ' || encode(sha256(convert_to(${identity} || ' ' || ${sql.unsafe(TODAY)}, 'UTF8')), 'hex')`;
 }
 
 /**
- * Removes what was spent for an identity. Today's sum stays, without the name: who removes its own data would get today's
- * budget back, as often as it likes.
+ * Removes what was spent for an identity. Today's sum is kept without the name. Otherwise, people could reset their
+ * daily budget by removing their own data.
  *
  * @returns how many rows were removed
  */
@@ -90,13 +90,13 @@ export async function eraseSpending(sql: Sql, { identity }: { readonly identity:
   return row?.count ?? 0;
 }
 
-/** The sum of all kinds of tokens, and money. */
+/** The sum of all kinds of tokens, and the money. */
 export interface Spent {
   readonly tokens: number;
   readonly money: number;
 }
 
-/** What a session has spent since it began, and what its participant and its worker have spent today. */
+/** Loads what the session has spent in total, and what its participant and its worker have spent today. */
 export async function loadSpent(
   sql: Sql,
   { sessionId, identity, worker }: Spender,
@@ -129,7 +129,7 @@ export interface ModelSpending extends Tokens {
   readonly money: number;
 }
 
-/** What a session has spent since it began, by model and purpose. */
+/** Loads what a session has spent in total, by model and purpose. */
 export async function loadSessionSpending(
   sql: Sql,
   { sessionId }: { readonly sessionId: string },
@@ -145,7 +145,9 @@ export async function loadSessionSpending(
   `);
 }
 
-/** Whether to warn of this budget now: `true` once for a session's, once a day for any other. */
+/**
+ * Whether to warn about this budget now. `true` only once per session for `session`, and once a day for other scopes.
+ */
 export async function takeWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<boolean> {
   const key = { session: spender.sessionId, identity: spender.identity, worker: spender.worker }[scope];
   const day = sql.unsafe(scope === "session" ? "date '1970-01-01'" : TODAY);

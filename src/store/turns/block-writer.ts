@@ -6,35 +6,37 @@ import { type BlockProblem, type TurnBlockRow, writeBlocks } from "./write-block
 export interface BlockWriterOptions {
   /** How long a flush waits for the database. @defaultValue 10000 */
   readonly flushTimeoutMs?: number;
-  /** How many blocks may wait; more are refused. @defaultValue 5000 */
+  /** How many blocks may be queued; more are refused. @defaultValue 5000 */
   readonly maxQueued?: number;
   /** @defaultValue 500 */
   readonly maxBatch?: number;
-  /** Called once for each block that is not stored as it was handed over; must not throw. */
+  /** Called once for each block that is lost or replaced. Must not throw. */
   readonly onProblem?: (problem: BlockProblem) => void;
 }
 
 interface QueuedBlock {
-  /** The block's number among all that were added, from 1. */
+  /** The block's number among all added blocks, from 1. */
   readonly number: number;
   readonly row: TurnBlockRow;
 }
 
-/** Stores blocks with something else, all or none, and returns how many were new. */
+/** Stores blocks together with something else, all or none. Returns how many blocks were new. */
 type WriteAlong = (rows: readonly TurnBlockRow[]) => Promise<number>;
 
 /**
- * Stores blocks while the model streams, in order and in batches: blocks that come during a batch make the next one,
- * and another write may take along those that have just come.
- * While the database is down, they wait and are tried again. If a block is not stored, a flush rejects and `onProblem`
- * is called. Once another worker has the session, every block is lost.
+ * Stores blocks while the model streams, in order and in batches. Blocks that arrive during a batch form the next one.
+ * Another write may include the blocks that were just added (`along`). While the database is down, blocks stay queued
+ * and are retried. If a block is lost, a flush rejects and `onProblem` is called. Once another worker has the session,
+ * every block is lost.
  */
 export class BlockWriter {
   readonly #writer: SessionWriter;
   readonly #options: Required<BlockWriterOptions>;
   readonly #queue: QueuedBlock[] = [];
   readonly #flushes = new Flushes();
-  /** Turns that have lost a block. They take no more, so that their stored blocks have no gap. */
+  /**
+   * Turns that have lost a block. Further blocks of these turns are refused, so that their stored blocks have no gap.
+   */
   readonly #lostTurns = new Set<string>();
   #added = 0;
   #isWriting = false;
@@ -48,12 +50,15 @@ export class BlockWriter {
     this.#options = { flushTimeoutMs: 10_000, maxQueued: 5_000, maxBatch: 500, onProblem: () => {}, ...options };
   }
 
-  /** How many blocks are not durable yet. */
+  /** The number of blocks that are not durable yet. */
   get queuedCount(): number {
     return this.#queue.length;
   }
 
-  /** Never waits or throws. A block that is refused (too many queued, its turn has lost one, closed) is lost. */
+  /**
+   * Queues a block. Never waits or throws. A refused block (queue full, earlier block of its turn lost, writer closed)
+   * is lost.
+   */
   add(row: TurnBlockRow): void {
     this.#added += 1;
     const refusal = this.#refusal(row);
@@ -63,10 +68,10 @@ export class BlockWriter {
   }
 
   /**
-   * Makes another write, which takes the blocks along that come in the same moment: one statement instead of two. If they
-   * cannot be stored so, they are stored by themselves, and the write is made without them.
+   * Makes another write that includes the blocks added at the same moment: one statement instead of two. If the blocks
+   * cannot be stored this way, they are stored separately, and the write is repeated without them.
    *
-   * @throws {AppError} what the write throws
+   * @throws {AppError} whatever the write throws
    */
   async along(write: WriteAlong): Promise<void> {
     if (this.#queue.length === 0) await setImmediate();
@@ -75,7 +80,7 @@ export class BlockWriter {
     this.#isWriting = true;
     try {
       const stored = await write(batch.map(({ row }) => row));
-      // Where one was there already, all are compared with what is stored.
+      // If some were already stored, the next batch write compares all of them with the stored ones.
       if (stored === batch.length) this.#finish(batch, []);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "internal") throw error;
@@ -87,10 +92,10 @@ export class BlockWriter {
   }
 
   /**
-   * Resolves when every block that was added before is durable.
+   * Resolves once every block added before this call is durable.
    *
-   * @throws {AppError} `unavailable` when that took too long: the blocks stay queued and are still tried
-   * @throws {AppError} the loss, when one of the blocks since the last flush is lost
+   * @throws {AppError} `unavailable` if that took too long. The blocks stay queued and are retried
+   * @throws {AppError} the loss, if a block since the last flush is lost
    */
   async flush(): Promise<void> {
     const flushed = this.#flushes.wait({
@@ -102,7 +107,7 @@ export class BlockWriter {
     await flushed;
   }
 
-  /** Flushes and stops. Rejects if blocks are not durable then: they are lost. The pool stays open. */
+  /** Flushes and stops. Rejects if some blocks are not durable by then; these are lost. The pool stays open. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -121,13 +126,13 @@ export class BlockWriter {
     }
   }
 
-  /** Gives up all blocks that wait. */
+  /** Drops all queued blocks. */
   #abandon(why: AppError): void {
     for (const queued of this.#queue.splice(0)) this.#lose(queued, why);
     this.#endFlushes();
   }
 
-  /** Blocks that are added in one go make one batch. */
+  /** Waits for `setImmediate`, so that blocks added in one go form one batch. */
   #writeSoon(): void {
     if (this.#isDue || this.#isWriting || this.#queue.length === 0) return;
     this.#isDue = true;
@@ -162,7 +167,7 @@ export class BlockWriter {
   }
 
   #finish(batch: readonly QueuedBlock[], problems: readonly BlockProblem[]): void {
-    // If the writer was closed meanwhile, these blocks have been reported as lost.
+    // If the writer was closed meanwhile, these blocks were already reported as lost.
     if (this.#queue[0] !== batch[0]) return;
     this.#queue.splice(0, batch.length);
     for (const problem of problems) {
@@ -192,7 +197,7 @@ export class BlockWriter {
     this.#flushes.settle(this.#queue[0]?.number ?? Infinity);
   }
 
-  /** Waits until it is time to try again, or the writer is closed. */
+  /** Waits until the next retry, or until the writer is closed. */
   async #wait(ms: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -206,7 +211,7 @@ export class BlockWriter {
 }
 
 interface Flush {
-  /** The flush waits for the blocks after number `from`, up to and including `to`. */
+  /** The flush covers the blocks after number `from`, up to and including `to`. */
   readonly from: number;
   readonly to: number;
   readonly timer: NodeJS.Timeout;
@@ -215,21 +220,21 @@ interface Flush {
 }
 
 interface FlushRequest {
-  /** The number of the last block that was added. */
+  /** The number of the last added block. */
   readonly to: number;
   readonly timeoutMs: number;
-  /** Asked when the time is over: why the database has not answered, if that is known. */
+  /** Called on timeout. Returns why the database did not answer, if known. */
   readonly cause: () => unknown;
 }
 
-/** The flushes that wait until blocks are durable. Each loss rejects every flush that waits for that block. */
+/** The flushes that wait until blocks are durable. A lost block rejects every flush that covers it. */
 class Flushes {
   readonly #waiting = new Set<Flush>();
   #losses: { readonly number: number; readonly error: AppError }[] = [];
-  /** Flushes that have ended covered all blocks up to this number. */
+  /** Finished flushes covered all blocks up to this number. */
   #told = 0;
 
-  /** Registers a flush at once. `settle` ends it, or the timeout does, with `unavailable`. */
+  /** Registers a flush synchronously. It ends through `settle`, or on timeout with `unavailable`. */
   async wait({ to, timeoutMs, cause }: FlushRequest): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onTimeout = () => {
@@ -247,7 +252,7 @@ class Flushes {
     this.#losses.push({ number, error });
   }
 
-  /** Ends the flushes that wait only for blocks before `firstOpen`. */
+  /** Ends the flushes that cover only blocks before `firstOpen`. */
   settle(firstOpen: number): void {
     for (const flush of this.#waiting) {
       if (flush.to >= firstOpen) continue;

@@ -3,16 +3,16 @@ import { runQuery } from "../database/store-error.ts";
 
 interface Budget {
   readonly sessionId: string;
-  /** Only turns before this position. */
+  /** Measures only turns before this position. */
   readonly before: number;
   readonly maxBytes: number;
 }
 
 /**
  * Finds out how many of the session's first turns, with their blocks and calls, fit into `maxBytes`. PostgreSQL
- * measures them, so that none has to be loaded.
+ * measures them, so that they need not be loaded.
  *
- * @returns the position of the first turn that does not fit; `before` when all do
+ * @returns the position of the first turn that does not fit, or `before` if all do
  */
 export async function endOfBudget(sql: Sql, { sessionId, before, maxBytes }: Budget): Promise<number> {
   const [row] = await runQuery(sql<{ end: number }[]>`

@@ -12,8 +12,8 @@ export type FoundTurn = Pick<
 >;
 
 /**
- * For an `in`: selects the ids of a session's turns with this user's or assistant's message. The two are separate
- * selects, so that each uses its own index.
+ * For an `in`: selects the ids of a session's turns with this user's or assistant's message. It is a union, so that
+ * each half uses its own index.
  */
 export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: string; messageId: string }) {
   return sql`(
@@ -24,8 +24,8 @@ export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: st
 }
 
 /**
- * The turn of the history with this user's or assistant's message. If several turns answer the same message, it is the
- * first one: the others go on from it.
+ * Finds the turn in the history that has this user's or assistant's message. If several turns answer the same message,
+ * returns the first one; the others continue its answer.
  */
 export async function findTurn(
   sql: Sql,
@@ -41,7 +41,7 @@ export async function findTurn(
   return turn;
 }
 
-/** Whether a session has a user's or assistant's message of this id, or a call, in replaced turns, too. */
+/** Whether a session has a user's or assistant's message or a call with this id, including in replaced turns. */
 export async function hasMessageOrCall(
   sql: Sql,
   { sessionId, id }: { readonly sessionId: string; readonly id: string },
@@ -66,7 +66,7 @@ export async function hasTurnsOf(
   return row?.has ?? false;
 }
 
-/** The position of the session's newest turn, replaced or not; 0 without turns. */
+/** Returns the position of the session's newest turn, replaced or not, or 0 without turns. */
 export async function loadLastPosition(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<number> {
   const [row] = await runQuery(sql<{ position: number }[]>`
     select position from turns where session_id = ${sessionId} order by position desc limit 1
@@ -74,7 +74,7 @@ export async function loadLastPosition(sql: Sql, { sessionId }: { readonly sessi
   return row?.position ?? 0;
 }
 
-/** The tokens of a turn that has ended; `undefined` when they are not stored. */
+/** Loads the token usage of a finished turn, or `undefined` if it is not stored. */
 export async function loadUsage(
   sql: Sql,
   { sessionId, position }: { readonly sessionId: string; readonly position: number },
@@ -85,7 +85,7 @@ export async function loadUsage(
   return row?.usage ?? undefined;
 }
 
-/** The ids of the session's newest user messages that turns began with, oldest first. */
+/** Loads the ids of the user messages that the session's newest turns answered, oldest first. */
 export async function loadMessageIds(
   sql: Sql,
   { sessionId, limit }: { readonly sessionId: string; readonly limit: number },
@@ -97,7 +97,8 @@ export async function loadMessageIds(
 }
 
 /**
- * The blocks of turns from a position on that told the model outcomes of calls whose receipts are in earlier turns.
+ * Loads the blocks, from turns at position `from` and later, that report outcomes of calls whose receipts are in
+ * earlier turns.
  */
 export async function loadToldOutcomes(
   sql: Sql,
@@ -124,18 +125,18 @@ export async function loadToldOutcomes(
   ]);
 }
 
-/** What was said in a turn, for a client that missed it. */
+/** The text of an answer, for a client that missed it. */
 export interface StoredAnswer {
   readonly messageId: string;
   readonly parentMessageId: string | null;
   readonly texts: readonly string[];
-  /** The worker's stanza number at its end, positive; `null` if its worker did not end it. */
+  /** The worker's last stanza number at the answer's end, as a positive number; `null` if the worker did not end it. */
   readonly lastStanza: number | null;
 }
 
 /**
- * The history's newest answers, at most `limit`, that ended between two of the worker's stanzas, oldest first. An
- * answer that its worker did not end counts by its place among the others.
+ * Loads the history's newest answers, at most `limit`, that ended between two of the worker's stanzas, oldest first. An
+ * answer that its worker did not end is selected by its position among the others.
  */
 export async function loadAnswers(
   sql: Sql,

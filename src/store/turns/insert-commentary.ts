@@ -4,18 +4,20 @@ import { runQuery } from "../database/store-error.ts";
 import { idsOfMessage } from "./find-turns.ts";
 
 export interface Commentary {
-  /** The user's or the assistant's message. */
+  /** The id of a user's or assistant's message. */
   readonly messageId: string;
-  /** The participant that wrote the note. */
+  /** The participant that wrote the commentary. */
   readonly participantIdentity: string;
   readonly content: string;
   readonly commentaryType?: string | undefined;
 }
 
-/** How many notes a turn may have. */
+/** The maximum number of commentaries per turn. */
 export const MAX_COMMENTARIES = 20;
 
-/** Stores a note with the turn of its message, unless there is no such turn, or it has `MAX_COMMENTARIES`. */
+/**
+ * Stores a commentary with the turn of its message, unless there is no such turn or it already has `MAX_COMMENTARIES`.
+ */
 export async function insertCommentary(
   writer: SessionWriter,
   commentary: Commentary,
@@ -34,7 +36,7 @@ export async function insertCommentary(
   return turns.length > 0 ? "too_many" : "unknown_message";
 }
 
-/** The newest turn with this user's or assistant's message, as `turn`. */
+/** Selects the newest turn with this user's or assistant's message, as `turn`. */
 function turnOf(sql: Sql, sessionId: string, messageId: string) {
   return sql`(
     select id from turns where id in ${idsOfMessage(sql, { sessionId, messageId })} order by position desc limit 1

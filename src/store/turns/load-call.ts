@@ -3,12 +3,12 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** All of a call that is shown in full. */
+/** A call with all its details. */
 export interface WholeCall {
   readonly callId: string;
   readonly name: string;
   readonly state: CallState;
-  /** What it ran with. */
+  /** The arguments that the call ran with, including edits. */
   readonly input: JsonObject;
   readonly logs: readonly string[];
   readonly result: JsonObject | null;
@@ -18,7 +18,9 @@ export interface WholeCall {
   readonly errorMessage: string | null;
 }
 
-/** `undefined` for a call of another session, and for one of which no more than its name may be told. */
+/**
+ * Loads a call. Returns `undefined` if it belongs to another session, or if participants may see no more than its name.
+ */
 export async function loadWholeCall(
   sql: Sql,
   { sessionId, callId }: { readonly sessionId: string; readonly callId: string },

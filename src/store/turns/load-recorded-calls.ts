@@ -4,7 +4,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import type { PermissionRecord } from "../permissions/load-permissions.ts";
 
-/** A stored call, with what a test is made from. */
+/** A stored call, with the data that a test is made from. */
 export interface StoredCall {
   readonly position: number;
   readonly toolUseId: string;
@@ -12,28 +12,28 @@ export interface StoredCall {
   readonly timeoutMs: number;
   readonly input: JsonObject;
   readonly state: CallState;
-  /** How much of it may be shown. */
+  /** How much of the call may be shown. */
   readonly detail: StateDetail;
   readonly ranOn: "server" | "client" | null;
   readonly result: JsonObject | null;
-  /** The time that it ran; null when it did not run. */
+  /** How long the call ran; `null` if it did not run. */
   readonly tookMs: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
-  /** Whether it was answered twice. */
+  /** Whether it was answered more than once. */
   readonly isDoubled: boolean;
   readonly permission: Pick<PermissionRecord, "state" | "isAlways" | "message" | "editedInput"> | null;
 }
 
 interface Range {
   readonly sessionId: string;
-  /** Only calls of turns before this position. @defaultValue all */
+  /** Only loads turns before this position. @defaultValue all */
   readonly before?: number;
 }
 
 const END = 2 ** 31 - 1;
 
-/** The calls of the session's history in the model's order, without forms that running calls asked for. */
+/** Loads the calls of the session's history in the model's order, without forms that running calls asked for. */
 export async function loadRecordedCalls(sql: Sql, { sessionId, before = END }: Range): Promise<readonly StoredCall[]> {
   return await runQuery(sql<StoredCall[]>`
     select
@@ -59,7 +59,7 @@ export async function loadRecordedCalls(sql: Sql, { sessionId, before = END }: R
 }
 
 /**
- * When each block was stored, by its turn's position: milliseconds since the turn began, in the order of the blocks.
+ * Loads when each block was stored, keyed by the turn's position: milliseconds since the turn began, in block order.
  */
 export async function loadBlockTimes(
   sql: Sql,

@@ -6,17 +6,16 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** A call for a transcript. */
 export interface TranscriptCall {
   readonly callId: string;
   readonly state: CallState;
   readonly detail: StateDetail;
-  /** What it ran with. `null`, as `logs`, `result` and `display` are, where `leftOutBytes` is set. */
+  /** The arguments that the call ran with. `null` if `leftOutBytes` is set, like `logs`, `result` and `display`. */
   readonly input: JsonObject | null;
-  /** Whether a participant has put `input` in the place of what the model wrote. */
+  /** Whether a participant edited the arguments that the model wrote. */
   readonly isEdited: boolean;
   readonly ranOn: "server" | "client" | null;
-  /** The MCP server that has its tool. */
+  /** The MCP server that provides the tool. */
   readonly mcpServer: string | null;
   /** The participant on whose device it ran. */
   readonly addressee: string | null;
@@ -24,18 +23,21 @@ export interface TranscriptCall {
   readonly result: JsonObject | null;
   /** What clients may show to people. */
   readonly display: JsonObject | null;
-  /** Bytes of JSON that were not loaded, because the turn's calls were too large together; null when all was loaded. */
+  /**
+   * Bytes of JSON that were not loaded because the turn's calls were too large together; `null` if everything was
+   * loaded.
+   */
   readonly leftOutBytes: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   /** Unix ms. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** Answers that came after its end, and changed nothing. */
+  /** Answers that arrived after its end and changed nothing. */
   readonly extraAnswers: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
-/** A turn with all that was said and done in it, without thinking. */
+/** A turn with everything that was said and done in it, without thinking. */
 export interface TranscriptTurn {
   readonly position: number;
   readonly messageId: string;
@@ -45,30 +47,31 @@ export interface TranscriptTurn {
   readonly state: TurnState;
   readonly stopReason: string | null;
   readonly heard: string | null;
-  /** Whether a later turn has replaced it (regenerate, edit). */
+  /** Whether a later turn replaced it (regenerate, edit). */
   readonly isReplaced: boolean;
   readonly createdAt: number;
   readonly finishedAt: number | null;
-  /** `null` while it runs. Those of earlier versions have `totalMs` and `firstTextMs` alone. */
+  /** `null` while the turn runs. Turns of earlier versions have only `totalMs` and `firstTextMs`. */
   readonly timings: (Partial<TurnTimings> & Pick<TurnTimings, "totalMs">) | null;
   readonly blocks: readonly TurnBlock[];
-  /** By the tool use's id. */
+  /** Keyed by tool use id. */
   readonly calls: Readonly<Record<string, TranscriptCall>>;
 }
 
-/** The most bytes of JSON that are loaded of one turn's inputs, logs, results and displays together. */
+/** The maximum bytes of JSON to load for one turn: inputs, logs, results and displays of all its calls together. */
 const CALLS_BYTES = 262_144;
 
 interface PageRequest {
   readonly sessionId: string;
-  /** Only turns after this position. */
+  /** Loads only turns after this position. */
   readonly after: number;
   readonly limit: number;
 }
 
 /**
- * The next turns of a session, replaced ones included, in the order in which they began. A turn's calls are loaded
- * whole, the small ones first, as long as they fit, so that large results do not make a page take more memory.
+ * Loads the next turns of a session, including replaced ones, in the order in which they began. A turn's calls are
+ * loaded in full, smallest first, as long as they fit into `CALLS_BYTES`, so that large results do not increase a
+ * page's memory.
  */
 export async function loadTranscriptPage(
   sql: Sql,

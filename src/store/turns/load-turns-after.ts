@@ -6,7 +6,7 @@ import { runQuery } from "../database/store-error.ts";
 import { isUnspoken } from "./load-turns.ts";
 
 /**
- * A place in a session's record: after a block of the turn at `position`, after that turn's end, or after the end of its
+ * A point in a session's record: after a block of the turn at `position`, after the turn's end, or after the end of its
  * speech.
  */
 export interface RecordPoint {
@@ -28,16 +28,16 @@ export interface FollowedTurn {
   readonly model: string | null;
   readonly usage: JsonObject | null;
   readonly speech: "none" | "open" | "over";
-  /** How it ended together with its speech, once that is over. */
+  /** How the turn ended including its speech. Set once the speech is over. */
   readonly spokenState: TurnState | null;
-  /** What was heard of an answer whose speech was cut off. */
+  /** What was heard of an answer whose speech was interrupted. */
   readonly heard: string | null;
   /** The blocks after the point. */
   readonly blocks: readonly FollowedBlock[];
 }
 
 export interface FollowedBlock extends TurnBlock {
-  /** Whether it is a tool use of `MEMORY_TOOL`, or the result of one. */
+  /** Whether it is a use of `MEMORY_TOOL`, or the result of one. */
   readonly isMemory: boolean;
 }
 
@@ -46,14 +46,14 @@ const MAX_SEQUENCE = 2 ** 31 - 1;
 interface AfterPoint {
   readonly sessionId: string;
   readonly after: RecordPoint;
-  /** Of this turn only blocks up to `sequence` are loaded; `undefined` loads all of them. */
+  /** Loads blocks of this turn only up to `sequence`; `undefined` loads all of them. */
   readonly until?: { readonly turnId: string; readonly sequence: number | undefined } | undefined;
   readonly limit: number;
 }
 
 /**
- * The next turns after a point, at most `limit`, in the order in which they began, with those that were replaced. After a
- * turn's end the first one is that turn without its blocks, because its speech may end later.
+ * Loads the next turns after a point, at most `limit`, in the order in which they began, including replaced turns.
+ * After a turn's end, the first one is that same turn without its blocks, because its speech may end later.
  */
 export async function loadTurnsAfter(
   sql: Sql,
@@ -110,7 +110,7 @@ export async function hasRecordPoint(
   return rows.length > 0;
 }
 
-/** The end of the last turn that has ended, or that of its speech if that has ended, too. */
+/** Returns the end of the last finished turn, or the end of its speech if that is over too. */
 export async function findLastEnd(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<RecordPoint> {
   const [row] = await runQuery(sql<{ position: number; isSpoken: boolean }[]>`
     select position, spoken_at is not null as "isSpoken" from turns
@@ -120,7 +120,7 @@ export async function findLastEnd(sql: Sql, { sessionId }: { readonly sessionId:
   return { position: row?.position ?? 0, sequence: row?.isSpoken === true ? "spoken" : "end" };
 }
 
-/** A turn's position, from 1; `undefined` while the turn is not stored. */
+/** Returns a turn's position, from 1, or `undefined` while the turn is not stored. */
 export async function findTurnPosition(sql: Sql, { turnId }: { readonly turnId: string }): Promise<number | undefined> {
   const [row] = await runQuery(sql<{ position: number }[]>`select position from turns where id = ${turnId}`);
   return row?.position;

@@ -15,7 +15,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { loadSummary } from "./summaries.ts";
 
-/** A stored turn, with the time at which it began. */
+/** A stored turn with its start time. */
 export interface StoredTurn extends TurnRecord {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -23,19 +23,19 @@ export interface StoredTurn extends TurnRecord {
 
 interface TurnRange {
   readonly sessionId: string;
-  /** Positions from this one. @defaultValue 1 */
+  /** The first position to load. @defaultValue 1 */
   readonly from?: number;
-  /** Positions before this one. @defaultValue to the end */
+  /** Loads only positions before this one. @defaultValue to the end */
   readonly before?: number;
   /** Large results before this place are replaced by placeholders. @defaultValue none */
   readonly shortened?: BlockPlace | undefined;
-  /** How many turns at most; the newest ones. @defaultValue all */
+  /** The maximum number of turns. The newest ones are loaded. @defaultValue all */
   readonly limit?: number;
 }
 
 const END = 2 ** 31 - 1;
 
-/** Turns of the session's history, oldest first; replaced ones are left out. */
+/** Loads turns of the session's history, oldest first, without replaced ones. */
 export async function loadTurns(
   sql: Sql,
   { sessionId, from = 1, before = END, shortened, limit = END }: TurnRange,
@@ -45,15 +45,15 @@ export async function loadTurns(
   return turns.toReversed();
 }
 
-/** The session's turns that have not ended, oldest first. */
+/** Loads the session's turns that have not ended, oldest first. */
 export async function loadRunningTurns(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<StoredTurn[]> {
   const turns = await selectTurns(sql, { sessionId, isWanted: sql`state = 'running'`, limit: END });
   return turns.toReversed();
 }
 
 /**
- * The turn at this position if it has ended, but the speech of its answer has not; `undefined` for any other turn, and for
- * one that was cut off.
+ * Loads the turn at this position if it has ended but the speech of its answer has not. Returns `undefined` for any
+ * other turn, and for one that was interrupted.
  */
 export async function loadUnspokenTurn(
   sql: Sql,
@@ -65,38 +65,38 @@ export async function loadUnspokenTurn(
 }
 
 /**
- * For a turn that has ended: whether its answer is still being spoken, or its worker died while it was. A worker of an
- * older version stores `last_stanza` when the speech has ended, too, but no `spoken_at`.
+ * For a finished turn: whether its answer is still being spoken, or its worker died while speaking it. Older versions
+ * stored `last_stanza` at the end of the speech, but no `spoken_at`.
  */
 export function isUnspoken(sql: Sql): postgres.Fragment {
   return sql`(sent_sentences is not null and spoken_at is null and last_stanza is null)`;
 }
 
-/** What the model was shown in the newest turn before a position, with that turn itself. */
+/** The context window of the newest turn before a position, including that turn. */
 export interface StoredWindow {
   readonly turns: readonly StoredTurn[];
   readonly context: ShownContext | undefined;
-  /** What stands for the turns before these. */
+  /** The summary that replaces the turns before these. */
   readonly summary: Summary | undefined;
 }
 
-/** How many turns are searched for what was shown. A turn that ended without a model call does not say it. */
+/** How many turns are searched for a stored context. A turn that ended without a model call has none. */
 const LOOKED_AT = 10;
 const PAGE = 25;
 
 export interface WindowLimits {
-  /** The model that is asked next. Another model's token counts are not used. */
+  /** The model that will be called next. Token counts of other models are ignored. */
   readonly model: string;
-  /** How much of the newest turns is loaded when none of them says what was shown, as in older versions. */
+  /** How many bytes of the newest turns to load if none of them has a stored context, as with older versions. */
   readonly maxBytes: number;
 }
 
 type WindowRange = Pick<TurnRange, "sessionId" | "before"> & {
-  /** What was shown in the turn at this position, if it is taken up again. @defaultValue as in the turns before */
+  /** The context of the turn that is being resumed. @defaultValue the context of the turns before it */
   readonly resumed?: ShownContext | undefined;
 };
 
-/** Loads what the model is shown in a turn at position `before`. Its size does not grow with the talk. */
+/** Loads the context window for a turn at position `before`. Its size does not grow with the conversation. */
 export async function loadWindow(
   sql: Sql,
   { sessionId, before = END, resumed, model, maxBytes }: WindowRange & WindowLimits,
@@ -121,7 +121,7 @@ export async function loadWindow(
   return { turns, context: undefined, summary: undefined };
 }
 
-/** The newest turns of a range, oldest first: one at least, if there is one, and no more than so many bytes. */
+/** Loads the newest turns of a range, oldest first, up to `maxBytes`. Loads at least one turn if there is any. */
 export async function loadNewestTurns(
   sql: Sql,
   { before = END, maxBytes, ...range }: Omit<TurnRange, "limit"> & Pick<WindowLimits, "maxBytes">,
@@ -160,7 +160,7 @@ interface Selection {
   readonly limit: number;
 }
 
-/** The history's turns, newest first, and each one's blocks, in order and as of one moment. */
+/** Loads turns of the history, newest first. Each one's blocks are in order and from the same snapshot. */
 async function selectTurns(
   sql: Sql,
   { sessionId, isWanted, shortened = START, limit }: Selection,

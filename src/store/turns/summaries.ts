@@ -3,7 +3,7 @@ import { jsonParameter, type Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { type SessionWriter, writeFenced } from "../sessions/session-writer.ts";
 
-/** Stores a summary. Does nothing if it is stored already. */
+/** Stores a summary. Does nothing if it is already stored. */
 export async function insertSummary(writer: SessionWriter, summary: Summary): Promise<void> {
   const { sql, lease } = writer;
   const { id, from, to, toTurn, text, textFrom, textTo, model, usage, promises, people } = summary;
@@ -22,7 +22,10 @@ export async function insertSummary(writer: SessionWriter, summary: Summary): Pr
   await writeFenced(writer, statement);
 }
 
-/** For an `update` of rows whose notes tell of what is to be removed: all that the record itself told stays. */
+/**
+ * For an `update` of summaries whose model-written text covers removed content: clears that text and keeps the facts
+ * from the record.
+ */
 export function withoutNotes(sql: Sql) {
   return sql`text = null, text_to = 0, model = null, usage = null`;
 }

@@ -11,7 +11,9 @@ export interface WaitingMessage {
   readonly attachments?: readonly InputAttachment[];
 }
 
-/** Stores a message until its turn is stored (`insertTurn`). Does nothing if it, or its turn, is stored. */
+/**
+ * Stores a message until its turn is stored (`insertTurn`). Does nothing if the message or its turn is already stored.
+ */
 export async function insertWaitingMessage(writer: SessionWriter, message: WaitingMessage): Promise<void> {
   const { sql, lease } = writer;
   const { id, participantIdentity, content, attachments = [] } = message;
@@ -29,8 +31,8 @@ export async function insertWaitingMessage(writer: SessionWriter, message: Waiti
 }
 
 /**
- * Loads the messages of an earlier worker that have no turn yet, in their order. Deletes those that came longer than
- * `withinMs` ago, because nobody waits for their answer any more.
+ * Loads the messages that an earlier worker stored and that still have no turn, oldest first. Deletes those that
+ * arrived more than `withinMs` ago, because nobody is waiting for their answer anymore.
  */
 export async function loadWaitingMessages(
   writer: SessionWriter,

@@ -5,17 +5,17 @@ import type { Sql } from "../database/pool.ts";
 import { errorCode, errorKind, toStoreError } from "../database/store-error.ts";
 import { type SessionWriter, fencingRow, lostLease } from "../sessions/session-writer.ts";
 
-/** A block with its turn: one row of `turn_blocks`. */
+/** A block with its turn's id: one row of `turn_blocks`. */
 export interface TurnBlockRow {
   readonly turnId: string;
   readonly block: TurnBlock;
-  /** Why the model ended after this block. Absent when it went on, or that is not known. */
+  /** Why the model stopped after this block. Absent if it continued, or if that is not known. */
   readonly stopReason?: string | undefined;
 }
 
 /**
- * Stores blocks in one statement, all or none, and returns how many were new. A stored block stays as it is, so a batch
- * whose answer was lost can be sent again. Rejects with the driver's own error.
+ * Stores blocks in one statement, all or none, and returns how many were new. A stored block is never changed, so a
+ * batch can be sent again if the database's reply was lost. Rejects with the driver's own error.
  *
  * @throws {AppError} `lost_lease`
  */
@@ -29,7 +29,7 @@ export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlo
   return result[0].count;
 }
 
-/** For a statement with `fence`: stores blocks, and gives a row for each that was new. */
+/** For a statement with `fence`: stores blocks and returns one row for each new one. */
 export function storedBlocks(sql: Sql, rows: readonly TurnBlockRow[]) {
   return sql`stored as (
     insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason)
@@ -39,7 +39,10 @@ export function storedBlocks(sql: Sql, rows: readonly TurnBlockRow[]) {
   )`;
 }
 
-/** Indexes of the rows in whose place `turn_blocks` has another block. Rejects with the driver's own error. */
+/**
+ * Returns the indexes of the rows for which `turn_blocks` does not contain the same block. Rejects with the driver's
+ * own error.
+ */
 async function findDifferentBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Promise<number[]> {
   const different = await sql<{ index: number }[]>`
     select block.index from ${recordset(sql, rows)}
@@ -50,7 +53,7 @@ async function findDifferentBlocks(sql: Sql, rows: readonly TurnBlockRow[]): Pro
   return different.map((row) => row.index);
 }
 
-/** The rows as a table `block`, for a `from`. */
+/** For a `from`: the rows as a table `block`. */
 export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
   const records = rows.map(({ turnId, block, stopReason }, index) => ({
     index,
@@ -61,25 +64,29 @@ export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
     content: block.content,
     stop_reason: stopReason,
   }));
-  // Sent as text: the driver would encode a json parameter a second time.
+  // Sent as text, because the driver would encode a json parameter a second time.
   return sql`json_to_recordset(${JSON.stringify(records)}::text::json) as block (
     index int, turn_id text, sequence int, block_type text, text_content text, content jsonb, stop_reason text
   )`;
 }
 
-/** A block that is not stored as it was given. */
+/** A block that was lost or replaced. */
 export interface BlockProblem {
   readonly row: TurnBlockRow;
-  /** `replaced`: the database cannot store its content, so a block that says so is stored instead. `lost`: none is. */
+  /**
+   * `replaced`: the database cannot store its content, so a block that says so was stored instead. `lost`: nothing was
+   * stored.
+   */
   readonly outcome: "replaced" | "lost";
   readonly error: AppError;
 }
 
 /**
- * Stores a batch; one bad row does not lose the others. Resolves with what could not be stored as given: every other
- * row is durable.
+ * Stores a batch; one bad row does not affect the others. Resolves with the blocks that were lost or replaced. All
+ * other rows are durable.
  *
- * @throws {AppError} when the database takes nothing at all now; the whole batch may be sent again
+ * @throws {AppError} if the database accepts nothing at all now. Unless the code is `lost_lease`, the whole batch may
+ *   be sent again
  */
 export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   try {
@@ -93,7 +100,10 @@ export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBloc
   return problems;
 }
 
-/** A row that is stored already is either this writer's, sent twice, or another writer's: then this block is lost. */
+/**
+ * A row that is already stored was either sent twice by this writer, or is another writer's. In the second case, this
+ * block is lost.
+ */
 async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   if ((await insertBlocks(writer, rows)) === rows.length) return [];
   const indexes = await findDifferentBlocks(writer.sql, rows);
@@ -116,7 +126,7 @@ async function replace(writer: SessionWriter, row: TurnBlockRow, cause: AppError
 
 const NOTE = "[This block's content could not be stored.]";
 
-/** Keeps the ids and names that the history needs: a tool use must have its result. */
+/** Keeps the ids and names that the history needs, because each tool use must have a result. */
 function placeholder({ sequence, blockType, textContent, content }: TurnBlock): TurnBlock {
   const kept: JsonObject = Object.fromEntries(
     ["tool_use_id", "tool_name", "id"].flatMap((key) => {

@@ -10,23 +10,23 @@ import { recordset } from "./write-blocks.ts";
 
 export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
   readonly input: readonly InputPart[];
-  /** The id of a turn that, with all after it, leaves the history for the new one. Those turns stay stored. */
+  /** The id of the first turn that the new one replaces. It and all later turns leave the history, but stay stored. */
   readonly replaces?: string | undefined;
-  /** Whether it answers a message that has been answered before. @defaultValue false */
+  /** Whether it answers a message that was already answered. @defaultValue false */
   readonly isVariation?: boolean | undefined;
-  /** Whether the answer is spoken, so that its sentences are sent as they are heard. @defaultValue false */
+  /** Whether the answer is spoken, so that its sentences are sent as they are played. @defaultValue false */
   readonly isSpoken?: boolean | undefined;
-  /** Blocks that the turn begins with. @defaultValue none */
+  /** The blocks that the turn begins with. @defaultValue none */
   readonly blocks?: readonly TurnBlock[];
 }
 
-/** Two turns that are inserted at once want the same position, and one must try again. */
+/** Two turns that are inserted at the same time get the same position, and one has to try again. */
 const ATTEMPTS = 20;
 
 /**
  * Inserts a turn as `running`, with its blocks, and deletes its waiting message. Returns the turn's position in the
- * session, also when it is inserted again because an answer was lost. `undefined` for a duplicate message: the session
- * has another turn for this `parentMessageId`, and the new one is no variation.
+ * session, even if the turn was already inserted (a retry after a lost reply). Returns `undefined` for a duplicate
+ * message: the session has another turn for this `parentMessageId`, and the new one is not a variation.
  */
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
@@ -35,7 +35,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   const said = isSpoken ? 0 : null;
   const rows = blocks.map((block) => ({ turnId: id, block }));
   const told = blocks.flatMap((block) => outcomeSubject(block) ?? []);
-  // Left out when there is nothing to replace, because these parts look at all of a session's turns or calls.
+  // Omitted if there is nothing to replace, because these parts scan all of a session's turns or calls.
   const replaced = sql`, replaced as (
     update turns set superseded_by = begun.id from begun
     where session_id = ${sessionId} and superseded_by is null
@@ -82,9 +82,9 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
 }
 
 export interface SpeechEnd {
-  /** How the turn ended together with its speech: a completed answer may be cut off while it is spoken. */
+  /** How the turn ended including its speech: a completed answer may be interrupted while it is spoken. */
   readonly state: Exclude<TurnState, "running">;
-  /** What was heard of an answer whose speech was cut off. */
+  /** What was heard of an answer whose speech was interrupted. */
   readonly heard: string | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface TurnEndRow {
   readonly context?: ShownContext | undefined;
 }
 
-/** Ends a running turn. `false`: it had ended before, and nothing has changed. */
+/** Ends a running turn. Returns `false`, without a change, if the turn had already ended. */
 export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promise<boolean> {
   const { sql } = writer;
   const statement = sql`
@@ -131,12 +131,12 @@ export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promis
 
 export interface SpeechEndRow extends SpeechEnd {
   readonly turnId: string;
-  /** @defaultValue those that were stored with the turn's end */
+  /** @defaultValue the timings stored at the turn's end */
   readonly timings?: TurnTimings | undefined;
   readonly lastStanza?: number;
 }
 
-/** Stores that the speech of a turn's answer has ended. A turn that is still running does not change. */
+/** Stores that the speech of a finished turn's answer has ended. Does nothing if the turn is still running. */
 export async function finishSpeech(writer: SessionWriter, end: SpeechEndRow): Promise<void> {
   const { sql } = writer;
   const statement = sql`
@@ -153,7 +153,7 @@ export async function finishSpeech(writer: SessionWriter, end: SpeechEndRow): Pr
   await writeFenced(writer, statement);
 }
 
-/** Stores what the model is shown in a turn that goes on. */
+/** Stores the context window of a running turn. */
 export async function storeContext(
   writer: SessionWriter,
   { turnId, context }: { readonly turnId: string; readonly context: ShownContext },
@@ -166,7 +166,7 @@ export async function storeContext(
   );
 }
 
-/** Stores how much of the turn's answer has been said. */
+/** Stores how much of the turn's answer has been spoken. */
 export async function storeProgress(
   writer: SessionWriter,
   { turnId, progress }: { readonly turnId: string; readonly progress: AnswerProgress },

@@ -2,7 +2,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import type { SessionRoom } from "../sessions/session-rooms.ts";
 
-/** A webhook that this worker may send now. */
+/** A webhook that this worker should send now. */
 export interface DueWebhook extends SessionRoom {
   readonly id: string;
   /** The number of this attempt, from 1. */
@@ -11,11 +11,11 @@ export interface DueWebhook extends SessionRoom {
 
 interface Take {
   readonly limit: number;
-  /** For this time no other worker sends it; after it, another one may. */
+  /** No other worker sends the webhook during this time. */
   readonly leaseMs: number;
 }
 
-/** Takes due webhooks, those first that have waited longest. Each is taken by one worker alone. */
+/** Takes due webhooks, longest overdue first. Each is taken by only one worker. */
 export async function takeWebhooks(sql: Sql, { limit, leaseMs }: Take): Promise<readonly DueWebhook[]> {
   return await runQuery(sql<DueWebhook[]>`
     update webhooks set attempts = attempts + 1, due_at = now() + ${leaseMs} * interval '1 millisecond'
@@ -35,11 +35,11 @@ export async function noteDelivered(sql: Sql, { id }: Pick<DueWebhook, "id">): P
 
 interface Failure extends Pick<DueWebhook, "id" | "attempt"> {
   readonly why: string;
-  /** Time until the next attempt; undefined: the webhook is given up. */
+  /** Time until the next attempt; `undefined` marks the webhook as dead. */
   readonly nextInMs: number | undefined;
 }
 
-/** Stores that an attempt has failed. Does nothing when another worker has begun a later attempt. */
+/** Stores that an attempt failed. Does nothing if another worker has begun a later attempt. */
 export async function noteFailed(sql: Sql, { id, attempt, why, nextInMs }: Failure): Promise<void> {
   const isDead = nextInMs === undefined;
   await runQuery(sql`
@@ -52,22 +52,21 @@ export async function noteFailed(sql: Sql, { id, attempt, why, nextInMs }: Failu
   `);
 }
 
-/** A webhook as an operator sees it. */
+/** A webhook as shown to operators. */
 interface WebhookStatus {
   readonly id: string;
   readonly state: "waiting" | "delivered" | "dead";
-  /** How often it was tried. */
   readonly attempts: number;
   readonly room: string;
-  /** When its session ended. Unix ms. */
+  /** When the room ended, in Unix ms. */
   readonly endedAt: number;
-  /** When it is tried next; null when it is not. */
+  /** When the next attempt is due; `null` if there is none. */
   readonly dueAt: number | null;
-  /** Why the last attempt failed: a status, or a code. */
+  /** Why the last attempt failed: an HTTP status or an error code. */
   readonly lastError: string | null;
 }
 
-/** The webhooks that were not delivered, the oldest first. */
+/** Returns the webhooks that were not delivered, oldest first. */
 export async function listUndelivered(sql: Sql): Promise<readonly WebhookStatus[]> {
   return await runQuery(sql<WebhookStatus[]>`
     select
@@ -79,7 +78,11 @@ export async function listUndelivered(sql: Sql): Promise<readonly WebhookStatus[
   `);
 }
 
-/** Has webhooks sent again, with as many attempts as new ones: these, or all dead ones. @returns their ids */
+/**
+ * Schedules webhooks to be sent again, with a full number of attempts: the given ones, or all dead ones.
+ *
+ * @returns their ids
+ */
 export async function retryWebhooks(sql: Sql, which: readonly string[] | "dead"): Promise<string[]> {
   const rows = await runQuery(sql<{ id: string }[]>`
     update webhooks set state = 'waiting', attempts = 0, due_at = now(), finished_at = null
