@@ -41,10 +41,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
 
-/**
- * Sends the response to an error. The client is told its own mistake. A bug is logged, and the client gets a fixed
- * text.
- */
+/** Answers errors. A client's mistake is described to the client. A bug is logged and answered with a fixed string. */
 export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = toHttpError(error);
