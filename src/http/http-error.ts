@@ -41,7 +41,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
 
-/** Answers errors. A client's mistake is described to the client. A bug is logged and answered with a fixed string. */
+/** Returns a handler that reports a client's mistake to the client. It logs a bug and answers with a fixed string. */
 export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = toHttpError(error);

@@ -8,14 +8,12 @@ export interface ZodTypes extends FastifyTypeProvider {
   readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;
 }
 
-/**
- * An id in a path. Characters that PostgreSQL cannot store are replaced. No stored id has them, so the id is not found.
- */
+/** An id in a path. Characters that PostgreSQL cannot store are replaced. Such an id is never found. */
 export const pathId = z.string().transform(cleanText);
 
 type Problems = readonly z.core.$ZodIssue[];
 
-/** Makes Fastify validate requests with a route's zod schemas. If a request has no body, they get `null`. */
+/** Makes Fastify validate requests with a route's zod schemas. Without a body, the schema receives `null`. */
 export function zodValidator(toText: (problems: Problems) => string = nameFirst): FastifySchemaCompiler<unknown> {
   return ({ schema }) =>
     (value) => {

@@ -33,7 +33,7 @@ export function asPlayed(turn: TurnRecord): TurnRecord {
   return isGreeting(turn) ? { ...turn, input } : turn;
 }
 
-/** Whether a part names participants to the model. A test has only one, with another name. */
+/** Whether a part names participants to the model. A test has only one participant, with another name. */
 function isOfSeveral(part: InputPart): boolean {
   return part.type === "note" || (part.type === "text" && part.from !== undefined);
 }

@@ -75,7 +75,7 @@ function toReply({ blocks, writtenMs }: ModelCall): object {
   };
 }
 
-/** A turn whose tools and model took no longer needs no timeout of its own. */
+/** A turn gets its own timeout if its tools and model took longer than this. */
 const SHORT_TURN_MS = 20_000;
 
 interface StoredTurn {
@@ -157,9 +157,7 @@ function inOrder(result: JsonObject, told = ""): JsonObject {
   }
 }
 
-/**
- * Escapes strings between slashes, which a test would read as a regular expression, into one that matches only them.
- */
+/** Turns a string between slashes, which a test would read as a regular expression, into one matching only it. */
 function literal(value: JsonValue): JsonValue {
   if (typeof value === "string") return /^\/.+\/[a-z]*$/su.test(value) ? `/^${escape(value)}$/` : value;
   if (Array.isArray(value)) return value.map(literal);

@@ -11,7 +11,10 @@ import { toScenario } from "./to-scenario.ts";
 
 /** Nobody would read a longer test. */
 const MAX_TURNS = 50;
-/** Limits the stored bytes of these turns: all are in memory, and turning them into YAML blocks for about 100 ms. */
+/**
+ * Limits the stored bytes of these turns: all are in memory at once, and converting them to YAML blocks the event loop
+ * for about 100 ms.
+ */
 const MAX_BYTES = 1_048_576;
 
 const TOO_LARGE = `with it the record is over ${MAX_BYTES} bytes`;
@@ -19,7 +22,6 @@ const TOO_LARGE = `with it the record is over ${MAX_BYTES} bytes`;
 interface Talk {
   readonly sessionId: string;
   readonly room: string;
-  /** The agent's tools. */
   readonly tools: ReadonlyMap<string, ServerTool>;
 }
 

@@ -78,7 +78,7 @@ export const PARLEY = {
 
 export const OPERATION = { chat: "chat", executeTool: "execute_tool", invokeAgent: "invoke_agent" } as const;
 
-/** Parley's own spans. The names of the others follow the convention: they contain the operation. */
+/** Parley's own spans. The convention derives the names of the others from the operation. */
 export const SPAN = {
   claim: "parley.claim",
   permission: "parley.permission",

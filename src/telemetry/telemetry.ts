@@ -9,7 +9,6 @@ export const CAPTURE_MODES = ["NO_CONTENT", "SPAN_ONLY", "EVENT_ONLY", "SPAN_AND
 /** Where content is captured: on spans, in events, in both or nowhere. */
 export type CaptureMode = (typeof CAPTURE_MODES)[number];
 
-/** How sessions are measured. */
 export interface TelemetrySettings {
   readonly convention: Convention;
   readonly capture: CaptureMode;

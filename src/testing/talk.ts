@@ -214,7 +214,7 @@ export class Talk implements AsyncDisposable {
     if (isSaid && turn.soundMs === 0) throw new Error(`Nothing of the answer was heard:\n${showTurn(turn)}`);
   }
 
-  /** Waits until `isTrue` holds. Returns `false` on a timeout. @throws what has failed meanwhile */
+  /** Waits until `isTrue` holds. Returns `false` on a timeout. @throws {Error} whatever has failed in the meantime */
   async #until(isTrue: () => boolean, withinMs: number): Promise<boolean> {
     const { changes } = this.#ports;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();

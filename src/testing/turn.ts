@@ -10,7 +10,7 @@ export interface SeenCall {
   /** The arguments from the model. */
   readonly input: JsonObject;
   readonly state: CallState;
-  /** `undefined` for a call that neither ran. */
+  /** `undefined` for a call that reached neither. */
   readonly ranOn: "server" | "client" | undefined;
   readonly result: JsonObject | undefined;
   /** What the tool wants clients to show. */
@@ -28,7 +28,6 @@ export interface Question {
   readonly state: PermissionRecord["state"];
 }
 
-/** A turn of a session. */
 export interface Turn {
   /** The participant's message. `undefined` for a turn that began by itself, such as a greeting or a late outcome. */
   readonly said: string | undefined;
@@ -66,7 +65,7 @@ export class LoggedTurn implements Turn {
   readonly #blocks: string[] = [];
   /** By tool use id. */
   readonly #calls = new Map<string, SeenCall>();
-  /** The tool use ids in the model's order, in which calls need not open. */
+  /** The tool use ids in the model's order. Calls may open in another order. */
   readonly #uses: string[] = [];
   readonly #questions = new Map<string, Question>();
 

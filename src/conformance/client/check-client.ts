@@ -28,7 +28,6 @@ export interface ClientUnderTest {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Runs every check of a client. */
 export async function checkClient(client: ClientUnderTest): Promise<Verdict[]> {
   const talks: ClientTalk[] = [];
   const verdicts = await runSuites(clientSuites(client, (talk) => talks.push(talk)));

@@ -7,7 +7,7 @@ export interface Summary {
   readonly expected: readonly string[];
   /** Expected ids that did not fail or do not exist. They must be removed from the file. */
   readonly stale: readonly string[];
-  /** 0: every MUST holds. 1: a MUST fails unexpectedly, or an expected id is stale. 3: the kit failed, nothing is proven. */
+  /** 0: every MUST holds. 1: a MUST fails unexpectedly, or an id is stale. 3: the kit failed, so nothing is proven. */
   readonly status: 0 | 1 | 3;
 }
 

@@ -10,7 +10,7 @@ import { returningChecks } from "./checks/returning.ts";
 import type { GiveAccess } from "./kit-client.ts";
 import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
 
-/** Runs every check of a worker. @param give returns access to its rooms */
+/** @param give returns access to the worker's rooms */
 export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
   const talks: WorkerTalk[] = [];
   const verdicts = await runSuites(workerSuites(give, (talk) => talks.push(talk)));

@@ -26,7 +26,7 @@ interface FeedOptions {
   readonly after: RecordPoint;
 }
 
-/** Sends events until the reader disconnects: first what is stored after a point, then what happens. */
+/** Sends events until the reader disconnects: first what is stored after a point, then new events as they happen. */
 export async function feedStream({ source, stream, sessionId, identity, after }: FeedOptions): Promise<void> {
   const { reads } = source;
   const { closed } = stream;
@@ -120,7 +120,7 @@ class SessionFeed {
         await this.#until(() => this.#permissions.showTold(data));
         return;
       case "turn_start":
-        // A known turn starts again when another worker resumes it. Its open block then starts again, too.
+        // A known turn starts again when another worker resumes it. Then its open block starts again as well.
         if (reader.has({ turn, sequence: "start" })) return this.#handleGap();
         return void (await this.#reached(turn));
       case "block_start":

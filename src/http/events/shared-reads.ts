@@ -13,7 +13,7 @@ interface Sharing<Value> {
 
 /**
  * Shares reads of the store among all event streams of a process. Streams of one session ask for the same things at the
- * same time, so equal reads in one tick are made once. They return the same objects, which nobody may modify.
+ * same time, so equal reads in one tick are made once. They return the same objects, which callers must not modify.
  */
 export class SharedReads {
   readonly #sql: Sql;

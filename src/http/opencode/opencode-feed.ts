@@ -18,8 +18,8 @@ interface OpencodeFeedOptions {
 const LOOK_MS = 500;
 
 /**
- * Sends opencode's events until the reader disconnects: first what is open in the room's session, then what happens to
- * its calls and permissions.
+ * Sends opencode's events until the reader disconnects: first what is open in the room's session, then updates to its
+ * calls and permissions.
  */
 export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
   const { closed } = stream;

@@ -9,8 +9,8 @@ export interface ReadyCheck {
 const TIME_LIMIT_MS = 3_000;
 
 /**
- * `GET /health`: the process responds. `GET /ready`: 200 if everything a turn needs is available, else 503 with the
- * state of each part.
+ * `GET /health`: this process responds. `GET /ready`: whether everything a turn needs is available (200, else 503),
+ * with the state of each part.
  */
 export function healthRoutes(app: HttpApp, checks: readonly ReadyCheck[]): void {
   app.get("/health", () => ({ status: "ok" }));

@@ -68,7 +68,7 @@ export class SseStream {
     response.write(`retry: ${RETRY_MS}\n\n`);
   }
 
-  /** Aborted when the reader has disconnected. */
+  /** Aborted when the connection has closed. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }

@@ -34,7 +34,7 @@ export class SseStreams {
     });
   }
 
-  /** Responds to a request that has a room token with a stream. @throws {HttpError} 429, 503 */
+  /** Answers a request, which must have a room token, with a stream. @throws {HttpError} 429, 503 */
   async answer(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -20,7 +20,7 @@ import { createSessionModel } from "../../worker/job/session-model.ts";
 import { type RoomServers, startRoomServers } from "./room-servers.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
-/** Both ends subscribe to the tracks they need themselves, in a voice session only. */
+/** No automatic subscriptions: in a voice session, each end subscribes to the tracks it needs. */
 const NO_TRACKS = { autoSubscribe: false, dynacast: false };
 
 export interface RoomStageOptions extends StageOptions {

@@ -52,8 +52,8 @@ export class Sound implements StageVoice, AsyncDisposable {
   }
 
   /**
-   * Gives the participant, who has joined, a microphone, and receives the agent's sound. Resolves when both ends are
-   * subscribed to each other.
+   * Publishes a microphone for the participant, who has joined, and subscribes to the agent's sound. Resolves when both
+   * ends are subscribed to each other.
    *
    * @param agentRoom the same room from the agent's side
    */

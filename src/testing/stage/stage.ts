@@ -48,7 +48,7 @@ export interface Stage {
   readonly voice?: StageVoice;
   /** Makes the participant leave the room, like a device that is switched off. */
   readonly leave: () => Promise<void>;
-  /** Lets the participant rejoin, who must use the returned transport from then on. */
+  /** Lets the participant rejoin. It must use the returned transport from then on. */
   readonly comeBack: () => Promise<Transport>;
   readonly close: () => Promise<void>;
 }

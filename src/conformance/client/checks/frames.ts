@@ -135,7 +135,7 @@ async function ensureNotObeyed(
 ): Promise<void> {
   let answers = 0;
   const ids = Array.from({ length: isAnnounced ? 1 : STRANGERS }, () => createId());
-  // LiveKit announces all newcomers at fixed intervals. Just after one, there is time for a packet before the next.
+  // LiveKit announces newcomers periodically. Right after that, a packet can arrive before the next announcement.
   if (!isAnnounced) await talk.untilAnnounced(await talk.joinStranger(), ANNOUNCED_WITHIN_MS);
   for (const id of ids) {
     const stranger = await talk.joinStranger(() => (answers += 1));
