@@ -12,7 +12,7 @@ export interface Announced {
   /** A JSON Schema of the arguments. @defaultValue the agent's own tool's, else any object */
   readonly input?: JsonObject;
   readonly timeoutMs?: number;
-  /** @defaultValue "client" */
+  /** @defaultValue "either" if the agent's own tool has it, else "client" */
   readonly execution?: "client" | "either";
 }
 
