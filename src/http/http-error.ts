@@ -8,8 +8,8 @@ interface HttpErrorOptions {
 }
 
 /**
- * Thrown by hooks and handlers to reject a request. The error handler sends the response. The message may name a field or
- * a header, but never contains its value.
+ * Thrown by hooks and handlers to reject a request. The error handler sends the response. The message may name a field
+ * or a header, but never contains its value.
  */
 export class HttpError extends Error {
   readonly statusCode: 400 | 401 | 403 | 404 | 409 | 429 | 503;
@@ -41,7 +41,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
 
-/** Returns a handler that reports a client's mistake to the client. It logs bugs and answers them with a fixed string. */
+/** Returns a handler that tells clients their mistakes. It logs bugs and answers them with a fixed string. */
 export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = toHttpError(error);
