@@ -3,29 +3,29 @@ export type Level = "MUST" | "SHOULD";
 
 /** A check of one sentence of the protocol. */
 export interface Check<Subject> {
-  /** Its name in reports and in files of expected failures, such as `cancel.aborts`. */
+  /** The check's name in reports and in files of expected failures, such as `cancel.aborts`. */
   readonly id: string;
   readonly level: Level;
-  /** Word for word from docs/protocol.md, where a line break counts as a space. */
+  /** A verbatim quote from docs/protocol.md, where a line break counts as a space. */
   readonly sentence: string;
-  /** @throws {SubjectFault} when the sentence does not hold, {NotApplicable} when it is not about this subject */
+  /** @throws {SubjectFault} if the sentence does not hold, {NotApplicable} if it does not concern this subject */
   readonly run: (subject: Subject) => Promise<void> | void;
 }
 
-/** Checks that run one after another in the same conversation. After a failure the next check gets a new one. */
+/** Checks that run one after another in the same room. After a failure, the next check gets a new room. */
 export interface Suite<Subject extends AsyncDisposable> {
   readonly name: string;
   readonly open: () => Promise<Subject>;
   readonly checks: readonly Check<Subject>[];
 }
 
-/** The client or worker under test does not do what the sentence says. The message says what was seen instead. */
+/** The client or worker under test does not do what the sentence says. The message says what it did instead. */
 export class SubjectFault extends Error {}
 
 /** The check is about something that the subject does not offer, such as a feature. */
 export class NotApplicable extends Error {}
 
-/** The kit itself broke the protocol, or could not do its part: the subject is not to blame. */
+/** The kit itself broke the protocol or could not do its part. The subject is not to blame. */
 export class KitFault extends Error {}
 
 /** @throws {SubjectFault} */
@@ -33,7 +33,6 @@ export function ensure(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new SubjectFault(otherwise);
 }
 
-/** Makes a check. */
 export function check<Subject>(
   id: string,
   [level, sentence]: readonly [Level, string],

@@ -15,10 +15,10 @@ export interface RoomParts {
   readonly source: EventSource;
   readonly streams: SseStreams;
   readonly edits: EditGuard;
-  /** How long a permission request is open. */
+  /** How long a permission request stays open. */
   readonly permissionWaitMs: number;
   readonly budget: Budget;
 }
 
-/** Adds routes that need a room's token. `request.access` is what that token allows. */
+/** Adds routes that need a room token. `request.access` holds what the token allows. */
 export type RoomRoutes = (app: HttpApp, parts: RoomParts) => void;

@@ -3,13 +3,13 @@ import { AppError } from "../errors/app-error.ts";
 
 interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further fields of the body. */
+  /** Additional fields of the response body. */
   readonly details?: object;
 }
 
 /**
- * Refuses a request. Hooks and handlers throw it, and the server makes the answer. The message may name a field or a
- * header, but never contains its value.
+ * Thrown by hooks and handlers to reject a request. The error handler sends the response. The message may name a field
+ * or a header, but never contains its value.
  */
 export class HttpError extends Error {
   readonly statusCode: 400 | 401 | 403 | 404 | 409 | 429 | 503;
@@ -29,10 +29,10 @@ export class HttpError extends Error {
   }
 }
 
-/** A header for temporary errors: the client may ask again in five seconds. */
+/** A header for temporary errors: the client may retry after five seconds. */
 export const RETRY_SOON = { "retry-after": "5" };
 
-/** The answer to an error; `undefined` for a bug. A database that is away is a 503. */
+/** Returns the response to an error, or `undefined` for a bug. An unreachable database is a 503. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
   if (!(error instanceof AppError) || error.code !== "unavailable") return undefined;
@@ -41,7 +41,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
 
-/** Answers errors. A client's mistake is named to the client. A bug is logged, and answered with a fixed text. */
+/** Returns a handler that tells clients their mistakes. It logs bugs and answers them with a fixed string. */
 export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = toHttpError(error);

@@ -31,8 +31,8 @@ import { SseStreams } from "./sse/sse-streams.ts";
 import { zodValidator, type ZodTypes } from "./zod-types.ts";
 
 /**
- * All routes that need a room's token; the RPC service checks its own. To add one, write a file in `routes/` and put
- * its name here. What it reads is a function in `src/store/`.
+ * All routes that need a room token. The RPC service checks tokens itself. To add a route, write a file in `routes/`
+ * and list it here. Its queries belong in `src/store/`.
  */
 const ROOM_ROUTES: readonly RoomRoutes[] = [
   sessionRoutes,
@@ -51,15 +51,15 @@ const ROOM_ROUTES: readonly RoomRoutes[] = [
 interface HttpOptions {
   readonly logger: FastifyBaseLogger;
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** Where participants reach LiveKit. */
+  /** LiveKit's URL for participants. */
   readonly publicUrl: string;
   readonly checks: readonly ReadyCheck[];
   readonly token: TokenAccess;
-  /** What `GET /` shows; without it there is no such route. */
+  /** The page for `GET /`. Without it, the route does not exist. */
   readonly page?: readonly PageFile[];
-  /** What `GET /metrics` shows; without it there is no such route. */
+  /** Renders the body of `GET /metrics`. Without it, the route does not exist. */
   readonly metrics?: () => string;
-  /** Without it there are no routes that show or change a session. The caller closes it. */
+  /** Without it, there are no routes that show or change a session. The caller closes `source`. */
   readonly events?: {
     readonly source: EventSource;
     readonly times?: SseTimes;
@@ -72,17 +72,17 @@ interface HttpOptions {
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 /**
- * The worker's HTTP server, not yet listening. Sends no CORS headers: a page of another origin can read nothing here.
- * `close` also ends connections that are open, streams among them.
+ * Creates the worker's HTTP server, which is not listening yet. It sends no CORS headers, so pages of other origins
+ * cannot read its responses. `close` also ends open connections, including streams.
  */
 export function createHttpServer(options: HttpOptions): HttpApp {
   const { logger, livekit, checks, metrics, token, events, page } = options;
   const app = fastify({
     loggerInstance: logger,
-    // One line for each request would hide the turns' lines. The error handler logs errors.
+    // A line for each request would drown out the turns' lines. The error handler logs errors.
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
-    // Long enough for a conversation's id that is a room's name, percent-encoded.
+    // Long enough for a percent-encoded conversation id, which may be a room name.
     routerOptions: { maxParamLength: 1_024 },
     requestTimeout: 30_000,
     forceCloseConnections: true,
@@ -93,7 +93,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
   app.setNotFoundHandler((request, reply) =>
     reply.code(404).send({ error: `No route ${request.method} ${request.url}` }),
   );
-  // Before all routes, because those without a token, such as `/metrics`, must also be answered to this machine alone.
+  // Before all routes, because routes without a token, such as `/metrics`, must be limited to this machine, too.
   if (token.isOpen) answerThisMachineOnly(app);
   healthRoutes(app, checks);
   tokenRoutes(app, options);
@@ -108,7 +108,7 @@ export function createHttpServer(options: HttpOptions): HttpApp {
     for (const routes of ROOM_ROUTES) scope.register(async (own) => routes(own, parts));
   });
   app.register((scope, _options, done) => {
-    // Removed, because Connect adds its own parser for bodies.
+    // Connect adds its own body parser.
     scope.removeContentTypeParser("application/json");
     fastifyConnectPlugin(scope, { routes: permissionService({ livekit, sql, logger }), grpc: false }, done);
   });
@@ -116,8 +116,8 @@ export function createHttpServer(options: HttpOptions): HttpApp {
 }
 
 /**
- * Refuses a body that `JSON.parse` would change: edited arguments run as they were written, or not at all. Some clients send
- * `content-type: application/json` without a body, which counts as no body.
+ * Rejects a body that `JSON.parse` would change, because edited arguments must run exactly as they were sent. Some
+ * clients send `content-type: application/json` without a body, which counts as no body.
  */
 function readExactly(app: HttpApp): void {
   const parse = app.getDefaultJsonParser("error", "error");

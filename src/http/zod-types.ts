@@ -8,12 +8,12 @@ export interface ZodTypes extends FastifyTypeProvider {
   readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;
 }
 
-/** An id in a path. What PostgreSQL cannot store is replaced; no stored id has such characters, so it is not found. */
+/** An id in a path. Characters that PostgreSQL cannot store are replaced. Such an id is never found. */
 export const pathId = z.string().transform(cleanText);
 
 type Problems = readonly z.core.$ZodIssue[];
 
-/** Makes Fastify check requests by a route's zod schemas. A request without a body has the body `null` there. */
+/** Makes Fastify validate requests with a route's zod schemas. Without a body, the schema receives `null`. */
 export function zodValidator(toText: (problems: Problems) => string = nameFirst): FastifySchemaCompiler<unknown> {
   return ({ schema }) =>
     (value) => {
@@ -22,14 +22,14 @@ export function zodValidator(toText: (problems: Problems) => string = nameFirst)
     };
 }
 
-/** The same check for what Fastify has not read: messages of RPC. @throws {HttpError} 400 */
+/** The same validation for RPC messages, which Fastify does not read. @throws {HttpError} 400 */
 export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new HttpError(400, nameFirst(parsed.error.issues));
 }
 
-/** Every field that is wrong, and what was expected of it. */
+/** Every invalid field, with what was expected. */
 export function nameAll(problems: Problems): string {
   return problems.map(describeProblem).join("; ");
 }

@@ -2,10 +2,10 @@ import { MEMORY_TOOL, OUTCOME_TOOL, type TurnBlock } from "../conversation/block
 import type { InputPart, TurnRecord } from "../conversation/turn-record.ts";
 import { arrivalOf } from "../session/agent/greetings.ts";
 
-/** The participant of a test. */
+/** The identity of a test's participant. */
 export const TEST_IDENTITY = "tester";
 
-/** Why a stored turn cannot be played again in a test; `undefined` when it can. */
+/** Returns why a stored turn cannot be replayed in a test, or `undefined` if it can. */
 export function whyNot(turn: TurnRecord): string | undefined {
   if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
   const isFirstGreeting = turn.position === 1 && isGreeting(turn);
@@ -17,12 +17,12 @@ export function whyNot(turn: TurnRecord): string | undefined {
   return undefined;
 }
 
-/** Whether the agent greeted its participant with this turn. The agent of a test does so, too. */
+/** Whether the agent greeted the participant with this turn. It does so in a test, too. */
 function isGreeting({ input: [part, ...rest], participantIdentity }: TurnRecord): boolean {
   return part?.type === "note" && rest.length === 0 && part.note.startsWith(arrivalOf(participantIdentity));
 }
 
-/** A turn as it is in a test, whose participant has another name: the note of a greeting names it to the model. */
+/** Returns a turn as a test replays it: a greeting's note names the test's participant. */
 export function asPlayed(turn: TurnRecord): TurnRecord {
   const { participantIdentity: identity } = turn;
   const input = turn.input.map((part) =>
@@ -33,36 +33,36 @@ export function asPlayed(turn: TurnRecord): TurnRecord {
   return isGreeting(turn) ? { ...turn, input } : turn;
 }
 
-/** Whether a part names participants to the model: a test has only one, with another name. */
+/** Whether a part names participants to the model. A test has only one participant, with another name. */
 function isOfSeveral(part: InputPart): boolean {
   return part.type === "note" || (part.type === "text" && part.from !== undefined);
 }
 
-/** Whether the worker wrote a block itself, to bring the outcome of an earlier call, or memories. */
+/** Whether the worker wrote a block itself, with the outcome of an earlier call or with memories. */
 function isOfWorker({ blockType, content }: TurnBlock): boolean {
   const name = content?.["tool_name"];
   return blockType === "tool_use" && (name === OUTCOME_TOOL || name === MEMORY_TOOL);
 }
 
 export interface ModelCall {
-  /** The place of its first block in the turn. */
+  /** The index of the call's first block in the turn. */
   readonly start: number;
   readonly blocks: TurnBlock[];
-  /** How long after the call the model had written each block, in milliseconds. */
+  /** When the model had finished each block, in milliseconds since the call began. */
   readonly writtenMs: number[];
 }
 
 /**
- * The longest wait for a block that a test repeats. A block's events come together, when the model had written all of
- * it, and an agent gives up a model that says nothing for 30 s.
+ * The longest wait for a block that a test replays. A replayed block's events arrive together once it is complete, and
+ * an agent gives up on a model that sends nothing for 30 s.
  */
 export const LONGEST_SILENCE_MS = 20_000;
 
 /**
- * The blocks of each of a turn's model calls, in order. Tool results separate the calls, and are left out. Fixed words, as
- * of a greeting, are no call.
+ * Returns the blocks of each of a turn's model calls, in order. Tool results, which separate the calls, are omitted.
+ * Fixed answers, such as some greetings, are not model calls.
  *
- * @param times when each block was stored, in milliseconds since the turn began: the model had just written it
+ * @param times when each block was stored, in milliseconds since the turn began. The model had just finished it.
  */
 export function modelCalls(
   { input, blocks }: Pick<TurnRecord, "input" | "blocks">,

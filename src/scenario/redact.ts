@@ -1,19 +1,19 @@
 import { isRecord } from "../lib/json.ts";
 
-/** Removes secrets and personal data from a text. */
+/** Removes secrets and personal data from a string. */
 export type Redact = (text: string) => string;
 
-// Participants choose the text, so no pattern may take quadratic time. Those without a limit of length therefore match
-// only where a run of their characters begins.
+// Participants choose the text, so no pattern may take quadratic time. Patterns without a length limit therefore match
+// only at the beginning of a run of their characters.
 const SECRET =
   /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp])[-_][\w-]{12,}|(?<![\w-])(?=[\w-]*\beyJ[\w-]{8})[\w-]+\.[\w-]{8,}\.[\w-]{8,}|\bAKIA[A-Z0-9]{16}\b/g;
 const EMAIL = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
-/** With a country code, or in North America's form. Other digits need not be a telephone number. */
+/** With a country code, or in North American form. Other digits need not be a telephone number. */
 const PHONE = /(?<![\w.])(?:\+|00)[1-9][\d ()/.-]{6,}\d|(?<![\w.-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w.-])/g;
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/g;
 const CARD = /(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])/g;
 
-/** Fields that the API has issued and wants back unchanged. */
+/** Fields that the API issued and expects back unchanged. */
 const ISSUED: ReadonlySet<string> = new Set([
   "signature",
   "data",
@@ -24,7 +24,7 @@ const ISSUED: ReadonlySet<string> = new Set([
 ]);
 const NONE: ReadonlySet<string> = new Set();
 
-/** Replaces what looks like a secret or personal data by a name such as `<email>`. @param more further patterns */
+/** Replaces what looks like a secret or personal data with a name such as `<email>`. @param more additional patterns */
 export function createRedact(more: readonly RegExp[] = []): Redact {
   return (text) => {
     const known = text
@@ -37,13 +37,13 @@ export function createRedact(more: readonly RegExp[] = []): Redact {
   };
 }
 
-/** Redacts all texts of a value, and leaves out the marks of the prompt cache, which differ from call to call. */
+/** Redacts all strings in a value except issued fields. Drops prompt cache markers, which differ from call to call. */
 export function normalise(value: unknown, redact: Redact, issued = ISSUED): unknown {
   if (typeof value === "string") return redact(value);
   if (Array.isArray(value)) return value.map((each) => normalise(each, redact, issued));
   if (!isRecord(value)) return value;
   const kept = Object.entries(value).filter(([key, each]) => key !== "cache_control" && each !== undefined);
-  // All arguments of a call are redacted, also one with the name of an issued field.
+  // All arguments of a call are redacted, even one that has the name of an issued field.
   const below = (key: string) => (key === "input" ? NONE : issued);
   // A text document has its text in `data`, where other documents have base64.
   const isIssued = (key: string) => issued.has(key) && !(key === "data" && value["type"] === "text");
@@ -52,7 +52,7 @@ export function normalise(value: unknown, redact: Redact, issued = ISSUED): unkn
   );
 }
 
-/** Redacts all texts of a value, those of issued fields included. */
+/** Redacts all strings in a value, including those of issued fields. */
 export function redactAll(value: unknown, redact: Redact): unknown {
   return normalise(value, redact, NONE);
 }
@@ -62,7 +62,7 @@ interface TimedEvent {
   readonly event: Record<string, unknown>;
 }
 
-/** The field of a delta that holds its text, by the delta's type. */
+/** The field that holds a delta's text, by the delta's type. */
 const TEXT_OF: Readonly<Record<string, string>> = {
   text_delta: "text",
   thinking_delta: "thinking",
@@ -70,8 +70,8 @@ const TEXT_OF: Readonly<Record<string, string>> = {
 };
 
 /**
- * Redacts a stream's events. What must be removed may lie across several deltas: in a block with such a place, the
- * first delta gets the whole text.
+ * Redacts a stream's events. A secret may span several deltas, so if a block needs redaction, its first delta gets the
+ * whole redacted text and its other deltas are dropped.
  */
 export function redactEvents(events: readonly TimedEvent[], redact: Redact): TimedEvent[] {
   const texts = new Map<unknown, string>();
@@ -104,7 +104,7 @@ function deltaText(event: Record<string, unknown>): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** Whether the digits end with the check digit of payment cards (Luhn). */
+/** Whether the last digit is the check digit of payment cards (Luhn). */
 function isCard(text: string): boolean {
   const digits = text.replace(/\D/g, "").split("").toReversed().map(Number);
   const sum = digits.reduce((total, digit, index) => {

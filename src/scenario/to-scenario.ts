@@ -10,24 +10,26 @@ import { type Redact, redactAll } from "./redact.ts";
 
 interface Recorded {
   readonly name: string;
-  /** The path of the agent's config, relative to the file. @defaultValue the one in the folder */
+  /** The path of the agent's config, relative to the file. @defaultValue the config in the file's folder */
   readonly config?: string;
-  /** The path of the cassette, relative to the file. @defaultValue none: the turns hold the model's replies */
+  /** The path of the cassette, relative to the file. @defaultValue none: the turns contain the model's replies */
   readonly cassette?: string;
   readonly turns: readonly TurnRecord[];
   readonly calls: readonly StoredCall[];
-  /** When each block was stored, by its turn's position: milliseconds since the turn began. */
+  /** When each block was stored, in milliseconds since its turn began. By the turn's position. */
   readonly times: ReadonlyMap<number, readonly number[]>;
-  /** Tools that the agent has itself. For others, such as those of an MCP server, the test has a stand-in. */
+  /** The agent's own tools. The test defines stand-ins for all others, such as those of an MCP server. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
   readonly redact: Redact;
 }
 
-/** Makes the YAML form of stored turns: the participant's words, the device's answers, and what is expected. */
+/**
+ * Converts stored turns to a test's YAML form: the participant's messages, the device's answers and the expectations.
+ */
 export function toScenario({ name, config, cassette, turns, calls, times, ownTools, redact }: Recorded): object {
   const ran = (where: "server" | "client") => calls.filter((call) => call.ranOn === where);
   const told = toldResults(turns);
-  // A tool that the agent does not have itself needs a description, and keeps the deadline that it had.
+  // A tool that the agent lacks needs a description, and keeps its recorded timeout.
   const behaviours = (where: "server" | "client") =>
     Object.entries(Object.groupBy(ran(where), ({ name: tool }) => tool)).map(([tool, list = []]) => {
       const announced = ({ timeoutMs }: StoredCall) =>
@@ -56,10 +58,10 @@ export function toScenario({ name, config, cassette, turns, calls, times, ownToo
   return redactAll(scenario, redact) as object;
 }
 
-/** An answer that took less time is given at once: that was the time of the network and the worker. */
+/** Shorter delays are not replayed, because they came from the network and the worker. */
 const SHORTEST_WAIT_MS = 50;
 
-/** The model's reply of one call, without its thinking, at the time when it had written all of it. */
+/** Returns the model's reply of one call, without thinking. `late` is when the model had finished it. */
 function toReply({ blocks, writtenMs }: ModelCall): object {
   const say = textsOf(blocks);
   const use = blocks.flatMap(({ blockType, content }) =>
@@ -73,7 +75,7 @@ function toReply({ blocks, writtenMs }: ModelCall): object {
   };
 }
 
-/** A turn whose tools and model took less needs no limit of its own. */
+/** A turn gets its own timeout if its tools and model took longer than this. */
 const SHORT_TURN_MS = 20_000;
 
 interface StoredTurn {
@@ -90,7 +92,7 @@ interface ScenarioTurn {
 
 function toTurn({ turn, calls, replies }: StoredTurn, ownTools: Recorded["ownTools"]): ScenarioTurn {
   const asking = calls.filter(({ permission }) => permission);
-  // A test begins without grants, so calls that a grant allowed are asked about.
+  // A test starts without grants, so it must answer the permission requests of calls that a grant allowed.
   const granted = calls.filter(
     ({ name, errorCode }) => ownTools.get(name)?.permission && errorCode !== "permission_denied",
   );
@@ -127,7 +129,7 @@ function toAnswer({ permission }: StoredCall): object | string {
   return Object.keys(more).length > 0 ? { answer, ...more } : answer;
 }
 
-/** The results' texts as the model read them, by the id of the tool use. */
+/** Returns the results' texts as the model read them, by tool use id. */
 function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> {
   const results = turns.flatMap(({ blocks }) => blocks.filter(({ blockType }) => blockType === "tool_result"));
   return new Map(results.map((block) => [toolUseId(block) ?? "", contentText(block.content?.["content"])]));
@@ -145,7 +147,7 @@ function toBehaviour(call: StoredCall, told: ReadonlyMap<string, string>): objec
   return { throws: { message: errorMessage ?? "", code: errorCode ?? "execution_error" } };
 }
 
-/** Restores the order of keys, which the database does not keep, from the model's text, unless that was cut. */
+/** Restores the order of keys, which the database loses, from the text that the model read, unless that was cut. */
 function inOrder(result: JsonObject, told = ""): JsonObject {
   try {
     const parsed = JSON.parse(told) as JsonObject;
@@ -155,7 +157,7 @@ function inOrder(result: JsonObject, told = ""): JsonObject {
   }
 }
 
-/** Writes a text between slashes as a regular expression that matches it alone: it would be read as one. */
+/** Turns a string between slashes, which a test would read as a regular expression, into one matching only it. */
 function literal(value: JsonValue): JsonValue {
   if (typeof value === "string") return /^\/.+\/[a-z]*$/su.test(value) ? `/^${escape(value)}$/` : value;
   if (Array.isArray(value)) return value.map(literal);

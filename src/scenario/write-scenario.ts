@@ -9,9 +9,12 @@ import { asPlayed, whyNot } from "./playable.ts";
 import { createRedact } from "./redact.ts";
 import { toScenario } from "./to-scenario.ts";
 
-/** Nobody reads a longer test. */
+/** Nobody would read a longer test. */
 const MAX_TURNS = 50;
-/** Limit of the stored bytes of all these turns: they are in memory at once, and become YAML in one go, in about 100 ms. */
+/**
+ * Limits the stored bytes of these turns: all are in memory at once, and converting them to YAML blocks the event loop
+ * for about 100 ms.
+ */
 const MAX_BYTES = 1_048_576;
 
 const TOO_LARGE = `with it the record is over ${MAX_BYTES} bytes`;
@@ -19,15 +22,14 @@ const TOO_LARGE = `with it the record is over ${MAX_BYTES} bytes`;
 interface Talk {
   readonly sessionId: string;
   readonly room: string;
-  /** The tools that the agent has. */
   readonly tools: ReadonlyMap<string, ServerTool>;
 }
 
 /**
- * Makes a test from the first turns of a stored session, in one text with the model's replies. It ends before the first
- * turn that cannot be played again, that has a call whose details are not shown, or that makes it too large.
+ * Writes a test from the first turns of a stored session, including the model's replies. The test ends before the first
+ * turn that cannot be replayed, that contains a call whose details are not shown, or that makes it too large.
  *
- * @returns the YAML, or the reason why not even the first turn can be played
+ * @returns the YAML, or the reason why not even the first turn can be replayed
  */
 export async function writeScenario(
   sql: Sql,

@@ -1,15 +1,15 @@
 import { type Meter, ValueType } from "@opentelemetry/api";
 import { type Convention, METRIC, VOCABULARY } from "./names.ts";
 
-/** 0.01 s, doubled up to 81.92 s. */
+/** From 0.01 s, doubling up to 81.92 s. */
 const SECONDS = Array.from({ length: 14 }, (_, power) => Math.round(2 ** power) / 100);
-/** 0.1 s, doubled up to 409.6 s. */
+/** From 0.1 s, doubling up to 409.6 s. */
 const TURN_SECONDS = Array.from({ length: 13 }, (_, power) => 2 ** power / 10);
-/** 1, times 4 up to 67108864. */
+/** From 1, quadrupling up to 67108864. */
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const COUNTS = [0, 1, 2, 3, 5, 8, 13, 21, 34];
 
-/** All instruments, with the buckets of the GenAI conventions. */
+/** Creates all instruments, with the buckets of the GenAI conventions. */
 export function createInstruments(meter: Meter, convention: Convention) {
   const words = VOCABULARY[convention];
   const histogram = (name: MetricName, unit: string, buckets: readonly number[]) =>
@@ -73,7 +73,7 @@ export type Instruments = ReturnType<typeof createInstruments>;
 
 type Leaves<Tree> = Tree extends string ? Tree : { [Key in keyof Tree]: Leaves<Tree[Key]> }[keyof Tree];
 
-/** The names of all metrics, of both vocabularies. */
+/** The names of all metrics in both vocabularies. */
 type MetricName =
   | Leaves<typeof METRIC>
   | Exclude<Leaves<(typeof VOCABULARY)[keyof typeof VOCABULARY]>, `gen_ai.usage.${string}`>;
@@ -85,7 +85,9 @@ const OUTPUT_CHUNK =
   "Time per output chunk, recorded for each chunk received after the first one, measured as the time elapsed from " +
   "the end of the previous chunk to the end of the current chunk.";
 
-/** What `/metrics`, OTLP and docs/telemetry.md say of each metric; for GenAI's, in the conventions' words. */
+/**
+ * The description of each metric in `/metrics`, OTLP and docs/telemetry.md. GenAI metrics use the conventions' words.
+ */
 const DESCRIPTION: Readonly<Record<MetricName, string>> = {
   "gen_ai.client.token.usage": "Number of input and output tokens used.",
   "gen_ai.client.operation.duration": "GenAI operation duration.",

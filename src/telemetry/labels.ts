@@ -1,4 +1,4 @@
-/** Names of tools that Anthropic runs, as the model's blocks have them. Some are switched on under another name. */
+/** Names of tools that Anthropic runs, as in the model's blocks. Some are enabled under another name. */
 const ANTHROPIC_TOOLS: ReadonlySet<string> = new Set([
   "web_search",
   "web_fetch",
@@ -12,14 +12,14 @@ const ANTHROPIC_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A tool's name as metrics show it. There is no end to the names that clients announce and models invent, and they may
- * be content: metrics count them as `_OTHER`, only spans and log lines show them.
+ * Returns a tool's name for metrics. Clients and models can make up any number of names, which may contain content, so
+ * metrics count these as `_OTHER`. Only spans and log lines show them.
  */
 export function toolLabel(name: string, ownTools: { readonly has: (name: string) => boolean }): string {
   return ownTools.has(name) || ANTHROPIC_TOOLS.has(name) ? name : "_OTHER";
 }
 
-/** The codes that may become an `error.type`. A code that a client invents is counted as `_OTHER`. */
+/** The codes that may become an `error.type`. A code that a client made up is counted as `_OTHER`. */
 const KNOWN_CODES: ReadonlySet<string> = new Set([
   "unknown_tool",
   "invalid_parameters",

@@ -1,7 +1,7 @@
 /** OpenTelemetry's two GenAI vocabularies: the last released one, and the one that replaces it. */
 export type Convention = "1.41" | "latest";
 
-/** Attributes that have one name in both vocabularies. Those of GenAI have the status Development. */
+/** Attributes with the same name in both vocabularies. The GenAI ones have the status Development. */
 export const ATTR = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -31,7 +31,7 @@ export const ATTR = {
   serverPort: "server.port",
 } as const;
 
-/** Content: set only when an operator asks for it. */
+/** Attributes with content, which are set only if the operator enables them. */
 export const CONTENT = {
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
@@ -41,7 +41,7 @@ export const CONTENT = {
   callResult: "gen_ai.tool.call.result",
 } as const;
 
-/** Attributes of our own. */
+/** Parley's own attributes. */
 export const PARLEY = {
   sessionId: "parley.session.id",
   turnId: "parley.turn.id",
@@ -78,7 +78,7 @@ export const PARLEY = {
 
 export const OPERATION = { chat: "chat", executeTool: "execute_tool", invokeAgent: "invoke_agent" } as const;
 
-/** Spans of our own; the convention builds the names of the others from the operation. */
+/** Parley's own spans. The convention derives the names of the others from the operation. */
 export const SPAN = {
   claim: "parley.claim",
   permission: "parley.permission",
@@ -112,7 +112,7 @@ export const VOCABULARY = {
 export const METRIC = {
   /** Only in 1.41. */
   tokenUsage: "gen_ai.client.token.usage",
-  /** Only in the newer vocabulary, as are the next two, which count the tokens of one model call. */
+  /** Only in the newer vocabulary, like the next two, which count the tokens of one model call. */
   usage: {
     inputTokens: "gen_ai.client.inference.usage.input_tokens",
     outputTokens: "gen_ai.client.inference.usage.output_tokens",

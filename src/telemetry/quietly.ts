@@ -1,8 +1,8 @@
 import { diag } from "@opentelemetry/api";
 
 /**
- * Runs code of telemetry so that it cannot hurt what is watched: when a span processor, an exporter or our own code
- * throws, a span or a measurement is missing, and nothing else happens.
+ * Runs telemetry code so that it cannot affect what it observes. If a span processor, an exporter or our own code
+ * throws, only a span or a measurement is lost.
  */
 export function quietly<T>(watch: () => T): T | undefined {
   try {

@@ -6,17 +6,16 @@ import type { Representation } from "./representation/representation.ts";
 
 export const CAPTURE_MODES = ["NO_CONTENT", "SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT"] as const;
 
-/** Where content is captured: on spans, in events, on both or nowhere. */
+/** Where content is captured: on spans, in events, in both or nowhere. */
 export type CaptureMode = (typeof CAPTURE_MODES)[number];
 
-/** How sessions are measured. */
 export interface TelemetrySettings {
   readonly convention: Convention;
   readonly capture: CaptureMode;
-  /** The form of Anthropic's server tools in captured content. */
+  /** How captured content shows Anthropic's server tools. */
   readonly representation: Representation;
   readonly agentName: string;
-  /** Address of the model's API. */
+  /** The address of the model's API. */
   readonly server: { readonly address: string; readonly port: number };
 }
 
@@ -26,7 +25,7 @@ interface Providers {
   readonly loggerProvider?: LoggerProvider;
 }
 
-/** Where spans, measurements and events go, with the settings. */
+/** Where spans, measurements and events go, and the settings. */
 export interface Telemetry extends TelemetrySettings {
   readonly tracer: Pick<Tracer, "startSpan">;
   readonly instruments: Instruments;
@@ -43,7 +42,7 @@ const DEFAULTS: TelemetrySettings = {
   server: { address: "api.anthropic.com", port: 443 },
 };
 
-/** A provider that is not given is the one registered in this process; without a registered one nothing is recorded. */
+/** A missing provider defaults to the one registered in this process. If none is registered, nothing is recorded. */
 export function createTelemetry(settings: Partial<TelemetrySettings> = {}, providers: Providers = {}): Telemetry {
   const { tracerProvider = trace, meterProvider = metrics, loggerProvider = logs } = providers;
   const all = { ...DEFAULTS, ...settings };

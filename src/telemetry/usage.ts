@@ -2,7 +2,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type { Instruments } from "./instruments.ts";
 import { ATTR, VOCABULARY, type Convention } from "./names.ts";
 
-/** Tokens as the API counts them: `inputTokens` includes neither cache number. */
+/** Tokens as the API counts them: `inputTokens` excludes cache reads and cache writes. */
 export interface Tokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -10,7 +10,7 @@ export interface Tokens {
   readonly cacheWriteTokens: number;
 }
 
-/** GenAI counts as input also what was read from a cache and written to it. */
+/** GenAI's input tokens include cache reads and cache writes. */
 function allInput({ inputTokens, cacheReadTokens, cacheWriteTokens }: Tokens): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens;
 }

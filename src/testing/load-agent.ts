@@ -16,11 +16,11 @@ import type { AgentParts } from "./stage/stage.ts";
 export interface AgentOptions {
   /** What parley.config.ts exports, or the path of such a file. @defaultValue "parley.config.ts" */
   readonly config?: ConfigFile | string;
-  /** Which agent of the config's `agentsFolder` serves the talk. @defaultValue that of the config, "default" */
+  /** Which agent of the config's `agentsFolder` starts the session. @defaultValue "default", the config's own agent */
   readonly agent?: string;
-  /** In the place of the files in the config's `toolsFolder`. */
+  /** Replaces the files in the config's `toolsFolder`. */
   readonly tools?: Readonly<Record<string, Tool>>;
-  /** Tools that must not run, with what they do instead. One that the agent does not have needs a `description`. */
+  /** Tools that must not run, and what they do instead. A tool that the agent lacks needs a `description`. */
   readonly mocks?: Readonly<Record<string, Behaviours>>;
 }
 
@@ -40,7 +40,7 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   }
   const agents = await loadAgents(resolve(folder, values.agentsFolder));
   const prefixes = Object.keys(values.mcpServers).map(toolPrefix);
-  // Not with the test's own tools: they may lack some that the agents name.
+  // Not checked with the test's own tools, because these may lack some that the agents name.
   if (!tools) checkAgents(agents, { config: values, prefixes, toolNames: all });
   if (name !== DEFAULT_AGENT && !agents.has(name))
     throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
@@ -49,7 +49,7 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   return { name, config: values, tools: timed, deadlines, agents };
 }
 
-/** The tool, with the deadline that the test's device sets later on; else with its own. */
+/** Returns the tool with the timeout that the test's device sets later. Until then, the tool's own timeout applies. */
 function withDeadline(tool: ServerTool, ofDevice: () => number | undefined): ServerTool {
   return {
     ...tool,
@@ -59,7 +59,7 @@ function withDeadline(tool: ServerTool, ofDevice: () => number | undefined): Ser
   };
 }
 
-/** A stand-in for a tool that no file of the agent defines, such as one of an MCP server. */
+/** Returns a stand-in for a tool that no file of the agent defines, such as one of an MCP server. */
 function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined {
   const { description, input = { type: "object" } } = toList(behaviours)[0] ?? {};
   return description === undefined
@@ -67,7 +67,7 @@ function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined 
     : toServerTool(name, defineTool({ description, input, run: () => {} }), undefined);
 }
 
-/** The agent's own tool with its schema and permission, but with a test's behaviour in place of `run`, and its deadline. */
+/** Replaces a tool's `run`, and its timeout if the test sets one. Its schema and permission stay. */
 function mockTool(tool: ServerTool, behaviours: Behaviours): ServerTool {
   const next = inTurn(behaviours);
   const timeoutMs = toList(behaviours).find((each) => each.timeoutMs !== undefined)?.timeoutMs ?? tool.timeoutMs;
@@ -94,7 +94,7 @@ async function readConfig(config: ConfigFile | string): Promise<{ values: Config
   return { values: await readConfigFile(path, "config"), folder: dirname(path) };
 }
 
-/** Leaves out tools that are off, as the start does. */
+/** Omits disabled tools, as at startup. */
 function toTools(tools: Readonly<Record<string, Tool>>, { toolSettings }: ConfigFileValues): Map<string, ServerTool> {
   return new Map(
     Object.entries(tools).flatMap(([name, tool]) => {

@@ -3,7 +3,7 @@ import { holds, matches } from "./matches.ts";
 import { cutJson, showTurn } from "./show-turn.ts";
 import type { Question, SeenCall, Turn } from "./turn.ts";
 
-/** What a test may say of a call beside its name and its arguments. */
+/** What a test may check about a call besides its name and arguments. */
 export type CallFields = Partial<Record<Exclude<keyof SeenCall, "name" | "input">, unknown>>;
 export type QuestionFields = Partial<Record<Exclude<keyof Question, "tool">, unknown>>;
 
@@ -28,13 +28,13 @@ interface MatcherResult {
 }
 
 /**
- * For `expect.extend(matchers)`, of Vitest or Jest. Arguments and results match when they hold all that is expected; a
- * RegExp in the place of a text is looked for in it. A failing matcher shows the whole turn.
+ * Matchers for `expect.extend(matchers)` in Vitest or Jest. Arguments and results match if they contain everything
+ * expected. A RegExp in place of a string is searched for. A failing matcher shows the whole turn.
  */
 export const matchers = {
   /**
-   * The model has called this tool in the turn, with these arguments, and the call ended so. A call that failed does not
-   * count, unless the fields speak of its end; to `not.toHaveCalled` every call counts.
+   * The model called this tool in the turn with these arguments, and the call ended as the fields say. A failed call
+   * counts only if the fields say how it ended. For `not.toHaveCalled`, every call counts.
    */
   toHaveCalled(
     this: { readonly isNot?: boolean } | void,
@@ -50,12 +50,12 @@ export const matchers = {
     return told(pass, `a call ${name} ${cutJson(input)}${more}`, turn);
   },
 
-  /** The answer holds this. */
+  /** The answer contains this string or matches this RegExp. */
   toSay(turn: Turn, expected: string | RegExp): MatcherResult {
     return told(holds(turn.text, expected), `the agent to say ${showText(expected)}`, turn);
   },
 
-  /** The participant was asked whether this tool may run. */
+  /** The participant was asked for permission to run this tool. */
   toHaveAsked(turn: Turn, tool: string, fields: QuestionFields = {}): MatcherResult {
     refuseUnknownFields(fields, QUESTION_FIELDS, "a question");
     const pass = turn.asked.some((question) => matches(question, { ...fields, tool }));
@@ -64,7 +64,7 @@ export const matchers = {
   },
 };
 
-/** The matchers as methods of what `expect` gives. */
+/** The matchers as methods of the object that `expect` returns. */
 export interface TurnMatchers<Result = unknown> {
   toHaveCalled(name: string, ...details: CallDetails): Result;
   toSay(expected: string | RegExp): Result;

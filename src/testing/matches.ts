@@ -1,13 +1,13 @@
 import { isRecord } from "../lib/json.ts";
 
-/** What a value is compared with. An object may leave fields out; a RegExp is searched for in a text. */
+/** An expected value. An object may omit fields. A RegExp is searched for in a string. */
 export type Expected = unknown;
 
 interface Asymmetric {
   readonly asymmetricMatch: (actual: unknown) => boolean;
 }
 
-/** Whether a value is as expected. Vitest's `expect.any(String)` and the like count, too. */
+/** Whether a value is as expected. Supports asymmetric matchers such as Vitest's `expect.any(String)`. */
 export function matches(actual: unknown, expected: Expected): boolean {
   if (expected instanceof RegExp) return typeof actual === "string" && actual.search(expected) >= 0;
   if (isAsymmetric(expected)) return expected.asymmetricMatch(actual);
@@ -22,7 +22,7 @@ export function matches(actual: unknown, expected: Expected): boolean {
   return Object.is(actual, expected);
 }
 
-/** A text holds another, or fits a RegExp. */
+/** Whether a string contains another or matches a RegExp. */
 export function holds(actual: string, expected: string | RegExp): boolean {
   return typeof expected === "string" ? actual.includes(expected) : actual.search(expected) >= 0;
 }

@@ -2,7 +2,7 @@ import type { Question, SeenCall, Turn } from "./turn.ts";
 
 const MAX_JSON = 200;
 
-/** A turn as text for people, with a line for each thing that happened. */
+/** Describes a turn for people, with a line for each thing that happened. */
 export function showTurn(turn: Turn): string {
   const end = turn.state === "completed" ? [] : [`(${turn.state}${turn.error === undefined ? "" : `: ${turn.error}`})`];
   return [

@@ -14,17 +14,17 @@ import { TurnLog } from "./turn.ts";
 export interface TalkOptions extends AgentOptions {
   readonly model: TestModel;
   /**
-   * `true`: a real livekit-server and a real PostgreSQL are started for this talk. To use servers that already run,
-   * give their addresses. @defaultValue none: room and record are in memory
+   * `true` starts a real livekit-server and a real PostgreSQL for this session. Pass addresses to use servers that
+   * already run.
+   *
+   * @defaultValue none: the room and the store are in memory
    */
   readonly room?: boolean | RoomServers;
-  /**
-   * Whether both ends speak with espeak-ng and listen, with real sound between them; needs `room`. @defaultValue false
-   */
+  /** Whether both ends speak with espeak-ng and listen to real audio. Needs `room`. @defaultValue false */
   readonly voice?: boolean;
-  /** The participant that talks. @defaultValue "tester" */
+  /** The participant's identity. @defaultValue "tester" */
   readonly identity?: string;
-  /** BCP 47: the participant's language. */
+  /** The participant's language (BCP 47). */
   readonly language?: string;
 }
 
@@ -41,9 +41,10 @@ const OPTIONS = fieldsOf<TalkOptions>({
 });
 
 /**
- * Starts a real session of an agent, with a participant that has joined. `await using` ends it.
+ * Starts a real session of an agent, with a participant who has joined. `await using` ends it.
  *
- * @throws {AppError} `invalid_config` for an agent that cannot start. @throws {TypeError} for an option that is unknown
+ * @throws {AppError} `invalid_config` if the agent cannot start
+ * @throws {TypeError} for an unknown option
  * @example
  * await using talk = await startTalk({ model: scripted(["Hello!"]) });
  * const turn = await talk.say("Hi");
@@ -74,7 +75,7 @@ async function openStage(
     if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room: say room: true, too");
     return openMemoryStage(options);
   }
-  // Loaded only here, and by this function, without which LiveKit's native part logs each step.
+  // Loaded only here, and with this function, because otherwise LiveKit's native part logs each step.
   await loadRtcNode();
   const { openRoomStage } = await import("./stage/room-stage.ts");
   return openRoomStage({ ...options, servers: room === true ? undefined : room, hasVoice, language });

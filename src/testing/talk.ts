@@ -14,7 +14,7 @@ export interface TalkPorts {
   readonly model: OpenModel;
   readonly stage: Stage;
   readonly log: TurnLog;
-  /** Has the event `change` after each change of `log`. */
+  /** Emits `change` after each change of `log`. */
   readonly changes: EventTarget;
 }
 
@@ -23,15 +23,15 @@ export interface SayOptions {
   readonly withinMs?: number;
 }
 
-/** How the participant answers when a call needs permission. `none`: not at all; `say`: in words, as "yes". */
+/** How the participant answers a permission request. `none`: not at all. `say`: in words, such as "yes". */
 export type PermissionAnswer = "approve" | "always" | "reject" | "none" | { readonly say: string };
 
 export interface PermissionOptions {
-  /** The answer is for this tool's calls alone. @defaultValue for all tools */
+  /** The tool whose requests get this answer. @defaultValue all tools */
   readonly tool?: string;
-  /** With a rejection: a text for the model. */
+  /** A message to the model, with a rejection. */
   readonly message?: string;
-  /** Other arguments for the call, if its tool allows edits. */
+  /** Replacement arguments for the call, if its tool allows edits. */
   readonly editedInput?: JsonObject;
 }
 
@@ -40,10 +40,10 @@ const PERMISSION_FIELDS = fieldsOf<PermissionOptions>({ tool: true, message: tru
 const PERMISSION_ANSWERS: readonly string[] = ["approve", "always", "reject", "none"];
 const SAY_WITHIN_MS = 30_000;
 const CONNECT_WITHIN_MS = 15_000;
-/** An answer goes out before its turn is stored: one that is not here by then will not come. */
+/** An answer is sent before its turn is stored, so one that has not arrived by then will not arrive. */
 const ANSWER_WITHIN_MS = 2_000;
 
-/** A talk of one participant with an agent, made by `startTalk`. */
+/** A participant's session with an agent, started by `startTalk`. */
 export class Talk implements AsyncDisposable {
   readonly #ports: TalkPorts;
   readonly #parley: Parley;
@@ -52,7 +52,7 @@ export class Talk implements AsyncDisposable {
   readonly #answers = new Map<string | undefined, { answer: PermissionAnswer } & PermissionOptions>();
   readonly #taken = new Set<LoggedTurn>();
   #failure: Error | undefined;
-  /** The agent's sound up to the end of the last turn. */
+  /** How much sound the agent had made by the end of the last turn, in milliseconds. */
   #soundMs = 0;
   #close = async () => {};
 
@@ -75,7 +75,7 @@ export class Talk implements AsyncDisposable {
     this.#parley.on("answer_end", ({ id, text }) => log.noteAnswer(id, text));
     this.#parley.on("permission_request", ({ id, title }) => this.#answer(id, title));
     this.#parley.on("error", ({ message, originatingId }) => {
-      // Not an error of the test: the turn itself tells that it has failed.
+      // Not an error of the test: the turn itself shows that it failed.
       const isOfTurn = log.turns.some(({ parentMessageId }) => parentMessageId === originatingId);
       if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent refused a message: ${message}`));
     });
@@ -109,10 +109,10 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * The participant says something. Resolves when the turn is over, however it ended.
+   * Sends or speaks a message of the participant. Resolves when the turn is over, however it ended.
    *
-   * @throws {Error} when the turn takes too long, when a permission is asked for and the test does not say how it is
-   *   answered, and when the model was asked for something that it was not prepared for
+   * @throws {Error} if the turn takes too long, if a permission is requested and the test does not answer it, or if the
+   *   model receives a request for which it has no reply
    */
   async say(text: string, options: SayOptions = {}): Promise<Turn> {
     refuseUnknownFields(options, SAY_FIELDS, "say's options");
@@ -123,8 +123,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Waits for the end of the next turn that neither `say` nor `nextTurn` has returned: one that began by itself, to
-   * tell of a call in the background.
+   * Waits for the end of the next turn that neither `say` nor `nextTurn` has returned: one that began by itself, such
+   * as a greeting or the report of a background call.
    */
   async nextTurn(options: SayOptions = {}): Promise<Turn> {
     refuseUnknownFields(options, SAY_FIELDS, "nextTurn's options");
@@ -133,13 +133,13 @@ export class Talk implements AsyncDisposable {
     return this.#turn(find, "Another turn", withinMs);
   }
 
-  /** Gives the participant's device these tools, beside its earlier ones. */
+  /** Adds tools to the participant's device. */
   device(options: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
     refuseUnknownFields(options, ["tools"], "device's options");
     this.#device.announce(options.tools);
   }
 
-  /** Sets how the participant answers from now on when a call needs permission. */
+  /** Sets how the participant answers permission requests from now on. */
   permission(answer: PermissionAnswer, options: PermissionOptions = {}): void {
     refuseUnknownFields(options, PERMISSION_FIELDS, "permission's options");
     const isKnown = typeof answer === "object" ? "say" in answer : PERMISSION_ANSWERS.includes(answer);
@@ -147,17 +147,17 @@ export class Talk implements AsyncDisposable {
     this.#answers.set(options.tool, { answer, ...options });
   }
 
-  /** The participant stops the answer that is being given. */
+  /** Makes the participant stop the current answer. */
   stop(): void {
     this.#parley.stop();
   }
 
-  /** Number of replies of the script or cassette that the agent has not asked for. */
+  /** The number of replies in the script or cassette that the agent has not requested. */
   get repliesLeft(): number {
     return this.#ports.model.left();
   }
 
-  /** Ends the talk. May be called more than once. */
+  /** Ends the session. May be called more than once. */
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#parley.close();
@@ -202,7 +202,7 @@ export class Talk implements AsyncDisposable {
     return turn;
   }
 
-  /** In a talk by voice, waits for silence and notes the turn's sound. @throws {Error} when an answer was not heard */
+  /** In a voice session, waits for silence and measures the turn's sound. @throws {Error} if an answer was silent */
   async #listen(turn: LoggedTurn): Promise<void> {
     const { stage } = this.#ports;
     if (!stage.voice) return;
@@ -214,7 +214,7 @@ export class Talk implements AsyncDisposable {
     if (isSaid && turn.soundMs === 0) throw new Error(`Nothing of the answer was heard:\n${showTurn(turn)}`);
   }
 
-  /** Waits until it is true; `false` when that takes too long. @throws what has failed meanwhile */
+  /** Waits until `isTrue` holds. Returns `false` on a timeout. @throws {Error} whatever has failed in the meantime */
   async #until(isTrue: () => boolean, withinMs: number): Promise<boolean> {
     const { changes } = this.#ports;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -245,7 +245,7 @@ export class Talk implements AsyncDisposable {
     const { voice } = this.#ports.stage;
     const sent =
       typeof answer === "object"
-        ? // In a talk by voice the answer waits for the end of the spoken question.
+        ? // In a voice session, the answer waits for the end of the spoken question.
           (voice?.untilSpoken().then(() => voice.say(answer.say)) ?? this.#parley.sendText(answer.say).acknowledged)
         : answer === "reject"
           ? this.#parley.respondToPermission(permissionId, answer, { ...(message !== undefined && { message }) })

@@ -4,22 +4,22 @@ import type { JsonObject } from "../lib/json.ts";
 import type { PermissionRecord } from "../store/permissions/load-permissions.ts";
 import { endsTurn, type SessionEvent, type SessionWatcher } from "../session/events/session-event.ts";
 
-/** A tool call as a test sees it. It may change after its turn: a call in the background ends later. */
+/** A tool call as a test sees it. It may change after its turn, because a background call ends later. */
 export interface SeenCall {
   readonly name: string;
-  /** What the model asked for. */
+  /** The arguments from the model. */
   readonly input: JsonObject;
   readonly state: CallState;
-  /** Undefined for a call that reached neither. */
+  /** `undefined` for a call that reached neither. */
   readonly ranOn: "server" | "client" | undefined;
   readonly result: JsonObject | undefined;
-  /** What the tool had clients show to people. */
+  /** What the tool wants clients to show. */
   readonly display: JsonObject | undefined;
   readonly errorCode: string | undefined;
   readonly errorMessage: string | undefined;
 }
 
-/** A question whether a call may run. */
+/** A permission request for a call. */
 export interface Question {
   readonly tool: string;
   readonly type: string;
@@ -28,28 +28,27 @@ export interface Question {
   readonly state: PermissionRecord["state"];
 }
 
-/** A turn of a talk. */
 export interface Turn {
-  /** What the participant said; undefined for a turn that began by itself, with the outcome of an earlier call. */
+  /** The participant's message. `undefined` for a turn that began by itself, such as a greeting or a late outcome. */
   readonly said: string | undefined;
-  /** The whole answer. */
+  /** The complete answer. */
   readonly text: string;
   readonly calls: readonly SeenCall[];
   readonly asked: readonly Question[];
   readonly state: TurnState;
-  /** Why it failed. */
+  /** Why the turn failed. */
   readonly error: string | undefined;
-  /** Time from the participant's message, or from its last word, to the turn's end. */
+  /** The milliseconds from the participant's message, or from the end of its speech, to the turn's end. */
   readonly ms: number;
-  /** In a talk by voice: how much of the agent's sound the participant heard, without pauses. */
+  /** In a voice session, how much of the agent's sound the participant received, without pauses, in milliseconds. */
   readonly soundMs: number | undefined;
-  /** In a talk by voice: whether the answer was cut off while it was spoken. */
+  /** In a voice session, whether the answer was cut off while it was spoken. */
   readonly isCutOff: boolean;
 }
 
 const NO_OUTCOME = { result: undefined, display: undefined, errorCode: undefined, errorMessage: undefined };
 
-/** A turn that is kept up to date while it goes on. */
+/** A turn that is updated while it runs. */
 export class LoggedTurn implements Turn {
   readonly id: string;
   readonly messageId: string;
@@ -59,14 +58,14 @@ export class LoggedTurn implements Turn {
   error: string | undefined;
   readonly #startedAt: number;
   #endedAt: number | undefined;
-  /** The text that has reached the participant. */
+  /** The answer that has reached the participant. */
   answer: string | undefined;
   soundMs: number | undefined;
   isCutOff = false;
   readonly #blocks: string[] = [];
-  /** By the tool use's id. */
+  /** By tool use id. */
   readonly #calls = new Map<string, SeenCall>();
-  /** The ids of the model's tool uses in the model's order, in which calls need not be opened. */
+  /** The tool use ids in the model's order. Calls may open in another order. */
   readonly #uses: string[] = [];
   readonly #questions = new Map<string, Question>();
 
@@ -82,7 +81,7 @@ export class LoggedTurn implements Turn {
     return this.#endedAt !== undefined;
   }
 
-  /** The answer that reached the participant; if none did, what the model wrote. */
+  /** The answer that reached the participant or, if none did, what the model wrote. */
   get text(): string {
     return this.answer ?? this.#blocks.join("");
   }
@@ -122,31 +121,31 @@ export class LoggedTurn implements Turn {
   }
 }
 
-/** Follows a session's events, and keeps its turns. */
+/** Follows a session's events and keeps its turns up to date. */
 export class TurnLog {
   readonly turns: LoggedTurn[] = [];
-  /** The tool's name by the permission's id. */
+  /** Tool names by permission id. */
   readonly toolsAsking = new Map<string, string>();
   readonly #sentAt = new Map<string, number>();
   #spokenAt: number | undefined;
   readonly #onChange: () => void;
 
-  /** @param onChange is called after each change */
+  /** @param onChange called after each change */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  /** Notes when a message was sent: the time of its turn begins then. */
+  /** Records when a message was sent. The time of its turn starts then. */
   noteSent(messageId: string): void {
     this.#sentAt.set(messageId, performance.now());
   }
 
-  /** The same for a spoken message, whose id is not known yet. */
+  /** Does the same for a spoken message, whose id is not known yet. */
   noteSpoken(): void {
     this.#spokenAt = performance.now();
   }
 
-  /** The participant has got an answer. */
+  /** Records an answer that the participant received. */
   noteAnswer(messageId: string, text: string): void {
     const turn = this.turns.find((each) => each.messageId === messageId);
     if (turn) turn.answer = text;

@@ -24,11 +24,10 @@ export interface ClientUnderTest {
   readonly livekit: LivekitServer;
   /** Program and arguments. */
   readonly command: readonly string[];
-  /** The program's, besides what it is told by the kit. */
+  /** The program's environment, besides the variables that the kit sets. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Runs every check of a client. */
 export async function checkClient(client: ClientUnderTest): Promise<Verdict[]> {
   const talks: ClientTalk[] = [];
   const verdicts = await runSuites(clientSuites(client, (talk) => talks.push(talk)));
@@ -38,7 +37,7 @@ export async function checkClient(client: ClientUnderTest): Promise<Verdict[]> {
 
 type Options = Omit<ClientTalkOptions, keyof ClientUnderTest>;
 
-/** All checks of a client. Suites that wait long begin first. `onTalk` is called with each room that is opened. */
+/** Returns all checks of a client. Suites with long waits come first. `onTalk` is called for each opened room. */
 export function clientSuites(client: ClientUnderTest, onTalk: (talk: ClientTalk) => void): Suite<ClientTalk>[] {
   const open = async (options: Options) => {
     const talk = await ClientTalk.open({ ...client, ...options });

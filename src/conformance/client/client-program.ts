@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { isRecord } from "../../lib/json.ts";
 import { Inbox } from "../wire/inbox.ts";
 
-/** A line that the client's program prints; docs/conformance.md lists the events. */
+/** A line that the client's program prints. docs/conformance.md lists the events. */
 export interface ProgramEvent {
   readonly event: string;
   readonly [field: string]: unknown;
@@ -16,16 +16,16 @@ process.once("exit", () => {
   for (const child of running) kill(child);
 });
 
-/** The client under test as a process: it prints what it sees, and obeys commands on stdin. */
+/** The process of the client under test. It prints what it sees and reads commands from stdin. */
 export class ClientProgram implements AsyncDisposable {
   readonly events = new Inbox<ProgramEvent>();
-  /** Resolves to why it has ended. */
+  /** Resolves to the reason why it ended. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
 
-  /** @param environment all of it: a client under test gets none of ours */
+  /** @param environment the complete environment: a client under test inherits none of ours */
   constructor([program = "", ...args]: readonly string[], environment: NodeJS.ProcessEnv) {
-    // In a process group of its own, because `npx` and `go run` start the client as their child.
+    // In its own process group, because `npx` and `go run` start the client as a child process.
     const child = spawn(program, args, { env: environment, detached: true });
     this.#child = child;
     running.add(child);
@@ -74,7 +74,7 @@ export class ClientProgram implements AsyncDisposable {
     const timer = setTimeout(() => kill(this.#child), LEAVES_WITHIN_MS);
     await this.ended;
     clearTimeout(timer);
-    // Also ends the processes that it has started itself.
+    // Also kills the processes that the client started.
     kill(this.#child);
   }
 }
@@ -84,7 +84,7 @@ function kill({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // It has already exited.
   }
 }
 

@@ -19,9 +19,9 @@ import { type LivekitServer, RoomEnd } from "../wire/room-end.ts";
 import { ClientProgram } from "./client-program.ts";
 
 const CLIENT = "client";
-/** A program's runtime has to start, and then the client has to join. */
+/** The program's runtime has to start, and then the client has to join. */
 export const STARTS_WITHIN_MS = 15_000;
-/** Once a client has answered a later message, whatever it does at once about an earlier one has come by then. */
+/** Wait after a client has answered a later message. By then its reaction to an earlier one has arrived, too. */
 const QUIET_MS = 150;
 const LOOK_EVERY_MS = 20;
 export const TOOLS = ["echo", "slow", "fail", "big", "report"];
@@ -30,14 +30,14 @@ export interface ClientTalkOptions {
   readonly livekit: LivekitServer;
   readonly command: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
-  /** Where the client's program finds LiveKit, if not at the server's own address. */
+  /** The URL of LiveKit for the client's program, if it is not the server's own. */
   readonly clientUrl?: string;
-  /** @defaultValue all */
+  /** @defaultValue all tools */
   readonly tools?: readonly string[];
   readonly features?: readonly string[];
   /** Whether the room's name has the form `conv_ac_X`. @defaultValue true */
   readonly hasNamedRoom?: boolean;
-  /** Whether the worker is there before the client. @defaultValue true */
+  /** Whether the worker joins before the client. @defaultValue true */
   readonly hasWorker?: boolean;
 }
 
@@ -55,13 +55,13 @@ interface SendOptions {
 export class ClientTalk implements AsyncDisposable {
   readonly roomName: string;
   readonly conversationId: string;
-  /** All that the client has sent, also to earlier workers of this room. */
+  /** All frames that the client sent, including those to earlier workers of this room. */
   readonly frames = new Inbox<Frame>();
-  /** Indexes in `frames.items` at which the client has joined anew. */
+  /** The indexes in `frames.items` at which the client rejoined. */
   readonly joins: number[] = [0];
   /** Decides whether the worker acknowledges a frame. */
   acknowledges: (frame: Frame) => boolean = () => true;
-  /** Called between the worker's Ack of a Configuration and its own Configuration: sends again what was lost. */
+  /** Called between the worker's Ack of a Configuration and its own Configuration, to send lost messages again. */
   replay: () => void = () => {};
   readonly #options: ClientTalkOptions;
   readonly #cleanup = new Cleanup();
@@ -76,7 +76,7 @@ export class ClientTalk implements AsyncDisposable {
     this.conversationId = conversationIdOfRoom(this.roomName);
   }
 
-  /** Resolves when the client has sent its Configuration; without a worker, when it is started. */
+  /** Resolves when the client has sent its Configuration or, without a worker, when the client has been started. */
   static async open(options: ClientTalkOptions): Promise<ClientTalk> {
     const talk = new ClientTalk(options);
     try {
@@ -95,7 +95,7 @@ export class ClientTalk implements AsyncDisposable {
     return this.#program;
   }
 
-  /** The number of the worker's last stanza, negative. */
+  /** The number of the worker's last stanza, which is negative. */
   get lastStanza(): number {
     return this.#lastStanza;
   }
@@ -107,7 +107,7 @@ export class ClientTalk implements AsyncDisposable {
     this.#worker = await RoomEnd.join(livekit.url, token, (arrival) => this.#take(arrival));
   }
 
-  /** The worker leaves the room without sending anything. */
+  /** Makes the worker leave the room without sending anything. */
   async stopWorker(): Promise<void> {
     await this.#worker?.[Symbol.asyncDispose]();
     this.#worker = undefined;
@@ -117,32 +117,28 @@ export class ClientTalk implements AsyncDisposable {
     this.#cleanup.defer(close);
   }
 
-  /** Lets another participant join, which is no worker. It leaves when this room is closed. */
+  /** Lets another participant join that is not a worker. It leaves when this room is closed. */
   async joinStranger(onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomEnd> {
     const { livekit } = this.#options;
     const token = await grantToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
     return this.#cleanup.use(await RoomEnd.join(livekit.url, token, onArrival));
   }
 
-  /** Waits until the kit's worker knows of a participant, at most for `withinMs`. */
+  /** Waits for at most `withinMs` until the kit's worker knows a participant. */
   async untilAnnounced({ room: { localParticipant } }: RoomEnd, withinMs: number): Promise<void> {
     const isKnown = () => this.#worker?.room.remoteParticipants.has(localParticipant?.identity ?? "") ?? false;
     const until = performance.now() + withinMs;
     while (!isKnown() && performance.now() < until) await sleep(LOOK_EVERY_MS);
   }
 
-  /**
-   * Sends a valid message.
-   *
-   * @throws {KitFault} when it is not valid
-   */
+  /** Sends a valid message. @throws {KitFault} if the message is not valid */
   async send(message: WorkerMessage, options: SendOptions = {}): Promise<number> {
     const stanzaId = options.stanzaId ?? this.nextStanza();
     await this.sendBytes(encodeOwn({ stanzaId, conversationId: this.conversationId, message }, "worker"), options);
     return stanzaId;
   }
 
-  /** Sends a message whose body may be wrong. */
+  /** Sends a message whose body may be invalid. */
   async sendWrong(type: number, body: object, options: SendOptions = {}): Promise<number> {
     const stanzaId = options.stanzaId ?? this.nextStanza();
     await this.sendBytes(this.packEnvelope(stanzaId, type, body), options);
@@ -163,7 +159,7 @@ export class ClientTalk implements AsyncDisposable {
     }
   }
 
-  /** Takes a number without sending anything under it: the message is lost, or will be sent later. */
+  /** Uses up a stanza number without sending anything, for a message that is lost or sent later. */
   nextStanza(): number {
     return (this.#lastStanza -= 1);
   }
@@ -175,7 +171,7 @@ export class ClientTalk implements AsyncDisposable {
     return body;
   }
 
-  /** The first result of a request. */
+  /** Waits for the first result of a request. */
   async result(id: string, withinMs?: number): Promise<MessageBody<"tool_use_result">> {
     return this.next("tool_use_result", (body) => body.id === id, withinMs);
   }
@@ -184,12 +180,12 @@ export class ClientTalk implements AsyncDisposable {
     return this.all("tool_use_result").filter((body) => body.id === id);
   }
 
-  /** How often the client has begun to run a request. */
+  /** How often the client has started to run a request. */
   runs(id: string): number {
     return this.program.all("run").filter((event) => event["id"] === id).length;
   }
 
-  /** Waits until the client has had time to do, and to tell, what it does about earlier messages. */
+  /** Waits until the client has had time to react to earlier messages and to report it. */
   async settle(withinMs?: number): Promise<void> {
     const { id } = await this.request({ toolName: "echo", parameters: { settled: true } });
     await this.result(id, withinMs);
@@ -209,14 +205,14 @@ export class ClientTalk implements AsyncDisposable {
     return this.frames.next(() => this.all(type).find(fits), `a ${type} of the client`, withinMs);
   }
 
-  /** The first Configuration after so many frames. */
+  /** Waits for the first Configuration after this many frames. */
   async nextConfiguration(after: number, withinMs?: number): Promise<Frame> {
     const look = (frames: readonly Frame[]) =>
       frames.slice(after).find(({ message }) => message?.type === "configuration");
     return this.frames.next(look, "the client's Configuration", withinMs);
   }
 
-  /** @throws {NotApplicable} when the client's first Configuration does not name the feature */
+  /** @throws {NotApplicable} if the client's first Configuration does not announce the feature */
   needs(feature: string): void {
     const [configuration] = this.all("configuration");
     if (configuration?.features?.includes(feature) !== true) {
@@ -241,9 +237,9 @@ export class ClientTalk implements AsyncDisposable {
   }
 
   #take(arrival: Arrival): void {
-    // Our own strangers address the client alone.
+    // The kit's strangers send only to the client.
     if (arrival.from !== undefined && arrival.from !== CLIENT) return;
-    // Rooms carry other applications' data, too.
+    // Rooms also carry data of other applications.
     if (arrival.topic !== TOPIC && arrival.topic !== "") return;
     const isFirst = this.frames.items.length === this.joins.at(-1);
     const frame = readFrame(arrival, { side: "client", conversationId: this.conversationId, isFirst });
@@ -258,11 +254,11 @@ export class ClientTalk implements AsyncDisposable {
 
   #post(message: WorkerMessage, stanzaId?: number): void {
     void this.send(message, stanzaId === undefined ? {} : { stanzaId }).catch((error: unknown) => {
-      // An error with a cause is one of sending: the worker has just been stopped.
+      // An error with a cause came from sending: the worker has just been stopped.
       if (error instanceof KitFault && error.cause === undefined) this.frames.blame(error);
     });
   }
 }
 
-/** The number of a type, for `sendWrong`. */
+/** The number of a message type, for `sendWrong`. */
 export const numberOf = (type: Message["type"]): number => MESSAGES[type].number;

@@ -6,7 +6,7 @@ table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:t
 .FAILED,.KIT,.stale{color:#b00020;font-weight:600}.failed,.expected{color:#8a5a00}.passed{color:#1b7a2f}.skipped{color:#666}
 pre{white-space:pre-wrap;margin:.2rem 0 0}`;
 
-/** The report as one HTML page that needs nothing else. */
+/** Returns the report as one self-contained HTML page. */
 export function toHtml(summary: Summary, title: string): string {
   const rows = summary.verdicts.map((verdict) => {
     const word = wordOf(verdict, summary);

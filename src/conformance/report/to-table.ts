@@ -1,14 +1,14 @@
 import type { Summary } from "../run/expected.ts";
 import type { Verdict } from "../run/run-suites.ts";
 
-/** One word for a verdict, as all reports use it. */
+/** Returns the word for a verdict in all reports. */
 export function wordOf({ outcome, level, id }: Verdict, { expected }: Pick<Summary, "expected">): string {
   if (outcome === "failed" && expected.includes(id)) return "expected";
   if (outcome === "failed") return level === "MUST" ? "FAILED" : "failed";
   return outcome === "kit" ? "KIT" : outcome;
 }
 
-/** How many of each word, MUST and SHOULD apart. */
+/** Counts the verdicts by word, separately for MUST and SHOULD. */
 export function toCounts(summary: Summary): string[] {
   return (["MUST", "SHOULD"] as const).map((level) => {
     const verdicts = summary.verdicts.filter((verdict) => verdict.level === level);
@@ -18,7 +18,7 @@ export function toCounts(summary: Summary): string[] {
   });
 }
 
-/** The report for a terminal. A check that has not passed is shown with its sentence and with what was seen. */
+/** Returns the report for a terminal. A check that did not pass is shown with its sentence and the reason. */
 export function toTable(summary: Summary): string {
   const { verdicts, stale } = summary;
   const width = Math.max(...verdicts.map(({ id }) => id.length));

@@ -3,20 +3,20 @@ import type { Verdict } from "./run-suites.ts";
 /** The result of a run. */
 export interface Summary {
   readonly verdicts: readonly Verdict[];
-  /** Ids that are expected to fail. */
+  /** The ids of checks that are expected to fail. */
   readonly expected: readonly string[];
-  /** Expected ids that did not fail, or that no check has. Their lines must be removed from the file. */
+  /** Expected ids that did not fail or do not exist. They must be removed from the file. */
   readonly stale: readonly string[];
-  /** 0: every MUST holds; 1: one does not, or a line is stale; 3: the kit is at fault, and nothing is proven. */
+  /** 0: every MUST holds. 1: a MUST fails unexpectedly, or an id is stale. 3: the kit failed, so nothing is proven. */
   readonly status: 0 | 1 | 3;
 }
 
-/** Reads a file of expected failures: an id a line, and after `#` why. */
+/** Parses a file of expected failures: one id per line, with the reason after `#`. */
 export function parseExpected(text: string): string[] {
   return text.split("\n").flatMap((line) => line.replace(/#.*/, "").trim() || []);
 }
 
-/** @param expected ids of checks that are known to fail; an id whose check passes is stale */
+/** @param expected the ids of checks that are known to fail. The id of a check that passes is stale. */
 export function summarize(verdicts: readonly Verdict[], expected: readonly string[]): Summary {
   const failed = verdicts.filter(({ outcome }) => outcome === "failed");
   const stale = expected.filter((id) => !failed.some((verdict) => verdict.id === id));

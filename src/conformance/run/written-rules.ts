@@ -2,23 +2,23 @@ import { ensure, type Level, NotApplicable } from "../check.ts";
 import { type Frame, type FrameFault, nameOf } from "../wire/frame.ts";
 import { attempt, type Verdict } from "./run-suites.ts";
 
-/** What the subject has sent to one participant. */
+/** The frames that the subject sent to one participant. */
 export interface Recording {
   readonly frames: readonly Frame[];
-  /** Indexes at which it has joined anew. */
+  /** The indexes of frames at which the subject rejoined. */
   readonly joins: readonly number[];
 }
 
-/** A rule that every frame must keep, in whichever check it was sent. */
+/** A rule for every frame, whichever check it was sent in. */
 export interface WrittenRule {
   readonly id: string;
   readonly level: Level;
   readonly sentence: string;
-  /** How frames break the rule, or `undefined`. */
+  /** Returns how frames break the rule, or `undefined`. */
   readonly find: (recording: Recording) => string | undefined;
 }
 
-/** The rules of both sides. @param level how binding the form is for this side */
+/** Returns the rules for both sides. @param level how binding the form is for this side */
 export function formRules(level: Level): WrittenRule[] {
   const rule = (id: string, [how, sentence]: readonly [Level, string], broken: FrameFault["rule"]): WrittenRule => {
     return { id: `write.${id}`, level: how, sentence, find: faultOf(broken) };
@@ -43,7 +43,7 @@ export function formRules(level: Level): WrittenRule[] {
   ];
 }
 
-/** Judges all frames of the whole run. */
+/** Checks all frames of the whole run. */
 export async function judgeWriting(
   rules: readonly WrittenRule[],
   recordings: readonly Recording[],

@@ -14,24 +14,24 @@ export interface FrameFault {
   readonly text: string;
 }
 
-/** A frame as it came, not read yet. */
+/** A frame as received, not decoded yet. */
 export interface Arrival {
   readonly bytes: Uint8Array;
   readonly way: Way;
   readonly topic: string;
   readonly isReliable: boolean;
-  /** `undefined` while LiveKit has not announced the sender. */
+  /** `undefined` until LiveKit has announced the sender. */
   readonly from: string | undefined;
   readonly at: number;
 }
 
-/** A frame that one side has sent, with all that is wrong with it. */
+/** A frame sent by one side, with everything that is wrong with it. */
 export interface Frame extends Arrival {
-  /** The body as MessagePack gives it, not checked; `{}` when it cannot be read. */
+  /** The body as MessagePack decoded it, unchecked. `{}` if it cannot be decoded. */
   readonly rawBody: Readonly<Record<string, unknown>>;
-  /** 0 when it cannot be read. */
+  /** 0 if it cannot be read. */
   readonly stanzaId: number;
-  /** `undefined` when the frame is no message of the protocol. */
+  /** `undefined` if the frame is not a message of the protocol. */
   readonly message: Message | undefined;
   readonly faults: readonly FrameFault[];
 }
@@ -41,11 +41,11 @@ const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
 interface Expected {
   readonly side: Side;
   readonly conversationId: string;
-  /** Whether it is the sender's first frame, in which the conversation's id may be missing. */
+  /** Whether it is the sender's first frame, which may lack the conversation id. */
   readonly isFirst: boolean;
 }
 
-/** Reads a frame, and compares it with the rules and the schema of its type. Never throws. */
+/** Decodes a frame and checks it against the rules and the schema of its type. Never throws. */
 export function readFrame(arrival: Arrival, expected: Expected): Frame {
   const raw = attempt(() => unpackPacket(arrival.bytes));
   if ("problem" in raw) {
@@ -64,7 +64,7 @@ export function readFrame(arrival: Arrival, expected: Expected): Frame {
   return { ...arrival, rawBody, stanzaId: Number.isSafeInteger(stanzaId) ? stanzaId : 0, message, faults };
 }
 
-/** Encodes a message that the kit sends itself. @throws {KitFault} when it breaks a rule */
+/** Encodes a message that the kit sends itself. @throws {KitFault} if it breaks a rule */
 export function encodeOwn(envelope: Parameters<typeof encodeEnvelope>[0], side: Side): Uint8Array {
   const bytes = encodeEnvelope(envelope);
   const unsent: Arrival = { bytes, way: "packet", topic: "", isReliable: true, from: undefined, at: 0 };

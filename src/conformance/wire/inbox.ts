@@ -2,7 +2,7 @@ import { type KitFault, SubjectFault } from "../check.ts";
 
 const DEFAULT_WITHIN_MS = 5_000;
 
-/** What has come from the subject, in order. It can be waited for. */
+/** Everything received from the subject, in order, with a way to wait for more. */
 export class Inbox<Item> {
   readonly items: Item[] = [];
   readonly #waiting = new Set<() => void>();
@@ -14,22 +14,22 @@ export class Inbox<Item> {
     this.#wake();
   }
 
-  /** Says that nothing more will come, and why. Waiters reject. */
+  /** Declares why nothing more will arrive. Waiters reject. */
   end(why: string): void {
     this.#whyNoMore ??= why;
     this.#wake();
   }
 
-  /** Makes whatever is still missing the kit's fault. */
+  /** Makes the kit responsible for everything that is still missing. */
   blame(fault: KitFault): void {
     this.#kitFault ??= fault;
     this.#wake();
   }
 
   /**
-   * Waits until `look` finds something in what has come, and gives that.
+   * Waits until `look` finds something among the items, and returns it.
    *
-   * @throws {SubjectFault} when it finds nothing in time, or nothing more will come; {KitFault} after `blame`
+   * @throws {SubjectFault} if it finds nothing in time or nothing more will arrive, {KitFault} after `blame`
    */
   async next<Found>(
     look: (items: readonly Item[]) => Found | undefined,

@@ -3,7 +3,7 @@ import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { LIMITS, TOPIC } from "../../protocol/limits.ts";
 import type { Arrival, Way } from "./frame.ts";
 
-/** A LiveKit server, and the keys that open its rooms. */
+/** A LiveKit server and its API key and secret. */
 export interface LivekitServer {
   readonly url: string;
   readonly apiKey: string;
@@ -11,14 +11,14 @@ export interface LivekitServer {
 }
 
 interface PublishOptions {
-  /** @defaultValue what the protocol says for this length */
+  /** @defaultValue what the protocol requires for this length */
   readonly way?: Way;
   /** @defaultValue everyone */
   readonly to?: readonly string[];
   readonly topic?: string;
 }
 
-/** A participant of a room that carries bytes both ways, and knows nothing of what they mean. */
+/** A participant of a room that sends and receives bytes without interpreting them. */
 export class RoomEnd implements AsyncDisposable {
   readonly room: RtcNode.Room;
   #sending: Promise<void> = Promise.resolve();
@@ -39,7 +39,7 @@ export class RoomEnd implements AsyncDisposable {
       void reader.readAll().then(
         (chunks) => {
           const bytes = Buffer.concat(chunks);
-          // A stream whose sender has left ends like a complete one: it may be empty.
+          // A stream whose sender has left ends like a complete one, and may be empty.
           if (bytes.length === 0) return;
           onArrival({ bytes, way: "stream", topic: TOPIC, isReliable: true, from: identity, at: performance.now() });
         },
@@ -50,7 +50,7 @@ export class RoomEnd implements AsyncDisposable {
     return new RoomEnd(room);
   }
 
-  /** Frames go out in the order of the calls. */
+  /** Frames are sent in the order of the calls. */
   async publish(bytes: Uint8Array, options: PublishOptions = {}): Promise<void> {
     const sent = this.#sending.then(() => this.#publish(bytes, options));
     this.#sending = sent.catch(() => {});

@@ -10,7 +10,7 @@ import { pack } from "../wire/pack.ts";
 import { TOPIC } from "../../protocol/limits.ts";
 import { RoomEnd } from "../wire/room-end.ts";
 
-/** What is needed to join a room. */
+/** What a client needs to join a room. */
 export interface Access {
   readonly token: string;
   readonly livekitUrl: string;
@@ -30,12 +30,12 @@ export interface SendOptions {
 const AGENT_KIND = 4;
 const WORKER_WITHIN_MS = 20_000;
 const AGAIN_AFTER_MS = 3_000;
-/** Once the worker has acknowledged a later message, whatever it does at once about an earlier one has come by then. */
+/** Wait after the worker has acknowledged a later message. By then its reaction to an earlier one has arrived, too. */
 const QUIET_MS = 150;
 
 export const anyInput = { type: "object" } as const;
 
-/** The kit's client: it sends what it is told to, answers nothing by itself, and records. */
+/** The kit's client. It sends what the checks ask for, answers nothing by itself, and records. */
 export class KitClient implements AsyncDisposable {
   readonly frames = new Inbox<Frame>();
   readonly #conversationId: string;
@@ -47,7 +47,7 @@ export class KitClient implements AsyncDisposable {
     this.#conversationId = conversationId;
   }
 
-  /** Joins a room, and waits until a worker is there. */
+  /** Joins a room and waits until a worker is there. */
   static async join(give: GiveAccess, room: string, identity: string): Promise<KitClient> {
     const { token, livekitUrl } = await give(room, identity);
     const early: Arrival[] = [];
@@ -72,7 +72,7 @@ export class KitClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a Configuration as a stream, and returns when the worker has acknowledged it and sent its own. Sends it again
+   * Sends a Configuration as a stream, and resolves when the worker has acknowledged it and sent its own. Resends it
    * while there is no Ack, as every client does: LiveKit drops a stream to an agent that others flood.
    */
   async configure(configuration: Configuration = {}): Promise<void> {
@@ -92,14 +92,14 @@ export class KitClient implements AsyncDisposable {
     }
   }
 
-  /** Sends a valid message. @throws {KitFault} when it is not valid */
+  /** Sends a valid message. @throws {KitFault} if the message is not valid */
   async send(message: ClientMessage, options: SendOptions = {}): Promise<number> {
     const stanzaId = options.stanzaId ?? this.nextStanza();
     await this.sendBytes(encodeOwn({ stanzaId, conversationId: this.#conversationId, message }, "client"), options);
     return stanzaId;
   }
 
-  /** Sends an envelope that may be wrong: the given keys take the place of valid ones. */
+  /** Sends an envelope that may be invalid: the given keys replace valid ones. */
   async sendWrong(envelope: {
     readonly type: number;
     readonly body?: object;
@@ -125,7 +125,7 @@ export class KitClient implements AsyncDisposable {
     return (this.#stanza += 1);
   }
 
-  /** @returns the message's id */
+  /** Sends a message of the participant. @returns the message's id */
   async say(content: string, options: SendOptions = {}): Promise<string> {
     const id = createId();
     await this.send({ type: "user_message", body: { id, content } }, options);
@@ -167,7 +167,7 @@ export class KitClient implements AsyncDisposable {
     return this.all("start_answer").some(({ previousId }) => previousId === messageId);
   }
 
-  /** Waits until the worker has had time to do what it does about earlier messages. */
+  /** Waits until the worker has had time to react to earlier messages. */
   async settle(): Promise<void> {
     await this.acknowledged(await this.send({ type: "audio_chunk", body: {} }));
     await sleep(QUIET_MS);
@@ -193,7 +193,7 @@ function isAckOf(stanzaId: number): (frame: Frame) => boolean {
   return ({ message }) => message?.type === "acknowledgement" && message.body.acknowledgedStanzaId === stanzaId;
 }
 
-/** A Configuration with every feature, and these tools. */
+/** Returns a Configuration with every feature and these tools. */
 export function withTools(...tools: NonNullable<Configuration["tools"]>): Configuration {
   return { clientVersion: "conformance kit", features: workerFeatures(), tools };
 }

@@ -14,16 +14,16 @@ const OFFERED = withTools(
 
 export interface WorkerTalkOptions {
   readonly give: GiveAccess;
-  /** What the kit's client says first; `null`: nothing. @defaultValue every feature, and three tools */
+  /** The first Configuration of the kit's client. `null` sends none. @defaultValue every feature and three tools */
   readonly configuration?: MessageBody<"configuration"> | null;
   /** Whether the room's name has the form `conv_ac_X`. @defaultValue true */
   readonly hasNamedRoom?: boolean;
 }
 
-/** A room with the worker under test and clients that the kit plays. */
+/** A room with the worker under test and the kit's clients. */
 export class WorkerTalk implements AsyncDisposable {
   readonly roomName: string;
-  /** All clients so far, also those that have left. */
+  /** All clients so far, including those that have left. */
   readonly clients: KitClient[] = [];
   readonly #give: GiveAccess;
   readonly #cleanup = new Cleanup();
@@ -46,7 +46,7 @@ export class WorkerTalk implements AsyncDisposable {
     }
   }
 
-  /** The first client, or the one that has taken its place. */
+  /** The first client. */
   get client(): KitClient {
     const client = this.clients.at(0);
     if (!client) throw new Error("No client has joined");
@@ -59,7 +59,7 @@ export class WorkerTalk implements AsyncDisposable {
     return client;
   }
 
-  /** Asks the worker's model to call a tool of the kit's client. @returns the request */
+  /** Makes the worker's model call a tool of the kit's client. @returns the request */
   async call(toolName: string, parameters: object = {}): Promise<MessageBody<"tool_use_request">> {
     const { client } = this;
     const before = client.all("tool_use_request").length;

@@ -3,9 +3,9 @@ import { namesLoopback } from "../../lib/loopback.ts";
 import { HttpError } from "../http-error.ts";
 
 /**
- * Refuses requests that a web page from elsewhere makes a browser send to this machine. Such a request names a foreign
- * host, which the page's name server resolved to this machine (DNS rebinding), or a foreign origin. Pages in a sandbox
- * or from a file have the origin `null`; programs send none.
+ * Rejects requests that a foreign web page makes a browser send to this machine. Such a request has a foreign `Host`,
+ * which the page's DNS server resolved to this machine (DNS rebinding), or a foreign `Origin`. Sandboxed pages and
+ * pages from a file have the origin `null`. Programs send no origin.
  */
 export function answerThisMachineOnly(app: Pick<FastifyInstance, "addHook">): void {
   app.addHook("onRequest", async ({ headers: { host = "", origin } }) => {

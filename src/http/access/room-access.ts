@@ -8,11 +8,11 @@ import type { Sql } from "../../store/database/pool.ts";
 import { loadSession, type SessionRecord } from "../../store/sessions/sessions.ts";
 import { HttpError } from "../http-error.ts";
 
-/** What a LiveKit token lets its bearer see: one room. */
+/** What a LiveKit token allows its bearer: access to one room as one participant. */
 export interface RoomAccess {
   readonly room: string;
   readonly identity: string;
-  /** Whether its bearer may hear and read others in the room. */
+  /** Whether the bearer may hear and read others in the room. */
   readonly maySubscribe: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -20,20 +20,20 @@ export interface RoomAccess {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request's token allows. Only set on routes that `requireRoomToken` guards. */
+    /** What the request's token allows. Set only on routes that `requireRoomToken` guards. */
     access: RoomAccess;
   }
 }
 
-/** LiveKit's key and secret, with which tokens are signed. */
+/** LiveKit's API key and secret, which sign tokens. */
 export interface TokenKeys {
   readonly apiKey: string;
   readonly apiSecret: string;
 }
 
 /**
- * Requires a room's token on all routes of this scope, and sets `request.access`. The token is checked before the body
- * is read, so that a caller without one learns nothing else. No cache may keep these answers, refusals included.
+ * Requires a room token on all routes of this scope and sets `request.access`. The token is checked before the body is
+ * read, so a caller without one learns nothing else. Responses, including errors, must not be cached.
  */
 export function requireRoomToken(
   scope: Pick<FastifyInstance, "decorateRequest" | "addHook">,
@@ -54,7 +54,7 @@ interface TokenSource {
 }
 
 /**
- * Reads the bearer token of a request. A token in the URL is always refused: URLs are logged.
+ * Reads a request's bearer token. Always rejects a token in the URL, because URLs are logged.
  *
  * @throws {HttpError} 401, 403
  */
@@ -70,7 +70,7 @@ export async function checkRoomToken(
     const isExpired = error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED";
     throw unauthorized(isExpired ? EXPIRED : "The token is not valid here");
   });
-  // What is signed is not typed: a claim may be anything that JSON can hold.
+  // A valid signature says nothing about types: a claim can be any JSON value.
   const {
     sub: identity,
     exp,
@@ -82,7 +82,7 @@ export async function checkRoomToken(
   if (typeof identity !== "string" || typeof room !== "string" || !isCleanText(identity) || !isCleanText(room))
     throw new HttpError(403, "The token names a participant or a room that cannot be");
   const expiresAt = typeof exp === "number" ? exp * 1_000 : 0;
-  // The verifier allows ten seconds more, but a stream that is opened then would be ended at once.
+  // The verifier tolerates ten seconds more, but a stream opened in that time would end at once.
   if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
   return { room, identity, maySubscribe: canSubscribe !== false, expiresAt };
 }
@@ -91,25 +91,25 @@ function unauthorized(message: string): HttpError {
   return new HttpError(401, message, { headers: { "www-authenticate": "Bearer" } });
 }
 
-/** The session of the token's room; `undefined` when the room has none yet. */
+/** Returns the session of the token's room, or `undefined` if the room has none yet. */
 export async function findRoomSession(sql: Sql, { room }: RoomAccess): Promise<SessionRecord | undefined> {
   const session = await loadSession(sql, { conversationId: conversationIdOfRoom(room) });
   return session?.room === room ? session : undefined;
 }
 
-/** A session can be named by its own id or its conversation's. */
+/** Whether `id` names the session: by its own id or by its conversation's. */
 export function hasId(session: SessionRecord, id: string): boolean {
   return id === session.id || id === session.conversationId;
 }
 
-/** @throws {HttpError} 403 for a token whose bearer may not hear and read others */
+/** @throws {HttpError} 403 if the token does not allow its bearer to hear and read others */
 export function requireSubscriber({ maySubscribe }: RoomAccess): void {
   if (!maySubscribe) throw new HttpError(403, "The token does not let its bearer subscribe to what others say");
 }
 
 /**
- * The session of the token's room, for routes that show what was said. The session that the caller names must be this
- * one: sessions of other rooms are answered as if they did not exist.
+ * Returns the session of the token's room, for routes that show its content. The caller must name this session. Any
+ * other session is answered as if it did not exist.
  *
  * @throws {HttpError} 403, 404
  */

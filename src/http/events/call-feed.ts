@@ -12,28 +12,28 @@ interface CallFeedOptions {
   readonly reads: SharedReads;
   readonly sessionId: string;
   readonly send: (event: SseEvent) => Promise<void>;
-  /** Makes the event for a call; `undefined` for a call that is not shown. */
+  /** Returns the event for a call, or `undefined` if the call is not shown. */
   readonly toEvent: (call: Call) => SseEvent | undefined;
 }
 
-/** A call as the event `tool_state`; `undefined` for a call that is not shown. */
+/** Returns the `tool_state` event for a call, or `undefined` if the call is not shown. */
 export const toToolStateEvent = oncePer((call: Call): SseEvent | undefined => {
   const { messageId: turnId, revision: sequence } = call;
   const state = toToolCallState(call);
   return state && { event: "tool_state", data: { turnId, sequence, ...state } };
 });
 
-/** A stored call in the state that a live event tells. */
+/** Returns a stored call in the state that a live event reports. */
 const toldStates = oncePer((stored: Call) => oncePer((told: JsonObject) => callAsTold(stored, told)));
 
 const REMEMBERED_CALLS = 1_000;
 
-/** Shows a session's calls. For each call, no state is sent twice, and none after a newer one. */
+/** Sends a session's calls. For each call, it sends no state twice, and none after a newer one. */
 export class CallFeed {
   readonly #options: CallFeedOptions;
-  /** The revision that was shown last, by the call's id. */
+  /** The last revision sent, by call id. */
   readonly #shown = new Map<string, number>();
-  /** The ids of calls that were shown as open. */
+  /** The ids of calls whose last sent state was open. */
   readonly #open = new Set<string>();
 
   constructor(options: CallFeedOptions) {
@@ -41,7 +41,7 @@ export class CallFeed {
   }
 
   /**
-   * Shows the running turn's calls, all other open calls, and the end of those that were shown as open.
+   * Sends the running turn's calls, all other open calls, and the end of calls that were sent as open.
    *
    * @throws {AppError} `unavailable`
    */
@@ -56,7 +56,7 @@ export class CallFeed {
     }
   }
 
-  /** Shows the call of a live event, in the state that the event tells. @throws {AppError} `unavailable` */
+  /** Sends a live event's call in the state that the event reports. @throws {AppError} `unavailable` */
   async showTold(told: JsonObject): Promise<void> {
     const { reads, sessionId } = this.#options;
     const { callId } = told;

@@ -6,15 +6,15 @@ import { loadSessionMarks } from "../../store/sessions/session-marks.ts";
 import { EVENT_CHANNEL } from "../../store/events.ts";
 import { SharedReads } from "./shared-reads.ts";
 
-/** Follows one session. Its methods must not throw, and must not change an event: all followers get the same object. */
+/** Follows one session. Its methods must not throw and must not modify an event: all followers get the same object. */
 export interface LiveFollower {
-  /** `length` is that of the event's JSON. */
+  /** `length` is the length of the event's JSON. */
   readonly onEvent: (event: LiveEvent, length: number) => void;
-  /** Called when something may have been missed. */
+  /** Called when events may have been missed. */
   readonly onGap: () => void;
 }
 
-/** Where streams get their events from: the store, and live events of all job processes, on any machine. */
+/** The source of all event streams: the store, and live events from host processes on any machine. */
 export interface EventSource extends Omit<EventHub, "follow"> {
   readonly sql: Sql;
   readonly reads: SharedReads;
@@ -49,7 +49,7 @@ export function openEventSource({ databaseUrl, listenUrl, logger, checkMs }: Sou
   return { ...hub, sql, reads: new SharedReads(sql), follow: shareEvents(hub), close };
 }
 
-/** Reads each event of a session once, for all of its followers. */
+/** Parses each event of a session once for all its followers. */
 function shareEvents(hub: EventHub): EventSource["follow"] {
   const sessions = new Map<string, { readonly followers: Set<LiveFollower>; readonly leave: () => void }>();
   const begin = (sessionId: string) => {

@@ -1,14 +1,14 @@
 import type { LiveEvent } from "../../session/events/live-event.ts";
 import type { LiveFollower } from "./event-source.ts";
 
-/** How many events may wait for a slow reader. One that falls further behind gets the rest from the store. */
+/** How many events may wait for a slow reader. A reader that falls further behind gets the rest from the store. */
 const MAX_WAITING = 5_000;
 const MAX_WAITING_LENGTH = 1024 * 1024;
 
-/** `gap`: something was missed. `quiet`: nothing came in time. `closed`: nobody reads any more. */
+/** `gap`: events were missed. `quiet`: none arrived in time. `closed`: the reader has disconnected. */
 export type NextLive = LiveEvent | "gap" | "quiet" | "closed";
 
-/** Live events on their way to one reader, in order. When too many wait, a `gap` takes the place of all of them. */
+/** Queues live events for one reader, in order. When too many wait, a single `gap` replaces them all. */
 export class LiveQueue implements LiveFollower {
   readonly #closed: AbortSignal;
   readonly #waiting: { readonly event: LiveEvent | "gap"; readonly length: number }[] = [];
@@ -34,7 +34,7 @@ export class LiveQueue implements LiveFollower {
     if (this.#waiting.at(-1)?.event !== "gap") this.onEvent("gap", 0);
   }
 
-  /** Waits for the next event, at most `quietMs` if given. Must not be called again before it has returned. */
+  /** Waits for the next event, for at most `quietMs` if set. Must not be called again before it has returned. */
   async next(quietMs?: number): Promise<NextLive> {
     for (;;) {
       if (this.#closed.aborted) return "closed";

@@ -16,17 +16,17 @@ interface PermissionFeedOptions {
   readonly identity: string;
   readonly send: (event: SseEvent) => Promise<void>;
   readonly toAsked: (permission: PermissionRecord) => SseEvent;
-  /** Makes the event for a longer wait. Absent in a feed that has no such event. */
+  /** Returns the event for an extension. Absent in a feed that has no such event. */
   readonly toExtended?: (permission: PermissionRecord) => SseEvent;
   readonly toReplied: (permission: PermissionRecord) => SseEvent;
 }
 
 const REMEMBERED = 1_000;
 
-/** Shows a session's permission requests. For each it sends one beginning, each longer wait, and one end. */
+/** Sends a session's permission requests: for each one start, every extension, and one end. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
-  /** Requests that were shown as asked and not as over, with the time until which the reader knows them to be open. */
+  /** Requests whose start was sent but not their end, with the expiry time that the reader knows. */
   readonly #asked = new Map<string, number>();
   readonly #over = new Set<string>();
 
@@ -34,7 +34,7 @@ export class PermissionFeed {
     this.#options = options;
   }
 
-  /** Shows the open requests, and the end of those that were shown as open. @throws {AppError} `unavailable` */
+  /** Sends the open requests, and the end of those that were sent as open. @throws {AppError} `unavailable` */
   async showNow(): Promise<void> {
     const { reads, sessionId } = this.#options;
     const open = await reads.read(loadOpenPermissions, { sessionId });
@@ -43,7 +43,7 @@ export class PermissionFeed {
     for (const id of this.#asked.keys()) if (!ids.has(id)) await this.showTold({ permissionId: id });
   }
 
-  /** Shows the request that a live event names. @throws {AppError} `unavailable` */
+  /** Sends the request that a live event names. @throws {AppError} `unavailable` */
   async showTold({ permissionId }: JsonObject): Promise<void> {
     const { reads, sessionId } = this.#options;
     if (typeof permissionId !== "string" || this.#over.has(permissionId)) return;
@@ -58,7 +58,7 @@ export class PermissionFeed {
     const { id, state, expiresAt } = shown;
     const toldUntil = this.#asked.get(id);
     this.#asked.set(id, expiresAt);
-    // Even if it is over by now, because a reader cannot make sense of an end without a beginning.
+    // Sent even if the request has ended by now: a reader cannot interpret an end without a start.
     if (toldUntil === undefined) await send(toAsked(shown));
     else if (toExtended && state === "asked" && expiresAt > toldUntil) await send(toExtended(shown));
     if (state === "asked") return;

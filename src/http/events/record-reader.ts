@@ -20,7 +20,7 @@ import type { SharedReads } from "./shared-reads.ts";
 /** How many turns are loaded at once. */
 const PAGE = 20;
 
-/** A block whose start has been shown. */
+/** A block whose start has been sent. */
 interface UnendedBlock {
   readonly turn: string;
   readonly sequence: number;
@@ -35,22 +35,22 @@ interface ReaderOptions {
   readonly closed: AbortSignal;
 }
 
-/** The point at which catching up stops. Later events tell of what follows. */
+/** Where `catchUp` stops. Later live events announce what follows. */
 export interface Goal {
   readonly turn: string;
   readonly sequence: number | "start" | "end" | "spoken";
 }
 
-/** Shows a session's record once, in order. For a block whose growth was shown live, it shows only the end. */
+/** Sends a session's record once, in order. For a block whose deltas were sent live, it sends only the end. */
 export class RecordReader {
   readonly #options: ReaderOptions;
   #point: RecordPoint;
   /** The id of the current turn, once it has been loaded. */
   #turn: string | undefined;
-  /** Whether the current turn's start was shown, by this stream or by an earlier one that the reader continues. */
+  /** Whether the current turn's start was sent, by this stream or by the one that this stream resumes. */
   #isBegun: boolean;
   #open: UnendedBlock | undefined;
-  /** Whether the current turn has ended and its answer is still being spoken. */
+  /** Whether the current turn has ended but its answer is still being spoken. */
   #isSpeaking = false;
 
   constructor(options: ReaderOptions) {
@@ -59,7 +59,7 @@ export class RecordReader {
     this.#isBegun = options.after.position > 0 && options.after.sequence !== "spoken";
   }
 
-  /** Shows what is stored and was not shown yet, up to the goal if there is one. @throws {AppError} `unavailable` */
+  /** Sends what is stored and not yet sent, up to the goal if there is one. @throws {AppError} `unavailable` */
   async catchUp(goal?: Goal): Promise<void> {
     const { reads, sessionId, closed } = this.#options;
     const until = goal && { turnId: goal.turn, sequence: lastSequence(goal) };
@@ -74,17 +74,17 @@ export class RecordReader {
     }
   }
 
-  /** Whether this was shown already. Only right for the current turn: `false` for any other. */
+  /** Whether the goal was already sent. Knows only the current turn, and returns `false` for any other. */
   has({ turn, sequence }: Goal): boolean {
     return this.#turn === turn && (sequence === "start" || placeOf(sequence) <= placeOf(this.#point.sequence));
   }
 
-  /** Whether the current turn, or its speech, has not ended. */
+  /** Whether the current turn is running or its answer is still being spoken. */
   get isInTurn(): boolean {
     return this.#turn !== undefined && (typeof this.#point.sequence === "number" || this.#isSpeaking);
   }
 
-  /** Whether this is an earlier turn than the current one. */
+  /** Whether this turn is earlier than the current one. */
   async isPast(turn: string): Promise<boolean> {
     if (this.#turn === turn) return false;
     const position = await this.#options.reads.read(findTurnPosition, { turnId: turn });
@@ -92,7 +92,8 @@ export class RecordReader {
   }
 
   /**
-   * Shows the start of a block that is not stored yet. A block that was open is dropped: it begins anew, or never ends.
+   * Sends the start of a block that is not stored yet. Drops the previous open block, which either starts again or
+   * never ends.
    */
   async open({ turn, sequence }: Omit<UnendedBlock, "hasDelta">, event: SseEvent): Promise<void> {
     if (this.#turn !== turn || this.has({ turn, sequence })) return;
@@ -106,7 +107,7 @@ export class RecordReader {
     await this.#options.send(event);
   }
 
-  /** After a gap: parts of the open block may have been missed, so it is shown whole when it ends. */
+  /** Call this after a gap. Deltas of the open block may have been missed, so it is sent in full when it ends. */
   forgetOpen(): void {
     this.#open = undefined;
   }
@@ -148,7 +149,7 @@ export class RecordReader {
   }
 }
 
-/** Whether a turn was loaded with all that the goal asks for. That part of it does not change any more. */
+/** Whether a turn was loaded with everything up to the goal. That part of the turn no longer changes. */
 function reaches({ id, blocks, state, speech }: FollowedTurn, { turn, sequence }: Goal): boolean {
   if (id !== turn) return false;
   if (typeof sequence === "number") return (blocks.at(-1)?.sequence ?? -1) >= sequence;
@@ -160,13 +161,13 @@ function lastSequence({ sequence }: Goal): number | undefined {
   return typeof sequence === "number" ? sequence : undefined;
 }
 
-/** A turn's end comes after all its blocks, and the end of its speech after that. */
+/** A turn's end comes after all its blocks, and the end of its speech comes last. */
 function placeOf(sequence: RecordPoint["sequence"]): number {
   if (typeof sequence === "number") return sequence;
   return sequence === "end" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;
 }
 
-/** How long it may take until what a live event has told of is stored. */
+/** How long it may take until something that a live event announced is stored. */
 export const STORE_LIMIT_MS = 10_000;
 const MAX_RETRY_MS = 250;
 
@@ -177,8 +178,8 @@ interface UntilOptions {
 }
 
 /**
- * Calls `read` again and again until it neither throws nor returns `false`. Returns `false` when that takes too long,
- * or the reader has left.
+ * Calls `read` repeatedly until it neither throws nor returns `false`. Returns `false` if that takes longer than
+ * `limitMs` or the reader disconnects.
  */
 export async function readUntil(
   read: () => Promise<boolean | void>,

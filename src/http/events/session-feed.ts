@@ -12,8 +12,8 @@ import type { SseStream } from "../sse/sse-stream.ts";
 const ENDS = { turn_complete: "end", turn_spoken: "spoken" } as const;
 const BLOCK_LIMIT_MS = 2_000;
 /**
- * How often the store is read without a live event, while a turn runs and for a while after a gap: something whose
- * event was lost in the gap may be stored later.
+ * How often to read the store if no live event arrives. Applies while a turn runs, and for a while after a gap:
+ * something whose event was lost in the gap may be stored later.
  */
 const RECHECK_MS = 1_000;
 
@@ -26,7 +26,7 @@ interface FeedOptions {
   readonly after: RecordPoint;
 }
 
-/** Feeds one stream: first what is stored after a point, then what happens, until the reader is gone. */
+/** Sends events until the reader disconnects: first what is stored after a point, then new events as they happen. */
 export async function feedStream({ source, stream, sessionId, identity, after }: FeedOptions): Promise<void> {
   const { reads } = source;
   const { closed } = stream;
@@ -46,7 +46,7 @@ export async function feedStream({ source, stream, sessionId, identity, after }:
       toReplied: toRepliedEvent,
     }),
   });
-  // Follows before the record is read, so that nothing is missed between the two.
+  // Follow before reading the record, so that nothing between the two is missed.
   const leave = source.follow(sessionId, live);
   try {
     await feed.run();
@@ -63,8 +63,8 @@ interface FeedParts {
 }
 
 /**
- * Shows everything that is stored from the store alone, in its order: a live event that tells of it only makes the
- * reader catch up. What is not stored yet, such as a block that grows, is shown as it comes.
+ * Sends stored content only from the store, in stored order: a live event about it merely makes the reader catch up.
+ * Content that is not stored yet, such as a growing block, is sent as it arrives.
  */
 class SessionFeed {
   readonly #stream: SseStream;
@@ -72,7 +72,7 @@ class SessionFeed {
   readonly #reader: RecordReader;
   readonly #calls: CallFeed;
   readonly #permissions: PermissionFeed;
-  /** The id of a turn whose live events are skipped: it is older than what was shown, or was never stored. */
+  /** The id of a turn whose live events are skipped: it is older than what was sent, or was never stored. */
   #ignored = "";
   #recheckUntil = 0;
 
@@ -98,7 +98,7 @@ class SessionFeed {
   async #handleGap(): Promise<void> {
     this.#recheckUntil = performance.now() + STORE_LIMIT_MS;
     this.#reader.forgetOpen();
-    // If the record cannot be read, the stream ends. The reader comes back, and goes on after its last id.
+    // If the record cannot be read, the stream ends. The reader reconnects and resumes after its last event id.
     const showNow = async () => {
       await this.#calls.showNow();
       await this.#permissions.showNow();
@@ -120,12 +120,12 @@ class SessionFeed {
         await this.#until(() => this.#permissions.showTold(data));
         return;
       case "turn_start":
-        // A known turn starts again when another worker takes it up. The block that was open then begins anew.
+        // A known turn starts again when another worker resumes it. Then its open block starts again as well.
         if (reader.has({ turn, sequence: "start" })) return this.#handleGap();
         return void (await this.#reached(turn));
       case "block_start":
         if (!(await this.#reached(turn))) return;
-        // Blocks do not overlap, so the block before has ended: its end is shown first, if it was missed.
+        // Blocks do not overlap, so the previous block has ended. If its end was missed, send that first.
         if (sequence > 0) await this.#caughtUp({ turn, sequence: sequence - 1 }, BLOCK_LIMIT_MS);
         await reader.open({ turn, sequence }, liveEvent(live));
         return;
@@ -141,7 +141,7 @@ class SessionFeed {
         const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : ENDS[event] };
         if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
         reader.forgetOpen();
-        // The block or end could not be stored, so no reader can go on from it: it is shown without an id.
+        // The block or end could not be stored, so no reader can resume from it: it is sent without an id.
         return this.#stream.send(liveEvent(live));
       }
       case "gap":
@@ -149,7 +149,7 @@ class SessionFeed {
     }
   }
 
-  /** Catches up to this turn, if it is not reached yet. `false` for a turn that is not shown. */
+  /** Catches up to this turn if necessary. Returns `false` for a turn that is not shown. */
   async #reached(turn: string): Promise<boolean> {
     const goal: Goal = { turn, sequence: "start" };
     if (this.#reader.has(goal)) return true;
@@ -160,7 +160,7 @@ class SessionFeed {
     return false;
   }
 
-  /** Shows what is stored, until the goal is; `false` when that took too long or the reader is gone. */
+  /** Sends what is stored, up to the goal. Returns `false` on a timeout or if the reader disconnects. */
   async #caughtUp(goal?: Goal, limitMs?: number): Promise<boolean> {
     if (goal && this.#reader.has(goal)) return true;
     const read = async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Sql } from "../../store/database/pool.ts";
 
-/** How long a value that does not change is kept for streams that ask for it later than others. */
+/** How long a final value is cached for streams that ask for it later than others. */
 const KEPT_MS = 1_000;
 
 type Load<Args, Value> = (sql: Sql, args: Args) => Promise<Value>;
@@ -12,8 +12,8 @@ interface Sharing<Value> {
 }
 
 /**
- * Reads of the store for all event streams of a process. Streams of one session ask for the same things at the same time,
- * so equal reads of one tick are made once, and get the same objects: nobody may change these.
+ * Shares reads of the store among all event streams of a process. Streams of one session ask for the same things at the
+ * same time, so equal reads in one tick are made once. They return the same objects, which callers must not modify.
  */
 export class SharedReads {
   readonly #sql: Sql;
@@ -24,8 +24,9 @@ export class SharedReads {
   }
 
   /**
-   * What `load` gives for these arguments, which must be fit for JSON. The read begins after this call. With `isFinal` it may
-   * have begun before: a value that no later read would change is kept for a while, and who gets another asks again.
+   * Returns the result of `load` for these arguments, which must be JSON values. The read begins after this call. With
+   * `isFinal`, it may have begun earlier: a value that no later read would change is cached for a while. A caller that
+   * gets any other value must read again.
    */
   async read<Args, Value>(load: Load<Args, Value>, args: Args, isFinal?: (value: Value) => boolean): Promise<Value> {
     const asked = this.#asked.get(load) ?? new Map<string, Promise<unknown>>();

@@ -7,15 +7,15 @@ import type { LiveEvent } from "../../session/events/live-event.ts";
 import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-after.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
 
-/** At most nine digits, which fit into PostgreSQL's `int`. */
+/** At most nine digits, which fit in PostgreSQL's `int`. */
 const EVENT_ID = /^(\d{1,9})\.(\d{1,9}|end|spoken)$/;
 
-/** The id of an SSE event: `<turn's position>.<block's sequence>`, `<turn's position>.end` or `….spoken`. */
+/** The id of an SSE event: `<turn position>.<block sequence>`, `<turn position>.end` or `<turn position>.spoken`. */
 function toEventId({ position, sequence }: RecordPoint): string {
   return `${position}.${sequence}`;
 }
 
-/** `undefined` for a text that cannot be such an id. */
+/** Returns `undefined` for a string that cannot be an event id. */
 export function parseEventId(text: string): RecordPoint | undefined {
   const [, position, sequence] = EVENT_ID.exec(text) ?? [];
   if (position === undefined || sequence === undefined) return undefined;
@@ -43,7 +43,7 @@ export const blockStartEvent = oncePer((block: TurnBlock, turn: FollowedTurn): S
   };
 });
 
-/** One delta with all of a block, for readers that did not see it grow. `undefined` if the block has none. */
+/** One delta with the whole block, for readers that got no deltas of it. `undefined` if the block has none. */
 export const wholeDeltaEvent = oncePer((block: TurnBlock, turn: FollowedTurn): SseEvent | undefined => {
   const delta = wholeDelta(block);
   if (!delta) return undefined;
@@ -89,7 +89,7 @@ function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject 
   }
 }
 
-/** Returns the SSE event for a live event, which is sent before its block is stored, or is never stored. */
+/** Returns the SSE event for a live event that is sent before its block is stored, or that is never stored. */
 export const liveEvent = oncePer(({ event, data }: LiveEvent): SseEvent => {
   if (event !== "block_delta") return { event, data };
   const { delta, ...rest } = data;

@@ -10,14 +10,14 @@ type ToolState = Readonly<Record<string, unknown>> & {
   readonly status: "pending" | "running" | "completed" | "error";
 };
 
-/** One event of opencode's stream, which has its type in its data. */
+/** Returns an event of opencode's stream, where the data contains the type. */
 export function opencodeEvent(type: string, properties: object = {}): SseEvent {
   return { data: { id: `evt_${createId()}`, type, properties } };
 }
 
 /**
- * A request in the form of opencode's `PermissionRequest`. Its ids are ours, without the prefixes of opencode's own,
- * which opencode's clients do not look at.
+ * Returns a request as opencode's `PermissionRequest`. The ids are ours and lack opencode's prefixes, which its clients
+ * do not check.
  */
 export function toOpencodePermission(permission: PermissionRecord) {
   const { id, sessionId, type, pattern, metadata, messageId, callId, title } = permission;
@@ -37,14 +37,14 @@ export function toOpencodeAsked(permission: PermissionRecord): SseEvent {
   return opencodeEvent("permission.asked", toOpencodePermission(permission));
 }
 
-/** In opencode every request ends with an answer, so one that expired or was withdrawn ends with a `reject`. */
+/** In opencode every request ends with a reply, so one that expired or was withdrawn ends with a `reject`. */
 export function toOpencodeReplied({ id, sessionId, state, isAlways }: PermissionRecord): SseEvent {
   const approval = isAlways ? "always" : "once";
   const reply = state === "approved" ? approval : "reject";
   return opencodeEvent("permission.replied", { sessionID: sessionId, requestID: id, reply });
 }
 
-/** A call as a tool part; `undefined` for one that is not shown. */
+/** Returns a call as a tool part, or `undefined` if it is not shown. */
 export const toPartUpdated = oncePer((call: Call, sessionID: string): SseEvent | undefined => {
   const state = toToolPartState(call);
   if (!state) return undefined;

@@ -14,12 +14,12 @@ interface OpencodeFeedOptions {
   readonly access: RoomAccess;
 }
 
-/** How often the feed looks for the session of a room that has none yet. */
+/** How often to look for the session of a room that has none yet. */
 const LOOK_MS = 500;
 
 /**
- * Feeds one stream in opencode's form: first what is open in the room's session, then what happens to its calls and
- * permissions, until the reader is gone.
+ * Sends opencode's events until the reader disconnects: first what is open in the room's session, then updates to its
+ * calls and permissions.
  */
 export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
   const { closed } = stream;
@@ -47,7 +47,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   const leave = source.follow(sessionId, live);
   try {
     await source.listen();
-    // Only now, because a client may take this event as a promise that it misses nothing after it.
+    // Sent only now, because a client may rely on missing nothing after this event.
     if (present) await connected();
     live.onGap();
     for (;;) {
@@ -64,7 +64,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   }
 }
 
-/** opencode's clients open the stream before they send anything, so the room may have no session yet. */
+/** opencode's clients open the stream before they send anything, so the room may not have a session yet. */
 async function waitForSession({ source, stream, access }: OpencodeFeedOptions): Promise<string | undefined> {
   const { closed } = stream;
   for (;;) {

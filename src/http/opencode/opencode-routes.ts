@@ -10,7 +10,7 @@ import { pathId } from "../zod-types.ts";
 import { opencodeEvent, toOpencodePermission } from "./opencode-events.ts";
 import { feedOpencode } from "./opencode-feed.ts";
 
-/** The routes of opencode's own API that its clients use, within the token's room (docs/permissions.md). */
+/** The routes of opencode's own API that its clients use, limited to the token's room (docs/permissions.md). */
 export const opencodeRoutes: RoomRoutes = (app, { sql, source, streams, edits }) => {
   app.setErrorHandler(createErrorHandler(toOpencodeError));
 
@@ -46,10 +46,10 @@ export const opencodeRoutes: RoomRoutes = (app, { sql, source, streams, edits })
   });
 };
 
-/** opencode's heartbeat is an event, not a comment. */
+/** opencode's heartbeat is an event rather than a comment. */
 const heartbeat = () => `data: ${JSON.stringify(opencodeEvent("server.heartbeat").data)}`;
 
-/** An error in the form of opencode's own errors, which has none for 403, 409, 429 and 503. */
+/** Returns an error in opencode's form. opencode has no errors for 403, 409, 429 and 503. */
 function toOpencodeError({ statusCode, message, details }: HttpError): object {
   switch (statusCode) {
     case 400:

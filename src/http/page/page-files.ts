@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 
 export interface PageFile {
-  /** As in a request: `/assets/index-3f2a.js`. */
+  /** As in a request, for example `/assets/index-3f2a.js`. */
   readonly path: string;
   readonly bytes: Buffer;
   readonly type: string;
   readonly etag: string;
-  /** Whether its name changes with its content, so that browsers may keep it. */
+  /** Whether the name changes with the content, so that browsers may cache the file. */
   readonly isImmutable: boolean;
 }
 
@@ -20,8 +20,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built page into memory, so that no path of a request ever reaches the disk. Empty when the page is not
- * built.
+ * Reads the built page into memory, so that no request path ever reaches the disk. Returns an empty list if the page is
+ * not built.
  */
 export function readPage(folder: string): readonly PageFile[] {
   const names = readNames(folder).filter((name) => TYPES[extname(name)] !== undefined);

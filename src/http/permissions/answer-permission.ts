@@ -8,7 +8,7 @@ import type { SentDecision } from "./permission-body.ts";
 
 interface ReceivedAnswer {
   readonly permissionId: string;
-  /** As the caller names it; absent where the route has none. */
+  /** As the caller names it. Absent if the route has no session id. */
   readonly sessionId?: string | undefined;
   readonly decision: SentDecision;
   readonly via: PermissionWay;
@@ -22,7 +22,7 @@ interface AnswerOptions {
 }
 
 /**
- * Answers a permission request for the token's identity. When it returns, this answer is stored as the decision.
+ * Stores the decision of the token's identity on a permission request. Resolves once it is stored.
  *
  * @throws {HttpError} 400, 403, 404, 409
  * @throws {AppError} `unavailable`
@@ -34,7 +34,7 @@ export async function answerPermission({ sql, access, edits, answer }: AnswerOpt
   const decision = toDecision(permission, answer.decision, edits);
   const by = access.identity;
   const decided = await replyToPermission(sql, { permissionId, sessionId, by, via, decision });
-  // Everything else was checked above, so another answer or the request's end has come first.
+  // Everything else was checked above, so another answer came first or the request has ended.
   if (typeof decided !== "object") throw tooLate();
 }
 
@@ -42,11 +42,11 @@ interface NamedPermission {
   readonly sql: Sql;
   readonly access: RoomAccess;
   readonly permissionId: string;
-  /** As the caller names it; absent where the route has none. */
+  /** As the caller names it. Absent if the route has no session id. */
   readonly sessionId?: string | undefined;
 }
 
-/** An open request that the token's identity was asked in the token's room. @throws {HttpError} 403, 404, 409 */
+/** Returns an open request to the token's identity in the token's room. @throws {HttpError} 403, 404, 409 */
 export async function requireOpenPermission(named: NamedPermission): Promise<PermissionRecord> {
   const { sql, access, permissionId, sessionId } = named;
   const permission = await loadPermission(sql, { permissionId });
@@ -68,7 +68,7 @@ function toDecision(permission: PermissionRecord, sent: SentDecision, edits: Edi
   return { ...approval, edited };
 }
 
-/** Also has the fields by which opencode's clients know this error, because they use our route as well. */
+/** Includes the fields by which opencode's clients recognize this error, because they use our route as well. */
 function unknownPermission(requestID: string): HttpError {
   const message = "There is no such permission";
   return new HttpError(404, message, { details: { _tag: "PermissionNotFoundError", requestID, message } });

@@ -12,10 +12,10 @@ const message = z
   .optional();
 const responses = z.enum(RESPONSES, `expected one of ${RESPONSES.join(", ")}`);
 const replies = z.enum(["once", "always", "reject"], "expected one of once, always, reject");
-/** Not a `z.record`, which would leave out a key `__proto__`. */
+/** Not a `z.record`, which would drop a key `__proto__`. */
 const editedInput = z.custom<Record<string, unknown>>(isRecord, "expected an object").optional();
 
-/** An answer as it was sent: edited arguments are still to be judged. */
+/** An answer as it was sent. Edited arguments have not been checked yet. */
 export type SentDecision =
   | Extract<PermissionDecision, { readonly kind: "reject" }>
   | { readonly kind: "approve"; readonly isAlways: boolean; readonly editedInput?: JsonObject };
@@ -33,7 +33,7 @@ export const responseBody = z
 
 const repeatedId = z.string("expected a text").optional();
 
-/** The same, with the ids that spec/004's PermissionResponse has and the path names, too. */
+/** The same, plus the ids from spec/004's PermissionResponse, which the path contains as well. */
 export const namedResponseBody = z
   .strictObject(
     { response: responses, message, editedInput, sessionId: repeatedId, permissionId: repeatedId },
@@ -49,7 +49,7 @@ export const replyBody = z
   .strictObject({ reply: replies, message }, "expected an object")
   .transform(({ reply: response, message: text }, context) => toSentDecision({ response, message: text }, context));
 
-/** Refuses fields that the decision cannot carry, so that a caller who gets `true` knows that all it sent counts. */
+/** Rejects fields that do not fit the decision, so that a response of `true` means that every field was used. */
 function toSentDecision(
   { response, message: text = "", editedInput: edited }: Answer,
   context: z.RefinementCtx,

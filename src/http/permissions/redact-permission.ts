@@ -2,8 +2,9 @@ import type { Sql } from "../../store/database/pool.ts";
 import { loadOpenPermissions, type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /**
- * A request as a reader may see it; `undefined` if not at all. The approver sees all of it; others see what the tool's
- * `stateDetail` allows. With `name` that is the tool's name alone, because patterns and title would tell its arguments.
+ * Returns a request as a reader may see it, or `undefined` if the reader may not see it. The approver sees everything.
+ * Others see what the tool's `stateDetail` allows: with `name` only the tool's name, because patterns and title would
+ * reveal its arguments.
  */
 export function redactPermission(identity: string, permission: PermissionRecord): PermissionRecord | undefined {
   const { participantIdentity, detail, toolName } = permission;
@@ -13,7 +14,7 @@ export function redactPermission(identity: string, permission: PermissionRecord)
   return { ...permission, title, pattern: [], metadata: { toolName }, message: null, editedInput: null };
 }
 
-/** A session's open requests, as this reader may see them. */
+/** Returns a session's open requests as this reader may see them. */
 export async function loadOpenFor(
   identity: string,
   { sql, sessionId }: { readonly sql: Sql; readonly sessionId: string },

@@ -2,7 +2,7 @@ import { toPermissionRequest } from "../../session/permission/to-permission-requ
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
 
-/** A request in the form for readers: the body of type 101, its approver, and the time that is left in ms. */
+/** Returns a request as readers see it: the body of type 101, its approver, its expiry and the milliseconds left. */
 export function showPermission(permission: PermissionRecord) {
   const { participantIdentity, expiresAt, leftMs } = permission;
   return { ...toPermissionRequest(permission), participantIdentity, expiresAt, leftMs };
@@ -12,13 +12,13 @@ export function toAskedEvent(permission: PermissionRecord): SseEvent {
   return { event: "permission.asked", data: { turnId: permission.messageId, ...showPermission(permission) } };
 }
 
-/** Tells that an open request waits longer than before. */
+/** Reports that an open request has a new expiry. */
 export function toExtendedEvent(permission: PermissionRecord): SseEvent {
   const { id: permissionId, sessionId, callId, messageId: turnId, expiresAt, leftMs } = permission;
   return { event: "permission.extended", data: { turnId, permissionId, sessionId, callId, expiresAt, leftMs } };
 }
 
-/** Tells that a request is over, also when nobody answered it: `state` says how it ended. */
+/** Reports that a request has ended, even if nobody answered it. `state` says how it ended. */
 export function toRepliedEvent(permission: PermissionRecord): SseEvent {
   const { id: permissionId, sessionId, callId, messageId: turnId, state, isAlways, message, editedInput } = permission;
   const { repliedBy, repliedVia, repliedAt } = permission;

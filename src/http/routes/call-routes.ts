@@ -6,8 +6,8 @@ import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 
 /**
- * `GET /session/{id}/calls/{callId}`: one call with its whole arguments, logs, result and display, which events and
- * transcripts cut or leave out (docs/transcripts.md).
+ * `GET /session/{id}/calls/{callId}`: one call with its complete arguments, logs, result and display, which events and
+ * transcripts shorten or omit (docs/transcripts.md).
  */
 export const callRoutes: RoomRoutes = (app, { sql }) => {
   const schema = { params: z.object({ id: pathId, callId: pathId }) };

@@ -9,7 +9,7 @@ import { HttpError } from "../http-error.ts";
 import type { SseStream } from "../sse/sse-stream.ts";
 import { pathId } from "../zod-types.ts";
 
-/** `GET /session/{id}/events`: what happens in the session of the token's room, as an SSE stream (docs/events.md). */
+/** `GET /session/{id}/events`: the events of the token's room's session as an SSE stream (docs/events.md). */
 export const eventRoutes: RoomRoutes = (app, { sql, source, streams }) => {
   const schema = { params: z.object({ id: pathId }) };
 
@@ -26,7 +26,7 @@ export const eventRoutes: RoomRoutes = (app, { sql, source, streams }) => {
   });
 };
 
-/** Where the reader left off; without an id, the end of the last turn. */
+/** Returns where the reader stopped or, without an id, the end of the last turn. */
 async function findStart(sql: Sql, sessionId: string, lastEventId: unknown): Promise<RecordPoint> {
   if (lastEventId === undefined || lastEventId === "") return findLastEnd(sql, { sessionId });
   const point = typeof lastEventId === "string" ? parseEventId(lastEventId) : undefined;

@@ -4,7 +4,7 @@ import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 
-/** `GET /permissions/grants`, `DELETE /permissions/grants/{id}`: the grants of the token's identity, in all rooms. */
+/** `GET /permissions/grants`, `DELETE /permissions/grants/{id}`: the grants of the token's identity in all rooms. */
 export const grantRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/permissions/grants", async ({ access: { identity } }) => listGrants(sql, { identity }));
 

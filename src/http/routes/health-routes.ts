@@ -1,6 +1,6 @@
 import type { HttpApp } from "../http-app.ts";
 
-/** A part that the worker needs. `check` rejects or resolves with `false` when it is not there. */
+/** A dependency of the worker. `check` rejects or resolves to `false` when it is not available. */
 export interface ReadyCheck {
   readonly part: string;
   readonly check: () => Promise<boolean>;
@@ -8,7 +8,10 @@ export interface ReadyCheck {
 
 const TIME_LIMIT_MS = 3_000;
 
-/** `GET /health`: this process answers. `GET /ready`: everything a turn needs is there, else 503 and what is not. */
+/**
+ * `GET /health`: this process responds. `GET /ready`: whether everything a turn needs is available (200, else 503),
+ * with the state of each part.
+ */
 export function healthRoutes(app: HttpApp, checks: readonly ReadyCheck[]): void {
   app.get("/health", () => ({ status: "ok" }));
   app.get("/ready", async (_request, reply) => {
@@ -20,7 +23,7 @@ export function healthRoutes(app: HttpApp, checks: readonly ReadyCheck[]): void 
   });
 }
 
-/** Does not tell why a check failed: an error's text may contain addresses and names. */
+/** Does not say why a check failed, because an error's text may contain addresses and names. */
 async function holds(check: ReadyCheck["check"]): Promise<"ok" | "failed" | "no answer"> {
   const limit = Promise.withResolvers<"no answer">();
   const timer = setTimeout(() => limit.resolve("no answer"), TIME_LIMIT_MS);

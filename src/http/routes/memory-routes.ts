@@ -5,8 +5,8 @@ import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 
 /**
- * `GET /memories`: what is remembered of the token's identity, in all rooms. `DELETE /memories/{id}` forgets one thing,
- * `DELETE /memories` everything.
+ * `GET /memories`: the memories of the token's identity, from all rooms. `DELETE /memories/{id}` deletes one, `DELETE
+ * /memories` all.
  */
 export const memoryRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/memories", async ({ access: { identity } }) => listMemories(sql, { identity }));

@@ -4,11 +4,11 @@ import type { PageFile } from "../page/page-files.ts";
 
 interface PageOptions {
   readonly files: readonly PageFile[];
-  /** Where participants reach LiveKit: the only other place that the page may talk to. */
+  /** LiveKit's URL for participants: the only other host that the page may connect to. */
   readonly livekitUrl: string;
 }
 
-/** `GET /`: the page to talk with the agent, and its files. Nothing in it comes from elsewhere. */
+/** `GET /`: the page for talking with the agent, and its assets. It loads nothing from other hosts. */
 export function pageRoutes(app: HttpApp, { files, livekitUrl }: PageOptions): void {
   const headers = {
     "content-security-policy": contentPolicy(livekitUrl),
@@ -29,7 +29,7 @@ export function pageRoutes(app: HttpApp, { files, livekitUrl }: PageOptions): vo
     });
 }
 
-/** Scripts and styles of our own files only, and no address but ours and LiveKit's. */
+/** Allows scripts and styles only from our own files, and connections only to this server and LiveKit. */
 function contentPolicy(livekitUrl: string): string {
   return [
     "default-src 'none'",
@@ -44,11 +44,11 @@ function contentPolicy(livekitUrl: string): string {
   ].join("; ");
 }
 
-/** LiveKit's signalling is a WebSocket. When it is refused, its client asks for the reason by HTTP. */
+/** LiveKit's signaling is a WebSocket. If that is refused, LiveKit's client asks for the reason over HTTP. */
 function livekitSources(livekitUrl: string): readonly string[] {
   const { protocol, host, hostname } = new URL(livekitUrl);
   const [socket, http] = protocol === "wss:" || protocol === "https:" ? ["wss:", "https:"] : ["ws:", "http:"];
-  // LiveKit Cloud names the nearest region, and each region has its own host.
+  // LiveKit Cloud names the nearest region to its client, and each region has its own host.
   const hosts = hostname.endsWith(".livekit.cloud") ? [host, "*.livekit.cloud"] : [host];
   return hosts.flatMap((each) => [`${socket}//${each}`, `${http}//${each}`]);
 }

@@ -4,7 +4,7 @@ import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 
-/** `DELETE /participant/{identity}`: removes all that is stored of the token's identity, in all rooms. */
+/** `DELETE /participant/{identity}`: removes everything stored about the token's identity, in all rooms. */
 export const participantRoutes: RoomRoutes = (app, { sql }) => {
   const schema = { params: z.object({ identity: pathId }) };
   app.delete("/participant/:identity", { schema }, async ({ access: { identity }, params }) => {

@@ -5,7 +5,7 @@ import type { RoomRoutes } from "../http-app.ts";
 import { HttpError } from "../http-error.ts";
 import { pathId } from "../zod-types.ts";
 
-/** `GET /session/{id}/scenario`: the talk of the token's room as a test in YAML, for `parley test` (docs/testing.md). */
+/** `GET /session/{id}/scenario`: the conversation in the token's room as a test in YAML (docs/testing.md). */
 export const scenarioRoutes: RoomRoutes = (app, { sql, edits }) => {
   const schema = { params: z.object({ id: pathId }) };
   app.get("/session/:id/scenario", { schema }, async ({ access, params }, reply) => {

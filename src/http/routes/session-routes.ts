@@ -7,15 +7,15 @@ const MAX_TALKS = 100;
 const MAX_SAID = 200;
 
 /**
- * `GET /session`: the session of the token's room; 204 before it has one. `GET /sessions`: the sessions in which the token's identity has
- * spoken, in all rooms. It tells only what that participant knows anyway: to read what others said needs a token of
- * that room.
+ * `GET /session`: the session of the token's room, or 204 before there is one. `GET /sessions`: the sessions in all
+ * rooms in which the token's identity has spoken. They contain only what that participant knows anyway: reading what
+ * others said needs a token of that room.
  */
 export const sessionRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/session", async ({ access }, reply) => {
     requireSubscriber(access);
     const session = await findRoomSession(sql, access);
-    // No error: every conversation begins so, and a browser's console shows each 404 as one.
+    // Not an error: every conversation begins this way, and a browser's console reports each 404 as an error.
     if (!session) return reply.code(204).send();
     const { id, conversationId, room } = session;
     return { id, conversationId, room };

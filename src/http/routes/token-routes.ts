@@ -11,10 +11,10 @@ import { nameAll, zodValidator } from "../zod-types.ts";
 
 /** Who may get a token. */
 export interface TokenAccess {
-  /** Whether every program on this machine gets one, if there is no secret. */
+  /** Whether any program on this machine gets a token if there is no secret. */
   readonly isOpen: boolean;
   readonly secret: string | undefined;
-  /** The agent that is asked for when the participant makes the room. @defaultValue one that takes every room */
+  /** The agent to dispatch when the participant creates the room. @defaultValue one that serves every room */
   readonly agentName?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ interface TokenSettings {
   readonly livekitAgentName?: string | undefined;
 }
 
-/** Open if both the livekit-server that Parley starts and its HTTP server listen on loopback only. */
+/** Open if both the livekit-server that Parley starts and its HTTP server listen only on loopback. */
 export function tokenAccess({ livekitUrl, httpHost, tokenSecret, livekitAgentName }: TokenSettings): TokenAccess {
   const isOpen = livekitUrl === undefined && isLoopback(httpHost);
   return { isOpen, secret: tokenSecret, agentName: livekitAgentName };
@@ -46,14 +46,14 @@ const name = z
   .refine((text) => text.isWellFormed(), "expected no half of a surrogate pair");
 const tokenBody = z.strictObject({
   room: name,
-  // A participant that joins with the same identity replaces the first, and none may replace an agent.
+  // LiveKit removes a participant when another joins with the same identity. Nobody may do that to an agent.
   identity: name.refine(
     (identity) => !identity.startsWith(AGENT_PREFIX),
     `expected no "${AGENT_PREFIX}" at the beginning`,
   ),
 });
 
-/** `POST /token {room, identity}` gives `{token, livekitUrl}`: the right to join that room as that participant. */
+/** `POST /token {room, identity}` returns `{token, livekitUrl}`, for joining that room as that participant. */
 export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }: TokenOptions): void {
   const route = {
     preValidation: async ({ headers }: FastifyRequest) => checkSecret(access, headers.authorization),

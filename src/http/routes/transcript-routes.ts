@@ -5,12 +5,13 @@ import type { RoomRoutes } from "../http-app.ts";
 import { writeTranscript } from "../transcript/write-transcript.ts";
 import { pathId } from "../zod-types.ts";
 
-/** A reader that takes nothing for this long is cut off. */
+/** A reader that reads nothing for this long is disconnected. */
 const STALLED_MS = 30_000;
 const TYPES = { json: "application/json; charset=utf-8", markdown: "text/markdown; charset=utf-8" } as const;
 
 /**
- * `GET /session/{id}/transcript`: all that was said and done in the session of the token's room (docs/transcripts.md).
+ * `GET /session/{id}/transcript`: everything that was said and done in the session of the token's room
+ * (docs/transcripts.md).
  */
 export const transcriptRoutes: RoomRoutes = (app, { sql, streams }) => {
   const schema = {
@@ -21,12 +22,12 @@ export const transcriptRoutes: RoomRoutes = (app, { sql, streams }) => {
   app.get("/session/:id/transcript", { schema, exposeHeadRoute: false }, async (request, reply) => {
     const { access, params, query } = request;
     const leave = streams.take(access);
-    // The reader may have left while the token was checked: then no `close` event follows.
+    // The reader may have disconnected during the token check. Then no `close` event follows.
     if (reply.raw.destroyed) leave();
     else reply.raw.once("close", leave);
     const session = await requireRoomSession(sql, access, params.id);
     reply.raw.setTimeout(STALLED_MS);
-    // An error in the middle breaks the connection off, so that no reader takes a part for the whole.
+    // An error midway breaks the connection, so that no reader mistakes a part for the whole.
     const text = Readable.from(writeTranscript(query.format, { sql, session }), { objectMode: false });
     return reply.type(TYPES[query.format]).send(text);
   });

@@ -7,7 +7,7 @@ import { checkRoomToken, type TokenKeys } from "../access/room-access.ts";
 
 interface GrpcOptions {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly livekit: TokenKeys;
   readonly routes: (router: ConnectRouter) => void;
@@ -15,25 +15,27 @@ interface GrpcOptions {
 
 export interface GrpcServer {
   readonly port: number;
-  /** Also ends connections that are open. */
+  /** Also closes open connections. */
   readonly close: () => Promise<void>;
 }
 
-/** Streams that one connection may have at once: every call here is short. */
+/** Concurrent streams per connection. All calls here are short. */
 const MAX_STREAMS = 100;
-/** One more takes the place of the oldest on which no call has had a valid token; if all had one, it is not taken. */
+/**
+ * A new connection replaces the oldest one on which no call had a valid token. If all had one, the new one is closed.
+ */
 const MAX_CONNECTIONS = 500;
-/** The time for a whole RPC. It also limits a slow sender, as the token is only read when the request is whole. */
+/** The limit for a whole RPC. It also limits slow senders: the handler reads the token only after the whole request. */
 const CALL_MS = 30_000;
-/** A connection without a call is ended after this time, even if its peer sends pings. Clients then open another. */
+/** A connection without calls is closed after this time, even if the client sends pings. Clients then reconnect. */
 const IDLE_MS = 60_000;
 
 /**
- * gRPC over cleartext HTTP/2, which clients speak from the first byte. It has a port of its own because a plain port
- * cannot speak HTTP/1.1 as well.
+ * Opens a gRPC server on cleartext HTTP/2, which clients speak from the first byte. It has its own port because a
+ * plaintext port cannot also serve HTTP/1.1.
  */
 export async function openGrpcServer({ host, port, livekit, routes }: GrpcOptions): Promise<GrpcServer> {
-  /** The oldest first. */
+  /** Oldest first. */
   const sessions = new Set<ServerHttp2Session>();
   const known = new WeakSet<ServerHttp2Session>();
   const server = createServer({ settings: { maxConcurrentStreams: MAX_STREAMS } }, connectNodeAdapter({ routes }));
@@ -48,14 +50,14 @@ export async function openGrpcServer({ host, port, livekit, routes }: GrpcOption
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
-    // An error of one connection ends that connection, nothing else.
+    // A connection's error ends only that connection.
     session.on("error", () => {});
     limitTimes(session);
     session.on("stream", (_stream, { authorization }) => {
       const caller = { headers: { ...(authorization !== undefined && { authorization }) }, query: {} };
       checkRoomToken(caller, livekit).then(
         () => known.add(session),
-        // Its call is refused.
+        // The handler rejects the call.
         () => {},
       );
     });
@@ -74,7 +76,7 @@ export async function openGrpcServer({ host, port, livekit, routes }: GrpcOption
   };
 }
 
-/** Ends calls that take too long and connections that are not used. `close` of a session would wait for its peer. */
+/** Ends calls that take too long and idle connections. A session's `close` would wait for the client. */
 function limitTimes(session: ServerHttp2Session): void {
   let calls = 0;
   const end = () => session.destroy();
@@ -85,7 +87,7 @@ function limitTimes(session: ServerHttp2Session): void {
     clearTimeout(idle);
     const limit = setTimeout(() => {
       stream.close(constants.NGHTTP2_CANCEL);
-      // On its own, `close` waits until all has been sent.
+      // `close` alone waits until everything has been sent.
       stream.destroy();
     }, CALL_MS);
     stream.once("close", () => {

@@ -32,8 +32,8 @@ const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
 };
 
 /**
- * The `PermissionService` of proto/opencode/tool.proto, for HTTP and for gRPC. An empty answer means that the decision
- * is stored.
+ * Returns the `PermissionService` of proto/opencode/tool.proto, for HTTP and gRPC. An empty response means that the
+ * decision is stored.
  */
 export function permissionService({ livekit, sql, logger }: ServiceOptions) {
   const respond = async (request: PermissionResponse, { requestHeader }: HandlerContext): Promise<void> => {
@@ -59,7 +59,7 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
   };
 }
 
-/** Errors name the fields as the proto does. In proto3 an empty session id is none: then the token's room decides. */
+/** Errors name the fields as in the proto. In proto3 an empty session id means none; then the token's room decides. */
 function parseRequest({ sessionId, permissionId, response }: PermissionResponse): SentDecision {
   if (permissionId === "") throw new HttpError(400, "permission_id: expected an id");
   for (const [field, id] of Object.entries({ session_id: sessionId, permission_id: permissionId }))

@@ -1,20 +1,20 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 
-/** How long the streams of a server may prepare events without a pause. */
+/** How long a server's streams may prepare events without a pause. */
 const MAX_MS = 10;
 /** A time limit is not enough, because Node writes to the sockets only after this tick. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * The streams' share of the event loop. Hundreds of streams of one session get an event in the same tick, and writing it to
- * all of them takes long: after a while the rest wait for the next tick, so that other work runs in between.
+ * Limits how much of the event loop the streams use. Hundreds of streams of one session get an event in the same tick,
+ * and writing it to all of them takes long. After a while the rest wait for the next tick, so that other work can run.
  */
 export class LoopShare {
   #since = 0;
   #bytes = 0;
   #next: Promise<void> | undefined;
 
-  /** Resolves when it is the caller's turn to write so many bytes: at once, or in one of the next ticks. */
+  /** Resolves when the caller may write this many bytes: at once, or in one of the next ticks. */
   async turn(bytes: number): Promise<void> {
     for (;;) {
       this.#next ??= this.#begin();

@@ -4,17 +4,17 @@ import { oncePer } from "../../lib/once-per.ts";
 import type { LoopShare } from "./loop-share.ts";
 
 export interface SseEvent {
-  /** Absent in streams whose data has the type of the event. */
+  /** Absent in streams whose data contains the event's type. */
   readonly event?: string;
-  /** The id from which a reader that comes back goes on. */
+  /** The id after which a reconnecting reader resumes. */
   readonly id?: string | undefined;
   readonly data: object;
 }
 
 interface SseStreamOptions extends SseTimes {
-  /** Of the server's streams. */
+  /** Shared by all streams of the server. */
   readonly loopShare: LoopShare;
-  /** The text that is sent again and again. @defaultValue an SSE comment */
+  /** Returns the text sent at every heartbeat. @defaultValue an SSE comment */
   readonly heartbeat?: (() => string) | undefined;
 }
 
@@ -25,24 +25,24 @@ export interface SseTimes {
   readonly drainMs?: number;
 }
 
-/** The bytes of an event, which all of its streams send. JSON has no line breaks, so the data is one line. */
+/** Encodes an event once for all streams that send it. JSON has no line breaks, so the data is one line. */
 const encode = oncePer(({ event, id, data }: SseEvent) => {
   const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
   return Buffer.from(`${head}data: ${JSON.stringify(data)}\n\n`);
 });
 
 const RETRY_MS = 1_000;
-/** A comment: it keeps the connection in use, and readers skip it. */
+/** A comment, which readers ignore. It keeps the connection alive. */
 const HEARTBEAT = ": heartbeat";
 
-/** One open `text/event-stream` answer. A reader that does not read is cut off: it can come back and go on by id. */
+/** One open `text/event-stream` response. A stalled reader is disconnected; it can reconnect and resume by id. */
 export class SseStream {
   readonly #response: ServerResponse;
   readonly #loopShare: LoopShare;
   readonly #drainMs: number;
   readonly #closed = new AbortController();
 
-  /** Sends the head at once. The caller must have taken the answer over from the framework. */
+  /** Sends the headers at once. The caller must have hijacked the response from the framework. */
   constructor(
     response: ServerResponse,
     { heartbeatMs = 10_000, drainMs = 30_000, loopShare, heartbeat = () => HEARTBEAT }: SseStreamOptions,
@@ -62,18 +62,18 @@ export class SseStream {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
-      // Otherwise nginx would hold events back.
+      // Otherwise nginx would buffer events.
       "x-accel-buffering": "no",
     });
     response.write(`retry: ${RETRY_MS}\n\n`);
   }
 
-  /** Aborted when nobody reads any more. */
+  /** Aborted when the connection has closed. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
 
-  /** Resolves when the reader has room for more, or is gone. The event may be shared with other streams. */
+  /** Resolves when the reader can take more or has disconnected. The event may be shared with other streams. */
   async send(event: SseEvent): Promise<void> {
     if (this.closed.aborted || this.#response.writableEnded) return;
     const bytes = encode(event);
@@ -82,7 +82,7 @@ export class SseStream {
     await this.#drained();
   }
 
-  /** Ends it after what is buffered, or by force when the reader does not take that in time. */
+  /** Sends what is buffered, then ends the response. Disconnects a reader that does not read it in time. */
   end(): void {
     this.#response.end();
     const timer = setTimeout(() => this.cut(), Math.min(this.#drainMs, 1_000));

@@ -5,23 +5,25 @@ import { LoopShare } from "./loop-share.ts";
 import { SseStream, type SseTimes } from "./sse-stream.ts";
 
 interface StreamAnswer {
-  /** Prepares the stream and returns what feeds it. An error thrown here is answered as for any other request. */
+  /** Prepares the stream and returns the function that feeds it. An error thrown here gets the usual error response. */
   readonly begin: () => Promise<(stream: SseStream) => Promise<void>>;
-  /** The text that is sent again and again to keep the connection in use. @defaultValue an SSE comment */
+  /** Returns the text sent at intervals to keep the connection alive. @defaultValue an SSE comment */
   readonly heartbeat?: () => string;
 }
 
 const MAX_STREAMS_OF_ONE = 5;
 const MAX_STREAMS = 1_000;
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** All event streams of one server. Limits how many are open, and ends each with its token or with the server. */
+/**
+ * All event streams of one server. Limits how many are open, and ends each when its token expires or the server closes.
+ */
 export class SseStreams {
   readonly #times: SseTimes;
   readonly #loopShare = new LoopShare();
   readonly #open = new Set<SseStream>();
-  /** How many places each participant has taken: those of open streams, and of streams that are about to open. */
+  /** How many places each participant occupies, with streams that are open or about to open. */
   readonly #taken = new Map<string, number>();
   #takenByAll = 0;
 
@@ -32,7 +34,7 @@ export class SseStreams {
     });
   }
 
-  /** Answers a request that has a room's token with a stream. @throws {HttpError} 429, 503 */
+  /** Answers a request, which must have a room token, with a stream. @throws {HttpError} 429, 503 */
   async answer(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -45,7 +47,7 @@ export class SseStreams {
       throw error;
     });
     reply.hijack();
-    // The reader left while `begin` ran. Its `close` event is over, so the place must be given back here.
+    // The reader disconnected while `begin` ran. No `close` event follows, so the place is released here.
     if (reply.raw.destroyed) {
       leave();
       return reply;
@@ -65,7 +67,11 @@ export class SseStreams {
     return reply;
   }
 
-  /** Takes a place, also for another long answer. The returned function gives it back. @throws {HttpError} 429, 503 */
+  /**
+   * Reserves a place for a stream or another long response. Returns a function that releases it.
+   *
+   * @throws {HttpError} 429, 503
+   */
   take({ room, identity }: RoomAccess): () => void {
     const key = `${room}\n${identity}`;
     const taken = this.#taken.get(key) ?? 0;

@@ -2,14 +2,14 @@ import type { JsonValue } from "../../lib/json.ts";
 import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 
-/** A tool's input or result is cut to this length; the JSON form has more. */
+/** Code spans, such as a tool's input and result, are cut to this length. The JSON form has more. */
 const MAX_CHARACTERS = 500;
 
 export function markdownHead({ id, room, conversationId, createdAt }: SessionRecord): string {
   return `# Transcript of ${code(room ?? conversationId)}\n\nSession ${code(id)}, begun ${timeOf(createdAt)}.\n`;
 }
 
-/** Names stand outside of quotations and words inside, so that nobody can speak in another's name. */
+/** Names are outside block quotes and messages inside, so that nobody can impersonate somebody else. */
 export function markdownTurn({ participant, said, answer, at, heard, isReplaced, ...turn }: SpokenTurn): string {
   const { saidBy = participant } = turn;
   const replaced = isReplaced ? ", replaced by a later turn" : "";
@@ -44,7 +44,7 @@ function toolLine({ name, state, ranOn, mcpServer, participant, input, result, .
   return `- ${parts.join("")}`;
 }
 
-/** JSON in which the bytes of pictures and other files, which nobody reads, are told by their number. */
+/** Returns JSON in which base64 data URLs are replaced by their media type and size. */
 function toJson(value: JsonValue): string {
   return JSON.stringify(value, (_key, each: JsonValue) => {
     const [, type, bytes] = typeof each === "string" ? (/^data:([^,]{0,200});base64,(.*)$/su.exec(each) ?? []) : [];
@@ -52,13 +52,13 @@ function toJson(value: JsonValue): string {
   });
 }
 
-/** Quotes a text. `<` is written as `\<`, so that it begins no HTML. */
+/** Returns a block quote. `<` becomes `\<`, so that it cannot start HTML. */
 function quote(text: string): string {
   const lines = text.trim().split(/\r\n|[\n\r\u2028\u2029]/);
   return lines.map((line) => `> ${line.replaceAll("<", String.raw`\<`)}`.trimEnd()).join("\n");
 }
 
-/** A code span on one line. Its fence is longer than any run of backticks in it. */
+/** Returns a code span on one line. Its fence is longer than any run of backticks in it. */
 function code(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();
   const cut = flat.length > MAX_CHARACTERS ? `${flat.slice(0, MAX_CHARACTERS)}…` : flat;

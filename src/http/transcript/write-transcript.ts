@@ -10,7 +10,7 @@ const PAGE = 10;
 
 export type TranscriptFormat = "json" | "markdown";
 
-/** A session's whole record as text, piece by piece. @throws {AppError} `unavailable` */
+/** Yields a session's whole record as text. @throws {AppError} `unavailable` */
 export async function* writeTranscript(
   format: TranscriptFormat,
   { sql, session }: { readonly sql: Sql; readonly session: SessionRecord },
@@ -28,7 +28,11 @@ interface Wanted {
   readonly last?: number;
 }
 
-/** A session's turns, in the order in which they began; they are read in pages. @throws {AppError} `unavailable` */
+/**
+ * Yields a session's turns in the order in which they began. Reads them page by page.
+ *
+ * @throws {AppError} `unavailable`
+ */
 export async function* spokenTurns(
   sql: Sql,
   { sessionId, after = 0, last = Number.POSITIVE_INFINITY }: Wanted,
@@ -42,7 +46,7 @@ export async function* spokenTurns(
   }
 }
 
-/** One JSON object, with a line for each turn. */
+/** Yields one JSON object with a line for each turn. */
 async function* toJson(session: SessionRecord, turns: AsyncIterable<SpokenTurn>): AsyncGenerator<string> {
   const { id, conversationId, room, createdAt } = session;
   yield `{"session":${JSON.stringify({ id, conversationId, room, createdAt })},"turns":[`;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../lib/json.ts";
 
-/** What a tool was asked, or what it answered. The other fields depend on `type`. */
+/** The request to a tool, or its response. The other fields depend on `type`. */
 export interface ToolDetails extends JsonObject {
   readonly type: string;
 }
@@ -9,7 +9,7 @@ export interface ToolDetails extends JsonObject {
 export type ExecutionStatus = "completed" | "failed" | "incomplete";
 
 interface Identified {
-  /** Absent where the stored block has none. */
+  /** Absent if the stored block has no id. */
   readonly id?: string;
 }
 
@@ -25,7 +25,7 @@ export interface ReasoningPart {
   readonly redacted?: true;
 }
 
-/** Bytes in base64. */
+/** Base64-encoded bytes. */
 export interface BlobPart {
   readonly type: "blob";
   readonly modality: string;
@@ -50,7 +50,7 @@ export interface CompactionPart {
   readonly content?: string;
 }
 
-/** Function tools have `arguments`; in Option 1 all tools have `tool_call`. */
+/** Function tools have `arguments`. In Option 1 all tools have `tool_call`. */
 export interface ToolCallRequestPart extends Identified {
   readonly type: "tool_call";
   readonly name: string;
@@ -92,12 +92,12 @@ export interface ServerToolExecutionPart extends Identified {
   readonly execution_metadata: {
     readonly status: ExecutionStatus;
     readonly duration_ms?: number;
-    /** When the call began, in RFC 3339. */
+    /** When the call began (RFC 3339). */
     readonly timestamp?: string;
   };
 }
 
-/** A block that no other part fits, under its own `type`. */
+/** A block that fits no other part, with its own `type`. */
 export interface GenericPart extends JsonObject {
   readonly type: string;
 }

@@ -2,13 +2,13 @@ import type { HistoryBlock, HistoryMessage } from "../../conversation/history.ts
 import type { MessagePart } from "./message-part.ts";
 import { type RepresentationOptions, toMessageParts, toPartsByMessage } from "./to-message-parts.ts";
 
-/** One of `gen_ai.input.messages`. */
+/** An entry of `gen_ai.input.messages`. */
 interface ChatMessage {
   readonly role: "user" | "assistant" | "tool";
   readonly parts: readonly MessagePart[];
 }
 
-/** One of `gen_ai.output.messages`. */
+/** An entry of `gen_ai.output.messages`. */
 interface OutputMessage {
   readonly role: "assistant";
   readonly parts: readonly MessagePart[];
@@ -16,8 +16,8 @@ interface OutputMessage {
 }
 
 /**
- * The model's history as GenAI messages. A user message's tool results become a message with the role `tool`. Which tools
- * came and went is left out: a call's own tools are shown beside its messages.
+ * Converts the model's history to GenAI messages. The tool results in a user message become a message with the role
+ * `tool`. Tool changes are omitted, because each call's tools are shown next to its messages.
  */
 export function toChatMessages(history: readonly HistoryMessage[], options: RepresentationOptions): ChatMessage[] {
   const messages = history.flatMap(({ role, blocks }) => (role === "system" ? [] : splitResults({ role, blocks })));
@@ -27,12 +27,12 @@ export function toChatMessages(history: readonly HistoryMessage[], options: Repr
   );
   return messages.flatMap(({ role }, index) => {
     const own = parts[index] ?? [];
-    // In Option 3 all parts of a message may have joined the message before it.
+    // In Option 3, all parts of a message may have moved to the previous message.
     return own.length > 0 ? [{ role, parts: own }] : [];
   });
 }
 
-/** The blocks of one model call as one message; for a whole turn, its text, calls and results. */
+/** Converts a model call's blocks, or a turn's text, calls and results, to one message. */
 export function toOutputMessage(
   blocks: readonly HistoryBlock[],
   finishReason: FinishReason,
@@ -41,7 +41,7 @@ export function toOutputMessage(
   return { role: "assistant", parts: toMessageParts(blocks, options), finish_reason: finishReason };
 }
 
-/** `gen_ai.system_instructions`. */
+/** Returns `gen_ai.system_instructions`. */
 export function toSystemInstructions(system: string | undefined): MessagePart[] {
   return system === undefined || system.trim() === "" ? [] : [{ type: "text", content: system }];
 }
@@ -61,7 +61,7 @@ function splitResults({ role, blocks }: RoleBlocks): RoleBlocks[] {
   ].filter((each) => each.blocks.length > 0);
 }
 
-/** GenAI's own words, or the API's where GenAI has none (`pause_turn`). */
+/** A GenAI finish reason, or the API's stop reason if GenAI has no equivalent (`pause_turn`). */
 type FinishReason = "stop" | "length" | "content_filter" | "tool_call" | "error" | (string & {});
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -73,7 +73,7 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ["tool_use", "tool_call"],
 ]);
 
-/** `undefined` stands for a call without a stop reason: it failed or was aborted. */
+/** A call without a stop reason failed or was aborted. */
 export function toFinishReason(stopReason: string | undefined): FinishReason {
   return stopReason === undefined ? "error" : (FINISH_REASONS.get(stopReason) ?? stopReason);
 }

@@ -16,22 +16,22 @@ import {
 
 export interface RepresentationOptions {
   readonly representation: Representation;
-  /** By tool use id. Only `server_tool_execution` shows times. */
+  /** By tool use id. Only `server_tool_execution` includes times. */
   readonly timings?: ReadonlyMap<string, ToolTiming>;
 }
 
 type ServerHalf = ServerCall | ServerResponse;
-/** A finished part, or one half of a server tool's use, which becomes a part by the representation. */
+/** A finished part, or a server tool's call or response, from which the chosen representation makes a part. */
 type Item = { readonly part: MessagePart } | { readonly half: ServerHalf };
 
-/** The GenAI parts of all stored blocks, in their order; but in Option 3 a response joins its call. */
+/** Converts all stored blocks to GenAI parts, in order. In Option 3, a response joins its call. */
 export function toMessageParts(blocks: readonly HistoryBlock[], options: RepresentationOptions): MessagePart[] {
   return toPartsByMessage([blocks], options).flat();
 }
 
 /**
- * The same for several messages. In Option 3 a response joins its call even in an earlier message: a server tool that
- * was called together with a client's tool answers in the next message.
+ * Does the same for several messages. In Option 3, a response joins its call even in an earlier message: a server tool
+ * that was called together with a client tool responds in the next message.
  */
 export function toPartsByMessage(
   messages: readonly (readonly HistoryBlock[])[],
@@ -65,7 +65,7 @@ function mapHalves(items: Item[][], toParts: (half: ServerHalf) => MessagePart[]
   return items.map((message) => message.flatMap((item) => ("part" in item ? [item.part] : toParts(item.half))));
 }
 
-/** The part of a pair stands in the place of the call. */
+/** The part of a pair takes the position of its call. */
 function mapExchanges(items: Item[][], toPart: (exchange: ServerExchange) => MessagePart): MessagePart[][] {
   const responseOf = pairById(items.flat().flatMap((item) => ("half" in item ? [item.half] : [])));
   const joined = new Set(responseOf.values());
@@ -76,7 +76,7 @@ function mapExchanges(items: Item[][], toPart: (exchange: ServerExchange) => Mes
   });
 }
 
-/** Pairs the first call of an id with its first response; any others of that id stay alone. */
+/** Pairs an id's first call with its first response. Any others with that id stay unpaired. */
 function pairById(halves: readonly ServerHalf[]): ReadonlyMap<ServerCall, ServerResponse> {
   const responses = new Map<string, ServerResponse>();
   for (const half of halves) {
@@ -94,7 +94,7 @@ function pairById(halves: readonly ServerHalf[]): ReadonlyMap<ServerCall, Server
   return pairs;
 }
 
-/** Part types with a fixed meaning. A block that has such a type, but is no such part, gets a prefix. */
+/** Part types with a fixed meaning. A block with such a type that is not such a part gets a prefix. */
 const FIXED_TYPES: ReadonlySet<string> = new Set([
   "text",
   "reasoning",
@@ -110,7 +110,9 @@ const FIXED_TYPES: ReadonlySet<string> = new Set([
   "server_tool_execution",
 ]);
 
-/** The part of a block that belongs to no tool. A block of an unknown type passes through as it was stored. */
+/**
+ * Returns the part of a block that does not belong to a tool. A block of an unknown type is returned as it was stored.
+ */
 export function toContentPart(block: HistoryBlock): MessagePart {
   const fields = block.content ?? {};
   switch (block.blockType) {
@@ -119,7 +121,7 @@ export function toContentPart(block: HistoryBlock): MessagePart {
     case "thinking":
       return { type: "reasoning", content: block.textContent ?? "" };
     case "redacted_thinking":
-      // Its data is encrypted: all that can be shown is that the model thought.
+      // Its data is encrypted, so the part only shows that the model thought.
       return { type: "reasoning", content: "", redacted: true };
     case "compaction":
       return { type: "compaction", ...text("content", fields["content"]) };
@@ -148,7 +150,7 @@ function toMedia(source: unknown, modality: string): MessagePart | undefined {
       return typeof url === "string" ? { type: "uri", modality, uri: url } : undefined;
     case "file":
       return toFile(source["file_id"], modality);
-    // Bytes that the worker keeps: no telemetry has them.
+    // Bytes that the worker stores, which telemetry never contains.
     case "media":
       return typeof source["id"] === "string"
         ? { type: "file", modality, ...mimeType, file_id: source["id"] }

@@ -1,6 +1,6 @@
 import { asText, type JsonObject } from "../../lib/json.ts";
 
-/** A tool that is offered to the model and run by us or a client. */
+/** A tool that is offered to the model and run by the server or a client. */
 interface OfferedFunction {
   readonly name: string;
   readonly description: string;
@@ -9,11 +9,11 @@ interface OfferedFunction {
 
 interface Offered {
   readonly tools?: readonly OfferedFunction[];
-  /** Anthropic's own tools as the API writes them. */
+  /** Anthropic's own tools, as the API writes them. */
   readonly serverTools?: readonly JsonObject[];
 }
 
-/** One of `gen_ai.tool.definitions`: `type` is `function`, or the API's own such as `web_search_20260318`. */
+/** An entry of `gen_ai.tool.definitions`. `type` is `function` or the API's own type, such as `web_search_20260318`. */
 export interface DefinitionPart {
   readonly type: string;
   readonly name: string;
@@ -21,7 +21,7 @@ export interface DefinitionPart {
   readonly parameters?: JsonObject;
 }
 
-/** @param options.isDetailed adds description and parameters, which the convention leaves out unless asked for */
+/** @param options.isDetailed adds description and parameters, which the convention omits by default */
 export function toToolDefinitions(
   { tools = [], serverTools = [] }: Offered,
   { isDetailed = false }: { readonly isDetailed?: boolean } = {},

@@ -3,7 +3,7 @@ import type { HistoryBlock } from "../../conversation/history.ts";
 import { asText, isRecord, type JsonObject, type JsonValue } from "../../lib/json.ts";
 import type { ToolDetails } from "./message-part.ts";
 
-/** The call or the response of a tool's use. We or clients run function tools, Anthropic runs server tools. */
+/** The call or the response of a tool use. The server or clients run function tools, Anthropic runs server tools. */
 export type ToolHalf = FunctionCall | FunctionResponse | ServerCall | ServerResponse;
 
 export interface FunctionCall {
@@ -37,7 +37,7 @@ export interface ServerResponse {
 const RESULT = "_tool_result";
 const USE = "_tool_use";
 
-/** The tool's half in a block; `undefined` for a block that belongs to no tool. */
+/** Returns a block's call or response, or `undefined` for a block that does not belong to a tool. */
 export function toToolHalf(block: HistoryBlock): ToolHalf | undefined {
   const { blockType } = block;
   const content = block.content ?? {};
@@ -48,7 +48,7 @@ export function toToolHalf(block: HistoryBlock): ToolHalf | undefined {
   if (blockType === "tool_result") {
     return { kind: "function_response", id, response: content["content"] ?? "", isError: content["is_error"] === true };
   }
-  // `server_tool_result` is the stored type of all server tools' results; the API's own type says which tool's.
+  // Results of all server tools are stored as `server_tool_result`. The API's own type says which tool it was.
   const type = blockType === "server_tool_result" ? asText(content["type"]) : blockType;
   if (type.endsWith(RESULT)) return toServerResponse(id, type.slice(0, -RESULT.length), content);
   if (blockType === "server_tool_use") return toServerCall(id, nameOf(content), content);
@@ -70,7 +70,7 @@ function toServerResponse(id: string | undefined, type: string, fields: JsonObje
   return { kind: "server_response", id, details: { type, ...rest, ...answered, ...error }, isError };
 }
 
-/** This tool's fields are fixed (docs/telemetry-representation.md); any other input and content stay as they are. */
+/** This tool's fields are fixed (docs/telemetry-representation.md). Any other input and content stays unchanged. */
 function isCode(input: JsonValue): input is JsonObject {
   if (!isRecord(input) || "type" in input) return false;
   return typeof input["code"] === "string" && typeof (input["container_id"] ?? "") === "string";

@@ -2,14 +2,14 @@ import type { ExecutionStatus, MessagePart } from "./message-part.ts";
 import type { Representation } from "./representation.ts";
 import type { FunctionCall, FunctionResponse, ServerCall, ServerResponse } from "./tool-half.ts";
 
-/** A server tool's call with the response to it, or one of the two alone. */
+/** A server tool's call with its response, or one of the two alone. */
 export type ServerExchange =
   | { readonly call: ServerCall; readonly response?: ServerResponse }
   | { readonly call?: undefined; readonly response: ServerResponse };
 
 /**
- * Function tools have the same parts in every representation. Option 1 adds `tool_call` beside the `arguments` that
- * today's readers look for, and a `type` in the response.
+ * Returns the part of a function tool, which is the same in every representation. Option 1 also adds a `tool_call` next
+ * to the `arguments` that today's readers expect, and a `type` in the response.
  */
 export function toFunctionPart(half: FunctionCall | FunctionResponse, representation: Representation): MessagePart {
   const isTyped = representation === "tool_call";
@@ -68,7 +68,7 @@ function idOf({ id }: { readonly id: string | undefined }): { readonly id?: stri
   return id === undefined ? {} : { id };
 }
 
-/** A response names only its type, which for most tools is the tool's name. */
+/** A response contains only its type, which for most tools equals the tool's name. */
 function nameOf({ call, response }: ServerExchange): string {
   return call === undefined ? response.details.type : call.name;
 }
@@ -78,9 +78,9 @@ function statusOf({ response }: ServerExchange): ExecutionStatus {
   return response.isError ? "failed" : "completed";
 }
 
-/** When a server tool ran, as far as it is known: Anthropic's results carry no times. */
+/** When a server tool ran, as far as known: Anthropic's results contain no times. */
 export interface ToolTiming {
-  /** Unix ms. */
+  /** Milliseconds since the epoch. */
   readonly startedAt?: number;
   readonly durationMs?: number;
 }
@@ -90,10 +90,10 @@ interface TimingFields {
   readonly timestamp?: string;
 }
 
-/** The latest time that a Date can hold. */
+/** The latest time that a Date can represent. */
 const MAX_DATE_MS = 8.64e15;
 
-/** Leaves out what is unknown, and a duration below 0, which a clock that was set back makes. */
+/** Omits unknown values, and negative durations, which occur when the clock is set back. */
 function toTimingFields({ startedAt, durationMs }: ToolTiming = {}): TimingFields {
   const hasDuration = durationMs !== undefined && Number.isFinite(durationMs) && durationMs >= 0;
   const hasStart = startedAt !== undefined && Math.abs(startedAt) <= MAX_DATE_MS;

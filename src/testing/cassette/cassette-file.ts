@@ -4,7 +4,7 @@ import { AppError } from "../../errors/app-error.ts";
 
 const fields = z.record(z.string(), z.unknown());
 
-/** No turn lasts an hour, and a timer that is longer than it can count fires at once. */
+/** No turn lasts an hour. A timer longer than its maximum would fire at once. */
 const MAX_MS = 3_600_000;
 
 const callSchema = z.strictObject({
@@ -12,20 +12,20 @@ const callSchema = z.strictObject({
   /** The agent's request after `normalise`. Fields that are missing here are not compared. */
   request: fields,
   status: z.number().int().min(200).max(599),
-  /** A stream: its events, with the milliseconds from the request to each. */
+  /** A stream's events, each with the milliseconds since the request. */
   events: z.array(z.strictObject({ ms: z.number().min(0).max(MAX_MS), event: fields })).optional(),
-  /** The stream was cut off by the agent, so it has no end. */
+  /** The agent aborted the stream, so it has no end. */
   isCut: z.boolean().optional(),
-  /** An answer that is no stream. */
+  /** The body of a response that is not a stream. */
   body: z.unknown().optional(),
 });
 
 const cassetteSchema = z.strictObject({ version: z.literal(1), calls: z.array(callSchema) });
 
-/** One call of the model, as it was recorded. */
+/** A recorded model call. */
 export type RecordedCall = z.output<typeof callSchema>;
 
-/** @throws {AppError} `invalid_config` when the file is missing, or is no cassette */
+/** @throws {AppError} `invalid_config` if the file is missing or is not a cassette of this version */
 export async function readCassette(file: string): Promise<RecordedCall[]> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     const how = "record it: run the test with PARLEY_RECORD=1 and ANTHROPIC_API_KEY";
@@ -38,7 +38,7 @@ export async function readCassette(file: string): Promise<RecordedCall[]> {
   }
 }
 
-/** Writes each event on a line of its own, so that two recordings can be compared by a diff. */
+/** Writes each event on its own line, so that a diff of two recordings is readable. */
 export async function writeCassette(file: string, calls: readonly RecordedCall[]): Promise<void> {
   await writeFile(file, toCassetteText(calls));
 }

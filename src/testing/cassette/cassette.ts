@@ -6,17 +6,17 @@ import { createRedact } from "../../scenario/redact.ts";
 import { replayCalls } from "./replay-calls.ts";
 
 export interface CassetteOptions {
-  /** Texts to remove from the cassette, such as names; also removed from requests before these are compared. */
+  /** Strings to remove, such as names. They are also removed from requests before these are compared. */
   readonly redact?: readonly RegExp[];
-  /** Whether events keep the delays with which they were recorded. @defaultValue false: they come at once */
+  /** Whether events are replayed with their recorded delays. @defaultValue false: without delays */
   readonly isTimed?: boolean;
 }
 
 const OPTIONS = fieldsOf<CassetteOptions>({ redact: true, isTimed: true });
 
 /**
- * A recorded model. With PARLEY_RECORD=1 the real model answers and the file is written anew. Otherwise the file is
- * played, and the agent must send exactly the recorded requests.
+ * Returns a recorded model. With PARLEY_RECORD=1, the real model answers and the file is rewritten. Otherwise the file
+ * is replayed, and the agent must send exactly the recorded requests.
  */
 export function cassette(file: string, options: CassetteOptions = {}): TestModel {
   refuseUnknownFields(options, OPTIONS, "cassette's options");

@@ -2,7 +2,7 @@ import { isRecord } from "../../lib/json.ts";
 
 const SHOWN = 60;
 
-/** Describes the first place at which two values differ; `undefined` when they are equal. */
+/** Describes the first difference between two values. Returns `undefined` if they are equal. */
 export function firstDifference(recorded: unknown, now: unknown, path = ""): string | undefined {
   if (Array.isArray(recorded) && Array.isArray(now)) {
     for (const [index, each] of recorded.entries()) {
@@ -25,7 +25,7 @@ export function firstDifference(recorded: unknown, now: unknown, path = ""): str
   return Object.is(recorded, now) ? undefined : `${path}: recorded ${show(recorded)}, now ${show(now)}`;
 }
 
-/** Long texts are shown from a little before the place where they differ. */
+/** Shows long strings from shortly before the place where they differ. */
 function differentTexts(recorded: string, now: string, path: string): string | undefined {
   if (recorded === now) return undefined;
   let at = 0;

@@ -4,14 +4,14 @@ import { text as readText } from "node:stream/consumers";
 
 export interface LoopbackServer {
   readonly url: string;
-  /** Cuts all connections. */
+  /** Also cuts open connections. */
   readonly close: () => Promise<void>;
 }
 
-/** A request of the agent's, whole. */
+/** A complete request of the agent. */
 export interface AgentRequest {
   readonly path: string;
-  /** What follows the path, from `?` on. */
+  /** The query string, including `?`. Empty if there is none. */
   readonly query: string;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;

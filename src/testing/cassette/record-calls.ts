@@ -11,14 +11,14 @@ interface RecordOptions {
   readonly file: string;
   readonly redact: Redact;
   readonly apiKey: string;
-  /** The model's API. */
+  /** The URL of the model's API. */
   readonly upstream: string;
 }
 
-/** A proxy in front of a model. When it is closed, it writes a cassette of what it passed on, without headers. */
+/** Starts a proxy in front of a model. `close` writes a cassette of the calls that passed, without their headers. */
 export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
-  // A gateway may repeat the key that it refuses, and a key of one's own has no form to be known by.
-  // A short one, such as "none", is a word.
+  // A gateway may repeat the key that it rejects, and no pattern can recognize a custom key. A short key, such as
+  // "none", may be an ordinary word.
   const redact: Redact = (text) => ofTest(apiKey.length < 8 ? text : text.replaceAll(apiKey, "<secret>"));
   const calls: RecordedCall[] = [];
   const handle = async ({ path, query, headers, text }: AgentRequest, response: ServerResponse) => {
@@ -62,7 +62,7 @@ export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: Re
   };
 }
 
-/** The body may be no JSON: another proxy on the way may answer with an HTML page. */
+/** The body may not be JSON: another proxy may have answered with an HTML page. */
 function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -79,7 +79,7 @@ function passedOn(headers: IncomingHttpHeaders): Record<string, string> {
   );
 }
 
-/** A stream that breaks off has the events that came. */
+/** Returns the events of a stream. If it breaks, these are the events received so far. */
 async function readEvents(stream: ReadableStream<Uint8Array>, startedAt: number) {
   const events: { ms: number; event: Record<string, unknown> }[] = [];
   const input = Readable.fromWeb(stream as never);
@@ -90,7 +90,7 @@ async function readEvents(stream: ReadableStream<Uint8Array>, startedAt: number)
       events.push({ ms: Math.round(performance.now() - startedAt), event });
     }
   } catch {
-    // The agent has ended the call.
+    // The agent has aborted the call.
   }
   return events;
 }

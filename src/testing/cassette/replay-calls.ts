@@ -13,19 +13,19 @@ import { normalise, type Redact } from "../../scenario/redact.ts";
 interface ReplayOptions {
   readonly file: string;
   readonly redact: Redact;
-  /** Whether events keep the delays with which they were recorded. */
+  /** Whether events are replayed with their recorded delays. */
   readonly isTimed: boolean;
 }
 
 /**
- * Answers from a cassette. The agent must send the same requests in the same order. The first one that differs is
- * refused, and the difference is a problem of the test.
+ * Answers from a cassette. The agent must send the recorded requests in the recorded order. A request that differs is
+ * rejected, and the difference is reported as a problem of the test.
  */
 export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Promise<OpenModel> {
   const calls = await readCassette(file);
   const name = basename(file);
   const problems: string[] = [];
-  /** By path: tokens may be counted at any moment, so the order of requests is only kept within a path. */
+  /** Grouped by path: tokens may be counted at any time, so requests are in order only within a path. */
   const waiting = Object.groupBy(calls, ({ path }) => path);
   let played = 0;
   const refuse = (response: ServerResponse, problem: string) => {
@@ -58,7 +58,7 @@ export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Pro
 
 function differenceOf({ request }: RecordedCall, now: unknown): string | undefined {
   if (!isRecord(now)) return "it is no JSON object";
-  // A cassette made from a stored session holds the messages alone.
+  // A cassette made from a stored session contains only the messages.
   const isWhole = "model" in request;
   const compared = isWhole ? now : Object.fromEntries(Object.keys(request).map((key) => [key, now[key]]));
   return firstDifference(request, compared);
@@ -73,6 +73,6 @@ async function play({ events = [], isCut }: RecordedCall, isTimed: boolean, resp
     if (isTimed && waitMs > 0) await sleep(waitMs, undefined, { signal: gone.signal });
     if (!response.write(toSse(event))) await once(response, "drain", { signal: gone.signal });
   }
-  // A stream that the agent cut off has no end: the agent cuts it off again.
+  // A stream that the agent aborted has no end: the agent will abort it again.
   if (!isCut) response.end();
 }

@@ -1,22 +1,22 @@
 import { fieldsOf, refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
-/** What a tool answers: a map is sent as it is, nothing as `{}`, any other value as `{value}`. */
+/** A tool's result. An object is sent as it is, nothing as `{}`, and any other value as `{value}`. */
 export type Value = object | string | number | boolean | null | undefined;
-/** Makes a tool's answer from the model's arguments. */
+/** Returns a tool's result for the model's arguments. */
 export type MakeValue = (input: JsonObject) => Value;
 
-/** How a device announces its tool. Fields left out are taken from the agent's own tool of that name, if it has one. */
+/** How a device announces its tool. Missing fields default to those of the agent's own tool of that name. */
 export interface Announced {
   readonly description?: string;
-  /** A JSON Schema of the arguments. @defaultValue any object */
+  /** A JSON Schema of the arguments. @defaultValue the agent's own tool's, else any object */
   readonly input?: JsonObject;
   readonly timeoutMs?: number;
-  /** @defaultValue "client" */
+  /** @defaultValue "either" if the agent's own tool has it, else "client" */
   readonly execution?: "client" | "either";
 }
 
-/** How a tool behaves when it is called. Made by the functions below. */
+/** How a tool behaves when it is called. Created by the functions below. */
 export type Behaviour = Announced &
   (
     | {
@@ -38,27 +38,27 @@ function checked(announced: Announced): Announced {
   return announced;
 }
 
-/** The tool answers with this. */
+/** The tool returns this value. */
 export function answer(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
   return { ...checked(announced), kind: "answer", value, afterMs: 0, times: 1 };
 }
 
-/** The tool answers after `afterMs`, also when nobody waits for it any more. */
+/** The tool returns its value after `afterMs`, even if nobody is waiting for it any more. */
 export function late(afterMs: number, value?: Value | MakeValue, announced: Announced = {}): Behaviour {
   return { ...checked(announced), kind: "answer", value, afterMs, times: 1 };
 }
 
-/** The tool sends its answer twice. */
+/** The tool sends its result twice. */
 export function twice(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
   return { ...checked(announced), kind: "answer", value, afterMs: 0, times: 2 };
 }
 
-/** The tool takes the call and is never heard of again. */
+/** The tool accepts the call and never responds. */
 export function never(announced: Announced = {}): Behaviour {
   return { ...checked(announced), kind: "never" };
 }
 
-/** The device leaves the room when it is called. With `backAfterMs` it comes back, and then answers. */
+/** The device leaves the room when the tool is called. With `backAfterMs`, it rejoins and then responds. */
 export function leave({
   backAfterMs,
   value,
@@ -83,14 +83,14 @@ export function toValue(value: Value | MakeValue, input: JsonObject): Value {
   return typeof value === "function" ? (value as MakeValue)(input) : value;
 }
 
-/** One behaviour for all calls, or one for each call in turn, of which the last stays. */
+/** One behavior for all calls, or a list with one for each call. The last one also applies to all further calls. */
 export type Behaviours = Behaviour | readonly Behaviour[];
 
 export function toList(behaviours: Behaviours): readonly Behaviour[] {
   return "kind" in behaviours ? [behaviours] : behaviours;
 }
 
-/** Gives the behaviour of one call after another. */
+/** Returns a function that returns the behavior of each call in turn. */
 export function inTurn(behaviours: Behaviours): () => Behaviour {
   const list = toList(behaviours);
   let calls = 0;

@@ -8,15 +8,15 @@ import type { Fate } from "./faulty-transport.ts";
 
 interface DevicePorts {
   readonly parley: () => Parley;
-  /** The agent's own tools. A device's tool of the same name takes from them the fields that the test does not give. */
+  /** The agent's own tools. A device's tool of the same name inherits the fields that the test does not set. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
-  /** Receives the deadlines that the test sets for them, because the agent keeps the time of tools that it declares. */
+  /** Receives the timeouts that the test sets, because the agent enforces the timeouts of its own tools. */
   readonly deadlines: Map<string, number>;
   readonly leave: () => Promise<void>;
   readonly comeBack: () => Promise<void>;
 }
 
-/** The participant's device: tools that behave as the test says. */
+/** The participant's device, whose tools behave as the test says. */
 export class Device {
   readonly #ports: DevicePorts;
   readonly #withdraw = new Map<string, () => void>();
@@ -28,7 +28,7 @@ export class Device {
 
   readonly fateOf = (callId: string): Fate | undefined => this.#fates.get(callId);
 
-  /** Announces these tools beside the earlier ones. A tool replaces an earlier one of the same name. */
+  /** Announces additional tools. A tool replaces an earlier one of the same name. */
   announce(tools: Readonly<Record<string, Behaviours>>): void {
     for (const [name, behaviours] of Object.entries(tools)) {
       this.#withdraw.get(name)?.();

@@ -3,19 +3,20 @@ import type { Transport } from "../../client/room/transport.ts";
 import { encodeEnvelope } from "../../protocol/codec/codec.ts";
 import { decodeEnvelope } from "../../protocol/codec/decode-envelope.ts";
 
-/** What becomes of a call's result on its way to the worker. */
+/** What happens to a call's result on its way to the worker. */
 export type Fate =
   | { readonly kind: "lost" }
   | { readonly kind: "sent"; readonly afterMs: number; readonly times: 1 | 2 };
 
-/** Far above the client's own stanza numbers: the second result must not look like the first one sent again. */
+/** Far above the client's own stanza numbers, so that the second result does not look like a resend of the first. */
 const SECOND_STANZA = 1_000_000;
 
 /**
- * A client's transport that delays, doubles or loses the results of tools. The client itself keeps the protocol's
- * rules, but a test may want a device that breaks them.
+ * Wraps a client's transport to delay, duplicate or drop tool results. The client itself follows the protocol, but a
+ * test may need a device that does not.
  *
- * @param fateOf what becomes of a call's result, by the call's id; `undefined`: it is sent as it is
+ * @param fateOf returns what happens to a call's result, by call id. If it returns `undefined`, the result is sent as
+ *   it is.
  */
 export function faultyTransport(
   inner: Transport,
@@ -35,7 +36,7 @@ export function faultyTransport(
       if (fate.times === 2) await pass(second);
     };
     if (fate.afterMs === 0) return passAll();
-    // Not awaited: the client gives each send a deadline.
+    // Not awaited, because the client gives each send a deadline.
     void sleep(fate.afterMs, undefined, { signal: closed })
       .then(passAll)
       .catch(() => {});

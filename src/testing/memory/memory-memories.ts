@@ -2,7 +2,7 @@ import { createId } from "../../lib/id.ts";
 import type { MemoryStore } from "../../session/memory/memory-store.ts";
 import { MAX_MEMORIES, type Memory } from "../../store/memory/memories.ts";
 
-/** Keeps in memory what participants have asked to be remembered. */
+/** Stores participants' memories in memory. */
 export class MemoryMemories implements MemoryStore {
   readonly #of = new Map<string, readonly Memory[]>();
 

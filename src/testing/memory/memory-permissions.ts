@@ -5,7 +5,7 @@ import type { GrantRecord } from "../../store/permissions/grants.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { PermissionReply } from "../../store/permissions/reply-to-permission.ts";
 
-/** Keeps permissions and grants in memory, and decides as the database does. */
+/** Stores permissions and grants in memory, and decides as the database does. */
 export class MemoryPermissions implements PermissionStore {
   readonly rows = new Map<string, PermissionRecord>();
   readonly granted: GrantRecord[] = [];

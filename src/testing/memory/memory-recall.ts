@@ -7,13 +7,13 @@ import type { RecallStore } from "../../session/recall/recall-store.ts";
 import type { FoundPiece } from "../../store/recall/search-record.ts";
 import type { MemoryRecorder, MemoryTurn } from "./memory-recorder.ts";
 
-/** As the database does (`searchRecord`). */
+/** The same limits as in the database (`searchRecord`). */
 const MAX_PIECES = 3;
 const WHOLE = 300;
 
 type Piece = Omit<FoundPiece, "turn" | "at" | "participant">;
 
-/** Searches the turns of a recorder. Words are found as the database finds them, but for its rules of what a word is. */
+/** Searches the turns of a recorder like the database, except for the database's rules of what a word is. */
 export class MemoryRecall implements RecallStore {
   readonly #recorder: MemoryRecorder;
 
@@ -64,7 +64,7 @@ export class MemoryRecall implements RecallStore {
     return undefined;
   };
 
-  /** Newest first. */
+  /** The turns that have ended and were not replaced, newest first. */
   #ended(): readonly MemoryTurn[] {
     return [...this.#recorder.turns.values()].filter(({ state, isReplaced }) => state && !isReplaced).toReversed();
   }
@@ -81,7 +81,7 @@ function piecesOf({ turn, blocks, heard }: MemoryTurn): readonly Piece[] {
       return heard === undefined ? [{ speaker: "agent", ...none, excerpt: textContent ?? "" }] : [];
     const useId = toolUseId(block);
     const toolName = useId === undefined ? null : nameOf(blocks, useId);
-    // What `recall` gave back would be found again and again.
+    // Otherwise the results of `recall` itself would be found again and again.
     if (useId === undefined || toolName === null || toolName === RECALL_TOOL) return [];
     if (blockType === "tool_use")
       return [{ speaker: "tool", toolName, toolUseId: useId, excerpt: wordsIn(content?.["input"]) }];
@@ -97,7 +97,7 @@ function nameOf(blocks: MemoryTurn["blocks"], useId: string): string | null {
   return typeof name === "string" ? name : null;
 }
 
-/** All texts and numbers in a value. */
+/** All strings and numbers in a value. */
 function wordsIn(value: JsonValue | undefined): string {
   if (typeof value === "string" || typeof value === "number") return `${value}`;
   return typeof value === "object" && value !== null ? Object.values(value).map(wordsIn).join(" ") : "";

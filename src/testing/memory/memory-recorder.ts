@@ -11,26 +11,26 @@ import type { NewTurnRow, SpeechEndRow, TurnEndRow } from "../../store/turns/wri
 
 export interface MemoryTurn {
   readonly turn: TurnRecord;
-  /** Unix ms. */
+  /** Milliseconds since the epoch. */
   readonly beganAt: number;
   readonly blocks: TurnBlock[];
-  /** Set when the turn has ended. */
+  /** Set once the turn has ended. */
   state: TurnEndRow["state"] | undefined;
   lastStanza: number | undefined;
   heard: string | undefined;
   context: ShownContext | undefined;
   progress: AnswerProgress | undefined;
-  /** A later turn has replaced it. */
+  /** Whether a later turn has replaced it. */
   isReplaced: boolean;
 }
 
 /** The recorder's public methods and fields. */
 type RecorderCalls = Pick<Recorder, keyof Recorder>;
 
-/** Keeps in memory what a session records; all of it counts as durable at once. */
+/** Stores in memory what a session records. Everything counts as durable at once. */
 export class MemoryRecorder implements RecorderCalls {
   readonly turns = new Map<string, MemoryTurn>();
-  /** Messages that were stored before their turn, by their ids. */
+  /** The ids of messages that were stored before their turn. */
   readonly kept: string[] = [];
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];
@@ -39,7 +39,7 @@ export class MemoryRecorder implements RecorderCalls {
   readonly #summaries = new Map<string, Summary>();
   readonly waitingBlocks = 0;
 
-  /** The cast is needed because `Recorder` has private fields, which no other class can have. No session uses them. */
+  /** Needs a cast because `Recorder` has private fields, which no other class can have. Sessions do not use them. */
   get asRecorder(): Recorder {
     return this as RecorderCalls as Recorder;
   }
@@ -100,7 +100,7 @@ export class MemoryRecorder implements RecorderCalls {
     return Promise.resolve();
   }
 
-  /** Reads from the turns above. */
+  /** Reads from `turns`. */
   get archive(): TalkArchive {
     const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
     return {

@@ -3,7 +3,7 @@ import { BUDGET_SCOPES, type BudgetScope, type Spender, type Spent } from "../..
 
 const NOTHING: Spent = { tokens: 0, money: 0 };
 
-/** Keeps in memory what is spent. Every sum counts from the beginning, as if all happened on one day. */
+/** Stores spending in memory. Sums never reset, as if everything happened on one day. */
 export class MemorySpending implements SpendingStore {
   readonly #spent = new Map<string, Spent>();
   readonly #warned = new Set<string>();

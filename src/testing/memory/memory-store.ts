@@ -9,7 +9,7 @@ import { MemorySpending } from "./memory-spending.ts";
 const FIRST_STANZA = 1;
 const RESERVED = 1_000;
 
-/** Keeps a session and its participants' memories in this process, and forgets all of it with the object. */
+/** Stores a session and its participants' memories in this object only. */
 export class MemoryStore implements SessionStore {
   readonly memoryRecorder = new MemoryRecorder();
   readonly recorder = this.memoryRecorder.asRecorder;

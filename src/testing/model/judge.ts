@@ -11,9 +11,9 @@ const INSTRUCTIONS = [
 ].join(" ");
 
 /**
- * Asks the model PARLEY_JUDGE_MODEL whether a statement is true of a turn.
+ * Asks the model PARLEY_JUDGE_MODEL whether a statement about a turn is true.
  *
- * @returns why it is not; `undefined`: it is
+ * @returns why it is false, or `undefined` if it is true
  */
 export async function judge(turn: Turn, statement: string): Promise<string | undefined> {
   const name = process.env["PARLEY_JUDGE_MODEL"];

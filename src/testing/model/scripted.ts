@@ -4,23 +4,23 @@ import { type RecordedRequest, startModelServer } from "../../model-server/model
 import { reply, type Step, text, toolUse } from "../../model-server/step.ts";
 import type { TestModel } from "./test-model.ts";
 
-/** Tools with their arguments. A list may name one tool several times. */
+/** Tools with their arguments. A list may contain one tool several times. */
 type Uses = Readonly<Record<string, JsonObject>>;
 
 interface WordsAndUses {
   readonly say?: string;
   readonly use?: Uses | readonly Uses[];
-  /** The model takes so long before it writes anything. @defaultValue 0 */
+  /** How long the model takes before it writes anything. @defaultValue 0 */
   readonly afterMs?: number;
 }
 
 const REPLY = fieldsOf<WordsAndUses>({ say: true, use: true, afterMs: true });
 
-/** What the model answers to one request: words, calls of tools, or both. */
+/** The model's reply to one request: text, tool calls or both. */
 export type ScriptedReply =
   | string
   | WordsAndUses
-  // A step of the model server: for faults, thinking, and whole recorded streams.
+  // A step of the model server, for faults, thinking and complete recorded streams.
   | Step;
 
 export type Script =
@@ -28,8 +28,8 @@ export type Script =
   | ((request: RecordedRequest, index: number) => ScriptedReply | Promise<ScriptedReply>);
 
 /**
- * A model that says what the test tells it to. It speaks the Messages API over HTTP on loopback, and refuses what
- * Anthropic would refuse. A list has one reply for each request of the talk.
+ * Returns a model that replies as the test says. It serves the Messages API over loopback HTTP, and rejects what
+ * Anthropic would reject. A list needs one reply for each request of the session.
  */
 export function scripted(script: Script): TestModel {
   return {

@@ -1,16 +1,16 @@
-/** The model of a test's talk. */
+/** The model of a test's session. */
 export interface TestModel {
-  /** Starts it for one talk. The talk closes it. */
+  /** Starts the model for one session, which closes it. */
   readonly open: () => Promise<OpenModel>;
 }
 
 export interface OpenModel {
-  /** The Messages API's address; undefined: Anthropic's. */
+  /** The base URL of the Messages API. `undefined` means Anthropic's. */
   readonly baseUrl: string | undefined;
   readonly apiKey: string;
-  /** What the model has found wrong with the test or the agent. A test with any problem has failed. */
+  /** What the model found wrong with the test or the agent. Any problem fails the test. */
   readonly problems: () => readonly string[];
-  /** Number of replies that were not asked for yet. */
+  /** The number of replies that have not been requested yet. */
   readonly left: () => number;
   readonly close: () => Promise<void>;
 }

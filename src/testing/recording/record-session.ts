@@ -18,23 +18,23 @@ import { toCalls } from "./to-calls.ts";
 interface RecordOptions {
   readonly databaseUrl: string;
   readonly room: string;
-  /** The agent's parley.config.ts. */
+  /** The path of the agent's parley.config.ts. */
   readonly config: string;
-  /** Of the test; the cassette is written beside it. */
+  /** The path of the test. The cassette is written next to it. */
   readonly file: string;
 }
 
 export interface RecordedTest {
   readonly cassette: string;
   readonly turns: number;
-  /** Why the test ends before the recorded session does; undefined when it is complete. */
+  /** Why the test ends before the recorded session. `undefined` if the test is complete. */
   readonly endsBecause: string | undefined;
 }
 
 /**
- * Makes a test and its cassette from a stored session. They end before the first turn that cannot be played again.
+ * Writes a test and its cassette from a stored session. They end before the first turn that cannot be replayed.
  *
- * @throws {AppError} `conversation_not_found`; `invalid_state` when its first turn cannot be played again
+ * @throws {AppError} `conversation_not_found`, or `invalid_state` if its first turn cannot be replayed
  */
 export async function recordSession({ databaseUrl, ...options }: RecordOptions): Promise<RecordedTest> {
   const sql = connect(withoutPreparing(databaseUrl), { maxConnections: 1, applicationName: "parley record" });

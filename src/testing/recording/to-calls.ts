@@ -9,14 +9,14 @@ import type { Json } from "../../model-server/step.ts";
 interface RecordedTurn {
   readonly turn: TurnRecord;
   readonly before: readonly TurnRecord[];
-  /** When each of its blocks was stored, in milliseconds since it began. */
+  /** When each of the turn's blocks was stored, in milliseconds since the turn began. */
   readonly times: readonly number[];
 }
 
 /**
- * Makes a turn's model calls from its stored blocks. A call's request has the messages alone, built by the same
- * function as in a session: tools and instructions are not stored. Each block comes whole, at the time at which it was
- * stored, which is when the model had written it.
+ * Makes a turn's model calls from its stored blocks. A call's request contains only the messages, built by the same
+ * function as in a session: tools and instructions are not stored. Each block arrives as a whole when it was stored,
+ * which is when the model had finished it.
  */
 export function toCalls({ turn, before, times }: RecordedTurn, redact: Redact): RecordedCall[] {
   return modelCalls(turn, times).map(({ blocks, start, writtenMs }, index) => {

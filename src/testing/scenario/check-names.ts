@@ -6,8 +6,8 @@ import type { AgentParts } from "../stage/stage.ts";
 import type { Scenario } from "./schema.ts";
 
 /**
- * Checks the names of tools that would be of no use without a tool: an answer to its question would never be given, and what
- * must be absent would always be.
+ * Checks tool names where a misspelled one would go unnoticed: a permission answer would never be used, and a call that
+ * must be absent would always be absent.
  *
  * @throws {AppError} `invalid_config` naming the tool
  */
@@ -16,7 +16,7 @@ export function checkNames({ turns, ...scenario }: Scenario, { tools, config }: 
   const devices = parts.flatMap(({ device = {} }) => Object.keys(device));
   const names = [...tools.keys(), ...devices, ...BUILT_IN_TOOLS, ...CALL_TOOLS, "hand_off", "ask_user"];
   const prefixes = Object.keys(config.mcpServers).map(toolPrefix);
-  // A model may be made to call a tool that does not exist.
+  // A script may make the model call a tool that does not exist.
   const called = turns.flatMap(({ model = [] }) => model.flatMap(({ use = [] }) => use.flatMap(Object.keys)));
   const absent = turns.flatMap(({ expect = [] }) =>
     expect.filter(({ absent }) => absent).flatMap(({ calls = [], asked = [] }) => [...calls.map(nameOf), ...asked]),
@@ -26,7 +26,7 @@ export function checkNames({ turns, ...scenario }: Scenario, { tools, config }: 
   const asked = parts.flatMap(({ permission = [] }) => permission.flatMap(({ tool }) => tool ?? []));
   const lines = [
     ...asked.filter(isUnknown).map((tool) => `permission.${tool}: ${noTool(tool, names)}`),
-    // That a tool with quite another name is absent may be what is tested.
+    // The test may check that an unknown tool is absent, so only names similar to a known one are reported.
     ...absent
       .filter((tool) => isUnknown(tool) && didYouMean(tool, names) !== "")
       .map((tool) => `expect.${tool}: ${noTool(tool, names)}`),

@@ -3,13 +3,13 @@ import { cutJson, showCall, showQuestion } from "../show-turn.ts";
 import type { SeenCall, Turn } from "../turn.ts";
 import type { Expectation, ExpectedCall } from "./schema.ts";
 
-/** One thing of a turn that is not as expected, as lines of a diff. */
+/** One difference between a turn and its expectations, as a line of a diff. */
 export interface Problem {
   readonly part: "calls" | "asks" | "agent" | "end";
   readonly expected: string;
 }
 
-/** Compares a turn with what is expected of it. A turn must have completed, unless another end is expected. */
+/** Compares a turn with its expectations. It must have completed, unless an expectation names another state. */
 export function checkTurn(turn: Turn, expectations: readonly Expectation[]): Problem[] {
   const saysState = expectations.some(({ state }) => state !== undefined);
   const problems = expectations.flatMap((each) => [...(each.absent ? checkAbsent : checkPresent)(turn, each)]);
@@ -21,7 +21,7 @@ function* checkPresent(turn: Turn, { say = [], calls = [], asked = [], state, ..
   for (const each of say) if (!holds(turn.text, each)) yield problem("agent", String(each));
   let from = 0;
   for (const each of calls) {
-    // A call that failed is what was expected only where its error is.
+    // A failed call matches only if its error is expected.
     const isExpected = (call: SeenCall) =>
       isSuch(call, each) && (call.errorCode === undefined || each.error !== undefined);
     const at = turn.calls.findIndex((call, index) => index >= from && isExpected(call));
@@ -68,7 +68,7 @@ function showExpected({ name, args, result, error, on }: ExpectedCall): string {
   ].join(" ");
 }
 
-/** Shows the turn with its problems as a diff: `-` is what was expected, `+` is what came instead. */
+/** Shows the turn and its problems as a diff: `-` is what was expected, `+` what happened instead. */
 export function diffTurn(turn: Turn, problems: readonly Problem[]): string {
   const parts = [
     { part: "calls", label: "calls: ", lines: turn.calls.map(showCall) },

@@ -16,27 +16,27 @@ import { checkNames } from "./check-names.ts";
 import { checkTurn, diffTurn, type Problem } from "./check-turn.ts";
 import { type Expectation, type Scenario, scenarioSchema, type ScenarioTurn } from "./schema.ts";
 
-/** How one run of a test went. */
+/** The result of one run of a test. */
 export interface TestRun {
   readonly file: string;
   readonly name: string;
-  /** From 1. */
+  /** The number of the run, from 1. */
   readonly run: number;
   readonly ms: number;
-  /** Why it failed, for people; a scenario's failure also shows the turn. */
+  /** Why the run failed, for people. A failed expectation also shows the turn. */
   readonly failure: string | undefined;
 }
 
 export interface RunOptions {
-  /** How often it is run. @defaultValue the file's own number */
+  /** How often to run the test. @defaultValue the file's own number */
   readonly repeat?: number | undefined;
-  /** Servers in whose rooms it is run. @defaultValue none: it is run in memory */
+  /** The servers in whose rooms the test runs. @defaultValue none: the test runs in memory */
   readonly room?: RoomServers | undefined;
   /** Whether both ends speak and listen, which needs a room. @defaultValue false */
   readonly voice?: boolean;
 }
 
-/** Runs a scenario, as often as is wanted. A file that cannot be read is a run that failed. */
+/** Runs a scenario, repeatedly if requested. A file that cannot be read yields one failed run. */
 export async function* runScenario(file: string, options: RunOptions = {}): AsyncGenerator<TestRun> {
   let scenario: Scenario;
   try {
@@ -100,7 +100,7 @@ function prepare(talk: Talk, { device, permission = [] }: Pick<ScenarioTurn, "de
   for (const { answer, ...options } of permission) talk.permission(answer, options);
 }
 
-/** The cassette if the file names one, else a script from its turns, else the real model. */
+/** Returns the cassette that the file names, else a script of its turns' replies, else the real model. */
 function toModel({ cassette: file, timed: isTimed, turns }: Scenario, folder: string): TestModel {
   if (file !== undefined) return cassette(resolve(folder, file), { isTimed });
   const script = turns.flatMap(({ model = [] }) => model);
@@ -119,7 +119,7 @@ async function readScenario(file: string): Promise<Scenario> {
   return parseScenario(text, file);
 }
 
-/** @param file is named in errors */
+/** @param file named in errors */
 function parseScenario(text: string, file: string): Scenario {
   let value: unknown;
   try {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../lib/json.ts";
 const ms = z.number().int().nonnegative();
 const map = z.record(z.string(), z.json());
 
-/** A text; one between slashes is a regular expression, as `/par(is|ma)/i`. */
+/** A string. Between slashes it is a regular expression, such as `/par(is|ma)/i`. */
 const pattern = z.string().transform((text, context) => {
   try {
     return toPattern(text);
@@ -52,15 +52,15 @@ const behaviour = z
     return answer(value, announced);
   });
 
-/** One thing or a list of them. */
+/** One item or a list of items. */
 const listOf = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (Array.isArray(value) ? (value as unknown[]) : [value]), z.array(schema).min(1));
 
-/** Also takes a word alone, in the place of a map that has only this field. */
+/** Also accepts a string in place of an object that has only this field. */
 const wordFor = <Schema extends z.ZodType>(field: string, schema: Schema) =>
   z.preprocess((value) => (typeof value === "string" ? { [field]: value } : value), schema);
 
-/** Behaviours by the tool's name; a list has one for each call. */
+/** Behaviors by tool name. A list has one for each call. */
 const tools = z.record(z.string(), listOf(behaviour));
 
 const ANY_TOOL = "*";
@@ -83,7 +83,7 @@ const permissionAnswer = z
       ...(editedInput !== undefined && { editedInput: editedInput as JsonObject }),
     };
   });
-/** Answers by the tool's name; a word alone is the answer for all tools. */
+/** Permission answers by tool name. A string alone is the answer for all tools. */
 const permission = wordFor(ANY_TOOL, z.record(z.string(), wordFor("answer", permissionAnswer))).transform((byTool) =>
   Object.entries(byTool).map(([tool, how]) => ({ ...how, ...(tool !== ANY_TOOL && { tool }) })),
 );
@@ -134,7 +134,7 @@ const expectation = z
   });
 
 const turn = z.strictObject({
-  /** The participant's words. Absent: the turn begins by itself. */
+  /** The participant's message. Absent for a turn that starts by itself. */
   user: z.string().min(1).exactOptional(),
   model: listOf(reply).exactOptional(),
   device: tools.exactOptional(),
@@ -147,12 +147,12 @@ const turn = z.strictObject({
 export const scenarioSchema = z
   .strictObject({
     name: z.string().min(1).exactOptional(),
-    /** Paths are relative to the file. */
+    /** Relative to the file, like all paths. */
     config: z.string().min(1).exactOptional(),
-    /** Which agent serves the talk. */
+    /** The agent that starts the session. */
     agent: z.string().min(1).exactOptional(),
     cassette: z.string().min(1).exactOptional(),
-    /** Whether the cassette is played in the time in which it was recorded. */
+    /** Whether the cassette is replayed with its recorded delays. */
     timed: z.boolean().default(false),
     mocks: tools.default({}),
     device: tools.exactOptional(),
@@ -174,7 +174,7 @@ function toPattern(text: string): string | RegExp {
   return source === undefined ? text : new RegExp(source, flags);
 }
 
-/** Makes each text between slashes a regular expression. */
+/** Replaces each string between slashes with a regular expression. */
 function withPatterns(value: unknown): unknown {
   if (typeof value === "string") return toPattern(value);
   if (Array.isArray(value)) return value.map(withPatterns);

@@ -1,6 +1,6 @@
 import type { TestRun } from "./run-scenario.ts";
 
-/** The runs as JUnit's XML, which CI systems read. */
+/** Returns the runs as JUnit XML, which CI systems read. */
 export function toJunit(runs: readonly TestRun[]): string {
   const failures = runs.filter(({ failure }) => failure !== undefined).length;
   const seconds = (ms: number) => (ms / 1_000).toFixed(3);
@@ -22,7 +22,7 @@ export function toJunit(runs: readonly TestRun[]): string {
   ].join("\n");
 }
 
-/** The short form of a failure for JUnit's list: where it was, what was expected and what came. */
+/** Shortens a failure for JUnit's list: its turn, what was expected and what happened. */
 function summary(failure: string): string {
   const [first = "", ...more] = failure.split("\n");
   const message = [first, ...more.filter((line) => /^[-+✖] /u.test(line))].join(" ");
@@ -32,7 +32,7 @@ function summary(failure: string): string {
 const MAX_MESSAGE_LENGTH = 300;
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Also removes control characters: XML does not allow most of them, not even escaped. */
+/** Also replaces control characters: XML does not allow most of them, not even escaped. */
 function escape(text: string): string {
   return text
     .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "�")

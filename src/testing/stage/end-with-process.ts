@@ -2,8 +2,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const endings = new Set<() => void>();
 
 /**
- * Has `end` called when this process ends before the returned function was called: by Ctrl-C, or with tests that have not
- * closed what they opened. There is no time left to wait for anything.
+ * Calls `end` if this process ends before the returned function is called: by Ctrl-C, or because tests did not close
+ * what they opened. `end` must be synchronous, because the process waits for nothing.
  */
 export function endWithProcess(end: () => void): () => void {
   if (endings.size === 0) watch();
@@ -30,7 +30,7 @@ function endAll(): void {
   endings.clear();
 }
 
-/** As without us: the signal ends the process, unless somebody else listens to it, too. */
+/** Keeps the default behavior: the signal ends the process unless it has another listener. */
 function endBy(signal: NodeJS.Signals): void {
   endAll();
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);

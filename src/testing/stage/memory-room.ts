@@ -4,8 +4,8 @@ import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input
 const AGENT: RoomPeer = { identity: "agent-test", isAgent: true };
 
 /**
- * A room in memory with an agent and one participant. Bytes arrive in the order in which they were sent, and always
- * after the call that sends them has returned, so that neither end is called while it is still at work.
+ * An in-memory room with an agent and one participant. Bytes arrive in the order in which they were sent, and always
+ * after the sending call has returned, so that neither end is called while it is still running.
  */
 export class MemoryRoom {
   readonly name = "test";
@@ -15,13 +15,13 @@ export class MemoryRoom {
   #joins = 0;
   #isIn = false;
 
-  /** @param take gets what the agent would hear of the room */
+  /** @param take receives what the agent would receive from the room */
   constructor(identity: string, take: OnRoomInput) {
     this.#identity = identity;
     this.#take = take;
   }
 
-  /** The agent sends. */
+  /** Sends bytes from the agent. */
   publish(bytes: Uint8Array, to: readonly string[] | undefined): Promise<void> {
     const join = this.#joins;
     if (!to || to.includes(this.#identity))
@@ -31,7 +31,7 @@ export class MemoryRoom {
     return Promise.resolve();
   }
 
-  /** The participant comes in, for the first time or again. */
+  /** Lets the participant join, or rejoin. */
   enter(): Transport {
     this.#isIn = true;
     this.#joins += 1;

@@ -12,7 +12,7 @@ import type { Stage, StageOptions } from "./stage.ts";
 
 const SESSION = "test";
 
-/** Opens a real session with its room and its record in memory. Tools and wire are real, too. */
+/** Opens a real session whose room and store are in memory. The tools and the protocol are real. */
 export async function openMemoryStage({ agent, model, identity, watch }: StageOptions): Promise<Stage> {
   const room = new MemoryRoom(identity, (input) => {
     if (input.type === "joined") memories?.noteJoined(input.participant.identity);

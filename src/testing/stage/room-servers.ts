@@ -11,15 +11,16 @@ import { endWithProcess } from "./end-with-process.ts";
 const REMOVE_WITHIN_MS = 5_000;
 const REMOVE_AGAIN_MS = 20;
 
-/** Servers for talks in a room. */
+/** The servers for sessions in a real room. */
 export interface RoomServers {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** A database for tests: its tables are brought up to date, and the talks are stored in it. */
+  /** A database for tests. Its schema is migrated, and the sessions are stored in it. */
   readonly databaseUrl: string;
 }
 
 /**
- * Starts a livekit-server and a PostgreSQL for the talks of a test file or of a whole run. The caller disposes of them.
+ * Starts a livekit-server and a PostgreSQL for the sessions of a test file or of a whole run. The caller disposes of
+ * them.
  *
  * @example
  * await using servers = await startRoomServers();
@@ -32,7 +33,7 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   const pids: number[] = [];
   cleanup.defer(endWithProcess(() => killServers(pids, dataDir)));
   const cacheDir = resolve(process.env["PARLEY_CACHE_DIR"] || ".cache");
-  // Without a livekit-server the first start builds one, which takes minutes: these lines say so.
+  // Without a livekit-server, the first start builds one. That takes minutes, which these lines report.
   const progress = (line: string) => void process.stderr.write(`parley: ${line}\n`);
   const livekit = await startLivekitServer({ dataDir, cacheDir, port: await findLivekitPort(), progress });
   pids.push(livekit.pid);
@@ -44,16 +45,16 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   return { livekit, databaseUrl: postgres.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Nothing of theirs is kept, so it needs no order: both servers end at once by SIGQUIT, PostgreSQL with its children. */
+/** SIGQUIT ends both servers at once, including PostgreSQL's child processes. Their data is deleted anyway. */
 function killServers(pids: readonly number[], dataDir: string): void {
   for (const pid of pids) {
     try {
       process.kill(pid, "SIGQUIT");
     } catch {
-      // It has ended by itself.
+      // It has already exited.
     }
   }
-  // PostgreSQL writes until it has ended.
+  // PostgreSQL keeps writing until it has exited.
   const until = performance.now() + REMOVE_WITHIN_MS;
   while (existsSync(dataDir) && performance.now() < until) {
     try {

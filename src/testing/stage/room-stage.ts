@@ -20,15 +20,15 @@ import { createSessionModel } from "../../worker/job/session-model.ts";
 import { type RoomServers, startRoomServers } from "./room-servers.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 
-/** LiveKit subscribes to nothing by itself: in a talk by voice each end subscribes to what it wants to hear. */
+/** No automatic subscriptions: in a voice session, each end subscribes to the tracks it needs. */
 const NO_TRACKS = { autoSubscribe: false, dynacast: false };
 
 export interface RoomStageOptions extends StageOptions {
-  /** @defaultValue both are started for this stage */
+  /** @defaultValue both servers are started for this stage */
   readonly servers?: RoomServers | undefined;
   /** Whether both ends speak and listen. */
   readonly hasVoice: boolean;
-  /** The participant's language, BCP 47. */
+  /** The participant's language (BCP 47). */
   readonly language: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   };
 }
 
-/** Imported only in a talk by voice, because AgentSession is large. */
+/** Imported only for a voice session, because AgentSession is large. */
 async function openSound(language: string | undefined) {
   const { Sound } = await import("./sound.ts");
   return Sound.open(language);
@@ -78,14 +78,14 @@ interface AgentPlace {
   readonly speech: Speech | undefined;
 }
 
-/** The worker's part of the room. */
+/** Opens the worker's end of the room. */
 async function openAgent(
   { agent, model, watch }: StageOptions,
   { servers, name, speech }: AgentPlace,
 ): Promise<AsyncDisposable & { readonly room: Room }> {
   await using cleanup = new Cleanup();
   const { tools, agents } = agent;
-  // A speculative model call would use up a reply of the script.
+  // A preemptive model call would use up a reply of the script.
   const config = { ...agent.config, voice: { ...agent.config.voice, speculate: false } };
   const { livekit, databaseUrl } = servers;
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });

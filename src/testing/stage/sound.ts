@@ -11,23 +11,23 @@ import type { StageVoice } from "./stage.ts";
 import { ToldRecogniser } from "./told-recogniser.ts";
 
 const CONNECTED_WITHIN_MS = 15_000;
-/** Longer than the pause between two sentences of the agent. */
+/** Longer than the pause between two of the agent's sentences. */
 const SILENCE_MS = 600;
 const LOOK_FOR_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 
 /**
- * The sound of a talk. espeak-ng speaks for the participant and for the agent, whatever the agent's voice is. The
- * agent's recogniser is told the participant's words.
+ * The audio of a session. espeak-ng speaks for the participant, and for the agent regardless of its configured voice.
+ * The agent's recognizer is a fake that receives the participant's words.
  */
 export class Sound implements StageVoice, AsyncDisposable {
-  /** What the agent's session speaks and listens with. */
+  /** The speech recognition and synthesis of the agent's session. */
   readonly speech: Speech;
   readonly #espeak: Synthesizer;
   readonly #recogniser: ToldRecogniser;
   readonly #language: string;
   #speaker: Speaker | undefined;
-  /** How much was heard in rooms that the participant has left. */
+  /** How much of the agent's sound was received in rooms that the participant has left, in milliseconds. */
   #heardBeforeMs = 0;
 
   private constructor(espeak: Synthesizer, language: string) {
@@ -37,7 +37,7 @@ export class Sound implements StageVoice, AsyncDisposable {
     this.speech = {
       stt: this.#recogniser,
       synthesizer: espeak,
-      // Named voices belong to providers, which a test does not use.
+      // Named voices belong to providers, which tests do not use.
       voiceNamed: async () => espeak,
       close: () => espeak.close(),
     };
@@ -52,9 +52,10 @@ export class Sound implements StageVoice, AsyncDisposable {
   }
 
   /**
-   * Gives the participant, who has joined, a microphone and ears. Resolves when both ends hear each other.
+   * Publishes a microphone for the participant, who has joined, and subscribes to the agent's sound. Resolves when both
+   * ends are subscribed to each other.
    *
-   * @param agentRoom the same room, as the agent sees it
+   * @param agentRoom the same room from the agent's side
    */
   async enter(room: Room, agentRoom: Room): Promise<void> {
     const speaker = new Speaker(room);
@@ -67,7 +68,7 @@ export class Sound implements StageVoice, AsyncDisposable {
     while (!tracks().some(({ track }) => track)) await sleep(LOOK_EVERY_MS, undefined, { signal: late });
   }
 
-  /** To be called before the room is left. */
+  /** Call this before leaving the room. */
   async leave(): Promise<void> {
     const speaker = this.#speaker;
     this.#heardBeforeMs = this.soundMs;
@@ -104,7 +105,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   }
 }
 
-/** Gives up without an error after a while: what has not come by then is seen in the turn. */
+/** Stops waiting after a while without an error: the turn shows what is missing. */
 async function until(isTrue: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + LOOK_FOR_MS;
   while (!isTrue() && performance.now() < giveUpAt) await sleep(LOOK_EVERY_MS);

@@ -19,20 +19,20 @@ import {
 import { abortable } from "../../lib/abortable.ts";
 import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
 
-/** Samples a second of what is said and heard. LiveKit sends 10 ms at a time, which must be a whole number of samples. */
+/** The sample rate in both directions. LiveKit sends 10 ms at a time, which must be a whole number of samples. */
 export const SPEECH_RATE = 16_000;
 const BLOCK_MS = 10;
-/** Root mean square of 16-bit samples above which 10 ms are sound. */
+/** The root mean square of 16-bit samples above which a block of 10 ms counts as sound. */
 const LOUD = 200;
 const QUEUE_MS = 1_000;
-/** How much sound is sent ahead at least, in case this process is late. */
+/** The minimum of audio to send ahead, in case this process is late. */
 const LEAD_MS = 60;
 const LOOK_EVERY_MS = 10;
 
 const NO_EARS = "The agent does not listen: nobody subscribed to the microphone in time. Is STT none there?";
 const NO_VOICE = "The agent has no voice: it published no sound in time. Is TTS none there?";
 
-/** Speaks a text with espeak-ng. @returns 16-bit samples at `SPEECH_RATE` */
+/** Synthesizes a string with espeak-ng. @returns 16-bit samples at `SPEECH_RATE` */
 export async function synthesize(espeak: Synthesizer, text: string, language = "en"): Promise<Int16Array> {
   const { signal } = new AbortController();
   const words = async function* () {
@@ -49,7 +49,7 @@ export async function synthesize(espeak: Synthesizer, text: string, language = "
   return Int16Array.from(samples);
 }
 
-/** Of each 10 ms of a speech, whether it is sound. */
+/** Returns for each 10 ms of a speech whether it is sound. */
 export function loudBlocks(speech: Int16Array, rate = SPEECH_RATE): boolean[] {
   const length = (rate * BLOCK_MS) / 1_000;
   return Array.from({ length: Math.ceil(speech.length / length) }, (_, block) => {
@@ -58,9 +58,9 @@ export function loudBlocks(speech: Int16Array, rate = SPEECH_RATE): boolean[] {
   });
 }
 
-/** The microphone and the ears of a participant: what it says and hears is real sound. */
+/** A participant's microphone and speaker, with real audio. */
 export class Speaker {
-  /** `performance.now()` of the end of each 10 ms of sound that came from the agent. */
+  /** `performance.now()` at the end of each 10 ms of sound from the agent. */
   readonly heardAt: number[] = [];
   readonly #room: Room;
   readonly #frameMs: number;
@@ -73,9 +73,10 @@ export class Speaker {
   #microphone: LocalTrackPublication | undefined;
 
   /**
-   * @param room the participant's, already connected
-   * @param frameMs how much sound is sent and read at once, a multiple of 10: longer frames cost less where many
-   *   speakers share a process
+   *
+   * @param room the participant's room, already connected
+   * @param frameMs how much audio is sent and read at once, a multiple of 10. Longer frames cost less if many speakers
+   *   share a process.
    */
   constructor(room: Room, frameMs = 20) {
     this.#room = room;
@@ -86,7 +87,7 @@ export class Speaker {
       for (const publication of participant.trackPublications.values()) subscribe(publication, participant);
   }
 
-  /** Publishes the microphone, which sends silence while nothing is said. */
+  /** Publishes the microphone, which sends silence between utterances. */
   async publish(): Promise<void> {
     const track = LocalAudioTrack.createAudioTrack("microphone", this.#source);
     const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
@@ -95,9 +96,9 @@ export class Speaker {
   }
 
   /**
-   * Resolves when the agent's track is subscribed to, and the agent has subscribed to the microphone.
+   * Resolves when the participant is subscribed to the agent's track and the agent to the microphone.
    *
-   * @throws {Error} that says which of the two is missing when it takes too long
+   * @throws {Error} that names the missing subscription if it takes too long
    */
   async untilConnected(timeoutMs = 15_000): Promise<void> {
     const signal = AbortSignal.timeout(timeoutMs);
@@ -109,12 +110,12 @@ export class Speaker {
     if (missing.length > 0) throw new Error(missing.join(" "));
   }
 
-  /** Whether some of the speech is still to be sent. */
+  /** Whether part of the speech has not been sent yet. */
   get isTalking(): boolean {
     return this.#pending.length > 0;
   }
 
-  /** Says it. Resolves when its last sound has gone out. @returns `performance.now()` of its beginning and its end */
+  /** Plays a speech. Resolves when its last sound was sent. @returns `performance.now()` at its start and its end */
   async play(speech: Int16Array): Promise<{ readonly from: number; readonly to: number }> {
     const from = performance.now() + this.#source.queuedDuration;
     const said = Promise.withResolvers<number>();
@@ -125,7 +126,7 @@ export class Speaker {
     return { from, to };
   }
 
-  /** Resolves when sound has come from the agent after `since`. @returns when it came. @throws {Error} when none does */
+  /** Resolves when the agent has made a sound after `since`. @returns its time @throws {Error} on a timeout */
   async untilSound(since = 0, timeoutMs = 15_000): Promise<number> {
     // The times are in order, so each check needs only the last one.
     await this.until(() => (this.heardAt.at(-1) ?? 0) > since, timeoutMs, "sound");
@@ -133,10 +134,10 @@ export class Speaker {
   }
 
   /**
-   * Resolves when the agent has been silent for so long.
+   * Resolves when the agent has been silent for `ms`.
    *
-   * @returns when its last sound was heard
-   * @throws {Error} when it goes on speaking
+   * @returns the time of its last sound
+   * @throws {Error} if it keeps speaking
    */
   async untilSilence(ms = 1_000, timeoutMs = 20_000): Promise<number> {
     await this.until(() => performance.now() - (this.heardAt.at(-1) ?? 0) > ms, timeoutMs, "silence");
@@ -189,7 +190,7 @@ export class Speaker {
   }
 }
 
-/** Subscribes to the agent alone, not to other participants. */
+/** Subscribes to the agent only, not to other participants. */
 function subscribe(publication: RemoteTrackPublication, { kind }: RemoteParticipant): void {
   if (publication.kind === TrackKind.KIND_AUDIO && kind === ParticipantKind.AGENT) publication.setSubscribed(true);
 }

@@ -1,15 +1,15 @@
 import { stt } from "@livekit/agents";
 
 interface ToldRecogniserOptions {
-  /** The language that it reports, BCP 47. */
+  /** The language to report (BCP 47). */
   readonly language: string;
-  /** Whether the participant still speaks. */
+  /** Whether the participant is still speaking. */
   readonly isTalking: () => boolean;
 }
 
 /**
- * Stands for a recogniser, which would need a model or a network: it is told the words. When somebody speaks, and when
- * an utterance is over, is still found out from the real sound.
+ * A fake recognizer that receives the words, so that tests need neither a model nor a network. The beginning and the
+ * end of an utterance are still detected in the real audio.
  */
 export class ToldRecogniser extends stt.STT {
   readonly label = "parley.testing";
@@ -21,13 +21,13 @@ export class ToldRecogniser extends stt.STT {
     this.#options = options;
   }
 
-  /** The words that are understood next. */
+  /** Sets the words to recognize next. */
   expect(words: string): void {
     this.#words = words;
   }
 
   protected override async _recognize(): Promise<stt.SpeechEvent> {
-    // A pause between sentences ends a piece of recognition: earlier pieces are empty, the last one has all the words.
+    // A pause between sentences ends a segment. Earlier segments are empty; the last one contains all the words.
     const text = this.#options.isTalking() ? "" : this.#words;
     if (text !== "") this.#words = "";
     const language = this.#options.language as stt.SpeechData["language"];

@@ -9,7 +9,7 @@ const EXACTLY_ONE = "`client`: exactly one ToolUseResult.";
 const TIMES_OUT =
   '| `timeoutMs` passes | abort it; `success: false`, `timeout`, "Tool execution exceeded timeout of {timeoutMs}ms" |';
 
-/** Requests that a client takes. */
+/** Requests that a client accepts. */
 export const callChecks: readonly Check<ClientTalk>[] = [
   check("call.answered", ["MUST", EXACTLY_ONE], async (talk) => {
     const { id } = await talk.request({ toolName: "echo", parameters: VALUE });
@@ -138,14 +138,14 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
     ensure(success, `A call of 200 ms failed with ${errorCode}: timeoutMs 0 stands for 30000`);
   }),
   check("timeout.clamped", ["MUST", "| `timeoutMs` | 600000; above it is clamped |"], async (talk) => {
-    // Longer than the timers of many languages can wait: they would fire at once.
+    // Longer than the maximum timer in many languages, where such a timer fires at once.
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 2 ** 40 });
     const { success, errorCode } = await talk.result(id);
     ensure(success, `A call of 200 ms failed with ${errorCode}, with a timeoutMs of 2^40`);
   }),
 ];
 
-/** The same request again. */
+/** A request that is sent again. */
 export const repeatChecks: readonly Check<ClientTalk>[] = [
   check(
     "repeat.same-result",

@@ -22,7 +22,7 @@ async function startSlow(talk: ClientTalk, execution: "client" | "either" = "cli
 const cancel = (talk: ClientTalk, id: string, reason: MessageBody<"tool_use_cancel">["reason"] = "interrupted") =>
   talk.send({ type: "tool_use_cancel", body: { id, reason } });
 
-/** Calls that the worker ends. */
+/** Calls that the worker cancels. */
 export const cancelChecks: readonly Check<ClientTalk>[] = [
   check("cancel.aborts", ["MUST", CANCELLED], async (talk) => {
     talk.needs("tool_use_cancel");
@@ -82,7 +82,7 @@ export const cancelChecks: readonly Check<ClientTalk>[] = [
 const isAckOf = (stanzaId: number) => (body: MessageBody<"acknowledgement">) =>
   Math.abs(body.acknowledgedStanzaId) === Math.abs(stanzaId);
 
-/** Calls with `execution: "either"`, which the server could run, too. */
+/** Calls with `execution: "either"`, which the server can run as well. */
 export const eitherChecks: readonly Check<ClientTalk>[] = [
   check("either.answered", ["MUST", "`either`: answer it before its deadline"], async (talk) => {
     const { id } = await talk.request({ toolName: "echo", execution: "either" });

@@ -12,7 +12,7 @@ const AGENT_ONLY = "take packets and streams from such participants only.";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-/** Long frames, and frames that are not for the client. */
+/** Long frames, and frames that the client must skip. */
 export const frameChecks: readonly Check<ClientTalk>[] = [
   check("frame.long-result", ["MUST", LONG], async (talk) => {
     const { id } = await talk.request({ toolName: "big", parameters: { bytes: 100_000 } });
@@ -108,10 +108,10 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
 
 /** LiveKit announces a participant without tracks up to 3 s late. */
 const ANNOUNCED_WITHIN_MS = 3_500;
-/** LiveKit needs seconds to deliver four megabytes, and later messages wait behind them. */
+/** LiveKit takes seconds to deliver four megabytes, and later messages wait behind them. */
 const LONG_FRAME_WITHIN_MS = 15_000;
 
-/** Frames of participants that are no workers. */
+/** Frames from participants that are not workers. */
 export const senderChecks: readonly Check<ClientTalk>[] = [
   check(
     "sender.unannounced",
@@ -125,17 +125,17 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
   check("sender.stream", ["MUST", AGENT_ONLY], (talk) => ensureNotObeyed(talk, { way: "stream", isAnnounced: true })),
 ];
 
-/** Two strangers send a packet, because LiveKit may announce one of them before its packet has arrived. */
+/** Two strangers send a packet, because LiveKit may announce one of them before its packet arrives. */
 const STRANGERS = 2;
 
-/** Lets participants that are no agents ask for a call. @throws {SubjectFault} when the client runs it */
+/** Sends a request from participants that are not agents. @throws {SubjectFault} if the client runs or answers it */
 async function ensureNotObeyed(
   talk: ClientTalk,
   { way, isAnnounced }: { readonly way: Way; readonly isAnnounced: boolean },
 ): Promise<void> {
   let answers = 0;
   const ids = Array.from({ length: isAnnounced ? 1 : STRANGERS }, () => createId());
-  // LiveKit announces all newcomers at its next beat. Just after a beat there is time for a packet before the next one.
+  // LiveKit announces newcomers periodically. Right after that, a packet can arrive before the next announcement.
   if (!isAnnounced) await talk.untilAnnounced(await talk.joinStranger(), ANNOUNCED_WITHIN_MS);
   for (const id of ids) {
     const stranger = await talk.joinStranger(() => (answers += 1));

@@ -80,7 +80,7 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** How a client joins a room that has no worker yet. */
+/** How a client joins a room that does not have a worker yet. */
 export const waitingChecks: readonly Check<ClientTalk>[] = [
   check(
     "join.waits",

@@ -13,7 +13,7 @@ const SENT_AGAIN =
   "If you leave, the call waits up to 10 s, within its deadline, for the same identity; the same request is then sent again.";
 const BACK_WITHIN_MS = 15_000;
 
-/** Lets the client leave the room and join again. @returns its new Configuration */
+/** Makes the client leave the room and rejoin. @returns its new Configuration */
 async function rejoin(talk: ClientTalk): Promise<MessageBody<"configuration">> {
   const before = talk.frames.items.length;
   talk.joins.push(before);
@@ -33,7 +33,7 @@ function ensureLastSeen({ lastSequenceSeen }: MessageBody<"configuration">, expe
   );
 }
 
-/** A client that leaves and comes back. */
+/** A client that leaves and rejoins. */
 export const rejoinChecks: readonly Check<ClientTalk>[] = [
   check("rejoin.configuration", ["MUST", CONFIGURE_AGAIN], async (talk) => void (await rejoin(talk))),
   check("rejoin.last-seen", ["MUST", CONFIGURE_AGAIN], async (talk) => {
@@ -83,7 +83,7 @@ export const rejoinChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** A worker that dies, and one that takes its place. */
+/** A worker that dies, and the worker that replaces it. */
 export const otherWorkerChecks: readonly Check<ClientTalk>[] = [
   check("worker.killed", ["MUST", "send Configuration again when another agent comes."], async (talk) => {
     await replaceWorker(talk);
@@ -124,7 +124,7 @@ async function replaceWorker(talk: ClientTalk): Promise<void> {
   await talk.nextConfiguration(before, BACK_WITHIN_MS);
 }
 
-/** `cut` breaks the line to LiveKit, which LiveKit's package then mends by itself. */
+/** `cut` breaks the connection to LiveKit. LiveKit's client SDK then reconnects by itself. */
 export function cutChecks(cut: () => void): readonly Check<ClientTalk>[] {
   return [
     check("reconnect.by-itself", ["MUST", CONFIGURE_AGAIN], async (talk) => {

@@ -17,7 +17,7 @@ function framesOf(talk: ClientTalk, text: string): Frame[] {
   return talk.frames.items.filter(({ message }) => message?.type === "user_message" && message.body.content === text);
 }
 
-/** Says something that the worker does not acknowledge, as if it were lost, and waits for it to come again. */
+/** Makes the client say something, does not acknowledge it, as if it were lost, and waits until it is sent again. */
 async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Frame[]> {
   const isIt = ({ message }: Frame) => message?.type === "user_message" && message.body.content === text;
   talk.acknowledges = (frame) => !isIt(frame) || framesOf(talk, text).length > 1;
@@ -58,7 +58,7 @@ export const lostResultChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** A worker that gets too many messages. */
+/** A worker that receives too many messages. */
 export const rateChecks: readonly Check<ClientTalk>[] = [
   check("rate.again", ["MUST", RATE], async (talk) => {
     const [first, second] = await refuseMessage(talk, "This is too much");
@@ -72,7 +72,7 @@ export const rateChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** Says something that the worker refuses as too fast, and waits for it to come again. */
+/** Makes the client say something, rejects it with 429, and waits until it is sent again. */
 async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [Frame, Frame]> {
   talk.acknowledges = () => framesOf(talk, text).length !== 1;
   talk.program.command({ command: "say", text });
@@ -84,7 +84,7 @@ async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [
   return [first, second];
 }
 
-/** Once it has its Ack, a message is not sent again. */
+/** Once acknowledged, a message is not sent again. */
 export const acknowledgedChecks: readonly Check<ClientTalk>[] = [
   check(
     "lost.not-after-ack",

@@ -8,7 +8,7 @@ const check = make<ClientTalk>;
 const DENSE = "| `sequence` | integer | yes | From 1, dense in an answer. |";
 const FINAL = "The last one of an answer always has `isFinal: true`, even with empty text.";
 
-/** Lets the client say something. @returns its UserMessage */
+/** Makes the client say something. @returns its UserMessage */
 export async function say(talk: ClientTalk, text: string): Promise<MessageBody<"user_message">> {
   talk.program.command({ command: "say", text });
   return talk.next("user_message", ({ content }) => content === text);
@@ -29,7 +29,7 @@ async function ensureAnswer(talk: ClientTalk, messageId: string, expected: strin
   ensure(text === expected, `The answer is "${expected}", and the client has "${String(text)}"`);
 }
 
-/** Messages of the participant, and the worker's answers. */
+/** The participant's messages and the worker's answers. */
 export const talkChecks: readonly Check<ClientTalk>[] = [
   check("talk.user-message", ["MUST", "| `content` | text | yes | What the participant wrote. |"], async (talk) => {
     await say(talk, "What is in my notes? ☕");
@@ -143,7 +143,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
 
 const SLOW_MS = 6_000;
 
-/** A worker that acknowledges at once, but is slow to answer. */
+/** A worker that acknowledges at once but takes long to answer. */
 export const slowChecks: readonly Check<ClientTalk>[] = [
   check(
     "slow.answer",
@@ -161,7 +161,7 @@ export const slowChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** Permissions, for a client that is told to name their feature. */
+/** Permissions, for a client that is asked to announce their feature. */
 export const permissionChecks: readonly Check<ClientTalk>[] = [
   check(
     "permission.answered",

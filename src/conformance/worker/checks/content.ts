@@ -11,20 +11,20 @@ const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-/** Bytes that are no picture or document. */
+/** Bytes that are neither a picture nor a document. */
 const NO_PICTURE = new TextEncoder().encode("I am no picture");
 
 const WORDS = { type: "text", text: "The view:" };
 const VIEW = { type: "image", source: { data: PNG } };
 
-/** @returns the message's id */
+/** Sends a message with attachments. @returns the message's id */
 async function attach(client: KitClient, content: string, attachments: readonly object[]): Promise<string> {
   const id = createId();
   await client.sendWrong({ type: MESSAGES.user_message.number, body: { id, content, attachments } });
   return id;
 }
 
-/** Answers a call with these blocks. @returns how it has ended */
+/** Answers a call with these blocks. @returns how the call ended */
 async function show(talk: WorkerTalk, ...content: readonly object[]) {
   const { id } = await talk.call("kit_echo");
   const body = { id, success: true, result: { seen: true }, content };
@@ -32,7 +32,7 @@ async function show(talk: WorkerTalk, ...content: readonly object[]) {
   return talk.ended(id);
 }
 
-/** Attachments, and results with content for the model or with a display for people. */
+/** Attachments, and results with content for the model or a display for people. */
 export const contentChecks: readonly Check<WorkerTalk>[] = [
   check(
     "content.attached",

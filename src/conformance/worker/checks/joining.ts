@@ -13,7 +13,7 @@ const BAD_TOOL =
 
 const isConfiguration = ({ message }: Frame) => message?.type === "configuration";
 
-/** A client that has said nothing yet. */
+/** A client that has not sent anything yet. */
 export const workerJoiningChecks: readonly Check<WorkerTalk>[] = [
   check("worker.configuration", ["MUST", OWN_CONFIGURATION], async ({ client }) => {
     await client.next("configuration", () => true, 10_000);
@@ -86,7 +86,7 @@ export const announcingChecks: readonly Check<WorkerTalk>[] = [
       const before = client.all("error_message").length;
       const names = Array.from({ length: LIMITS.announcedTools + 6 }, (_, index) => `kit_${index}`);
       const tools = names.map((name) => ({ name, description: "", inputSchema: anyInput }));
-      // Not `send`, which would refuse more than 64 of them.
+      // Not `send`, which would reject more than 64 of them.
       await client.sendWrong({ type: 12, body: { features: [], tools } });
       await client.frames.next(() => client.all("error_message")[before], "an ErrorMessage");
       await client.settle();

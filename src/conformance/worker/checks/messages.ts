@@ -14,7 +14,7 @@ const USER_MESSAGE = MESSAGES.user_message.number;
 const answersTo = (client: KitClient, id: string) =>
   client.all("start_answer").filter(({ previousId }) => previousId === id);
 
-/** What participants say, and how it is answered. */
+/** Participants' messages and their answers. */
 export const messageChecks: readonly Check<WorkerTalk>[] = [
   check(
     "message.answered",
@@ -93,7 +93,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   }),
   check("message.other-topic", ["MUST", "the worker also reads the empty topic, and no other."], async ({ client }) => {
     const id = await client.say("Not for you", { topic: "lk.conformance" });
-    // An answer to the first one would have come before this one.
+    // An answer to the first message would have come before this one.
     await client.answered(await client.say("Hello after another topic"));
     ensure(!client.isAnswered(id), "A message on another topic was answered");
   }),

@@ -11,7 +11,6 @@ const check = make<WorkerTalk>;
 const NEVER_ENDS = "Nothing that a client sends ends the session.";
 const USER_MESSAGE = MESSAGES.user_message.number;
 
-/** Errors about a message. */
 const errorsAbout = (client: KitClient, id: string) =>
   client.all("error_message").filter(({ originatingId }) => originatingId === id);
 
@@ -19,7 +18,7 @@ async function ensureAlive(client: KitClient): Promise<void> {
   await client.answered(await client.say("Are you still there?"));
 }
 
-/** Messages that no worker can use. */
+/** Messages that a worker must reject or ignore. */
 export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
   check(
     "refused.unknown-type",
@@ -126,7 +125,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
       await client.next("error_message", ({ code, originatingId }) => code === 202 && originatingId === permissionId);
     },
   ),
-  // This check is the last one, because it uses up its sender's budget for a while.
+  // This check is the last one, because it exhausts its sender's rate limit for a while.
   check("refused.too-long", ["MUST", "| envelope | 4194304 bytes |"], async (talk) => {
     await talk.client.sendBytes(new Uint8Array(LIMITS.envelopeBytes + 100_000).fill(0x91), { way: "stream" });
     const other = await talk.join("grace");
@@ -135,7 +134,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
   }),
 ];
 
-/** More than a worker takes. */
+/** More messages than a worker accepts. */
 export const floodChecks: readonly Check<WorkerTalk>[] = [
   check(
     "flood.told-once",
@@ -146,7 +145,7 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
     async ({ client }) => {
       const isTold = () => client.all("error_message").some(({ code }) => code === 429);
       const stanzas = new Map<string, number>();
-      // Small messages, because a busy machine may take less than 200 kB a second: too little to use up a budget.
+      // Small messages, because a busy machine may accept less than 200 kB/s, too little to exceed a rate limit.
       const note = (id: string) =>
         ({ type: "commentary", body: { id, messageId: "never_said", content: "x" } }) as const;
       while (!isTold() && stanzas.size < 15 * LIMITS.messageBurst) {
@@ -158,7 +157,7 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
       ensure(stanzas.has(originatingId), "Its originatingId is no message of ours");
       ensure(retryAfterMs > 0, "It does not say when to send the message again");
       const stanzaId = stanzas.get(originatingId) ?? 0;
-      // Messages that were still on their way may use up the budget that has come back.
+      // Messages still in transit may use up the budget that has become available again.
       for (let tries = 0; tries < 8 && !client.isAcknowledged(stanzaId); tries++) {
         await sleep(retryAfterMs + 200);
         await client.send(note(originatingId), { stanzaId });

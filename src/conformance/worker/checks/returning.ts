@@ -10,7 +10,7 @@ const OFFER = withTools({ name: "kit_echo", description: "Gives back its input."
 
 const isWorkers = ({ stanzaId }: Frame) => stanzaId < 0;
 
-/** A client that comes back under its identity. */
+/** A client that rejoins with the same identity. */
 export const returningChecks: readonly Check<WorkerTalk>[] = [
   check("return.replay", ["MUST", REPLAY], async (talk) => {
     const first = talk.client;
