@@ -76,7 +76,10 @@ export function danglingUses(blocks: readonly TurnBlock[]): TurnBlock[] {
 /** Name of the tool use that adds a promised outcome to the history. It is never run, since no tool has this name. */
 export const OUTCOME_TOOL = "call_outcome";
 
-/** Like `OUTCOME_TOOL`, for memories about a participant. Only the model sees it: other participants must not. */
+/**
+ * Like `OUTCOME_TOOL`, for memories about a participant. Shown only to the model, because other participants must not
+ * learn of them.
+ */
 export const MEMORY_TOOL = "remembered";
 
 /** Returns the id of the tool use whose outcome a `call_outcome` block reports. */

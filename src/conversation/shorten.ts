@@ -53,8 +53,9 @@ export function beginOfLastResults({ position, blocks }: Shown): BlockPlace {
 const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
 
 /**
- * Returns the place before which media are no longer shown, if the turns have more media than fit in a request. Shows
- * only half of the limit (the newest), so that the place stays the same for a while.
+ * Returns the place before which media are no longer shown, or `undefined` if a request can show all media of the
+ * turns. Otherwise keeps only as many of the newest media as fill half of the limit, so that the place stays the same
+ * for a while.
  */
 export function placeOfMedia(turns: readonly Shown[]): BlockPlace | undefined {
   const shown = mediaPlaces(turns);

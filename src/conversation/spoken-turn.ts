@@ -11,7 +11,6 @@ export interface SpokenTool {
   readonly toolUseId?: string;
   readonly callId?: string;
   readonly ranOn?: "server" | "client" | "anthropic";
-  /** The MCP server that provides the tool. */
   readonly mcpServer?: string;
   /** The participant whose device ran the call. */
   readonly participant?: string;
@@ -19,7 +18,6 @@ export interface SpokenTool {
   readonly input?: JsonValue;
   /** The model's arguments, if a participant replaced them. */
   readonly modelInput?: JsonValue;
-  /** Lines that the tool logged. */
   readonly logs?: readonly string[];
   readonly result?: JsonValue;
   /** What clients received for display. */

@@ -29,8 +29,8 @@ export interface Notes {
 export const NO_NOTES: Notes = { text: null, textFrom: 0, textTo: 0, model: null, usage: null };
 
 /**
- * An outcome that was promised to the model and not reported yet. These are type aliases because they are stored as
- * JSON.
+ * An outcome that was promised to the model and not reported yet. A type alias, like `Person`, because it is stored as
+ * JSON and interfaces are not assignable to JSON types.
  */
 export type PromisedOutcome = { readonly toolUseId: string; readonly toolName: string; readonly participant: string };
 export type Person = { readonly identity: string; readonly language: string | null };

@@ -6,7 +6,7 @@ const CLOSED = "The worker stopped before the reply was complete: send it again 
 export class TurnAbort extends Error {
   /**
    * - interrupted: the participant spoke or wrote again
-   * - passed_over: its device takes long, and another participant waits
+   * - passed_over: the participant's device takes long, and another participant waits
    * - stopped: ControlStop
    * - closed: the session ends
    */

@@ -6,7 +6,10 @@ import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./
  * values, next to the envelope's own fields.
  */
 export const JSON_LIMITS = { depth: 28, values: 45_000, keyBytes: 256 } as const;
-/** Limits for values that are only bounded, so that no value costs more than this. Messages stay below them. */
+/**
+ * Generous limits for values to which `JSON_LIMITS` do not apply. They bound the cost of a value. Messages stay below
+ * them.
+ */
 const LAST_RESORT: Limits = { depth: 64, values: 100_000, keyBytes: Infinity };
 const MAX_PLACE_LENGTH = 200;
 const TOO_LARGE_NUMBER = "too large for a number, write it as a text";
@@ -46,8 +49,8 @@ export function isCleanText(text: string): boolean {
 /**
  * Makes any value storable as JSONB and sendable. Never throws. Bytes become `{base64}`, dates become ISO strings, and
  * an object with a `toJSON` method becomes the method's result. Values that JSON cannot express are replaced by a
- * string: `NaN` by its name, a cycle by `[circular]`. So are the parts that are cut because they are below 64 levels or
- * beyond 100,000 values. Drops functions, symbols and `undefined`, like JSON.stringify.
+ * string: `NaN` by its name, a cycle by `[circular]`. Anything deeper than 64 levels or beyond 100,000 values is
+ * replaced, too. Drops functions, symbols and `undefined`, like JSON.stringify.
  */
 export function cleanJson(value: unknown): JsonValue {
   return clean(value, walkOf("", LAST_RESORT)) ?? null;

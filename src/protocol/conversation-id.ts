@@ -8,7 +8,6 @@ export function conversationIdOfRoom(roomName: string): string {
 /** Prefix of agents' identities. `POST /token` never issues a token for such an identity. */
 export const AGENT_PREFIX = "agent-";
 
-/** Returns the identity of a job's agent in its room. */
 export function agentIdentity(jobId: string): string {
   return `${AGENT_PREFIX}${jobId}`;
 }

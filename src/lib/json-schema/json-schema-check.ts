@@ -12,7 +12,7 @@ export interface Compiler {
   /** Whether the schema is untrusted. Its regular expressions are not run, because their cost is unbounded. */
   readonly isForeign: boolean;
   /**
-   * Whether some keyword is not checked. An unchecked keyword passes, so `not`, `if`, `oneOf` and `maxContains` must
+   * Whether any keyword is left unchecked. An unchecked keyword passes, so `not`, `if`, `oneOf` and `maxContains` must
    * not reject anything. Final once everything is compiled.
    */
   isPartial: boolean;
@@ -73,7 +73,8 @@ export class Steps {
   readonly #endsAt = Date.now() + MAX_MS;
 
   /**
-   * Spends steps for the iterations of a loop, also if the value or the schema determines their number.
+   * Spends steps, one for each iteration of a loop. Call it also for loops whose length depends on the value or the
+   * schema.
    *
    * @throws {TooManyStepsError}
    */

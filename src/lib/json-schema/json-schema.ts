@@ -23,10 +23,7 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...PART
 const nothing: Check = (value, steps) => ok(value, steps) ?? wrong("is not allowed");
 
 interface CompileOptions {
-  /**
-   * Whether the schema is untrusted. Its patterns are not run, and its unresolved references are ignored. @defaultValue
-   * false
-   */
+  /** Whether the schema is untrusted: no pattern is run, and unresolved references are ignored. @defaultValue false */
   readonly isForeign?: boolean;
   /** Skips schemas and keywords that cannot be read instead of throwing. @defaultValue false */
   readonly isLenient?: boolean;

@@ -55,8 +55,8 @@ export function missingPlugins(choice: SpeechChoice): { readonly name: string; r
 }
 
 /**
- * Downloads what the chosen providers need. Done before their processes start, because these must start within a
- * limited time.
+ * Downloads what the chosen providers need, one after another. Done before their processes start, because these must
+ * start within a limited time.
  */
 export async function fetchSpeech(
   { stt, tts }: Pick<SpeechChoice, "stt" | "tts">,

@@ -31,9 +31,9 @@ export class AgentAudio {
    * published.
    */
   #subscribed: Promise<boolean> | undefined;
-  /** In the time of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   #expectedUntil = 0;
-  /** When a participant last joined, in the same time. */
+  /** When a participant last joined, on the same clock. */
   #cameAt = Number.NEGATIVE_INFINITY;
   /** Whether a participant is in the room whom LiveKit has not announced to us yet. */
   #isAheadOfNews = false;

@@ -31,8 +31,8 @@ export class AnswerSpeech implements SpokenAnswer {
   #isWhole = true;
 
   /**
-   * @param voiceName returns the voice for the next part, or undefined for the default one; the voice may change within
-   *   an answer, if another agent takes over before the first agent's text was spoken
+   * @param voiceName returns the voice for the next part, or undefined for the default one; a handoff within an answer
+   *   may change the voice before the first agent's text was spoken
    */
   constructor(player: Player, answer: AnswerToSpeak, voiceName: () => string | undefined = () => undefined) {
     this.#player = player;

@@ -110,7 +110,7 @@ export class SpeechPlayer implements Player {
     return captions.stream;
   }
 
-  /** Notes how much of the current part's audio was played. */
+  /** Notes the position at which the current part's audio ended. */
   noteEnd({ playbackPosition }: voice.PlaybackFinishedEvent): void {
     if (this.#current) this.#current.playedSeconds = playbackPosition;
   }

@@ -139,7 +139,10 @@ function followedBy({ text, tag }: Token, phonemes: string, following: Following
 
 const kindOf = (letter: string): string => (isAlpha(letter) ? "letter" : isDigits(letter) ? "digit" : "other");
 
-/** Removes stress from half of the parts if they sound as one word and too many of them are stressed. */
+/**
+ * Decides whether the parts are spoken apart. If they sound as one word and too many are stressed, weakens half of
+ * them.
+ */
 function settleStress(parts: readonly Token[]): void {
   const text = textOf(parts);
   const kinds = new Set(Array.from(text).flatMap((letter) => (SILENT.has(letter) ? [] : kindOf(letter))));

@@ -7,9 +7,9 @@ const HIGHEST_HARMONIC = 11_000;
 const NEARLY_ZERO = 2e-3;
 
 /**
- * The sound of the vocal cords: the harmonics of the pitch, all equally loud. Their sum has a closed form, cos t + cos
- * 2t + … + cos Ht = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2. Calculates with 32 bits, like the original, because near
- * its poles the quotient depends on the rounding.
+ * The sound of the vocal cords: the harmonics of the pitch, all equally loud. Their sum has a closed form:
+ * cos t + cos 2t + … + cos Ht = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2.
+ * Calculates with 32 bits, like the original, because near its poles the quotient depends on the rounding.
  */
 export function pulses(pitch: Float32Array): Float32Array {
   const { fround } = Math;
