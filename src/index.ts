@@ -1,4 +1,5 @@
-// The package `parley`, for authors of agents: what tools and the config file import. In the repository it is `parley`, too.
+// The package `parley`: what tools, agents and the config file import. Inside this repository, they also import it as
+// `parley`.
 
 export { type AgentParticipant, type AgentSession, type LocalTime } from "./agent/agent-session.ts";
 export { type Agent, type AgentDefinition, defineAgent } from "./agent/define-agent.ts";

@@ -3,12 +3,12 @@ import type { ContentBlock } from "./content.ts";
 
 /** Who may run a tool. */
 export type Execution = "server" | "client" | "either";
-/** What becomes of an open call when the participant interrupts its turn. */
+/** What happens to an open call when the participant interrupts its turn. */
 export type OnInterrupt = "finish" | "cancel" | "block";
-/** What may be shown of a call: everything, only name, status and times, or nothing. */
+/** Which fields of a call may be shown: all of them, only name, status and times, or none. */
 export type StateDetail = "full" | "name" | "off";
 
-/** The error codes that the worker gives (docs/errors.md); a client may send any other text. */
+/** The worker's error codes (docs/errors.md). A client may send any other string. */
 export type CallErrorCode =
   | "unknown_tool"
   | "invalid_parameters"
@@ -23,7 +23,7 @@ export type CallErrorCode =
   | "outcome_unknown"
   | (string & {});
 
-/** Codes of calls that nobody has run. */
+/** Codes of calls that never ran. */
 export const NEVER_RAN: ReadonlySet<string> = new Set([
   "unknown_tool",
   "invalid_parameters",
@@ -31,15 +31,15 @@ export const NEVER_RAN: ReadonlySet<string> = new Set([
   "not_run",
 ] satisfies CallErrorCode[]);
 
-/** How a call ended. `result` beside an error is a partial result or a diagnosis. */
+/** How a call ended. A failure's `result` is a partial result or a diagnosis. */
 export type Outcome = Success | Failure;
 
 export interface Success {
   readonly state: "success";
   readonly result: JsonObject;
-  /** What the model is shown in the place of `result`. */
+  /** Shown to the model instead of `result`. */
   readonly content?: readonly ContentBlock[];
-  /** What clients are given to display. The model is not told of it. */
+  /** Sent to clients for display. The model never sees it. */
   readonly display?: JsonObject;
 }
 
@@ -50,65 +50,69 @@ export interface Failure {
   readonly result?: JsonObject;
 }
 
-/** `pending → running → success | error | cancelled`; the first terminal state wins. */
+/** `pending → running → success | error | cancelled`. The first terminal state is final. */
 export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
- * One tool call: the ledger changes it, the store keeps it, and everything that is shown of it is made from it.
+ * One tool call. The ledger changes it, the store saves it, and everything shown of the call is derived from it.
  *
- * A new field needs a migration. One that may change needs a line in `UNTOUCHED`: the store then writes and reads it,
- * and live events tell of it, unless `TOLD` in live-event.ts leaves it out for being long. One that never changes needs
- * a line in `FIXED` of `src/store/calls.ts`, and in `newCall`. A form takes all other fields over from the call that
- * asks: see `newForm` in fill-in-form.ts.
+ * To add a field, write a migration. If the field can change, also add it to `UNTOUCHED`: the store then reads and
+ * writes it, and live events include it, unless the filter of `TOLD` in live-event.ts omits it because of its size. If
+ * it never changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. A form copies all other fields from the
+ * call that asks: see `newForm` in fill-in-form.ts.
  */
 export interface Call {
-  /** The ToolUseRequest's id, a NanoID. */
+  /** The id of the ToolUseRequest, a NanoID. */
   readonly id: string;
   /** The model's own id of the tool use. */
   readonly toolUseId: string;
   readonly turnId: string;
   /** The assistant message that the call belongs to. */
   readonly messageId: string;
-  /** Whose turn it is. */
+  /** The participant whose turn it is. */
   readonly participant: string;
   readonly toolName: string;
-  /** The MCP server of its tool. */
+  /** The MCP server that provides the tool. */
   readonly mcpServer: string | undefined;
   readonly input: JsonObject;
   readonly timeoutMs: number;
   readonly executionAsked: Execution;
   readonly idempotencyKey: string;
   readonly onInterrupt: OnInterrupt;
-  /** Its turn does not wait for it: the model gets a receipt, and the outcome comes into the session later. */
+  /**
+   * Whether the turn continues without waiting for the call. The model gets a receipt, and the outcome follows later.
+   */
   readonly isBackground: boolean;
   readonly state: CallState;
-  /** Who runs it, once that is decided. */
+  /** Who runs the call, once decided. */
   readonly executionResolved: "server" | "client" | undefined;
-  /** The participant that the call was sent to; only its answer counts. */
+  /** The participant whose device received the call. Only this participant's answer counts. */
   readonly addressee: string | undefined;
   /** Milliseconds since the epoch. */
   readonly startedAt: number | undefined;
-  /** Milliseconds since the epoch. Absent before the call runs, and while it waits for a permission. */
+  /** Milliseconds since the epoch. Absent until the call runs, and while it waits for permission. */
   readonly deadlineAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly outcome: Outcome | undefined;
-  /** Grows by one with each change: of two states of one call, the higher number is the newer state. */
+  /** Increases by one with each change: of two states of a call, the one with the higher number is newer. */
   readonly revision: number;
-  /** Lines logged by the tool, within the limits of `CallLog`. */
+  /** Lines that the tool logged, within the limits of `CallLog`. */
   readonly logs: readonly string[];
   /** From 0 to 1, as last reported by the tool. */
   readonly progress: number | undefined;
-  /** What may be shown of the call. */
+  /** Which fields of the call may be shown. */
   readonly detail: StateDetail;
-  /** The arguments that the participant put in the place of `input`; the call runs with these. */
+  /** The arguments that the participant entered instead of `input`. The call runs with these. */
   readonly editedInput: JsonObject | undefined;
-  /** Whether a permission request of it was stored when the call was loaded. Requests of this worker do not set it. */
+  /**
+   * Whether a permission request was already stored when the call was loaded. This worker's own requests do not set it.
+   */
   readonly hasStoredPermission: boolean;
 }
 
 /**
- * A call to which nothing has happened yet. All fields that change while it is open are here, but `isBackground`, which
- * is first what its tool says; what `update` takes and what live events tell follow from this list.
+ * The initial state of a call. Contains every field that changes while the call is open, except `isBackground`, whose
+ * initial value depends on the tool. The fields that `update` accepts and that live events carry derive from this list.
  */
 export const UNTOUCHED = {
   state: "pending",
@@ -125,7 +129,7 @@ export const UNTOUCHED = {
   hasStoredPermission: false,
 } as const satisfies Partial<Call>;
 
-/** An answer that changed nothing, kept on the call's record. */
+/** An answer that changed nothing. It is stored with the call. */
 export interface ExtraAnswer {
   readonly kind: "late" | "duplicate" | "wrong_participant";
   readonly from: string;
@@ -135,17 +139,20 @@ export interface ExtraAnswer {
 
 export type CancelReason = "timeout" | "interrupted" | "superseded" | "closed";
 
-/** The call with its outcome, ended now by this process's clock. */
+/** Returns the call with its outcome, ended now by this process's clock. */
 export function endedCall(call: Call, outcome: Outcome): Call {
   return { ...call, state: outcome.state, outcome, finishedAt: Date.now(), revision: call.revision + 1 };
 }
 
-/** The tool use's id of a form that a running call has somebody fill in: no block has it, and it names that call. */
+/**
+ * Returns the tool use id of a form that a running call asks somebody to fill in. It contains the call's id. No block
+ * has this id.
+ */
 export function formUseId(callId: string, formId: string): string {
   return `form:${callId}:${formId}`;
 }
 
-/** The call that has somebody fill in this form; `undefined` for a call that the model has asked for. */
+/** Returns the id of the call that asks for this form, or `undefined` if the model requested the call. */
 export function asksFor({ toolUseId }: Pick<Call, "toolUseId">): string | undefined {
   return /^form:([\w-]+):/u.exec(toolUseId)?.[1];
 }

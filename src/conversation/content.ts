@@ -1,19 +1,20 @@
 import { asText, isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 
 /**
- * A content block for the model, in the API's form: text, image, document or search_result. Pictures and documents have
- * a `source` that names their bytes, `{type: "media", id, media_type, size}`: the bytes themselves are in no block.
+ * A content block for the model, in the API's form: text, image, document or search_result. Images and documents have a
+ * `source` that refers to their bytes, `{type: "media", id, media_type, size}`. Blocks never contain the bytes
+ * themselves.
  */
 export type ContentBlock = JsonObject;
 
-/** The bytes of a picture or a document, under the id by which blocks name them. */
+/** The bytes of an image or document, and the id by which blocks refer to them. */
 export interface Media {
   readonly id: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }
 
-/** What a block tells of its bytes. */
+/** A block's reference to its bytes. */
 export interface MediaSource {
   readonly id: string;
   readonly mediaType: string;
@@ -22,7 +23,7 @@ export interface MediaSource {
 
 const TYPES: ReadonlySet<unknown> = new Set(["text", "image", "document", "search_result", "tool_reference"]);
 
-/** A stored result that is a list of content blocks; `undefined` for any other. */
+/** Returns a stored result as content blocks, or `undefined` if it is not a list of content blocks. */
 export function asBlocks(value: JsonValue | undefined): readonly ContentBlock[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const list: readonly JsonValue[] = value;
@@ -35,21 +36,21 @@ export function mediaSource({ id, mediaType, bytes }: Media): JsonObject {
   return { type: "media", id, media_type: mediaType, size: bytes.length };
 }
 
-/** The bytes that a block names; `undefined` where it names none. */
+/** Returns the block's reference to its bytes, or `undefined` if it has none. */
 export function mediaOf({ source }: ContentBlock): MediaSource | undefined {
   if (!isRecord(source) || source["type"] !== "media") return undefined;
   const { id, media_type: mediaType, size } = source;
   return { id: asText(id), mediaType: asText(mediaType), size: typeof size === "number" ? size : 0 };
 }
 
-/** A result in words, for people and for a model that is not shown its pictures. */
+/** Returns a result as text, for people and for models that are not shown its images. */
 export function contentText(value: JsonValue | undefined, about = ""): string {
   if (value === undefined || typeof value === "string") return value ?? "";
   const blocks = asBlocks(value);
   return blocks ? blocks.map((block) => blockText(block, about)).join("\n") : JSON.stringify(value);
 }
 
-/** What stands for a block's bytes: `[image/png, 34 kB]`, with the document's title, and with what is to be said of it. */
+/** Returns the placeholder for a block's bytes: `[image/png, 34 kB]`, with the document's title and `about`, if any. */
 export function mediaText(block: ContentBlock, about = ""): string {
   const { mediaType = "", size = 0 } = mediaOf(block) ?? {};
   const title = asText(block["title"]);
@@ -66,12 +67,12 @@ function blockText(block: ContentBlock, about: string): string {
   return [`${asText(title)} (${asText(source)})`, contentText(content)].join("\n");
 }
 
-/** The API scales larger pictures down to what has fewer tokens. */
+/** The API scales larger images down until they have fewer tokens. */
 const MAX_IMAGE_TOKENS = 5_000;
-/** Of a hundred pages, the most that the API takes. */
+/** The most that the API accepts for a hundred pages. */
 const MAX_DOCUMENT_TOKENS = 450_000;
 
-/** How many tokens a block's bytes have at most. Each page of a document counts as text and as a picture. */
+/** Returns an upper limit for the tokens of a block's bytes. Each page of a document counts as text and as an image. */
 export function mediaTokens(block: ContentBlock): number {
   const media = mediaOf(block);
   if (!media) return 0;

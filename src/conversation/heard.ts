@@ -1,8 +1,8 @@
 import type { TurnBlock } from "./block.ts";
 
 /**
- * The blocks of a turn as the participant got them: text only as far as it was heard. Speech keeps the letters of a
- * text but not its white space, so letters are counted. All other blocks stay.
+ * Returns a turn's blocks with the text truncated to what the participant heard. Other blocks are unchanged. Counts
+ * letters, because speech preserves a text's letters but not its white space.
  */
 export function heardBlocks(blocks: readonly TurnBlock[], heard: string): TurnBlock[] {
   let left = countLetters(heard);
@@ -11,23 +11,23 @@ export function heardBlocks(blocks: readonly TurnBlock[], heard: string): TurnBl
     const text = takeLetters(block.textContent, left);
     const isWhole = text === block.textContent;
     left = isWhole ? left - countLetters(text) : 0;
-    // Citations refer to the whole text.
+    // Citations refer to the whole text, so a truncated one loses them.
     return isWhole ? block : { ...block, textContent: text, content: null };
   });
 }
 
-/** Counts letters: all UTF-16 units that are not white space. */
+/** Counts letters: all UTF-16 units except white space. */
 export function countLetters(text: string): number {
   return text.replace(/\s/gu, "").length;
 }
 
-/** The beginning of a text, with its first `count` letters; the whole text when it has no more. */
+/** Returns the text up to its first `count` letters, or the whole text if it has no more. */
 export function takeLetters(text: string, count: number): string {
   const end = endOfLetters(text, count);
   return end === text.length ? text : text.slice(0, end).trimEnd();
 }
 
-/** The rest of a text, after its first `count` letters. */
+/** Returns the text after its first `count` letters. */
 export function dropLetters(text: string, count: number): string {
   return text.slice(endOfLetters(text, count));
 }

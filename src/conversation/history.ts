@@ -5,39 +5,45 @@ import { toSteps, UsedIds, type Step } from "./steps.ts";
 import { KnownTools } from "./tool-changes.ts";
 import { shownPart, type InputPart, type TurnRecord } from "./turn-record.ts";
 
-/** A block as it goes to the model: its place in the turn no longer matters. */
+/** A block as sent to the model, without its position in the turn. */
 export type HistoryBlock = Omit<TurnBlock, "sequence">;
 
-/** One message of the model's history. Neighbours never have the same role. */
+/** One message of the model's history. Two consecutive messages never have the same role. */
 export interface HistoryMessage {
-  /** `system`: tools that have come or gone. It follows a user's message and is the last, or an assistant's follows. */
+  /**
+   * `system` announces added and removed tools. It follows a user message, and is either last or followed by an
+   * assistant message.
+   */
   readonly role: "user" | "assistant" | "system";
   readonly blocks: readonly HistoryBlock[];
 }
 
-/** What the model is told, as text of the next user message, when a turn did not end by itself. */
+/** Notes to the model about a turn that did not end normally, added to the next user message. */
 const END_NOTES: Partial<Record<TurnRecord["state"], string>> = {
   interrupted: "[The previous reply was interrupted by the user; they received no more of it than is shown.]",
   cancelled: "[The previous reply was stopped by the user.]",
   failed: "[The previous reply failed before it was complete.]",
 };
 
-/** The same for a turn that had ended by itself when its speech was cut off. */
+/** The note about a turn that ended normally, but whose speech was cut off. */
 const CUT_OFF = "[The previous reply was cut off while it was spoken; the user heard no more of it than is shown.]";
 
-/** The result that the model gets for a tool use without a stored one. */
+/** The result shown to the model for a tool use without a stored result. */
 export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the tool ran.";
 
 /**
- * Builds the model's history from stored turns, oldest first. Whatever happened to them, the result keeps the API's
- * rules (docs/sources.md): every tool_use has exactly one tool_result, in the very next user message, results first and
- * in call order; no block is empty or lacks its signature; a user message is first, and roles alternate.
+ * Builds the model's history from stored turns, oldest first. Whatever happened to the turns, the history follows the
+ * API's rules (docs/sources.md): every tool_use has exactly one tool_result, in the very next user message, results
+ * first and in call order; no block is empty or lacks its signature; the first message is a user's, and roles
+ * alternate.
  *
- * When the last turn still runs, the history ends with the results of its last step, or with the assistant's blocks.
+ * If the last turn is still running, the history ends with the results of its last step, or with the assistant's
+ * blocks.
  *
- * @param options.isPaused the running turn's last step ended with `pause_turn`: it goes back unchanged
- * @param options.preface what stands for turns that are left out
- * @param options.tellsTools whether the model is told in the talk which tools come and go
+ * @param options.isPaused whether the running turn's last step ended with `pause_turn`; that step is sent back
+ *   unchanged
+ * @param options.preface the text that replaces the omitted turns
+ * @param options.tellsTools whether system messages tell the model which tools were added or removed
  */
 export function buildHistory(
   turns: readonly TurnRecord[],
@@ -52,8 +58,9 @@ export function buildHistory(
 }
 
 /**
- * The history up to and with an ended turn, by that turn. The talk's next request begins with the same turns and goes on
- * from here, so that making it does not take longer as the talk grows. Each talk has at most one entry.
+ * Maps an ended turn to the history up to and including it. The conversation's next request starts with the same turns
+ * and extends this draft, so the cost of a request does not grow with the conversation. Each conversation has at most
+ * one entry.
  */
 const drafts = new WeakMap<TurnRecord, HistoryDraft>();
 
@@ -77,7 +84,7 @@ function begin(ended: readonly TurnRecord[], options: DraftOptions): HistoryDraf
 
 type DraftOptions = Required<Pick<HistoryOptions, "preface" | "tellsTools">>;
 
-/** A history as far as some turns go. Its messages do not change: where one grows, another takes its place. */
+/** The history of the turns added so far. Messages are never mutated: one that grows is replaced by a new object. */
 class HistoryDraft {
   readonly #options: DraftOptions;
   #turns: TurnRecord[] = [];
@@ -97,7 +104,7 @@ class HistoryDraft {
     return turns.every((turn, index) => turn === this.#turns[index]);
   }
 
-  /** Must not be used any more once this one goes on. */
+  /** Returns a copy for temporary additions. The copy must not be used after `add` was called on the original. */
   copy(): HistoryDraft {
     const copy = new HistoryDraft(this.#options);
     copy.#turns = [...this.#turns];
@@ -128,7 +135,7 @@ class HistoryDraft {
     if (note !== undefined) append(this.#messages, "user", [textBlock(note)]);
   }
 
-  /** The finished messages. The draft itself must not be used after this. */
+  /** Returns the finished messages. The draft must not be used afterwards. */
   end(): HistoryMessage[] {
     this.#tellTools();
     const messages = this.#messages;
@@ -137,7 +144,7 @@ class HistoryDraft {
     return messages;
   }
 
-  /** The API takes it only behind a user's message, and only where the assistant's turn is next. */
+  /** Adds the pending tool changes. The API accepts them only after a user message, with the assistant's turn next. */
   #tellTools(): void {
     if (this.#untold.length === 0 || this.#messages.at(-1)?.role !== "user") return;
     this.#messages.push({ role: "system", blocks: this.#untold });
@@ -169,7 +176,7 @@ function unknownResult(use: HistoryBlock): HistoryBlock {
   return toolResultBlock(toolUseId(use) ?? "", { content: OUTCOME_UNKNOWN, isError: true });
 }
 
-/** Joins neighbours of one role into one message; without blocks it adds nothing. */
+/** Adds blocks, merging them into the last message if it has the same role. Adds nothing without blocks. */
 function append(messages: HistoryMessage[], role: HistoryMessage["role"], blocks: readonly HistoryBlock[]): void {
   if (blocks.length === 0) return;
   const last = messages.at(-1);

@@ -6,18 +6,18 @@ import type { BlockPlace, InputPart, TurnRecord } from "./turn-record.ts";
 
 type Shown = Pick<TurnRecord, "position" | "input" | "blocks">;
 
-/** A result or an attachment of more than this, in bytes of UTF-8, can be shortened; a smaller one gains nothing by it. */
+/** Only results and attachments larger than this are shortened, in bytes of UTF-8. */
 export const SHORT_RESULT_BYTES = 1_000;
-/** What a participant sent stands before all blocks of its turn. */
+/** The sequence for a participant's input, which comes before all blocks of its turn. */
 const BEFORE_BLOCKS = -1;
 
-/** What stands in the place of a result that is no longer shown: where to read it. */
+/** Returns the placeholder for a result that is no longer shown. It tells the model how to read the result. */
 export function shortenedResult(block: TurnBlock, bytes: number): TurnBlock {
   const size = `${Math.max(1, Math.round(bytes / 1_000))} kB`;
   return withResult(block, `[result of ${size}, read it with recall: ${toolUseId(block) ?? ""}]`);
 }
 
-/** A turn with placeholders for what is large and stands before a place. Nothing is shortened twice. */
+/** Replaces the large results and attachments before a place with placeholders. Does not shorten anything twice. */
 export function shortenTurn<Turn extends Shown>(turn: Turn, before: BlockPlace): Turn {
   const { position, input, blocks } = turn;
   const isOld = (sequence: number) => isBefore({ position, sequence }, before);
@@ -29,19 +29,19 @@ export function shortenTurn<Turn extends Shown>(turn: Turn, before: BlockPlace):
   };
 }
 
-/** Where a turn has something that can be shortened. */
+/** Returns the places of results and attachments that can be shortened. */
 export function largePlaces({ position, input, blocks }: Shown): BlockPlace[] {
   const said = input.some(isLargePart) ? [BEFORE_BLOCKS] : [];
   const done = blocks.filter(isLarge).map(({ sequence }) => sequence);
   return [...said, ...done].map((sequence) => ({ position, sequence }));
 }
 
-/** The place behind the last block that a turn has now. */
+/** Returns the place after the turn's current last block. */
 export function endOf({ position, blocks }: Shown): BlockPlace {
   return { position, sequence: (blocks.at(-1)?.sequence ?? -1) + 1 };
 }
 
-/** Where the results of the turn's last model call begin. */
+/** Returns the place where the results of the turn's last model call begin. */
 export function beginOfLastResults({ position, blocks }: Shown): BlockPlace {
   const isResult = ({ blockType }: TurnBlock) => blockType === "tool_result";
   const lastResult = blocks.findLastIndex(isResult);
@@ -49,12 +49,13 @@ export function beginOfLastResults({ position, blocks }: Shown): BlockPlace {
   return { position, sequence: blocks[lastUse + 1]?.sequence ?? 0 };
 }
 
-/** What one request shows at most: with more pictures the API wants them smaller, and it takes 32 MB in all. */
+/** The limits of one request. With more images, the API requires smaller ones, and it accepts 32 MB in all. */
 const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
 
 /**
- * From where on turns may show pictures and documents, when they have more than a request may show: the newest stay, and
- * half of what there is room for, so that it lasts for a while.
+ * Returns the place before which media are no longer shown, or `undefined` if a request can show all media of the
+ * turns. Otherwise keeps only as many of the newest media as fill half of the limit, so that the place stays the same
+ * for a while.
  */
 export function placeOfMedia(turns: readonly Shown[]): BlockPlace | undefined {
   const shown = mediaPlaces(turns);
@@ -71,7 +72,7 @@ interface Place {
 
 const bytesOf = (media: readonly Place[]) => media.reduce((sum, { size }) => sum + size, 0);
 
-/** A running turn is a new object at each look, so nothing old is found for it. */
+/** A running turn is a new object each time, so it is never served from the cache. */
 const mediaPlaces = flatMapGrowing(({ position, input, blocks }: Shown): readonly Place[] => {
   const at = (sequence: number, media: readonly MediaSource[]) =>
     media.map(({ size }) => ({ size, place: { position, sequence } }));
@@ -80,7 +81,7 @@ const mediaPlaces = flatMapGrowing(({ position, input, blocks }: Shown): readonl
   return [...at(BEFORE_BLOCKS, said), ...results.flatMap((block) => at(block.sequence, mediaIn(block)))];
 });
 
-/** A result of few words keeps them, without its pictures. */
+/** A result with little text loses only its images. */
 function shortBlock(block: TurnBlock): TurnBlock {
   const words = contentText(block.content?.["content"], ", no longer shown");
   const bytes = byteLength(words);
@@ -98,7 +99,7 @@ function shortPart(part: InputPart): InputPart {
   return { type: "note", note: `an attachment, ${what} ${JSON.stringify(name)}, is no longer shown` };
 }
 
-/** A result with pictures or documents is large, however few words it has. */
+/** Any result with images or documents counts as large, however short its text is. */
 function isLarge(block: TurnBlock): boolean {
   if (block.blockType !== "tool_result") return false;
   const result = block.content?.["content"];
@@ -110,12 +111,12 @@ function isLargePart(part: InputPart): boolean {
   return mediaOf(part.block) !== undefined || byteLength(contentText([part.block])) > SHORT_RESULT_BYTES;
 }
 
-/** Of a long message that got no answer, so many characters are shown from then on. */
+/** How many characters of a long, unanswered message are shown in later turns. */
 const SHOWN_OF_UNANSWERED = 2_000;
 
 /**
- * A turn that has ended, without the rest of a long message that the model was never shown: it was refused as too long, and
- * would take the place of all that was said before it.
+ * Truncates a long message in an ended turn if the model never saw it. The message was rejected as too long, and would
+ * push all earlier turns out of the context window.
  */
 export function withoutUnanswered(turn: TurnRecord): TurnRecord {
   const isLong = (part: InputPart) => part.type === "text" && part.text.length > SHOWN_OF_UNANSWERED;

@@ -9,7 +9,7 @@ export function isBefore(a: BlockPlace, b: BlockPlace): boolean {
   return a.position < b.position || (a.position === b.position && a.sequence < b.sequence);
 }
 
-/** A turn's blocks without the thinking that stands before a place. */
+/** Returns a turn's blocks without the thinking before a place. */
 export function withoutThinking({ position, blocks }: Pick<TurnRecord, "position" | "blocks">, before: BlockPlace) {
   const isOld = (block: TurnBlock) => isThinking(block) && isBefore({ position, sequence: block.sequence }, before);
   return blocks.some(isOld) ? blocks.filter((block) => !isOld(block)) : blocks;
@@ -19,7 +19,7 @@ export function isThinking({ blockType }: TurnBlock): boolean {
   return blockType === "thinking" || blockType === "redacted_thinking";
 }
 
-/** The tokens of what a block shows besides text, at most. */
+/** The maximum tokens of a block's content other than text. */
 function tokensBeside(block: TurnBlock): number {
   const shown = asBlocks(block.content?.["content"]) ?? [];
   return shown.reduce((sum, each) => sum + mediaTokens(each), 0);
@@ -28,29 +28,29 @@ function tokensBeside(block: TurnBlock): number {
 const encoder = new TextEncoder();
 const sizes = new WeakMap<object, number>();
 
-/** What stands around a block in a request. */
+/** Bytes that a request adds around each block. */
 const FRAME_BYTES = 40;
-/** Room for what the history adds to a turn: a note about its end, results that are missing. */
+/** Bytes reserved for what the history adds to a turn: a note about its end, missing results. */
 const NOTES_BYTES = 200;
 
 /**
- * The size of a turn in a request, in bytes. No tokenizer makes more tokens than bytes: this is how much the turn can
- * cost at most, before the API has counted it.
+ * Returns a turn's size in a request, in bytes. A tokenizer never produces more tokens than bytes, so this limits the
+ * turn's tokens until the API has counted them.
  */
 export function turnBytes(turn: TurnRecord): number {
-  // A running turn grows.
+  // A running turn grows, so its size is not cached.
   if (turn.state === "running") return sizeOfTurn(turn);
   return remembered(turn, sizeOfTurn);
 }
 
-/** What `turnBytes` gives for all of these turns. It is remembered for this list, so none of them may still be running. */
+/** Returns the sum of `turnBytes`. The sum is cached for this list, so none of the turns may still be running. */
 export function turnsBytes(turns: readonly TurnRecord[]): number {
   return remembered(turns, () => bytesOfEach(turns).reduce((sum, bytes) => sum + bytes, 0));
 }
 
 const bytesOfEach = flatMapGrowing((turn: TurnRecord) => [turnBytes(turn)]);
 
-/** The part of `turnBytes` that tells the model of tools that have come or gone. */
+/** Returns the part of `turnBytes` that is spent on announcing added and removed tools. */
 export function toldBytes({ context }: TurnRecord): number {
   return (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), 0);
 }
@@ -65,7 +65,7 @@ function sizeOfPart(part: InputPart): number {
   return byteLength(shownPart(part)) + (part.type === "attachment" ? mediaTokens(part.block) : 0);
 }
 
-/** Each tool may be told in the form that is longest. */
+/** Assumes the longest form of each announcement. */
 export function sizeOfChange({ added, removed }: Pick<ToolChange, "added" | "removed">): number {
   const names = removed.reduce((sum, name) => sum + 3 * FRAME_BYTES + byteLength(name), 0);
   return added.reduce((sum, tool) => sum + 3 * FRAME_BYTES + byteLength(JSON.stringify(tool)), names);

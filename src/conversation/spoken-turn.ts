@@ -3,7 +3,7 @@ import type { CallState, ExtraAnswer } from "./call.ts";
 import type { TurnState } from "./turn-record.ts";
 import type { TurnTimings } from "./turn-timings.ts";
 
-/** A tool in a transcript. Of a tool with `stateDetail: "name"`, only `name` and `state` are told. */
+/** A tool call in a transcript. With `stateDetail: "name"`, only `name` and `state` are shown. */
 export interface SpokenTool {
   readonly type: "tool";
   readonly name: string;
@@ -11,52 +11,53 @@ export interface SpokenTool {
   readonly toolUseId?: string;
   readonly callId?: string;
   readonly ranOn?: "server" | "client" | "anthropic";
-  /** The MCP server that has the tool. */
   readonly mcpServer?: string;
-  /** On whose device it ran. */
+  /** The participant whose device ran the call. */
   readonly participant?: string;
-  /** What it ran with. */
+  /** The arguments that the call ran with. */
   readonly input?: JsonValue;
-  /** What the model wrote, where a participant has put `input` in its place. */
+  /** The model's arguments, if a participant replaced them. */
   readonly modelInput?: JsonValue;
-  /** What the tool has logged. */
   readonly logs?: readonly string[];
   readonly result?: JsonValue;
-  /** What clients were given to display. */
+  /** What clients received for display. */
   readonly display?: JsonObject;
-  /** Their size as JSON, where `input`, `logs`, `result` and `display` are left out because those of the turn are too large together. */
+  /**
+   * The JSON size of the omitted `input`, `logs`, `result` and `display`. Set if the turn's calls are too large
+   * together.
+   */
   readonly leftOutBytes?: number;
   readonly errorCode?: string;
   readonly errorMessage?: string;
   readonly startedAt?: number;
   readonly finishedAt?: number;
-  /** Answers that came after its end, and changed nothing. */
+  /** Answers that arrived after the call had ended, and changed nothing. */
   readonly extraAnswers?: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
 export type TranscriptPart = { readonly type: "text"; readonly text: string } | SpokenTool;
 
-/** A turn as a transcript shows it. A field without a value is absent. Times are Unix ms. */
+/** A turn in a transcript. A field without a value is absent. Times are Unix ms. */
 export interface SpokenTurn {
   readonly turnId: string;
   readonly position: number;
   readonly at: number;
   readonly endedAt?: number;
   readonly participant: string;
-  /** The id of what the participant said. */
+  /** The id of the participant's message. */
   readonly messageId?: string;
-  /** What the participant said; absent when the worker began the turn, to tell of a tool's outcome. */
+  /** What the participant said. Absent if the worker started the turn to report a tool's outcome. */
   readonly said?: string;
-  /** Who said it, if not the participant: that one had somebody else's message answered again. */
+  /** Who said it, if not `participant`, who then regenerated the answer to another participant's message. */
   readonly saidBy?: string;
-  /** What came with that: names, or media types. */
+  /** The message's attachments: names, or media types. */
   readonly attachments?: readonly string[];
   readonly answer: readonly TranscriptPart[];
   readonly state: TurnState;
   readonly stopReason?: string;
-  /** What was heard of an answer whose speech was cut off. */
+  /** The part of the answer that was heard, if its speech was cut off. */
   readonly heard?: string;
-  /** When what happened in it, once it has ended. */
+  /** Set once the turn has ended. */
   readonly timings?: TurnTimings;
   readonly isReplaced?: boolean;
 }

@@ -1,27 +1,27 @@
 import { toolUseId, type TurnBlock } from "./block.ts";
 
-/** One model call of a turn: what the model wrote, and the results of the tools it used. */
+/** One model call of a turn: the model's blocks and the results of the tools that it used. */
 export interface Step {
   readonly blocks: readonly TurnBlock[];
-  /** By tool_use_id; a tool use without a stored result has no entry. */
+  /** By tool_use_id. A tool use without a stored result has no entry. */
   readonly results: ReadonlyMap<string, TurnBlock>;
 }
 
 export interface StepOptions {
-  /** The turn is still running: the server tools of its last step may have no results yet. */
+  /** Whether the turn is still running. If so, server tools of its last step may have no results yet. */
   readonly isOpen: boolean;
-  /** The running turn's last step ended with `pause_turn`: it goes back as it is. */
+  /** Whether the running turn's last step ended with `pause_turn`. If so, the step is sent back unchanged. */
   readonly isPaused: boolean;
-  /** Ids of the tool uses of earlier turns; those of this turn are added. A use whose id comes again is left out. */
+  /** Tool use ids of earlier turns. This turn's ids are added. A tool use with a known id is dropped. */
   readonly usedIds: UsedIds;
 }
 
-/** Ids of tool uses: those that were there before, which may be many, and those that were added. */
+/** A set of tool use ids, layered on an existing set, which may be large. */
 export class UsedIds {
   readonly #before: Pick<UsedIds, "has"> | undefined;
   readonly #added = new Set<string>();
 
-  /** @param before must not change while this is used: it is not copied */
+  /** @param before is not copied, and must not change while this set is in use */
   constructor(before?: Pick<UsedIds, "has">) {
     this.#before = before;
   }
@@ -36,9 +36,10 @@ export class UsedIds {
 }
 
 /**
- * Cuts a turn's blocks into steps that the API accepts as assistant messages: a step ends where results follow it, or
- * where text would follow a tool use (docs/sources.md). What the API refuses is left out: empty text, thinking unsigned
- * or at the end of a message, a second use with one id, and half of a server tool's pair of use and result.
+ * Splits a turn's blocks into steps that the API accepts as assistant messages. A step ends before tool results, or
+ * before text that follows a tool use (docs/sources.md). Drops what the API rejects: empty text, thinking that is
+ * unsigned or at the end of a message, a tool use with a repeated id, and the use or result of a server tool without
+ * its counterpart.
  */
 export function toSteps(blocks: readonly TurnBlock[], { isOpen, isPaused, usedIds }: StepOptions): Step[] {
   const results = new Map<string, TurnBlock>();
@@ -92,7 +93,7 @@ function isValid(block: TurnBlock): boolean {
   return true;
 }
 
-/** False for a tool use whose id was used before in the history. Remembers the id. */
+/** Returns false for a tool use whose id is already in the history. Records the id. */
 function isNew(block: TurnBlock, usedIds: UsedIds): boolean {
   if (!isToolUse(block) && !isServerUse(block)) return true;
   const id = toolUseId(block) ?? "";
@@ -102,8 +103,8 @@ function isNew(block: TurnBlock, usedIds: UsedIds): boolean {
 }
 
 /**
- * The uses and results of server tools that stand where the API wants them: a result after its use in one step, or at
- * the beginning of the next step when the use's own step also used client tools.
+ * Returns the uses and results of server tools that are placed as the API requires: the result after its use in the
+ * same step, or at the beginning of the next step if the use's step also used client tools.
  */
 function serverPairs(drafts: readonly TurnBlock[][]): ReadonlySet<TurnBlock> {
   const paired = new Set<TurnBlock>();

@@ -1,9 +1,11 @@
 import type { JsonObject } from "../lib/json.ts";
 
-/** What stands for the turns that are left out. It is shown before the first turn that is, and never changes. */
+/**
+ * The summary that replaces omitted turns. It is shown before the first turn of the context window, and never changes.
+ */
 export interface Summary extends Notes {
   readonly id: string;
-  /** Positions of the turns that were left out with it. What it says is of all turns up to `to`. */
+  /** Positions of the turns that were omitted with this summary. The summary covers all turns up to `to`. */
   readonly from: number;
   readonly to: number;
   readonly toTurn: string;
@@ -11,26 +13,29 @@ export interface Summary extends Notes {
   readonly people: readonly Person[];
 }
 
-/** What a model wrote of turns. */
+/** A model's notes on turns. */
 export interface Notes {
-  /** `null`: nothing. */
+  /** `null` if the model wrote none. */
   readonly text: string | null;
-  /** The position of the first turn that the text is about, also by the notes that it goes on from. */
+  /** The position of the first turn that the text covers, including the earlier notes that it continues. */
   readonly textFrom: number;
-  /** The position of the last turn that the text is about. */
+  /** The position of the last turn that the text covers. */
   readonly textTo: number;
   readonly model: string | null;
-  /** Tokens of the calls that made the text. */
+  /** Tokens of the calls that wrote the text. */
   readonly usage: JsonObject | null;
 }
 
 export const NO_NOTES: Notes = { text: null, textFrom: 0, textTo: 0, model: null, usage: null };
 
-/** An outcome that the model was promised and has not been told. Types, for they are stored as JSON. */
+/**
+ * An outcome that was promised to the model and not reported yet. A type alias, like `Person`, because it is stored as
+ * JSON and interfaces are not assignable to JSON types.
+ */
 export type PromisedOutcome = { readonly toolUseId: string; readonly toolName: string; readonly participant: string };
 export type Person = { readonly identity: string; readonly language: string | null };
 
-/** How a summary is shown: facts of the record, then a model's words, which are told apart. */
+/** Returns a summary as the model sees it: facts from the record, then the model's notes, marked as such. */
 export function prefaceOf({ to, text, textFrom, textTo, promises, people }: Summary): string {
   const named = people.map(({ identity, language }) => JSON.stringify(identity) + (language ? ` (${language})` : ""));
   const lines = [

@@ -7,11 +7,11 @@ import type { ToldTool, ToolChange, TurnRecord } from "./turn-record.ts";
 type ToldBlock = Omit<TurnBlock, "sequence">;
 
 /**
- * The tools that come and go, as the model knows them at a place in the talk. With turns that are left out their changes are
- * gone, too: what a later one says of a tool that is not known there is left out of the history.
+ * The client and MCP tools that the model knows at some point of the conversation. Omitting turns also omits their tool
+ * changes, so a later removal of a tool that the model does not know is dropped from the history.
  */
 export class KnownTools {
-  /** Each tool's newest definition among the turns that are shown. */
+  /** Each tool's newest definition in the context window. */
   #defined = new Map<string, ToldTool>();
   #offered = new Set<string>();
 
@@ -22,14 +22,14 @@ export class KnownTools {
     return copy;
   }
 
-  /** What the model knows after these turns. */
+  /** Returns the tools that the model knows after these turns. */
   static after(turns: readonly TurnRecord[]): KnownTools {
     const known = new KnownTools();
     for (const { context } of turns) for (const change of context?.tools ?? []) known.apply(change);
     return known;
   }
 
-  /** Takes a change, and returns what is to be told of it, as the API wants it. */
+  /** Applies a change and returns the blocks that announce it, in the API's form. */
   apply({ added, removed }: Pick<ToolChange, "added" | "removed">): ToldBlock[] {
     const gone = removed.filter((name) => this.#offered.delete(name));
     const blocks = gone.map((name) => toldBlock("tool_removal", referenceTo(name)));
@@ -43,13 +43,13 @@ export class KnownTools {
     return blocks;
   }
 
-  /** The size of one change that tells the model of all these tools. */
+  /** The size of a single change that announces all these tools. */
   get bytes(): number {
     const added = [...this.#offered].flatMap((name) => this.#defined.get(name) ?? []);
     return sizeOfChange({ added, removed: [] });
   }
 
-  /** What is to be told so that the model knows these tools and no others; `undefined` when it does. */
+  /** Returns the change after which the model knows exactly these tools, or `undefined` if it already does. */
   changeTo(tools: readonly ToldTool[], before: number): ToolChange | undefined {
     const names = new Set(tools.map(({ name }) => name));
     const isKnown = (tool: ToldTool) => this.#offered.has(tool.name) && isSame(this.#defined.get(tool.name), tool);
@@ -59,7 +59,7 @@ export class KnownTools {
   }
 }
 
-/** The tool that a block of a system message is about. */
+/** Returns the name of the tool that a system message's block announces. */
 export function toldToolName({ content }: ToldBlock): string | undefined {
   const { tool } = (content ?? {}) as { tool?: { name?: string; definition?: { name?: string } } };
   return tool?.name ?? tool?.definition?.name;
@@ -77,7 +77,7 @@ function definitionOf({ name, description, inputSchema }: ToldTool): JsonObject 
   return { type: "tool_definition", definition: { name, description, input_schema: inputSchema } };
 }
 
-/** JSONB keeps keys in an order of its own. */
+/** JSONB does not preserve the order of keys. */
 function isSame(a: ToldTool | undefined, b: ToldTool): boolean {
   return a !== undefined && canonicalize(a) === canonicalize(b);
 }

@@ -2,11 +2,13 @@ import { AppError } from "../errors/app-error.ts";
 
 const CLOSED = "The worker stopped before the reply was complete: send it again when another agent is there";
 
-/** Why a turn was aborted, as the reason of its signal. */
+/** Why a turn was aborted: the `reason` of its signal. */
 export class TurnAbort extends Error {
   /**
-   * interrupted: the participant went on · passed_over: its device takes long, and another participant waits · stopped:
-   * ControlStop · closed: the session ends
+   * - interrupted: the participant spoke or wrote again
+   * - passed_over: the participant's device takes long, and another participant waits
+   * - stopped: ControlStop
+   * - closed: the session ends
    */
   readonly kind: "interrupted" | "passed_over" | "stopped" | "closed";
 
@@ -17,12 +19,15 @@ export class TurnAbort extends Error {
   }
 }
 
-/** Whether participants ended the turn: by ControlStop, or by going on with something else. */
+/** Whether a participant ended the turn, by ControlStop or with new input. */
 export function isUserAbort(signal: AbortSignal): signal is AbortSignal & { readonly reason: TurnAbort } {
   return signal.aborted && signal.reason instanceof TurnAbort && signal.reason.kind !== "closed";
 }
 
-/** How a turn ends whose signal was aborted. It is `cancelled` only when the participant stopped it. */
+/**
+ * Returns how a turn ends after its signal was aborted. The state is `cancelled` only if the participant stopped the
+ * turn.
+ */
 export function endAfterAbort(signal: AbortSignal): {
   readonly state: "interrupted" | "cancelled" | "failed";
   readonly error: AppError | undefined;

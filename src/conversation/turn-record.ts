@@ -2,93 +2,99 @@ import type { JsonObject } from "../lib/json.ts";
 import type { TurnBlock } from "./block.ts";
 import { contentText, type ContentBlock } from "./content.ts";
 
-/** A turn ends in one of the last four; `running` on load means that its worker stopped in the middle of it. */
+/** The last four states are final. A turn loaded as `running` was in progress when its worker stopped. */
 export type TurnState = "running" | "completed" | "interrupted" | "failed" | "cancelled";
 
 /** One piece of what the participant said or typed. */
 export interface InputText {
   readonly type: "text";
   readonly text: string;
-  /** The sender's identity, where the model is told apart who speaks; and its display name, if it has another one. */
+  /**
+   * The sender's identity, set if the model must tell speakers apart. `name` is the sender's display name, if
+   * different.
+   */
   readonly from?: string;
   readonly name?: string;
 }
 
-/** What the worker itself tells the model. The participant has not said it. */
+/** A note from the worker to the model, not from the participant. */
 export interface InputNote {
   readonly type: "note";
   readonly note: string;
-  /** The turn's answer, in the place of a model's. */
+  /** The turn's answer, spoken instead of calling the model. */
   readonly say?: string;
-  /** The call ends after that answer, for all. */
+  /** The call ends for everyone after that answer. */
   readonly endsCall?: true;
 }
 
-/** What came with the participant's message. */
+/** An attachment of the participant's message. */
 export interface InputAttachment {
   readonly type: "attachment";
-  /** As the model is shown it: an image or a document. */
+  /** As shown to the model: an image or a document. */
   readonly block: ContentBlock;
   readonly name?: string;
 }
 
 export type InputPart = InputText | InputNote | InputAttachment;
 
-/** What the participant said or typed, in one text. */
+/** Returns what the participant said or typed, as one string. */
 export function saidIn(input: readonly InputPart[]): string {
   return input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }
 
-/** Who has said it: another one than whose turn it is, when that one had the message answered again. */
+/**
+ * Returns who wrote the input. Differs from the turn's participant if they regenerated the answer to another
+ * participant's message.
+ */
 export function sayerOf({ input, participantIdentity }: Pick<TurnRecord, "input" | "participantIdentity">): string {
   return input.find((part) => part.type === "text")?.from ?? participantIdentity;
 }
 
-/** A part as the model is shown it; of an attachment, what is told of it in words. */
+/** Returns a part as the model sees it. An attachment is described in text. */
 export function shownPart(part: InputPart): string {
   if (part.type === "note") return `[${part.note}]`;
   if (part.type === "attachment") return contentText([part.block]);
   const { from, name, text } = part;
   if (from === undefined) return text;
   const json = JSON.stringify({ from, ...(name !== undefined && { name }), text });
-  // JSON leaves these line breaks as they are.
+  // `JSON.stringify` does not escape these line breaks.
   return json.replaceAll(/[\u0085\u2028\u2029]/gu, " ");
 }
 
-/** A place in a talk: before this block of the turn at `position`. */
+/** A place in a conversation: before block `sequence` of the turn at `position`. */
 export type BlockPlace = {
   readonly position: number;
   readonly sequence: number;
 };
 
-/** What of the talk the model was shown in a turn's last call. Stored with the turn: the next one goes on from it. */
+/** The context window of a turn's last model call. It is stored with the turn, and the next call starts from it. */
 export type ShownContext = {
-  /** Position of the first turn that was shown. */
+  /** Position of the first turn in the window. */
   readonly from: number;
-  /** Large tool results before this place were shown as placeholders. */
+  /** Large tool results and attachments before this place were replaced by placeholders. */
   readonly shortened?: BlockPlace;
-  /** Thinking before this place was not shown. */
+  /** Thinking before this place was omitted. */
   readonly thinking?: BlockPlace;
-  /** The id of what stood for the turns before. */
+  /** The id of the summary that replaced the turns before `from`. */
   readonly summary?: string;
-  /** How many tokens the call's request had, by the API's own count, and how many bytes they were made of. */
+  /** The request's tokens as counted by the API, and the bytes that they were made of. */
   readonly measured?: Measured;
-  /** Which tools came and went in the turn, where the model is told so in the talk. */
+  /** The tools added and removed during the turn, if system messages announce them to the model. */
   readonly tools?: readonly ToolChange[];
 };
 
-/** A tool of a client or an MCP server, as the model is told of it. */
+/** A tool of a client or an MCP server, as announced to the model. */
 export type ToldTool = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** The participant that announced it. */
+  /** The participant that announced the tool. */
   readonly owner?: string;
 };
 
-/** From a place in a turn on, the model may call other tools than before. */
+/** A change of the tools that the model may call, from a place in a turn on. */
 export type ToolChange = {
-  /** It is told before the block of this sequence. */
+  /** The change is announced before the block with this sequence. */
   readonly before: number;
   readonly added: readonly ToldTool[];
   readonly removed: readonly string[];
@@ -99,36 +105,42 @@ export type Measured = {
   readonly bytes: number;
 };
 
-/** How much of an answer has been said. */
+/** How much of an answer was spoken or sent. */
 export interface AnswerProgress {
-  /** Sentences that are in no block, because the worker said them itself. */
+  /** Sentences from the worker itself (asides), which are not in any block. */
   readonly asides: number;
-  /** All sentences that were sent, asides included. Absent while sentences are sent as they are written. */
+  /** All sentences that were sent, asides included. Absent if sentences are sent as soon as they are written. */
   readonly sent?: number;
-  /** The answer's own sentences that were heard in full. Absent with `sent`. */
+  /** The answer's own sentences that were heard in full. Absent if `sent` is. */
   readonly heard?: number;
 }
 
-/** A stored turn with its blocks in order: all that history is built from. */
+/** A stored turn with its blocks in order. The model's history is built from these records alone. */
 export interface TurnRecord {
   readonly id: string;
-  /** Place in the session, from 1. */
+  /** Place in the session, starting at 1. */
   readonly position: number;
-  /** Whose turn it is. */
+  /** The participant whose turn it is. */
   readonly participantIdentity: string;
-  /** Id of the user's message; `null` when the turn was not begun by one. */
+  /** Id of the user's message, or `null` if no message started the turn. */
   readonly parentMessageId: string | null;
   /** Id of the assistant's message (StartAnswer). */
   readonly messageId: string;
   readonly input: readonly InputPart[];
   readonly state: TurnState;
   readonly blocks: readonly TurnBlock[];
-  /** Of a running turn: why the model ended after the last block. Absent when it went on, or that is not known. */
+  /** Running turns only: why the model stopped after the last block. Absent if it continued, or if unknown. */
   readonly lastStopReason?: string | undefined;
-  /** Of a running turn, and of one whose answer is still being spoken: how much of its answer has been said. */
+  /** How much of the answer was spoken, for a running turn and for one that is still being spoken. */
   readonly progress?: AnswerProgress | undefined;
-  /** What was heard of an answer whose speech was cut off. Absent when all of it was heard, or none was spoken. */
+  /**
+   * The part of the answer that was heard, if its speech was cut off. Absent if all of it was heard, or none was
+   * spoken.
+   */
   readonly heard?: string | undefined;
-  /** What the model was shown in its last call. Absent before that, and where an older version stored the turn. */
+  /**
+   * The context window of the turn's last model call. Absent before the first call, and for turns stored by an older
+   * version.
+   */
   readonly context?: ShownContext | undefined;
 }

@@ -1,26 +1,28 @@
-/** A part of a turn: what one span of its trace times, in ms from the turn's begin. */
+/** A part of a turn, measured by one span of its trace, in ms from the start of the turn. */
 export type TurnPart = {
-  /** The span's name, without what it is of (docs/telemetry.md). */
+  /** The span's operation, without the name of its subject (docs/telemetry.md). */
   readonly span: string;
-  /** Negative for what came before the turn: a question that was spoken. */
+  /** Negative for a spoken question, which comes before its turn. */
   readonly fromMs: number;
-  /** Absent while it goes on. */
+  /** Absent while the part is in progress. */
   toMs?: number;
-  /** A model's first piece, the first word of an answer that is heard, or the end of a question's last word. */
+  /**
+   * The model's first streamed event, the first word of the answer to be heard, or the end of the question's last word.
+   */
   firstMs?: number;
-  /** Of a tool's call, the wait for its claim or a permission. */
+  /** Set for a tool call, and for its waits for a claim or a permission. */
   readonly callId?: string;
-  /** The model's id of that use; alone where Anthropic runs the tool. */
+  /** The model's id of that tool use. Set without `callId` if Anthropic runs the tool. */
   readonly toolUseId?: string;
 };
 
-/** When what happened in a turn, as the worker that ended it has measured. It holds no content. */
+/** The timings of a turn, measured by the worker that ended it. They contain no content. */
 export type TurnTimings = {
   /** Unix ms, by the worker's clock. */
   readonly startedAt: number;
-  /** To its end, and to the end of its speech once that is over. */
+  /** Until the end of the turn or, once its speech is over, until the end of that. */
   readonly totalMs: number;
-  /** To the answer's first words, if it has any. */
+  /** Until the first words of the answer, if it has any. */
   readonly firstTextMs?: number;
   readonly parts: readonly TurnPart[];
 };

@@ -1,6 +1,6 @@
 /**
- * The codes of errors that clients are told of, each with its number on the wire (ErrorMessage, type 1 of the
- * protocol), its severity there (0 info to 3 fatal), and whether the client may try again.
+ * The error codes that clients receive. Each has its number on the wire (ErrorMessage, type 1 of the protocol), its
+ * severity (0 info to 3 fatal), and whether the client may try again.
  */
 export const ERROR_CODES = {
   malformed: { wire: 101, severity: 2, recoverable: true },
@@ -21,7 +21,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** An error with one of these codes. Callers branch on `code`, never on `message`, which holds no content. */
+/** An error with one of these codes. Callers branch on `code`, never on `message`. The message contains no content. */
 export class AppError extends Error {
   readonly code: ErrorCode;
 
@@ -32,7 +32,9 @@ export class AppError extends Error {
   }
 }
 
-/** Any other error becomes `internal` with a fixed text; the original stays in `cause`. */
+/**
+ * Returns an `AppError`. Any other error becomes `internal` with a fixed message and the original error as its `cause`.
+ */
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError ? error : new AppError("internal", "Internal error", { cause: error });
 }

@@ -1,6 +1,6 @@
 /**
- * Settles with `promise`, or rejects with the signal's own reason as soon as it aborts. Leaves no listener on the
- * signal. After an abort `promise` itself goes on; if it rejects later, nothing happens.
+ * Settles like `promise`, or rejects with the signal's reason as soon as the signal aborts. Leaves no listener on the
+ * signal. An abort does not stop `promise`; if it rejects later, that rejection is ignored.
  */
 export async function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   if (signal.aborted) {
@@ -17,7 +17,7 @@ export async function abortable<Value>(promise: Promise<Value>, signal: AbortSig
   }
 }
 
-/** The same promise, whose rejection does no harm when nobody waits for it. */
+/** Returns the same promise, and marks its rejection as handled. */
 export function unawaited<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;

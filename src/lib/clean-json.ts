@@ -2,11 +2,14 @@ import { findJsonLoss } from "./checks/json-loss.ts";
 import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./json.ts";
 
 /**
- * What arguments, results and schemas may be: an envelope of 32 levels and 50,000 values carries it beside its own fields,
- * wherever in the envelope it is.
+ * Limits of arguments, results and schemas. A value within them fits anywhere in an envelope of 32 levels and 50,000
+ * values, next to the envelope's own fields.
  */
 export const JSON_LIMITS = { depth: 28, values: 45_000, keyBytes: 256 } as const;
-/** What is only bounded, so that no value costs more than this. A message stays below. */
+/**
+ * Generous limits for values to which `JSON_LIMITS` do not apply. They bound the cost of a value. Messages stay below
+ * them.
+ */
 const LAST_RESORT: Limits = { depth: 64, values: 100_000, keyBytes: Infinity };
 const MAX_PLACE_LENGTH = 200;
 const TOO_LARGE_NUMBER = "too large for a number, write it as a text";
@@ -21,31 +24,33 @@ interface Limits {
 
 interface Walk {
   readonly limits: Limits;
-  /** Whether a text that has to be replaced is a fault. */
+  /** Whether replacing characters of a string is a fault. */
   readonly isExact: boolean;
   readonly parents: object[];
-  /** The keys and places that lead to the value, from the root's name. */
+  /** The keys and indexes that lead to the value, starting with the root's name. */
   readonly path: (string | number)[];
   values: number;
   fault: JsonFault | undefined;
 }
 
-/** NUL and lone surrogates, which PostgreSQL cannot store, become U+FFFD. */
+/** Replaces NUL and lone surrogates, which PostgreSQL cannot store, by U+FFFD. */
 export function cleanText(text: string): string {
   const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
   return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", REPLACEMENT) : wellFormed;
 }
 
-/** Whether PostgreSQL can store the text as it is. For names: cleaning could turn one into another. */
+/**
+ * Whether PostgreSQL can store the text unchanged. Use it for names, because cleaning could turn one name into another.
+ */
 export function isCleanText(text: string): boolean {
   return cleanText(text) === text;
 }
 
 /**
- * Makes any value storable as JSONB and sendable, and never throws. Bytes become `{base64}`, dates ISO text, an object with
- * a `toJSON` method what that returns. What JSON cannot express stays visible: `NaN` as its name, a cycle as `[circular]`.
- * So does what is cut because it is deeper than 64 levels or has over 100,000 values. Functions, symbols and `undefined`
- * are dropped, as JSON.stringify does.
+ * Makes any value storable as JSONB and sendable. Never throws. Bytes become `{base64}`, dates become ISO strings, and
+ * an object with a `toJSON` method becomes the method's result. Values that JSON cannot express are replaced by a
+ * string: `NaN` by its name, a cycle by `[circular]`. Anything deeper than 64 levels or beyond 100,000 values is
+ * replaced, too. Drops functions, symbols and `undefined`, like JSON.stringify.
  */
 export function cleanJson(value: unknown): JsonValue {
   return clean(value, walkOf("", LAST_RESORT)) ?? null;
@@ -53,16 +58,16 @@ export function cleanJson(value: unknown): JsonValue {
 
 export type ReadJson<Value> = { readonly value: Value } | JsonFault;
 
-/** The first place of a value that JSON cannot carry, and why. */
+/** The first place of a value that JSON cannot express, and why. */
 export interface JsonFault {
   readonly fault: string;
-  /** Set when the value is over a limit. */
+  /** Set if the value exceeds a limit. */
   readonly isTooLarge?: true;
 }
 
 /**
- * The same for a value of which nothing may be lost or cut: what is over `JSON_LIMITS` is a fault, too. Only NUL and lone
- * surrogates become U+FFFD.
+ * Cleans a value of which nothing may be lost or cut. Anything that JSON cannot express or that exceeds `JSON_LIMITS`
+ * is a fault. Only NUL and lone surrogates are replaced, by U+FFFD.
  *
  * @param name the value's name in the fault
  */
@@ -70,25 +75,26 @@ export function readJson(value: unknown, name: string): ReadJson<JsonValue> {
   return read(value, walkOf(name, JSON_LIMITS));
 }
 
-/** The same for a value from the wire, whose limits are those of its packet. */
+/** Like `readJson`, for a value from the wire. Its limits are those of a packet. */
 export function readWireJson(value: unknown): ReadJson<JsonValue> {
   return read(value, walkOf("", LAST_RESORT));
 }
 
-/** The same for an object from a JSON text. Also text that would be replaced is a fault. */
+/** Like `readJson`, for an object parsed from JSON. A string with characters that would be replaced is a fault, too. */
 export function readExactJson(value: unknown, name: string): ReadJson<JsonObject> {
   if (!isRecord(value)) return { fault: `${name}: expected an object` };
   return read(value, walkOf(name, JSON_LIMITS, true)) as ReadJson<JsonObject>;
 }
 
 /**
- * Reads a JSON text of which nothing may change: see `readExactJson`. What `JSON.parse` itself would change is a fault, too.
+ * Parses JSON of which nothing may change: see `readExactJson`. Anything that `JSON.parse` would change is a fault,
+ * too.
  *
- * @throws {SyntaxError} for what is no JSON
+ * @throws {SyntaxError} if the text is not JSON
  */
 export function parseExactJson(text: string, name: string): ReadJson<JsonObject> {
   const read = readExactJson(JSON.parse(text), name);
-  // Only now: a text that is nested too deep is refused above.
+  // Done last, because text that is nested too deep is rejected above.
   const loss = "fault" in read ? undefined : findJsonLoss(text);
   return loss ? { fault: describeFault([name, ...loss.path], loss.why) } : read;
 }
@@ -102,7 +108,7 @@ function read(value: unknown, walk: Walk): ReadJson<JsonValue> {
   return walk.fault ?? { value: cleaned };
 }
 
-/** Notes the first fault. */
+/** Records the fault, unless there is one already. */
 function refuse(walk: Walk, why: string): void {
   walk.fault ??= { fault: describeFault(walk.path, why) };
 }
@@ -111,14 +117,14 @@ function refuseTooLarge(walk: Walk, why: string): void {
   walk.fault ??= { fault: describeFault(walk.path, why), isTooLarge: true };
 }
 
-/** Says where and why. Nothing of a value's content is in a fault but its keys. */
+/** Returns the place and the reason. Keys are the only part of the value that is shown. */
 export function describeFault(path: readonly (string | number)[], why: string): string {
   const place = path.map((step, index) => (typeof step === "number" ? `[${step}]` : index > 0 ? `.${step}` : step));
   const text = place.join("");
   return `${text.length > MAX_PLACE_LENGTH ? `${text.slice(0, MAX_PLACE_LENGTH).toWellFormed()}…` : text}: ${why}`;
 }
 
-/** `undefined` means "drop it". */
+/** Returns `undefined` if the value must be dropped. */
 function clean(value: unknown, walk: Walk): JsonValue | undefined {
   walk.values++;
   switch (typeof value) {
@@ -191,10 +197,13 @@ function cleanObject(value: object, walk: Walk): JsonValue {
   return cleanEntries(keys, (key) => readProperty(value, key, walk), walk);
 }
 
-/** A promise that nobody waited for, a Response, an iterator: they would all become `{}`. */
+/**
+ * Whether the object is a plain one. Others, such as a promise that nobody awaited, a Response or an iterator, would
+ * all become `{}`.
+ */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // Also an object of another realm, whose prototype is not ours.
+  // True also for objects of another realm, whose prototype is not our `Object.prototype`.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
@@ -237,7 +246,7 @@ function isFull(walk: Walk): boolean {
   return true;
 }
 
-/** A getter that throws must not hide the other properties. */
+/** Reads a property. If a getter throws, the other properties are still read. */
 function readProperty(object: object, key: string, walk: Walk): unknown {
   try {
     return Reflect.get(object, key);
@@ -259,7 +268,7 @@ function cleanKey(key: unknown, walk: Walk): string {
   return text;
 }
 
-/** Keys of a Map that are not text: numbers and the like by their text, objects by their kind. */
+/** Returns a text for a Map key that is not a string: numbers and booleans as text, objects by their type. */
 function keyOf(key: unknown, walk: Walk): string {
   if (typeof key === "number" || typeof key === "bigint" || typeof key === "boolean") return String(key);
   refuse(walk, `a key is no text: ${typeof key}`);
@@ -273,7 +282,7 @@ function cleanDate(date: Date, walk: Walk): string {
   return "Invalid Date";
 }
 
-/** Node's Buffer is a hundred times faster than `btoa`; a browser has no Buffer. */
+/** Node's Buffer is a hundred times faster than `btoa`. Browsers have no Buffer. */
 const { Buffer: NodeBuffer } = globalThis as {
   Buffer?: { from(bytes: ArrayBufferLike, offset: number, length: number): { toString(encoding: "base64"): string } };
 };

@@ -1,4 +1,4 @@
-/** What is to be closed, the last first: as AsyncDisposableStack, which Node 22 does not have. */
+/** Closes resources in reverse order. Replaces AsyncDisposableStack, which Node 22 does not have. */
 export class Cleanup implements AsyncDisposable {
   readonly #closers: (() => unknown)[] = [];
   #isDisposed = false;
@@ -16,14 +16,14 @@ export class Cleanup implements AsyncDisposable {
     return resource;
   }
 
-  /** Hands all over to another, and is left with nothing to close. */
+  /** Moves all closers to a new Cleanup and returns it. This one has nothing left to close. */
   move(): Cleanup {
     const other = new Cleanup();
     other.#closers.push(...this.#closers.splice(0));
     return other;
   }
 
-  /** Closes all, also when one cannot be closed; a second time does nothing. */
+  /** Closes everything, even if a closer throws. Does nothing when called again. */
   async disposeAsync(): Promise<void> {
     this.#isDisposed = true;
     const errors: unknown[] = [];

@@ -1,8 +1,8 @@
 /**
- * A `flatMap` for the lists of a talk: each is the one before with another end. Only what is not in the list before is looked
- * at, so that a long talk costs what a short one does. Of lists with one first item, the last is remembered.
+ * An incremental `flatMap` for a conversation's lists, where each list extends or trims the previous one. Only new
+ * items are mapped, so the cost does not grow with the conversation. Caches one list per first item.
  *
- * @param make what an item gives; an item does not change
+ * @param make maps an item; items must not change
  */
 export function flatMapGrowing<Item extends object, Made>(
   make: (item: Item) => readonly Made[],
@@ -27,7 +27,7 @@ export function flatMapGrowing<Item extends object, Made>(
 interface Grown<Item, Made> {
   readonly items: Item[];
   readonly made: Made[];
-  /** By item, how much of `made` there is up to and with it. */
+  /** By item: the length of `made` up to and including that item. */
   readonly ends: number[];
 }
 
@@ -37,7 +37,7 @@ function cut({ items, made, ends }: Grown<unknown, unknown>, count: number): voi
   made.length = ends.at(-1) ?? 0;
 }
 
-/** How many items two lists have in common at their beginning. */
+/** Returns how many items two lists have in common at their start. */
 export function sameBeginning<Item extends object>(one: readonly Item[], other: readonly Item[]): number {
   const most = Math.min(one.length, other.length);
   let same = 0;

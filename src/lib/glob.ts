@@ -1,10 +1,10 @@
-/** One place of a compiled glob: it takes a character, or leads on to other places (by index) without taking one. */
+/** One state of a compiled glob. It consumes a character, or leads to other states (by index) without consuming one. */
 export type Place =
   | { readonly takes: (char: string) => boolean; readonly repeats: boolean }
   | { readonly leadsTo: readonly number[] };
 
 export const ANY_TEXT: Place = { takes: () => true, repeats: true };
-/** Any characters but a slash: a part of one name. */
+/** Any characters except a slash: part of one name. */
 export const ANY_NAME: Place = { takes: (char) => char !== "/", repeats: true };
 export const ANY_CHAR: Place = { takes: (char) => char !== "/", repeats: false };
 
@@ -12,29 +12,32 @@ export function literal(text: string): Place {
   return { takes: (char) => char === text, repeats: false };
 }
 
-/** The places of a doubled star before a slash: folders of any depth, or none. `index` is that of the first of them. */
+/**
+ * Returns the states of a doubled star before a slash: any number of folders, including none. `index` is the index of
+ * the first state.
+ */
 export function anyFolders(index: number): Place[] {
   return [{ leadsTo: [index + 1, index + 3] }, ANY_TEXT, literal("/")];
 }
 
-/** The places of a glob that knows stars alone: each stands for any text, and every other character for itself. */
+/** Returns the states of a glob whose only special character is the star, which matches any text. */
 export function placesOfStars(pattern: string): Place[] {
   return Array.from(pattern, (char) => (char === "*" ? ANY_TEXT : literal(char)));
 }
 
-/** Stands in a text for an unknown piece of any length. */
+/** Represents an unknown piece of any length in a text. */
 export const UNKNOWN = "\uE000";
-/** The same for a piece that may make several words of one, each of any text. */
+/** Like `UNKNOWN`, for a piece that may expand to several words, each of any text. */
 export const SEVERAL = UNKNOWN + UNKNOWN;
 /**
- * How UNKNOWN in a text is read. `known`: as the character itself. `surely`: the glob must match whatever the piece is.
- * `possibly`: it is enough that the glob matches for some piece.
+ * How UNKNOWN in a text is matched. `known`: as the character itself. `surely`: the glob must match whatever the piece
+ * is. `possibly`: the glob must match for at least one piece.
  */
 export type Reading = "known" | "surely" | "possibly";
 
 /**
- * Whether the glob matches the whole text. All ways through the places are followed at once, so the cost is at most the
- * length of the text times the number of places.
+ * Whether the glob matches the whole text. All states are followed in parallel, so the cost is at most the length of
+ * the text times the number of states.
  */
 export function matchesGlob(places: readonly Place[], text: string, reading: Reading = "known"): boolean {
   const reached = new Reached(places);
@@ -44,7 +47,7 @@ export function matchesGlob(places: readonly Place[], text: string, reading: Rea
     const isUnknown = char === UNKNOWN && reading !== "known";
     for (const index of current) {
       const place = places[index];
-      // No place leads back, and an unknown piece may lead to any place that comes later.
+      // States never lead backwards, so an unknown piece may lead to any later state.
       if (isUnknown && reading === "possibly")
         for (let later = index; later <= places.length; later++) taken.push(later);
       else if (place && "takes" in place && (isUnknown ? place === ANY_TEXT : place.takes(char)))
@@ -58,7 +61,7 @@ export function matchesGlob(places: readonly Place[], text: string, reading: Rea
 
 class Reached {
   readonly #places: readonly Place[];
-  /** For each place, the last round in which it was reached. */
+  /** By state: the last round in which it was reached. */
   readonly #rounds: Uint32Array;
   #round = 0;
 
@@ -67,12 +70,12 @@ class Reached {
     this.#rounds = new Uint32Array(places.length + 1);
   }
 
-  /** These places and all places that they lead to without a character, each once. */
+  /** Returns these states and all states that they lead to without consuming a character, without duplicates. */
   from(starts: readonly number[]): number[] {
     this.#round++;
     const reached: number[] = [];
     for (const start of starts) this.#add(start, reached);
-    // The loop also visits what is added to the list meanwhile.
+    // The loop also visits items that are added to the list meanwhile.
     for (const index of reached) {
       const place = this.#places[index];
       if (!place) continue;

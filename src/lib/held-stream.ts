@@ -1,11 +1,11 @@
-/** Reads a stream at once, and keeps what comes for one later reader. */
+/** Starts reading a stream immediately, and buffers its items for one later reader. */
 export class HeldStream<Item> {
   readonly #controller = new AbortController();
   readonly #items: Item[] = [];
   #end: { readonly error?: unknown } | undefined;
   #news = Promise.withResolvers<void>();
 
-  /** @param onItem called with each item as it comes, before a reader gets it; must not throw */
+  /** @param onItem called with each item as it arrives, before a reader gets it; must not throw */
   constructor(open: (signal: AbortSignal) => AsyncIterable<Item>, onItem: (item: Item) => void = () => {}) {
     void this.#read(open, onItem);
   }
@@ -14,12 +14,12 @@ export class HeldStream<Item> {
     return this.#end !== undefined && "error" in this.#end;
   }
 
-  /** Ends the stream; a reader gets the reason as an error. */
+  /** Ends the stream. A reader gets the reason as an error. */
   abort(reason?: unknown): void {
     this.#controller.abort(reason);
   }
 
-  /** All items from the first on. The stream is ended when the reader leaves or the signal aborts. */
+  /** Yields all items from the first on. The stream ends when the reader stops or the signal aborts. */
   async *read(signal: AbortSignal): AsyncGenerator<Item, void> {
     const abort = () => this.abort(signal.reason);
     if (signal.aborted) abort();
@@ -43,7 +43,7 @@ export class HeldStream<Item> {
     try {
       const { signal } = this.#controller;
       for await (const item of open(signal)) {
-        // An item may arrive just after the stream was aborted: it is dropped.
+        // An item may arrive just after the stream was aborted; drop it.
         signal.throwIfAborted();
         onItem(item);
         this.#items.push(item);

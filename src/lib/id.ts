@@ -1,6 +1,6 @@
 import { nanoid } from "nanoid";
 
-/** A new NanoID of 21 characters (126 bits), which nobody can guess. */
+/** Returns a new NanoID of 21 characters (126 bits), which cannot be guessed. */
 export function createId(): string {
   return nanoid();
 }

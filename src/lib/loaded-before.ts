@@ -1,8 +1,8 @@
-/** What a folder's files were when they were loaded last, for loading them again. */
+/** The previous contents of a folder of modules, used to reload it. */
 export interface LoadedBefore<Loaded> {
   readonly get: (name: string) => Loaded | undefined;
-  /** Neither the file nor what it imports has changed: it is not loaded again. */
+  /** Whether neither the file nor its imports have changed. If so, it is not loaded again. */
   readonly isUnchanged: (path: string) => boolean;
-  /** The file cannot be loaded: what it was stays. */
+  /** Called if the file cannot be loaded. Its previous contents are kept. */
   readonly onBad: (path: string, error: Error) => void;
 }

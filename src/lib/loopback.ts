@@ -1,7 +1,7 @@
-/** An IPv4 address of 127.0.0.0/8. By itself, for a browser has no `node:net`. */
+/** Matches IPv4 addresses in 127.0.0.0/8. Browsers have no `node:net`. */
 const IPV4_LOOPBACK = /^127(?:\.(?:\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])){3}$/;
 
-/** Whether a host name always means this machine, whatever a name server says. */
+/** Whether a host name always means this machine, regardless of DNS. */
 export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, "");
   return (
@@ -13,7 +13,7 @@ export function isLoopback(hostname: string): boolean {
   );
 }
 
-/** The same of an address's host. */
+/** Whether the URL's host always means this machine. */
 export function namesLoopback(url: string): boolean {
   return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }

@@ -1,7 +1,8 @@
 /**
- * The address of a module of ours that is loaded by its address: in a thread, in a process.
+ * Returns the URL of one of our modules that runs in a thread or a process of its own.
  *
- * @param path from the module `from` (its `import.meta.url`), without the extension: `.ts` here, `.js` in the package
+ * @param from the `import.meta.url` of the calling module
+ * @param path relative to `from`, without the extension: `.ts` in the repository, `.js` in the package
  */
 export function moduleBeside(from: string, path: string): URL {
   return new URL(`${path}${from.slice(from.lastIndexOf("."))}`, from);

@@ -1,6 +1,6 @@
 /**
- * The same function, which makes its value once for each object that it gets first, and keeps it as long as the object. The
- * other arguments must always be the same for an object.
+ * Memoizes a function by its first argument: it runs once per object, and the result lives as long as the object. For
+ * the same object, the other arguments must always be the same.
  */
 export function oncePer<Key extends object, Rest extends readonly unknown[], Value>(
   make: (key: Key, ...rest: Rest) => Value,

@@ -1,4 +1,4 @@
-/** One spelling for each path: no `.`, no doubled or last slash, and `..` only at the beginning of a relative path. */
+/** Normalizes a path: no `.`, no repeated or trailing slashes, and `..` only at the start of a relative path. */
 export function plainPath(path: string): string {
   const root = path.startsWith("/") ? "/" : "";
   const names: string[] = [];

@@ -1,6 +1,9 @@
 const encoder = new TextEncoder();
 
-/** The text's first `maxBytes` of UTF-8, to a whole character. If there is more, a mark is added that says so. */
+/**
+ * Returns at most the first `maxBytes` of the text in UTF-8, cut between characters. If the text is longer, a note
+ * about it is appended.
+ */
 export function truncateText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   const bytes = encoder.encode(text);

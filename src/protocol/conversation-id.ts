@@ -1,14 +1,13 @@
 const ROOM_PREFIX = "conv_";
 
-/** A room `conv_ac_X` has the conversation `ac_X`. In any other room, the conversation's id is the room's name. */
+/** Returns the id of a room's conversation: `ac_X` for a room `conv_ac_X`, otherwise the room's name. */
 export function conversationIdOfRoom(roomName: string): string {
   return /^conv_ac_./s.test(roomName) ? roomName.slice(ROOM_PREFIX.length) : roomName;
 }
 
-/** How agents' identities begin. `POST /token` gives such an identity to nobody. */
+/** Prefix of agents' identities. `POST /token` never issues a token for such an identity. */
 export const AGENT_PREFIX = "agent-";
 
-/** The identity of a job's agent in its room. */
 export function agentIdentity(jobId: string): string {
   return `${AGENT_PREFIX}${jobId}`;
 }

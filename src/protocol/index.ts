@@ -1,4 +1,4 @@
-// `parley/protocol`: the wire, for clients and workers of others. It runs in browsers, too.
+// `parley/protocol`: the wire format, for third-party clients and workers. It also runs in browsers.
 
 export { AppError, ERROR_CODES, type ErrorCode } from "../errors/app-error.ts";
 export {

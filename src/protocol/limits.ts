@@ -1,20 +1,23 @@
-/** Topic of Parley's packets and byte streams. A packet without a topic is taken too, one with another is ignored. */
+/**
+ * Topic of Parley's packets and byte streams. Packets without a topic are accepted, too. Packets with another topic are
+ * ignored.
+ */
 export const TOPIC = "parley";
 
-/** Both ends keep to these. Sizes are bytes of the encoded form. */
+/** Limits that both ends observe. Sizes are bytes of the encoded form. */
 export const MESSAGE_LIMITS = {
   envelopeBytes: 4 * 1024 * 1024,
-  /** Above it a frame travels as a byte stream instead of a data packet. */
+  /** Larger envelopes are sent as a byte stream instead of a data packet. */
   packetBytes: 15_000,
-  /** Maps and arrays inside each other, the envelope itself included. */
+  /** Maximum nesting of maps and arrays, including the envelope itself. */
   depth: 32,
-  /** Map values, array items and the envelope itself; keys are not counted. */
+  /** Map values, array items and the envelope itself. Keys are not counted. */
   values: 50_000,
-  /** In all maps of a packet together; a map with a key that it has not had before costs a reader most. */
+  /** In all maps of a packet together. Maps with new keys are the most expensive ones to decode. */
   differentKeys: 1_000,
   stringBytes: 1024 * 1024,
   keyBytes: 256,
-  /** Characters of an id, a conversation id included. */
+  /** Characters of an id or conversation id. */
   idLength: 256,
   announcedTools: 64,
   /** Items of any other list that is a field of a body. */
@@ -22,23 +25,28 @@ export const MESSAGE_LIMITS = {
   sendsInFlight: 8,
 } as const;
 
-/** What the worker keeps to beside them. Without sums: esbuild would take them along for the client SDK. */
+/**
+ * Limits that only the worker observes. Literal numbers, because esbuild would include computed values in the client
+ * SDK.
+ */
 const WORKER_LIMITS = {
-  /** What a tool or a message gives the model to see: blocks, bytes of one picture or document, bytes of all. */
+  /**
+   * What a tool or a message may show to the model: number of blocks, bytes of one image or document, bytes in total.
+   */
   contentBlocks: 20,
   mediaBytes: 3_145_728,
   contentBytes: 6_291_456,
-  /** Of a result as JSON, and of the texts of its content: as much as an MCP server may send in one message. */
+  /** For a result as JSON, and for the text of its content. Equals the largest message that an MCP server may send. */
   resultCharacters: 10_485_760,
-  /** Of a result's `display`, as JSON. */
+  /** For a result's `display`, as JSON. */
   displayBytes: 131_072,
-  /** Of texts that need not be long: a note on a message, an error's message. */
+  /** For strings that are usually short, such as a note on a message or an error's message. */
   shortTextBytes: 16_384,
   openCalls: 64,
-  /** Messages from one participant, without those that the worker has asked it for. */
+  /** Messages from one participant, except those that the worker requested. */
   messageBurst: 200,
   messagesPerSecond: 50,
-  /** Of ToolUseProgress, which takes nothing of the two before. */
+  /** For ToolUseProgress, which does not count toward the two limits above. */
   progressBurst: 100,
   progressPerSecond: 20,
   /** A larger message counts as several. */
@@ -51,24 +59,27 @@ const WORKER_LIMITS = {
   unidentifiedSenderMs: 3_500,
 } as const;
 
-/** The numbers under "Limits" in docs/protocol.md. Left out of the client SDK, which uses the first half alone. */
+/**
+ * The numbers under "Limits" in docs/protocol.md. The client SDK uses only `MESSAGE_LIMITS`, so bundlers drop the
+ * others.
+ */
 export const LIMITS = /* @__PURE__ */ Object.assign({}, MESSAGE_LIMITS, WORKER_LIMITS);
 
 /** Times of a tool call, in ms. */
 export const TOOL_TIMES = {
   defaultTimeoutMs: 30_000,
   maxTimeoutMs: 600_000,
-  /** What the worker adds to `timeoutMs` for its own deadline. */
+  /** Added to `timeoutMs` for the worker's own deadline. */
   graceMs: 1_000,
   /** How long a client may take to claim a call sent as `either`. */
   claimMs: 1_000,
-  /** How long a call waits for its participant to come back. */
+  /** How long a call waits for its participant to reconnect. */
   returnMs: 10_000,
 } as const;
 
 export const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** The nearest valid tool name: a model may ask for a tool by any text. */
+/** Returns the closest valid tool name. A model may request a tool by any string. */
 export function toToolName(name: string): string {
   return TOOL_NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "_";
 }

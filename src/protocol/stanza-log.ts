@@ -8,29 +8,32 @@ export interface LoggedEnvelope {
 }
 
 export interface Replay {
-  /** In the order they were sent, with their original bytes. */
+  /** In the order in which they were sent, with their original bytes. */
   readonly entries: readonly LoggedEnvelope[];
-  /** Whether a stanza that the identity was sent after `lastSequenceSeen` is no longer held. */
+  /** Whether a stanza for this identity after `lastSequenceSeen` is no longer in the log. */
   readonly hasGap: boolean;
-  /** The newest stanza for the identity that is no longer held, positive. */
+  /** The newest stanza for this identity that is no longer in the log, as a positive number. 0 if there is none. */
   readonly goneUntil: number;
 }
 
 const EVERYONE: unique symbol = Symbol("everyone");
 
-/** The last envelopes that the worker sent in a session: at most 500, and 1 MiB. The oldest are dropped first. */
+/** The last envelopes that the worker sent in a session, at most 500 and 1 MiB. Drops the oldest ones first. */
 export class StanzaLog {
   #entries: LoggedEnvelope[] = [];
   #sizeBytes = 0;
-  /** The newest stanza that is gone, by the identity that it was sent to. */
+  /** The newest dropped stanza, by the identity that it was sent to. */
   readonly #goneUntil = new Map<string | typeof EVERYONE, number>();
 
-  /** `sentBefore` is the last stanza of an earlier worker in the same session: it counts as sent to all, and gone. */
+  /**
+   * `sentBefore` is the last stanza of an earlier worker in the same session. It counts as sent to everyone, and as
+   * dropped.
+   */
   constructor({ sentBefore = 0 }: { readonly sentBefore?: number } = {}) {
     this.#goneUntil.set(EVERYONE, Math.abs(sentBefore));
   }
 
-  /** Stanzas are added in the order they are sent. An Ack has stanzaId 0 and is not kept. */
+  /** Call this in the order of sending. Acks (stanzaId 0) are not kept. */
   add(envelope: LoggedEnvelope): void {
     if (envelope.stanzaId === 0) return;
     this.#entries.push(envelope);
@@ -38,7 +41,9 @@ export class StanzaLog {
     while (this.#entries.length > LIMITS.loggedEnvelopes || this.#sizeBytes > LIMITS.loggedBytes) this.#forgetOldest();
   }
 
-  /** The envelopes for an identity after a stanza. Signs are ignored: clients disagree about them. */
+  /**
+   * Returns the kept envelopes for an identity after a stanza. Signs are ignored, because clients use them differently.
+   */
   after(lastSequenceSeen: number, identity: string): Replay {
     const seen = Math.abs(lastSequenceSeen);
     const entries = this.#entries.filter(

@@ -1,11 +1,11 @@
 import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 
 type Text = { readonly type: "text"; readonly text: string };
-/** Bytes, or base64. What they are is found out by the bytes themselves: `type` and `media_type` may be left out. */
+/** Bytes, or base64. Their format is detected, so `type` and `media_type` are optional. */
 type Bytes = { readonly type?: "base64"; readonly media_type?: string; readonly data: Uint8Array | string };
 type PlainText = { readonly type: "text"; readonly media_type?: "text/plain"; readonly data: string };
 
-/** A content block of Anthropic's API: what the model is shown. Pictures are PNG, JPEG, GIF or WebP. */
+/** A content block of Anthropic's API, shown to the model. Images are PNG, JPEG, GIF or WebP. */
 export type ResultBlock =
   | Text
   | { readonly type: "image"; readonly source: Bytes }
@@ -27,23 +27,23 @@ export type ResultBlock =
 export interface ToolResultParts {
   /** What the tool would return without `toolResult`. The model reads it before `content`. */
   readonly result?: unknown;
-  /** For the model alone: texts, pictures, documents, search results. */
+  /** Only for the model: text, images, documents, search results. */
   readonly content?: readonly ResultBlock[];
-  /** For the clients' pages alone: it costs the model nothing. */
+  /** Only for display by clients. It uses no tokens. */
   readonly display?: Readonly<Record<string, unknown>>;
 }
 
 const RESULT = Symbol.for("parley.toolResult");
 
-/** What `toolResult` makes. */
+/** The return value of `toolResult`. */
 export interface ToolResult {
   readonly [RESULT]: ToolResultParts;
 }
 
 /**
- * What a tool returns that shows the model pictures or documents, or gives clients something to display.
+ * Returns a tool result that shows the model images or documents, or gives clients something to display.
  *
- * @throws {TypeError} for a field that does not exist
+ * @throws {TypeError} if `parts` has an unknown field
  * @example
  * return toolResult({ content: [{ type: "image", source: { data: png } }], display: { url: "/plans/17" } });
  */
@@ -52,7 +52,7 @@ export function toolResult(parts: ToolResultParts): ToolResult {
   return { [RESULT]: parts };
 }
 
-/** The parts of what `toolResult` made; `undefined` for any other value. */
+/** Returns the parts of a `toolResult`, or `undefined` for any other value. */
 export function partsOf(value: unknown): ToolResultParts | undefined {
   return typeof value === "object" && value !== null && RESULT in value ? (value as ToolResult)[RESULT] : undefined;
 }

@@ -1,7 +1,10 @@
 import { ERROR_CODES, toAppError } from "../errors/app-error.ts";
 import type { ErrorMessage } from "./messages/control-messages.ts";
 
-/** Makes an ErrorMessage's body of any error. One that is no `AppError` becomes `internal`, with a fixed text. */
+/**
+ * Converts any error to the body of an ErrorMessage. Anything but an `AppError` becomes `internal`, with a fixed
+ * message.
+ */
 export function toWireError(
   error: unknown,
   { id, originatingId }: { readonly id: string; readonly originatingId?: string | undefined },

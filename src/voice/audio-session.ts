@@ -10,7 +10,7 @@ import { SpeechPlayer } from "./speak/speech-player.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 
-/** An utterance that has brought no words after this much silence counts as not understood. */
+/** If an utterance has produced no words after this much silence, it counts as not understood. */
 export const TRANSCRIPT_TIMEOUT_MS = 2_000;
 
 export interface AudioSessionOptions {
@@ -19,7 +19,7 @@ export interface AudioSessionOptions {
   readonly stt: stt.STT | undefined;
   readonly synthesizer: Synthesizer | undefined;
   readonly settings: VoiceSettings;
-  /** Of a streaming recogniser. */
+  /** Set for a streaming recognizer. */
   readonly speakers: SpeakerStreams | undefined;
   readonly onUserTurn: (text: string) => void;
   readonly onProblem: (what: string, error: unknown) => void;
@@ -33,8 +33,8 @@ export interface AudioSession {
 }
 
 /**
- * Starts LiveKit's AgentSession in a room. It finds out when a participant speaks and when that participant has
- * finished, and it plays what the player gets. Its tool loop, its own generation and its chat context are not used.
+ * Starts LiveKit's AgentSession in a room. It detects when a participant starts and stops speaking, and plays the
+ * player's parts. Its tool loop, generation and chat context are not used.
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
   const { room, audio, stt, synthesizer, speakers, onUserTurn, onProblem } = options;
@@ -84,11 +84,11 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
     vad: stt ? new VoiceActivity(settings) : null,
     ...(stt && { stt }),
     userAwayTimeout: null,
-    // The player removes markup: a sentence keeps its own words for the captions.
+    // The player removes markup itself, so that captions keep the original sentences.
     ttsTextTransforms: null,
     aecWarmupDuration: null,
     transcriptionTimeout: stt ? TRANSCRIPT_TIMEOUT_MS : null,
-    // A recogniser or a voice that fails must not end the session.
+    // A failing recognizer or voice must not end the session.
     connOptions: { maxUnrecoverableErrors: Number.MAX_SAFE_INTEGER },
     turnHandling: {
       turnDetection: turnDetection(stt !== undefined, endOfTurn),
@@ -105,28 +105,28 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
   };
 }
 
-/** AgentSession takes undefined to mean its own end-of-turn model. */
+/** For AgentSession, undefined means its own end-of-turn model. */
 function turnDetection(hasEars: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
   if (!hasEars) return null;
   return endOfTurn === "model" ? undefined : "vad";
 }
 
-/** What SpeechAgent calls. None of these functions throws. */
+/** Functions that SpeechAgent calls. None of them throws. */
 interface SpeechAgentPorts {
-  /** The text of the reply that is being generated. */
+  /** Returns the text of the reply that is being generated. */
   readonly nextText: () => ReadableStream<string>;
   readonly synthesize: (text: AsyncIterable<string>) => ReadableStream<AudioFrame>;
-  /** What is written of the reply while it is heard, from the reply's text. */
+  /** Returns the captions to show while the reply is played. */
   readonly captions: SpeechPlayer["captions"];
-  /** Puts something between the sound and the recogniser. */
+  /** Wraps the recognizer. */
   readonly recognize: SpeakerStreams["recognize"] | undefined;
-  /** A participant's utterance is complete. */
+  /** Called with each complete utterance of a participant. */
   readonly onUserTurn: (text: string) => void;
 }
 
 /**
- * Stands where AgentSession expects a model. Its replies are the text that the player was given, and each complete
- * utterance goes to our session, which decides what becomes of it. AgentSession's own chat context stays empty.
+ * Replaces the model that AgentSession expects. Its replies are the player's text. Complete utterances are passed to
+ * our session, which decides how to handle them. AgentSession's own chat context stays empty.
  */
 class SpeechAgent extends voice.Agent {
   readonly #ports: SpeechAgentPorts;
@@ -162,7 +162,7 @@ class SpeechAgent extends voice.Agent {
   }
 }
 
-/** AgentSession requires a model; our `llmNode` never asks this one. */
+/** AgentSession requires a model, but our `llmNode` never calls it. */
 class NoModel extends llm.LLM {
   override label(): string {
     return "parley";

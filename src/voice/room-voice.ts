@@ -22,16 +22,16 @@ import type { VoiceSettings } from "./voice-settings.ts";
 
 export interface RoomVoiceOptions {
   readonly room: Room;
-  /** Undefined: nobody is listened to, and no microphone is subscribed to. */
+  /** Undefined: the agent listens to nobody and subscribes to no microphones. */
   readonly stt: stt.STT | undefined;
-  /** Undefined: nothing is spoken, and no track is published. */
+  /** Undefined: the agent does not speak and publishes no track. */
   readonly synthesizer: Synthesizer | undefined;
-  /** The voice that the present agent names. */
+  /** The voice that the current agent names. */
   readonly voiceName: () => string | undefined;
   readonly settings: VoiceSettings;
-  /** Gets what participants say, as `transcript` and `utterance`. */
+  /** Receives what participants say, as `transcript` and `utterance`. */
   readonly take: OnRoomInput;
-  /** The agent's sound begins or ends. */
+  /** Called when the agent's audio starts or stops. */
   readonly onSpeaking: (isSpeaking: boolean) => void;
   readonly logger: Logger;
 }
@@ -39,8 +39,8 @@ export interface RoomVoiceOptions {
 const HAND_ON_AFTER_MS = 1_500;
 
 /**
- * The voice of a room. Its AgentSession is started when the first participant subscribes to the agent's track, or
- * publishes a microphone. In a room whose participants only read and write there is only a silent track.
+ * The voice of a room. Its AgentSession starts when the first participant subscribes to the agent's track or publishes
+ * a microphone. In a room whose participants only read and write, there is just a silent track.
  */
 export class RoomVoice implements VoicePort {
   readonly #options: RoomVoiceOptions;
@@ -48,7 +48,10 @@ export class RoomVoice implements VoicePort {
   readonly #microphones: Microphones | undefined;
   readonly #speech: UserSpeech;
   readonly #ears: stt.STT | undefined;
-  /** Of a streaming recogniser. Any other is asked about each utterance, and nobody else is listened to meanwhile. */
+  /**
+   * Set for a streaming recognizer. Any other recognizer is asked once per utterance, and meanwhile the agent listens
+   * to nobody else.
+   */
   readonly #speakers: SpeakerStreams | undefined;
   readonly #mouth: PreparedSynthesizer | undefined;
   readonly #misheard = new Misheard(() => this.#sayNotUnderstood());
@@ -59,10 +62,10 @@ export class RoomVoice implements VoicePort {
   readonly #quiet = new Quiet(TRANSCRIPT_TIMEOUT_MS);
   readonly #spoken: SpokenTime;
   #isClosed = false;
-  /** The AgentSession could not be started, or has ended. */
+  /** Whether the AgentSession could not be started, or has ended. */
   #hasEnded = false;
 
-  /** To be called before the room is connected. */
+  /** Must be called before the room is connected. */
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
     const { room, synthesizer, stt: ears, settings, take } = options;
@@ -101,7 +104,7 @@ export class RoomVoice implements VoicePort {
     return this.#audio !== undefined;
   }
 
-  /** Call once the room is connected. */
+  /** Call this once the room is connected. */
   start(): void {
     this.#audio?.start();
     this.#microphones?.start();
@@ -148,12 +151,15 @@ export class RoomVoice implements VoicePort {
     return this.#session?.session.userState === "speaking";
   }
 
-  /** Whether a participant speaks, or words of what it has said are still due: then they are its words, and nobody else's. */
+  /**
+   * Whether a participant is speaking or their words are still due. Meanwhile the agent does not switch to another
+   * participant, so the words are not misattributed.
+   */
   get #isHearing(): boolean {
     return this.#isUserSpeaking || !this.#quiet.isReached || this.#misheard.isAsked;
   }
 
-  /** A participant may ask something before it has subscribed to the track; this waits for the subscription. */
+  /** Waits for a subscription, because a participant may ask something before subscribing to the track. */
   async #playerToCome(audio: AgentAudio, ready: Promise<void> | undefined): Promise<Player | undefined> {
     if (!(await audio.untilListener())) return undefined;
     await ready;
@@ -220,7 +226,7 @@ export class RoomVoice implements VoicePort {
     this.#microphones?.open();
   }
 
-  /** These words belong to no turn and no answer: they are not stored, and the model does not see them. */
+  /** This message belongs to no turn and no answer: it is not stored, and the model does not see it. */
   #sayNotUnderstood(): void {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;

@@ -2,15 +2,15 @@ import type { z } from "zod";
 import { didYouMean } from "./did-you-mean.ts";
 
 /**
- * For example `model.maxTokens: expected number, got "many"`.
+ * Returns a text such as `model.maxTokens: expected number, got "many"`.
  *
  * @param root the value that was checked
- * @param schema that it was checked with: names the field that a misspelt one may have been meant as
+ * @param schema the schema it was checked with; used to suggest the field that a misspelled one may stand for
  */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z.core.$ZodType): string {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
-    // A schema that is chosen by the value names its fields itself, because none can be found at this place.
+    // A schema that depends on the value brings the field names itself, because `fieldsAt` finds none here.
     const named = (issue as { readonly known?: readonly string[] }).known;
     const known = named ?? (schema === undefined ? [] : fieldsAt(schema, issue.path));
     return issue.keys.map((key) => `${[...path, key].join(".")}: unknown field.${didYouMean(key, known)}`).join(" ");
@@ -22,11 +22,11 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z
   return `${path.join(".") || "default export"}: ${reason}, got ${preview(value, isPrivate)}`;
 }
 
-/** Fields whose values hold keys and passwords: no text of theirs is shown. */
+/** Fields that may hold keys and passwords. Their strings are never shown. */
 const PRIVATE = ["mcpServers", "toolSettings"];
 const NAMED_LIKE_A_KEY = /key|token(?!s)|secret|password|credential|auth|header|cookie|env$|url$/iu;
 
-/** Of what holds other values nothing is shown: any of them may be a key. */
+/** Returns a short description of a value. Never shows the contents of objects and lists, which may include keys. */
 function preview(value: unknown, isPrivate: boolean): string {
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return value.length === 0 ? "[]" : `a list of ${value.length}`;
@@ -36,14 +36,14 @@ function preview(value: unknown, isPrivate: boolean): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** The names of the fields that a schema has at a place of the value. */
+/** Returns the names of the fields that a schema has at a path of the value. */
 function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let schemas = unwrap(schema);
   for (const key of path) schemas = schemas.flatMap((each) => stepInto(each, key)).flatMap(unwrap);
   return schemas.flatMap(({ _zod: { def } }) => (isDef(def, "object") ? Object.keys(def.shape) : []));
 }
 
-/** The schemas of what is inside of optional values, defaults, transformations and unions. */
+/** Returns the schemas inside optional values, defaults, transformations and unions. */
 function unwrap(schema: z.core.$ZodType): z.core.$ZodType[] {
   const { def } = schema._zod;
   if ("innerType" in def) return unwrap(def.innerType as z.core.$ZodType);

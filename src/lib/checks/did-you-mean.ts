@@ -1,4 +1,4 @@
-/** The words of other kits for fields of ours. */
+/** Other frameworks' names for our fields. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   parameters: "input",
   inputSchema: "input",
@@ -7,8 +7,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * ` Did you mean "permission"?` for a name that is nearly one of `known`; an empty text when none is near. To be put at the
- * end of an error.
+ * Returns ` Did you mean "permission"?` if a name is close to one of `known`, or an empty string. Append it to an error
+ * message.
  */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const names = [...known];
@@ -23,17 +23,19 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
 }
 
-/** Whether a name is one slip of the keyboard away from a known one: a letter more, less or other, or two swapped. */
+/** Whether a name is one typing error away from a known one: one letter added, missing or changed, or two swapped. */
 export function isOneSlipFrom(name: string, known: readonly string[]): boolean {
   return known.some((each) => editsBetween(plain(name), plain(each)) === 1);
 }
 
-/** The names of all fields of a type; the compiler finds one that is missing. */
+/** Returns the names of all fields of a type. The compiler reports a missing one. */
 export function fieldsOf<Fields>(fields: Record<keyof Fields, true>): readonly string[] {
   return Object.keys(fields);
 }
 
-/** @throws {TypeError} naming each field of `value` that is not among `known`. `owner` completes "is not a field of" */
+/**
+ * @throws {TypeError} if `value` has fields that are not in `known`; names each. `owner` completes "is not a field of"
+ */
 export function refuseUnknownFields(value: object, known: Iterable<string>, owner: string): void {
   const names = new Set(known);
   const unknown = Object.keys(value).filter((name) => !names.has(name));
@@ -43,17 +45,19 @@ export function refuseUnknownFields(value: object, known: Iterable<string>, owne
   );
 }
 
-/** `LIVEKIT_AGENT` is the beginning of `LIVEKIT_AGENT_NAME`, as is `timeout` of `timeoutMs`. */
+/** Whether a known name starts with this one: `LIVEKIT_AGENT` for `LIVEKIT_AGENT_NAME`, `timeout` for `timeoutMs`. */
 function begins(name: string, known: string): boolean {
   return name.length >= 4 && plain(known).startsWith(plain(name));
 }
 
-/** Spelled alike, whatever the case and whatever is between the words. */
+/** Makes names comparable regardless of case and of the separators between words. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/gu, "");
 }
 
-/** How many letters must be added, removed, changed or swapped with their neighbor (optimal string alignment). */
+/**
+ * Returns how many letters must be added, removed, changed or swapped with their neighbor (optimal string alignment).
+ */
 function editsBetween(from: string, to: string): number {
   let before: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,9 +1,9 @@
-/** Each in a form that never crosses a quote or a backslash, so that a line of JSON stays JSON. */
+/** No pattern matches across a quote or a backslash, so a line of JSON remains valid JSON. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
-  // The user and the password of an address, then its query.
+  // The user and password of a URL, then its query.
   [/\b([a-z][a-z\d+.-]{0,20}:\/\/)[^\s/?#"'\\]*@/giu, "$1"],
   [/\b([a-z][a-z\d+.-]{0,20}:\/\/[^\s?"'\\]*)\?[^\s"'\\),]+/giu, "$1?…"],
-  // A signed token, which LiveKit repeats when it refuses it.
+  // A signed token. LiveKit repeats it when it rejects it.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/gu, "…"],
   [/\b(Bearer|Basic) +[\w.~+/=-]{6,}/giu, "$1 …"],
   [/\b((?:proxy-)?authorization|x-api-key|(?:set-)?cookie)(\\?["']: *\\?["']|: *)[^\s"'\\,{}[\]]+/giu, "$1$2…"],
@@ -12,8 +12,8 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Takes out of a text what lets somebody in: users, passwords and queries of addresses, tokens, values of headers that
- * authenticate, and whatever looks like a key. For errors and log lines, whose words come from libraries and servers.
+ * Removes credentials from a text: users, passwords and queries of URLs, tokens, values of authentication headers, and
+ * anything that looks like a key. Used for errors and log lines, whose texts come from libraries and servers.
  */
 export function hideSecrets(text: string): string {
   return PATTERNS.reduce((hidden, [pattern, replacement]) => hidden.replaceAll(pattern, replacement), text);

@@ -1,34 +1,35 @@
 type Step = string | number;
 
-/** An object or a list that the reader is inside of. */
+/** An object or a list that the scan is inside of. */
 interface Container {
-  /** The keys so far; absent in a list. */
+  /** The keys so far. Absent for a list. */
   readonly keys?: Set<string>;
-  /** The key or the index of the value that comes next. */
+  /** The key or index of the next value. */
   step: Step;
   isAtKey: boolean;
 }
 
-/** A whole number that every double holds. Nearly all are such. */
+/** An integer that every double represents exactly. Nearly all numbers match. */
 const PLAIN_INTEGER = /^-?\d{1,15}$/u;
 const NUMBER_PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/u;
-/** As many digits as the largest double has, and more. */
+/** More digits than the largest double has. */
 const MAX_NUMBER_LENGTH = 400;
 const STARTS = /["{}[\],\d-]/gu;
 const NUMBER = /[-+.\deE]+/uy;
 
 /** The first thing in a JSON text that `JSON.parse` would change. */
 export interface JsonLoss {
-  /** Keys and indexes that lead to the place, from the root. */
+  /** Keys and indexes from the root to the place. */
   readonly path: readonly Step[];
   readonly why: string;
 }
 
 /**
- * Finds what `JSON.parse` changes without an error: a key that an object has twice, of which the last one would count, and
- * a number from 2^53 on that would be written back as another. Fractions are rounded, as everywhere.
+ * Finds what `JSON.parse` changes without an error: a repeated key in an object (the last one wins), a number from 2^53
+ * on that would be written back as another number, and a tiny number that would become 0. Fractions are rounded, as
+ * usual.
  *
- * @param text must be JSON, which is not checked here
+ * @param text must be valid JSON; this is not checked
  */
 export function findJsonLoss(text: string): JsonLoss | undefined {
   const inside: Container[] = [];
@@ -74,7 +75,7 @@ export function findJsonLoss(text: string): JsonLoss | undefined {
   return undefined;
 }
 
-/** Where the text that begins here ends. */
+/** Returns where the string that starts here ends. */
 function endOfText(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     if (end === -1) return text.length;
@@ -84,7 +85,7 @@ function endOfText(text: string, start: number): number {
   }
 }
 
-/** Why a double would be written as another number; `undefined` if it would not. */
+/** Returns why a number would be written back differently, or `undefined` if it would not. */
 function whyNotHeld(number: string): string | undefined {
   if (PLAIN_INTEGER.test(number)) return undefined;
   const value = Number(number);
@@ -93,7 +94,7 @@ function whyNotHeld(number: string): string | undefined {
   return isHeld ? undefined : "too large for a number, write it as a text";
 }
 
-/** The same text for each way of writing a number. */
+/** Returns the same text for every notation of a number. */
 function toDecimal(number: string): string {
   if (number.length > MAX_NUMBER_LENGTH) return "";
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = NUMBER_PARTS.exec(number) ?? [];

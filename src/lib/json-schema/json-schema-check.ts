@@ -9,17 +9,18 @@ export type Schema = Readonly<Record<string, unknown>>;
 export type Check = (value: unknown, steps: Steps) => Problem | undefined;
 export interface Compiler {
   readonly compile: (schema: unknown) => Check;
-  /** The schema is somebody else's: its regular expressions are not run, because their cost has no bound. */
+  /** Whether the schema is untrusted. Its regular expressions are not run, because their cost is unbounded. */
   readonly isForeign: boolean;
   /**
-   * A left-out check passes, so `not`, `if`, `oneOf`, `maxContains` must refuse nothing. Final once all is compiled.
+   * Whether any keyword is left unchecked. An unchecked keyword passes, so `not`, `if`, `oneOf` and `maxContains` must
+   * not reject anything. Final once everything is compiled.
    */
   isPartial: boolean;
 }
-/** Makes the check of one keyword; `schema` is the schema that contains the keyword. */
+/** Compiles one keyword into a check. `schema` is the schema that contains the keyword. */
 export type Keyword = (operand: never, schema: Schema, compiler: Compiler) => Check;
 
-/** Costs a step: whoever calls it may do so for each item of a value. */
+/** Passes, but costs a step, because callers may call it for each item of a value. */
 export const ok: Check = (_value, steps) => steps.spend() as undefined;
 export const wrong = (message: string): Problem => ({ path: [], message });
 export const at = (key: string, problem: Problem | undefined): Problem | undefined =>
@@ -50,7 +51,7 @@ export function keysOf(value: object, steps: Steps): string[] {
   return keys;
 }
 
-/** Stands for a check that is left out. */
+/** Returns the check for a keyword that is not checked. */
 export function unchecked(compiler: Compiler): Check {
   compiler.isPartial = true;
   return ok;
@@ -58,13 +59,13 @@ export function unchecked(compiler: Compiler): Check {
 
 /** A check of 100,000 steps takes a few milliseconds. */
 const MAX_STEPS = 100_000;
-/** The net below the steps, in case that one costs more than it should. It is looked at every so many steps. */
+/** A second limit, in case a step costs more than expected. It is checked once per `LOOK_EVERY_STEPS` steps. */
 const MAX_MS = 10;
 const LOOK_EVERY_STEPS = 5_000;
-/** How deep schemas may be nested, references included: each level takes a part of the stack. */
+/** The maximum nesting of schemas, including references. Each level uses stack space. */
 const MAX_DEPTH = 256;
 
-/** The budget of one check: without it, a schema's author decides how often and how deep each value is looked at. */
+/** The budget of one check. Without it, a schema's author could decide how often and how deep each value is visited. */
 export class Steps {
   #left = MAX_STEPS;
   #lookAt = MAX_STEPS - LOOK_EVERY_STEPS;
@@ -72,7 +73,8 @@ export class Steps {
   readonly #endsAt = Date.now() + MAX_MS;
 
   /**
-   * Pays for so many turns of a loop, also for one whose length the value or the schema decides.
+   * Spends steps, one for each iteration of a loop. Call it also for loops whose length depends on the value or the
+   * schema.
    *
    * @throws {TooManyStepsError}
    */

@@ -28,7 +28,7 @@ function entries(schemas: unknown, { compile }: Compiler): readonly (readonly [s
 const patternsOf = (properties: unknown) =>
   Object.keys(isRecord(properties) ? properties : {}).map((pattern) => new RegExp(pattern, "u"));
 
-/** Keywords about what a value contains, and those that combine schemas. */
+/** Keywords about a value's contents, and keywords that combine schemas. */
 export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
   prefixItems: (schemas: unknown, _schema, compiler) => {
     const checks = list(schemas, compiler);
@@ -57,7 +57,7 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
   },
   required: (names: unknown, { properties }, { isForeign }) => {
     expect(isTextList(names), "required to be a list of names");
-    // zod lists what has a default as required, and whoever made the schema takes a value without it.
+    // zod lists properties with a default as required, but the schema's author accepts a value without them.
     const hasDefault = (key: string) => {
       const property = isRecord(properties) && properties[key];
       return isRecord(property) && "default" in property;

@@ -30,7 +30,7 @@ const count =
     const words = `expected at ${isMost ? "most" : "least"} ${Number(limit)} ${unit}`;
     return check((value, steps) => fits(size(value, steps) ?? Number(limit)), words);
   };
-/** Length in characters: a surrogate pair counts as one. */
+/** Returns the length in code points: a surrogate pair counts as one. */
 function lengthOf(value: unknown, steps: Steps): number | undefined {
   if (typeof value !== "string") return undefined;
   steps.spend(value.length >> 6);
@@ -41,7 +41,7 @@ function lengthOf(value: unknown, steps: Steps): number | undefined {
 const itemsOf = (value: unknown) => (Array.isArray(value) ? value.length : undefined);
 const sizeOf = (value: unknown, steps: Steps) => (isRecord(value) ? keysOf(value, steps).length : undefined);
 
-/** Keywords about a value by itself. */
+/** Keywords about the value itself. */
 export const VALUE_KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: (type: unknown) => {
     const types = [...new Set([type].flat())];

@@ -19,21 +19,21 @@ import { isRecord } from "../json.ts";
 
 const KEYWORDS: Readonly<Record<string, Keyword>> = { ...VALUE_KEYWORDS, ...PART_KEYWORDS };
 
-/** What `false` allows. */
+/** The check for the schema `false`. */
 const nothing: Check = (value, steps) => ok(value, steps) ?? wrong("is not allowed");
 
 interface CompileOptions {
-  /** The schema is somebody else's: no pattern is run, and a reference to nowhere is ignored. @defaultValue false */
+  /** Whether the schema is untrusted: no pattern is run, and unresolved references are ignored. @defaultValue false */
   readonly isForeign?: boolean;
-  /** What cannot be read as a schema or a keyword of it is not checked. @defaultValue false */
+  /** Skips schemas and keywords that cannot be read instead of throwing. @defaultValue false */
   readonly isLenient?: boolean;
 }
 
 /**
- * Compiles a JSON Schema into a check that gives a value's first problem. Compiling costs no more than the schema's
- * size; the cost of a check is bounded. `unevaluated…`, `format` and keywords unknown to JSON Schema are not checked.
+ * Compiles a JSON Schema into a function that returns a value's first problem. Compiling takes time proportional to the
+ * schema's size, and the cost of a check is bounded. `unevaluated…`, `format` and unknown keywords are not checked.
  *
- * @throws {TypeError | SyntaxError} when a keyword, a pattern or a reference in it cannot be used
+ * @throws {TypeError | SyntaxError} if a keyword, a pattern or a reference is invalid
  */
 export function compileJsonSchema(
   root: Schema,
@@ -54,7 +54,7 @@ export function compileJsonSchema(
       steps.leave();
       return problem;
     };
-    // Before its parts are compiled, since it may be among them.
+    // Registered before its parts are compiled, since it may be among them.
     compiled.set(schema, all);
     checks = Object.entries(schema).flatMap(([name, operand]) => {
       if (name === "$ref") return [refer(operand)];
@@ -68,7 +68,7 @@ export function compileJsonSchema(
     });
     return all;
   };
-  // Targets are compiled one after another, and not here: a long chain of references would use up the stack.
+  // Targets are not compiled here but one after another below: a long chain of references would overflow the stack.
   const refer = (reference: unknown): Check => {
     const target = resolve(root, String(reference));
     if (target === undefined && isForeign) return unchecked(compiler);
@@ -89,7 +89,7 @@ export function compileJsonSchema(
   };
 }
 
-/** What the model is told of its arguments. It names the field, and does not repeat its value. */
+/** Returns what the model is told about wrong arguments. Names the field, but does not repeat its value. */
 export function describeProblem(path: readonly string[], message: string): string {
   const field = path.join(".");
   return field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}`;
@@ -103,7 +103,7 @@ function decoded(part: string): string {
   }
 }
 
-/** The schema that a reference such as `#/$defs/item` leads to; `undefined` when there is none. */
+/** Returns the schema that a reference such as `#/$defs/item` refers to, or `undefined` if there is none. */
 function resolve(root: Schema, reference: string): unknown {
   let target: unknown = reference.startsWith("#") ? root : undefined;
   for (const part of reference.split("/").slice(1)) {

@@ -1,16 +1,16 @@
 import { isRecord, type JsonObject } from "../json.ts";
 import { at, first, type Problem, wrong } from "./json-schema-check.ts";
 
-/** `constructor`, `toString` and the like. */
+/** `constructor`, `toString` and so on. */
 const INHERITED = Object.getOwnPropertyNames(Object.prototype);
 
-/** JSON as a schema library may be given it. Call `restore` when the library has read it. */
+/** JSON that is safe to pass to a schema library. Call `restore` after the library has read it. */
 export type LibraryInput = { readonly value: unknown; readonly restore: () => void } | { readonly problem: Problem };
 
 /**
- * Prepares JSON for a schema library such as zod, which reads some names wrongly. It takes what every object inherits for
- * the value of a property, so a schema with a property `constructor` is given objects that inherit nothing. And it leaves
- * out a property `__proto__`, so an input that has one is a problem.
+ * Prepares JSON for a schema library such as zod, which misreads some names. The library mistakes inherited members for
+ * properties, so for a schema with a property such as `constructor` it gets objects that inherit nothing. It also drops
+ * a property named `__proto__`, so an input with one is a problem.
  */
 export function libraryInput(jsonSchema: JsonObject): (input: unknown) => LibraryInput {
   const text = JSON.stringify(jsonSchema);

@@ -1,21 +1,21 @@
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Parley's own sources. A line in them tells an author nothing. */
+/** Parley's own sources. Stack frames in them do not help an author. */
 const OWN_FILES = join(import.meta.dirname, "../../");
-/** The first line of a SyntaxError's stack: the file, as a path or a URL, and the line number. */
+/** The first line of a SyntaxError's stack: a path or URL, and the line number. */
 const HEAD = /^(?<file>(?:file:\/\/|\/|[A-Za-z]:\\).*?)(?:\?[^:]*)?:(?<line>\d+)$/u;
-/** A frame of a stack: `at file:///tools/dice.ts:4:22`, or `at roll (file:///tools/dice.ts?v=2:4:22)`. */
+/** A stack frame: `at file:///tools/dice.ts:4:22`, or `at roll (file:///tools/dice.ts?v=2:4:22)`. */
 const FRAME =
   /^\s+at (?:async )?(?:.*\()?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^?)]*?)(?:\?[^:)]*)?:(?<line>\d+):\d+\)?$/u;
 
 /**
- * Returns why a module could not be loaded, with the file and the line of the author's code that failed, which may be in a
- * module that it imports. Frames in packages, in Node and in Parley are skipped.
+ * Returns why a module could not be loaded, with the file and line of the author's code that failed. That may be in an
+ * imported module. Skips frames in packages, Node and Parley.
  */
 export function describeImportError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // Node's message already names the file with the import.
+  // Node's message already names the importing file.
   if ("code" in error && error.code === "ERR_MODULE_NOT_FOUND") return error.message;
   const [head = "", ...lines] = (error.stack ?? "").split("\n");
   const place = toPlace(HEAD.exec(head)) ?? lines.map((line) => toPlace(FRAME.exec(line))).find(Boolean);

@@ -3,8 +3,8 @@ import { headOf, PacketCursor } from "./packet-cursor.ts";
 import { malformed, tooDeep, tooLarge, tooLong, tooMany } from "./refusals.ts";
 
 /**
- * Walks over a packet from any sender before anything is made of it: each length against the bytes that are there, the
- * limits, what keys are. Nothing is decoded, and nothing is allocated but the stack of 32 levels.
+ * Validates a packet from an untrusted sender before it is decoded: checks each length against the remaining bytes, the
+ * limits, and that keys are strings. Decodes nothing, and allocates only a stack of 32 levels.
  *
  * @throws {AppError} `malformed` or `too_large`
  */
@@ -60,7 +60,7 @@ class Check {
     if (length > limit) throw tooLarge(`A ${what} is over ${limit} bytes`);
   }
 
-  /** Checks a container against the limits, and returns its number of items or entries. */
+  /** Checks a container against the limits and returns its number of items or entries. */
   #open(depth: number, valuesPerEntry: 1 | 2): number {
     const { length } = this.#cursor;
     this.#cursor.checkItems(length * valuesPerEntry);

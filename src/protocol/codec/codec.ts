@@ -11,7 +11,7 @@ import { executionSchema } from "../messages/tool-messages.ts";
 import { packMap } from "./pack.ts";
 import { unpack } from "./unpack.ts";
 
-/** A message with its envelope, ready to be encoded. */
+/** A message with its envelope, ready to encode. */
 export interface OutgoingEnvelope {
   readonly stanzaId: number;
   readonly conversationId: string;
@@ -21,13 +21,13 @@ export interface OutgoingEnvelope {
 
 const FLOAT32_FIELDS = fieldNames((kind) => kind === float32);
 
-/** Takes the four bytes of a float32 that is not known yet: the library writes it as a tag and four bytes, too. */
+/** Placeholder for a float32. The library writes it as a tag and four bytes, which `encodeEnvelope` overwrites. */
 const FLOAT32_LATER = 0xff_ff_ff_ff;
 const FLOAT32_TAG = 0xca;
 
 /**
- * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields left out, no 64-bit integers.
- * Fields that the type does not have are not sent.
+ * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields omitted, no 64-bit integers.
+ * Fields that the message type does not have are not sent.
  *
  * @throws {AppError} `too_large`, or `internal` for a value that cannot be encoded
  */
@@ -42,7 +42,10 @@ export function encodeEnvelope({ stanzaId, conversationId, meta = {}, message }:
   return bytes;
 }
 
-/** The library writes no float32 among other numbers: of the type that has one, it is the `last` field, and written later. */
+/**
+ * Returns the body's fields. The library cannot write single numbers as float32, so a float32 field is moved to the end
+ * as a placeholder, and its value is returned as `last`.
+ */
 function toBody(message: Message, conversationId: string): { fields: Record<string, unknown>; last?: number } {
   const source: Readonly<Record<string, unknown>> = message.body;
   const fields: Record<string, unknown> = { conversationId };
@@ -63,17 +66,18 @@ interface IncomingEnvelope {
   readonly meta: JsonObject;
 }
 
-/** A message of a type that is not known here. It is acknowledged, and answered with error 102 if it has an id. */
+/** A message of an unknown type. It is acknowledged, and answered with error 102 if it has an id. */
 export type UnknownMessage = IncomingEnvelope & { readonly unknownType: number; readonly id?: string };
 export type ReceivedMessage = IncomingEnvelope & { readonly message: Message };
-/** `"message" in incoming` tells the two apart. */
+/** Use `"message" in incoming` to distinguish the two. */
 export type Incoming = ReceivedMessage | UnknownMessage;
 
 /**
- * Reads a packet from an agent, which is trusted: with `decodeEnvelope` a stranger's packet cannot take more than it holds.
- * Every value in the answer is a copy.
+ * Decodes a packet from an agent, which is trusted. For other senders use `decodeEnvelope`, whose cost is bounded by
+ * the packet's size. Every value in the result is a copy.
  *
- * @throws {MalformedMessageError} `malformed` or `too_large`, with what could be read; never anything else
+ * @throws {MalformedMessageError} `malformed` or `too_large`, with the parts that could be read; never throws anything
+ *   else
  */
 export function decodeTrusted(bytes: Uint8Array): Incoming {
   let parts: ReadableParts = {};
@@ -87,7 +91,7 @@ export function decodeTrusted(bytes: Uint8Array): Incoming {
   }
 }
 
-/** What a packet is refused with that could not be decoded. */
+/** Returns the error for a packet that could not be decoded. */
 export function toMalformed(error: unknown, parts: ReadableParts): MalformedMessageError {
   if (error instanceof MalformedMessageError) return error;
   const [message, code] =
@@ -95,7 +99,7 @@ export function toMalformed(error: unknown, parts: ReadableParts): MalformedMess
   return new MalformedMessageError(message, parts, code === "too_large" ? code : "malformed");
 }
 
-/** @throws {MalformedMessageError} for a map that is no message, with what could be read */
+/** @throws {MalformedMessageError} if the map is not a message; contains the parts that could be read */
 export function readEnvelope(map: Record<string, unknown>): Incoming {
   const root = readFields(map);
   const body = root["body"] ?? {};
@@ -111,7 +115,7 @@ export function readEnvelope(map: Record<string, unknown>): Incoming {
   return { ...envelope, message: parseMessage(name, body, parts) };
 }
 
-/** What identifies a message, read before the rest is checked. */
+/** Reads the parts that identify a message, before the rest is checked. */
 export function readParts(root: Record<string, unknown>, body: unknown): ReadableParts {
   const { stanzaId, type } = root;
   const fields = isPlainMap(body) ? readFields(body) : {};
@@ -127,7 +131,10 @@ export function readParts(root: Record<string, unknown>, body: unknown): Readabl
   };
 }
 
-/** The fields that may hold the id by which an ErrorMessage names a message, the first that is there counts. */
+/**
+ * Returns the fields that may contain the id by which an ErrorMessage refers to a message. The first one present
+ * counts.
+ */
 function idFields(typeName: MessageType | undefined): readonly string[] {
   switch (typeName) {
     case "tool_use_result":

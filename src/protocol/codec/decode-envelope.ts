@@ -8,15 +8,16 @@ import { nameUnreadable, unpackToolsApart } from "./tools-apart.ts";
 import { unpack } from "./unpack.ts";
 
 /**
- * Reads one packet from any sender. Every value in the answer is a copy, and PostgreSQL can store it.
+ * Decodes a packet from an untrusted sender. Every value in the result is a copy that PostgreSQL can store.
  *
- * @throws {MalformedMessageError} `malformed` or `too_large`, with what could be read; never anything else
+ * @throws {MalformedMessageError} `malformed` or `too_large`, with the parts that could be read; never throws anything
+ *   else
  */
 export function decodeEnvelope(bytes: Uint8Array): Incoming {
   try {
     return readEnvelope(unpackPacket(bytes));
   } catch (error) {
-    // What is wrong with one tool costs its client that tool alone.
+    // An invalid tool in a Configuration must not make the other tools unusable.
     const apart = error instanceof MalformedMessageError ? undefined : unpackToolsApart(bytes, unpackPacket);
     if (!apart) throw toRefusal(error, bytes);
     const incoming = readEnvelope(apart.root);
@@ -29,8 +30,8 @@ export function decodeEnvelope(bytes: Uint8Array): Incoming {
 }
 
 /**
- * Decodes a packet from any sender, and checks no more than the format. The packet's size bounds the cost. What it makes
- * may share the packet's bytes.
+ * Decodes a packet from an untrusted sender, checking only the format. The cost is bounded by the packet's size. The
+ * result may share the packet's bytes.
  *
  * @throws {AppError} `malformed` or `too_large`
  */

@@ -5,14 +5,17 @@ import { MESSAGE_LIMITS } from "../limits.ts";
 import { tooDeep, tooLarge, tooLong, tooMany, tooManyKeys } from "./refusals.ts";
 
 const textEncoder = new TextEncoder();
-/** Without a bigint in the value, this writes integers of more than 32 bits as float64. */
+/**
+ * `useBigInt64` makes the library write integers of more than 32 bits as float64, provided the value contains no
+ * bigint.
+ */
 const OPTIONS = { useBigInt64: true, initialBufferSize: 512 };
 
 /**
- * Writes a map as MessagePack, and refuses what `unpackPacket` would refuse at the other end. Integers take 32 bits at
- * most; wider ones become float64. Entries without a value are left out, and lone surrogates become U+FFFD.
+ * Encodes a map as MessagePack, and rejects what the receiver's `unpackPacket` would reject. Integers have at most 32
+ * bits; wider ones become float64. Entries without a value are omitted, and lone surrogates become U+FFFD.
  *
- * @throws {AppError} `too_large`, or `internal` for what MessagePack cannot carry
+ * @throws {AppError} `too_large`, or `internal` for a value that MessagePack cannot represent
  */
 export function packMap(map: Readonly<Record<string, unknown>>): Uint8Array {
   const bytes = encode(new Copy().value(map, 1), OPTIONS);
@@ -20,14 +23,14 @@ export function packMap(map: Readonly<Record<string, unknown>>): Uint8Array {
   return bytes;
 }
 
-/** Copies a value as the library writes it correctly, and checks it against the limits meanwhile. */
+/** Copies a value into a form that the library encodes correctly, and checks the limits. */
 class Copy {
   readonly #keys = new Set<string>();
   #values = 1;
-  /** At least so many have to be written. */
+  /** A lower bound for the encoded size. */
   #bytes = 0;
 
-  /** `depth` is the number of containers around the value, and the value itself. */
+  /** `depth` is the number of containers around the value, plus one. */
   value(value: unknown, depth: number): unknown {
     switch (typeof value) {
       case "string":

@@ -1,11 +1,11 @@
 import { malformed } from "./refusals.ts";
 
-/** What the first byte of a MessagePack value says. */
+/** The meaning of a MessagePack value's first byte. */
 interface Head {
   readonly kind: "scalar" | "str" | "bin" | "ext" | "array" | "map" | "invalid";
-  /** Bytes of the length or count that follows; 0 when `size` is that length or count. */
+  /** Bytes of the length or count that follows; 0 if `size` is that length or count. */
   readonly lengthBytes: 0 | 1 | 2 | 4;
-  /** Bytes of content, items of an array or entries of a map. */
+  /** Bytes of content, items of an array, or entries of a map. */
   readonly size: number;
 }
 
@@ -14,7 +14,7 @@ const sized = (kind: Head["kind"], lengthBytes: 1 | 2 | 4): Head => ({ kind, len
 const fixExt = (size: number): Head => ({ kind: "ext", lengthBytes: 0, size });
 const invalid: Head = { kind: "invalid", lengthBytes: 0, size: 0 };
 
-/** The first bytes 0xc0 to 0xdf, in order. All other first bytes contain their value or their length. */
+/** The heads for the first bytes 0xc0 to 0xdf, in order. All other first bytes contain their value or length. */
 const NAMED: readonly Head[] = [
   [scalar(0), invalid, scalar(0), scalar(0)],
   [sized("bin", 1), sized("bin", 2), sized("bin", 4)],
@@ -42,18 +42,18 @@ export function headOf(byte: number): Head {
   return HEADS[byte] ?? invalid;
 }
 
-/** Walks over MessagePack without decoding it. @throws {AppError} `malformed` at the end of the bytes */
+/** Walks over MessagePack without decoding it. @throws {AppError} `malformed` if the bytes end inside a value */
 export class PacketCursor {
   readonly bytes: Uint8Array;
   position = 0;
-  /** Of the value that `next` read last: bytes of content, items of an array or entries of a map. */
+  /** For the value that `next` read last: bytes of content, items of an array, or entries of a map. */
   length = 0;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
 
-  /** Reads a value's first byte and its length or count; the cursor then stands at its content. */
+  /** Reads a value's first byte and its length or count. Afterwards the cursor is at the value's content. */
   next(): Head["kind"] {
     const { kind, lengthBytes, size } = headOf(this.bytes[this.skip(1) - 1] ?? 0);
     this.length = size;
@@ -63,14 +63,14 @@ export class PacketCursor {
     return kind;
   }
 
-  /** Returns where the cursor stands after these bytes. */
+  /** Skips bytes and returns the new position. */
   skip(count: number): number {
     if (count > this.bytes.length - this.position) throw truncated();
     this.position += count;
     return this.position;
   }
 
-  /** Refuses a container's count if there are fewer bytes left: each item takes one at least. */
+  /** Rejects a container's count if fewer bytes are left: each item takes at least one. */
   checkItems(count: number): void {
     if (count > this.bytes.length - this.position) throw truncated();
   }

@@ -19,9 +19,9 @@ const NOTHING: ReadonlySet<string> = new Set();
 const MAX_BYTES = MESSAGE_LIMITS.idLength * 4 + 5;
 
 /**
- * Reads what identifies a message without decoding the rest: for a packet that is refused (its call or request can then
- * be answered at once), and before a packet is let in. Skips `4 * MESSAGE_LIMITS.values` values at most. Never throws: where
- * the bytes make no sense it stops, and returns what it has.
+ * Reads the fields that identify a message, without decoding the rest. Used for rejected packets, so that their call or
+ * request can be answered at once, and before a packet is admitted. Skips at most `4 * MESSAGE_LIMITS.values` values.
+ * Never throws: at invalid bytes it stops and returns what it has read.
  */
 export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   const peek = new Peek(bytes);
@@ -30,14 +30,14 @@ export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   try {
     peek.readMap(WANTED_OF_ENVELOPE, envelope, { body: () => peek.readMap(WANTED_OF_BODY, body) });
   } catch {
-    // What was read before the fault is returned.
+    // Return what was read before the fault.
   }
   return envelope;
 }
 
 /**
- * Reads a message's type, if nothing but texts and numbers stands before it, as every client of ours writes it. Costs
- * next to nothing, whatever the packet is. Never throws.
+ * Reads a message's type if only strings and scalars precede it, which is how our clients write it. Cheap for any
+ * packet. Never throws.
  */
 export function peekType(bytes: Uint8Array): unknown {
   try {
@@ -47,7 +47,7 @@ export function peekType(bytes: Uint8Array): unknown {
   }
 }
 
-/** A list inside of a packet. */
+/** A list inside a packet. */
 export interface PeekedList {
   readonly start: number;
   readonly end: number;
@@ -55,7 +55,7 @@ export interface PeekedList {
   readonly items: readonly Uint8Array[];
 }
 
-/** Finds the list of tools in a body. `undefined` where there is none, or the bytes make no sense. */
+/** Finds the list of tools in a body. Returns `undefined` if there is none, or if the bytes are invalid. */
 export function peekTools(bytes: Uint8Array): PeekedList | undefined {
   const peek = new Peek(bytes);
   let tools: PeekedList | undefined;
@@ -68,13 +68,13 @@ export function peekTools(bytes: Uint8Array): PeekedList | undefined {
   return tools;
 }
 
-/** Reads the name of a tool's announcement in the same way. */
+/** Reads the name in a tool announcement. Never throws. */
 export function peekName(bytes: Uint8Array): unknown {
   const found: Record<string, unknown> = {};
   try {
     new Peek(bytes).readMap(new Set(["name"]), found);
   } catch {
-    // A name that stands before the fault is found.
+    // A name before the fault has been read.
   }
   return found["name"];
 }
@@ -87,7 +87,7 @@ class Peek {
     this.#cursor = new PacketCursor(bytes);
   }
 
-  /** Copies the wanted entries `into` an object. A value with a reader is read by that. */
+  /** Copies the wanted entries `into` an object. A key in `readers` is read by its function. */
   readMap(
     wanted: ReadonlySet<string>,
     into: Record<string, unknown>,
@@ -151,7 +151,7 @@ class Peek {
     }
   }
 
-  /** Decodes a short string or scalar. `undefined` for any other value. */
+  /** Decodes a short string or scalar. Returns `undefined` for any other value. */
   #readSmall(): unknown {
     const start = this.#cursor.position;
     const kind = this.#cursor.next();

@@ -3,11 +3,11 @@ import { tooManyKeys } from "./refusals.ts";
 import { decodeKey } from "./unpack.ts";
 
 /**
- * Makes the keys of one packet, and refuses one too many. A key that it has had before is not decoded again: the rows of
- * a table have the same ones again and again.
+ * Returns a key decoder for one packet. It rejects packets with too many different keys, and caches decoded keys,
+ * because the rows of a table repeat theirs.
  */
 export function rememberKeys(): typeof decodeKey {
-  /** The last key with each hash of its bytes. */
+  /** The last key for each hash of its bytes. */
   const known = new Map<number, readonly [bytes: Uint8Array, key: string]>();
   const different = new Set<string>();
   return (bytes) => {

@@ -6,21 +6,24 @@ import { MESSAGES } from "../messages/messages.ts";
 import { peekEnvelope, peekName, peekTools } from "./peek.ts";
 
 const EMPTY_LIST = Uint8Array.of(0x90);
-/** `{body: {tools: [` and one tool: as deep in the packet as it was in its own. */
+/**
+ * The bytes of `{body: {tools: [`, for a list of one tool. They put the tool at the same depth as in its original
+ * packet.
+ */
 const AROUND_TOOL = Uint8Array.of(0x81, 0xa4, ...ascii("body"), 0x81, 0xa5, ...ascii("tools"), 0x91);
 
 type Unpack = (bytes: Uint8Array) => Record<string, unknown>;
 
 interface ToolsApart {
-  /** The packet with the tools that can be read, and nil in the places of the others. */
+  /** The packet with the tools that could be read, and `null` in place of the others. */
   readonly root: Record<string, unknown>;
-  /** Why tools cannot be read, by their place in the list. */
+  /** Why tools could not be read, by their index in the list. */
   readonly faults: ReadonlyMap<number, { readonly name: string; readonly reason: string }>;
 }
 
 /**
- * Reads a Configuration that is over a limit, or malformed, with each of its tools by itself. `undefined` for any other message,
- * and when the fault is not in the tools.
+ * Decodes a Configuration that exceeds a limit or is malformed, reading each of its tools separately. Returns
+ * `undefined` for any other message, and if the fault is not in the tools.
  */
 export function unpackToolsApart(bytes: Uint8Array, unpack: Unpack): ToolsApart | undefined {
   if (bytes.length > MESSAGE_LIMITS.envelopeBytes) return undefined;
@@ -31,7 +34,7 @@ export function unpackToolsApart(bytes: Uint8Array, unpack: Unpack): ToolsApart 
   const root = attempt(() => unpack(rest));
   if ("fault" in root || !isPlainMap(root.value["body"])) return undefined;
   const tools = list.items.map((item, index) => {
-    // Beyond these none is read.
+    // Tools beyond the limit are not read, except the first, whose name is reported.
     if (index > MESSAGE_LIMITS.announcedTools) return null;
     const tool = attempt(() => unpack(join(AROUND_TOOL, item)));
     if ("value" in tool) return (tool.value as { body: { tools: unknown[] } }).body.tools[0];
@@ -42,7 +45,7 @@ export function unpackToolsApart(bytes: Uint8Array, unpack: Unpack): ToolsApart 
   return { root: root.value, faults };
 }
 
-/** Names the tools that could not be read, which were nil. */
+/** Adds names and reasons for the tools that could not be read, which `unpackToolsApart` replaced by `null`. */
 export function nameUnreadable(body: Configuration, faults: ToolsApart["faults"]): Configuration {
   const invalidTools = body.invalidTools?.map((invalid) => {
     const fault = faults.get(invalid.index);

@@ -9,13 +9,16 @@ type KeyDecoder = NonNullable<DecoderOptions["keyDecoder"]>;
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-/** Stands for the key `__proto__`, which the library refuses, until its maps are made. No key from UTF-8 is alike. */
+/**
+ * Replaces the key `__proto__`, which the library rejects, until the maps are finished. It cannot collide, because a
+ * key decoded from UTF-8 has no lone surrogate.
+ */
 const PROTO = "\uD800__proto__";
 
 const extensionCodec: ExtensionCodecType<undefined> = {
   tryToEncode: () => null,
   decode(data, type) {
-    // How some encoders write `undefined`.
+    // Some encoders write `undefined` this way.
     if (type === 0) return undefined;
     if (type !== -1) throw malformed("An extension type is neither 0 nor a timestamp");
     if (![4, 8, 12].includes(data.length)) throw malformed("A timestamp is not 4, 8 or 12 bytes");
@@ -23,21 +26,22 @@ const extensionCodec: ExtensionCodecType<undefined> = {
   },
 };
 
-/** The first byte of a text's head, by how many bytes its length takes. */
+/** The first byte of a string's head, by the number of bytes of its length field. */
 const TEXT_TAGS = [undefined, 0xd9, 0xda, undefined, 0xdb];
 
-/** What a packet holds. With a fault it is not whole: what is over a limit is `undefined` in it. */
+/** A decoded packet. If there is a fault, the packet is incomplete: values beyond a limit are `undefined`. */
 export interface Unpacked {
   readonly root: Record<string, unknown>;
   readonly fault: Error | undefined;
 }
 
 /**
- * Reads a packet whose sender we trust, or that `checkPacket` has let through: a few bytes may claim a lot of memory. 64-bit
- * integers become bigints, timestamps Dates, bad UTF-8 U+FFFD. A value that is too deep, or one too many, is a fault.
+ * Decodes a packet that comes from a trusted sender or that `checkPacket` has accepted; in others, a few bytes may
+ * claim a lot of memory. 64-bit integers become bigints, timestamps become Dates, and invalid UTF-8 becomes U+FFFD. A
+ * value that is nested too deep, or one value too many, is a fault.
  *
- * @param toKey makes the keys
- * @throws {AppError} `malformed`, or an error of the library, for what is no map in MessagePack
+ * @param toKey decodes the keys
+ * @throws {AppError} `malformed`, or an error of the library, if the bytes are not a MessagePack map
  */
 export function unpack(bytes: Uint8Array, toKey = decodeKey): Unpacked {
   let hasProto = false;
@@ -57,12 +61,14 @@ export function unpack(bytes: Uint8Array, toKey = decodeKey): Unpacked {
 }
 
 /**
- * @param maxItems no list has more: the library makes room for a list before it looks whether the packet goes on
+ * @param maxItems the maximum length of a list; the library allocates a list before it checks whether the packet
+ *   contains its items
  */
 function decoder(keyDecoder: KeyDecoder | null, maxItems: number): Decoder {
   return new Decoder({
     useBigInt64: true,
-    // The library takes short texts for UTF-8 whatever they are, and of long ones it drops a byte order mark.
+    // Otherwise the library decodes short strings without checking their UTF-8, and drops the byte order mark of long
+    // ones.
     rawStrings: true,
     extensionCodec,
     keyDecoder,
@@ -72,21 +78,21 @@ function decoder(keyDecoder: KeyDecoder | null, maxItems: number): Decoder {
 
 const scalars = decoder(null, 0);
 
-/** Reads a text or a scalar that stands alone. */
+/** Decodes a single string or scalar. */
 export function unpackScalar(bytes: Uint8Array): unknown {
   return new Finish(bytes, false).value(scalars.decode(bytes), 0);
 }
 
 /**
- * Reads the number with which a worker begins an envelope, behind its key of ten bytes. It costs next to nothing whatever
- * the bytes are. Throws for most that begin otherwise.
+ * Reads the stanzaId at the start of a worker's envelope, skipping ten bytes: the map's head and the key. Cheap for any
+ * bytes. Throws for most packets that start differently.
  */
 export function unpackStanzaId(bytes: Uint8Array): unknown {
   for (const first of scalars.decodeMulti(bytes.subarray(10, 19))) return first;
   return undefined;
 }
 
-/** Makes texts of the bytes that are such, and gives maps their key `__proto__`. Changes lists and maps in place. */
+/** Decodes the strings and restores the key `__proto__`. Changes lists and maps in place. */
 class Finish {
   fault: Error | undefined;
   readonly #bytes: Uint8Array;
@@ -119,7 +125,7 @@ class Finish {
   }
 }
 
-/** Whether a text's head stands before the content. Only one head with this length can stand there. */
+/** Whether the bytes are preceded by a string's head. Only one kind of head with this length can precede them. */
 function isText(bytes: Uint8Array, { byteOffset, length }: Uint8Array): boolean {
   const start = byteOffset - bytes.byteOffset;
   let size = 0;
@@ -131,7 +137,7 @@ function isText(bytes: Uint8Array, { byteOffset, length }: Uint8Array): boolean 
   return false;
 }
 
-/** @throws {AppError} `malformed` for what is not UTF-8 */
+/** @throws {AppError} `malformed` if the bytes are not UTF-8 */
 export function decodeKey(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes);

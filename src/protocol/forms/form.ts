@@ -1,14 +1,14 @@
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { compileJsonSchema } from "../../lib/json-schema/json-schema.ts";
 
-/** The client tool that shows a person a form: its name, and what it is called with. */
+/** The name of the client tool that shows a form to a person. */
 export const ASK_USER = "ask_user";
 
 export interface AskUserInput {
   readonly message: string;
-  /** A JSON Schema as `readForm` takes it. */
+  /** A JSON Schema that `readForm` accepts. */
   readonly requestedSchema: JsonObject;
-  /** Why the form comes again: what the person gave last did not fit. */
+  /** Why the form is shown again: what was wrong with the previous answer. */
   readonly problem?: string;
 }
 
@@ -34,32 +34,32 @@ export const ASK_USER_SCHEMA = {
   required: ["message", "requestedSchema"],
 } as const;
 
-/** What became of a form: the result of `ask_user`, in the shape of an MCP elicitation. */
+/** A person's answer to a form: the result of `ask_user`, in the shape of an MCP elicitation. */
 export type FormAnswer =
   | { readonly action: "accept"; readonly content: Readonly<Record<string, FieldValue>> }
-  /** The person said no. */
+  /** The person declined. */
   | { readonly action: "decline" }
-  /** The person neither answered nor said no. */
+  /** The person neither answered nor declined. */
   | { readonly action: "cancel" };
 
 export type FieldValue = string | number | boolean | readonly FormChoice["value"][];
 
 export interface FormField {
   readonly name: string;
-  /** Of a `choice` one is chosen, of `choices` several. */
+  /** For `choice` one value is chosen, for `choices` several. */
   readonly type: "string" | "number" | "integer" | "boolean" | "choice" | "choices";
-  /** The schema's title, else the name. */
+  /** The schema's title, or else the name. */
   readonly label: string;
   readonly description: string | undefined;
   readonly isRequired: boolean;
-  /** What can be chosen, for the types `choice` and `choices`; empty for all others. */
+  /** The options of the types `choice` and `choices`; empty for all others. */
   readonly choices: readonly FormChoice[];
-  /** The schema's default. */
+  /** The schema's default, if it is valid. */
   readonly initial: FieldValue | undefined;
-  /** Such as `email` or `date`; says how to show the field. `check` knows `email`, `uri` and `date`. */
+  /** A hint for displaying the field, such as `email` or `date`. `check` knows `email`, `uri` and `date`. */
   readonly format: string | undefined;
   readonly schema: JsonObject;
-  /** What is wrong with a value, in words; `undefined` when it fits. Patterns are not run here. */
+  /** Returns what is wrong with a value, or `undefined` if it is valid. Does not run patterns. */
   readonly check: (value: unknown) => string | undefined;
 }
 
@@ -74,10 +74,10 @@ const MAX_SCHEMA_LENGTH = 32_768;
 const TYPES = ["string", "number", "integer", "boolean"] as const;
 
 /**
- * The fields of a form, in the order of the schema's properties. They may be none: then the message alone is accepted
- * or not.
+ * Returns the fields of a form, in the order of the schema's properties. A form without fields only asks to accept its
+ * message.
  *
- * @throws {TypeError} names the part of the schema that no form can show
+ * @throws {TypeError} if a part of the schema cannot be shown as a form; names that part
  */
 export function readForm(schema: unknown): readonly FormField[] {
   if (!isRecord(schema) || !isRecord(schema["properties"]))
@@ -119,7 +119,7 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
   };
 }
 
-/** What is wrong with a text of these formats. Less strict than any validator, which has the last word. */
+/** Checks of strings with these formats. They are looser than any real validator, which makes the final decision. */
 const FORMATS: Readonly<Record<string, readonly [fits: (text: string) => boolean, expected: string]>> = {
   email: [(text) => /^[^\s@]+@[^\s@]+$/u.test(text), "expected an email address"],
   uri: [(text) => URL.canParse(text), "expected an address such as https://example.com"],
@@ -131,13 +131,15 @@ function checkFormat(format: unknown, value: unknown): string | undefined {
   return fits && typeof value === "string" && !fits(value) ? expected : undefined;
 }
 
-/** Whether a text is a day of the calendar, such as 2024-02-29. */
+/** Whether a string is a calendar date, such as 2024-02-29. */
 function isDate(text: string): boolean {
   const at = Date.parse(`${text}T00:00Z`);
   return /^\d{4}-\d\d-\d\d$/u.test(text) && !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }
 
-/** `enum`, with or without `enumNames`, or `oneOf` (`anyOf`) with a `const` and perhaps a `title` each. */
+/**
+ * Reads `enum`, with or without `enumNames`, or `oneOf` (`anyOf`) whose items have a `const` and possibly a `title`.
+ */
 function readChoices(schema: unknown): readonly FormChoice[] | undefined {
   if (!isRecord(schema)) return undefined;
   const { enum: values, enumNames, oneOf, anyOf = oneOf } = schema;
@@ -160,25 +162,25 @@ function isValue(value: unknown): value is FieldValue {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** A value, or what is wrong in words: "expected a number". */
+/** A value, or what is wrong with it: "expected a number". */
 export type ReadField = { readonly value: FieldValue } | { readonly problem: string };
 
 /**
- * What somebody has typed, as the field's value. A choice may be typed as its label, its value or its place, from 1;
- * several stand between commas.
+ * Converts what somebody typed into the field's value. A choice may be typed as its label, its value or its number,
+ * starting at 1. Several choices are separated by commas.
  */
 export function parseField(field: FormField, typed: string): ReadField {
   const value = toValue(field, typed.trim());
   return value === undefined ? { problem: expectationOf(field) } : checkField(field, value);
 }
 
-/** The same for a value that was not typed, such as a list of ticked choices. */
+/** Checks a value that was not typed, such as a list of ticked choices. */
 export function checkField(field: FormField, value: FieldValue): ReadField {
   const problem = field.check(value);
   return problem === undefined ? { value } : { problem };
 }
 
-/** "expected a number", "expected one of red, green". */
+/** Returns, for example, "expected a number" or "expected one of red, green". */
 export function expectationOf({ type, choices }: Pick<FormField, "type" | "choices">): string {
   switch (type) {
     case "choice":
@@ -224,7 +226,7 @@ function toChoice(choices: readonly FormChoice[], text: string): FormChoice["val
   return (named ?? (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined))?.value;
 }
 
-/** An empty text chooses nothing. `undefined` when one of the parts between commas names no choice. */
+/** An empty string selects nothing. Returns `undefined` if one of the comma-separated parts is not a choice. */
 function toChosen(choices: readonly FormChoice[], text: string): FormChoice["value"][] | undefined {
   const parts = text.split(",").flatMap((part) => part.trim() || []);
   const chosen = parts.flatMap((part) => toChoice(choices, part) ?? []);

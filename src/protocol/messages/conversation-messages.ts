@@ -5,16 +5,16 @@ export const userMessageSchema = v.object({
   id,
   previousId: v.exactOptional(id),
   content: text,
-  /** Each is kept as it was sent; bytes in it become `{base64}`. */
+  /** Stored as sent, except that bytes become `{base64}`. */
   attachments: v.exactOptional(v.array(jsonMap)),
 });
 
 export const assistantMessageSchema = v.object({ id, previousId: v.exactOptional(id), content: text });
 
-/** Accepted and ignored: audio travels as LiveKit tracks. No field of the body is read. */
+/** Accepted and ignored, because audio uses LiveKit tracks. No field of the body is read. */
 export const audioChunkSchema = v.object({});
 
-/** From 1; some older peers count from 0. */
+/** Starts at 1. Some older clients and workers start at 0. */
 const sequence = count;
 
 export const reasoningStepSchema = v.object({ id, messageId: id, sequence, content: text });
@@ -36,7 +36,7 @@ export const startAnswerSchema = v.object({
   replacesId: v.exactOptional(id),
 });
 
-/** Reserved: read, never sent. */
+/** Reserved: accepted, but never sent. */
 export const memoryTraceSchema = v.object({
   id,
   messageId: v.exactOptional(id),
@@ -52,7 +52,7 @@ export const commentarySchema = v.object({
 });
 
 export const assistantSentenceSchema = v.object({
-  /** Older workers send none; this one always does. */
+  /** Older workers omit it. This one always sends it. */
   id: v.exactOptional(id),
   /** The id of the StartAnswer. */
   previousId: id,
@@ -61,14 +61,14 @@ export const assistantSentenceSchema = v.object({
   isFinal: v.boolean(),
 });
 
-/** One flat shape for the five events. docs/protocol.md says which event has which fields. */
+/** One flat shape for all five events. docs/protocol.md lists the fields of each. */
 export const blockEventSchema = v.object({
   event: choice("block_start", "block_delta", "block_stop", "turn_complete", "turn_spoken"),
   turnId: id,
-  /** The block's place in its turn, from 0; absent on `turn_complete` and `turn_spoken`. */
+  /** The block's position in its turn, starting at 0. Absent on `turn_complete` and `turn_spoken`. */
   sequence: v.exactOptional(count),
   type: v.exactOptional(text),
-  /** The same as `type`, by its name in version 0.1. */
+  /** Same as `type`, under its name in version 0.1. */
   blockType: v.exactOptional(text),
   toolUseId: v.exactOptional(id),
   toolName: v.exactOptional(text),
@@ -79,7 +79,7 @@ export const blockEventSchema = v.object({
   content: v.exactOptional(jsonMap),
   state: v.exactOptional(choice("completed", "interrupted", "failed", "cancelled")),
   stopReason: v.exactOptional(text),
-  /** On `turn_spoken`: what was heard of an answer whose speech was cut off. */
+  /** On `turn_spoken`: the part of the answer that was heard, if its speech was cut off. */
   heard: v.exactOptional(text),
   timings: v.exactOptional(jsonMap),
 });

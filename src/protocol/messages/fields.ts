@@ -3,7 +3,7 @@ import { cleanJson, type JsonFault, cleanText, isCleanText, readWireJson } from 
 import { type JsonValue, isRecord, setOwn } from "../../lib/json.ts";
 import { MESSAGE_LIMITS } from "../limits.ts";
 
-/** Text as PostgreSQL can store it. */
+/** A string, cleaned so that PostgreSQL can store it. */
 export const text = v.pipe(v.string(), v.transform(cleanText));
 
 export const id = v.pipe(
@@ -12,18 +12,18 @@ export const id = v.pipe(
   v.maxLength(MESSAGE_LIMITS.idLength, `Too big: expected string to have <=${MESSAGE_LIMITS.idLength} characters`),
 );
 
-/** Whether a text is a valid id without a change. (An id in a message is cleaned by `id`.) */
+/** Whether a string is a valid id as it is. (`id` cleans the ids of messages.) */
 export function isId(candidate: string): boolean {
   return candidate !== "" && candidate.length <= MESSAGE_LIMITS.idLength && isCleanText(candidate);
 }
 
-/** Neither NaN nor infinite. */
+/** A number that is neither NaN nor infinite. */
 export const number = v.pipe(
   v.number(),
   v.finite(({ input }) => `Invalid input: expected number, received ${input}`),
 );
 
-/** A number that is written as float32, even a whole one. */
+/** A number that is always written as float32, even if it is an integer. */
 export const float32 = v.pipe(number);
 
 const atLeast = <Least extends number>(least: Least, kind = "number") =>
@@ -31,7 +31,7 @@ const atLeast = <Least extends number>(least: Least, kind = "number") =>
 const atMost = <Most extends number>(most: Most, kind = "number") =>
   v.maxValue<number, Most, string>(most, `Too big: expected ${kind} to be <=${most}`);
 
-/** A whole number of less than 2^53, either sign. On the wire it may be a float or have 64 bits. */
+/** An integer between -2^53 and 2^53, exclusive. On the wire it may be a float or have 64 bits. */
 export const integer = v.pipe(
   number,
   v.integer("Invalid input: expected int, received number"),
@@ -39,16 +39,16 @@ export const integer = v.pipe(
   atMost(Number.MAX_SAFE_INTEGER, "int"),
 );
 
-/** A whole number that counts from 0. */
+/** An integer of at least 0. */
 export const count = v.pipe(integer, atLeast(0));
 
-/** From 0 to 1. */
+/** A number from 0 to 1. */
 export const fraction = v.pipe(number, atLeast(0), atMost(1));
 
 /** Any JSON value. */
 export const jsonValue = v.pipe(v.unknown(), v.transform(cleanJson));
 
-/** A map with any content. What no JSON can carry is refused, because it would be stored as something else. */
+/** A map with any content. Rejects what JSON cannot express, because it would be stored as something else. */
 export const jsonMap = v.pipe(
   v.custom<Record<string, unknown>>(
     isPlainMap,
@@ -68,12 +68,12 @@ export const choice = <const Words extends readonly string[]>(...words: Words) =
 export const matching = (pattern: RegExp) =>
   v.pipe(v.string(), v.regex(pattern, `Invalid string: must match pattern ${pattern}`));
 
-/** Whether a value is a map from the decoder. Bytes and timestamps are objects too, but no maps. */
+/** Whether a value is a decoded map. Bytes and timestamps are objects, too, but not maps. */
 export function isPlainMap(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** A map from the wire without its nil and `undefined` entries, and with 64-bit integers as numbers. */
+/** Returns a decoded map without nil and `undefined` entries, and with 64-bit integers as numbers. */
 export function readFields(map: Record<string, unknown>): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(map)) {
@@ -86,19 +86,22 @@ export function readFields(map: Record<string, unknown>): Record<string, unknown
 export type MapSchema = v.ObjectSchema<v.ObjectEntries, undefined>;
 type Parsed<Output> = { readonly value: Output } | { readonly fault: string };
 
-/** valibot's own texts contain the value. Not set by `v.setGlobalConfig`: that would change an SDK user's valibot. */
+/**
+ * Replaces valibot's own messages, which contain the value. Passed to each call, because `v.setGlobalConfig` would also
+ * change the valibot of an SDK user.
+ */
 const WITHOUT_VALUES: v.Config<v.BaseIssue<unknown>> = {
   abortEarly: true,
   message: ({ expected, input }) => `Invalid input: expected ${expected?.toLowerCase()}, received ${kindOf(input)}`,
 };
 
-/** Reads a map, or describes its first fault without the value. `root` is the map's name in that text. */
+/** Validates a map. A fault names the first invalid field, but not its value. `root` is the map's name in that text. */
 export function parseMap<Schema extends MapSchema>(
   schema: Schema,
   value: unknown,
   root: string,
 ): Parsed<v.InferOutput<Schema>> {
-  // valibot takes a list for an object.
+  // valibot accepts arrays as objects.
   if (!isRecord(value)) return { fault: `${root}: Invalid input: expected object, received ${kindOf(value)}` };
   const { success, output, issues } = v.safeParse(schema, value, WITHOUT_VALUES);
   return success ? { value: output } : { fault: root + describeIssue(issues[0], schema) };
@@ -107,15 +110,15 @@ export function parseMap<Schema extends MapSchema>(
 function describeIssue({ type, path, message }: v.BaseIssue<unknown>, { entries }: MapSchema): string {
   const keys = path?.map(({ key }) => key) ?? [];
   const where = keys.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
-  // For a missing field, valibot's issue does not say what was expected: the field's own schema does.
+  // For a missing field, valibot's issue does not say what was expected, but the field's own schema does.
   const missing = type === "object" ? entries[String(keys[0])] : undefined;
   const what = missing && v.safeParse(missing, undefined, WITHOUT_VALUES).issues?.[0].message;
   const text = what ?? message;
-  // A fault inside of a map begins with its place there.
+  // A fault inside a map starts with its path there.
   return `${where}${/^[.[]/u.test(text) ? "" : ": "}${text}`;
 }
 
-/** A value's type, for texts that must not contain the value. */
+/** Returns a value's type, for messages that must not contain the value. */
 function kindOf(value: unknown): string {
   if (typeof value === "number") return Number.isFinite(value) ? "number" : String(value);
   if (typeof value !== "object") return typeof value;

@@ -10,29 +10,30 @@ interface Row {
   /** The body, without the `conversationId` that the codec adds. Keys are written in this order. */
   readonly shape: MapSchema;
   /**
-   * The sender. The other end must have a handler, `MessageHandlers` in the worker and `WorkerMessages` in the SDK, unless it is
-   * among the exceptions there.
+   * The sender. The receiver must have a handler (`MessageHandlers` in the worker, `WorkerMessages` in the SDK), unless
+   * the type is among the exceptions there.
    */
   readonly from: "client" | "worker" | "both";
-  /** Whether the worker keeps what it has sent, for clients that come back. */
+  /** Whether the worker keeps sent messages for clients that reconnect. */
   readonly kept?: boolean | ((body: never) => boolean);
   /**
-   * Clients that use the message name this feature in their Configuration. Whoever sends it in the worker chooses the receivers by
-   * it; messages of clients are not looked at for it.
+   * The feature that clients must name in their Configuration to use the message. Worker code that sends the message
+   * must select the receivers by it. It is not checked on messages from clients.
    */
   readonly feature?: string;
-  /** The SDK always names that feature. An application must ask the SDK for any other. */
+  /** Whether the SDK always names that feature. For other features, an application must ask the SDK to do so. */
   readonly bySdk?: true;
 }
 type RowOfClient = Row & { readonly from: "client"; readonly kept?: never };
 type RowOfWorker = Row & { readonly from: "worker" | "both"; readonly kept: NonNullable<Row["kept"]> };
 
 /**
- * Every message of the protocol. The codec, the types, both ends' handlers and lists of features, what is kept for a
- * reconnect, JSON Schemas and the tests of docs/protocol.md derive from it.
+ * Every message of the protocol. Everything else derives from this table: the codec, the types, the handlers and
+ * feature lists of both ends, which messages are kept for reconnecting clients, JSON Schemas, and the tests of
+ * docs/protocol.md.
  *
- * Partial transcriptions, open calls' states and block events are not kept: they are many, and would push out what a
- * client that comes back needs.
+ * Partial transcriptions, the states of open calls, and block events are not kept. There are too many: they would push
+ * out the messages that a reconnecting client needs.
  */
 export const MESSAGES = {
   error_message: { number: 1, shape: control.errorMessageSchema, from: "both", kept: true },
@@ -109,12 +110,12 @@ type Bodies = {
 };
 export type MessageBody<Type extends MessageType> = Bodies[Type];
 
-/** One message, whatever carries it. */
+/** One message, independent of its transport. */
 export type Message<Type extends MessageType = MessageType> = {
   [Each in Type]: { readonly type: Each; readonly body: MessageBody<Each> };
 }[Type];
 
-/** The types that one end sends, and the other end handles. */
+/** The types that one end sends and the other end handles. */
 export type SentBy<End extends "client" | "worker"> = {
   [Type in MessageType]: Rows[Type]["from"] extends End | "both" ? Type : never;
 }[MessageType];
@@ -131,7 +132,10 @@ export function messageTypeOf(number: number): MessageType | undefined {
   return BY_NUMBER.get(number);
 }
 
-/** For each message, the names of the fields for which `isWanted`. An optional field's `kind` is its inner schema. */
+/**
+ * Returns, for each message type, the names of the fields for which `isWanted` is true. For an optional field, `kind`
+ * is its inner schema.
+ */
 export function fieldNames(
   isWanted: (kind: v.ObjectEntries[string], name: string, isOptional: boolean) => boolean,
 ): ReadonlyMap<MessageType, readonly string[]> {
@@ -143,21 +147,21 @@ export function fieldNames(
   return new Map(rows.map(([type, { shape }]) => [type, namesOf(shape)]));
 }
 
-/** Whether the worker keeps a message for clients that come back. */
+/** Whether the worker keeps a message for clients that reconnect. */
 export function isKept({ type, body }: Message): boolean {
   const { kept = false }: Row = MESSAGES[type];
   return typeof kept === "function" ? kept(body as never) : kept;
 }
 
-/** `claims` has no message of its own: a client says by its Ack whether it takes an `either` call. */
+/** `claims` has no message of its own: a client's Ack says whether it claims an `either` call. */
 export type Feature = Extract<Rows[MessageType], { readonly feature: string }>["feature"] | "claims";
 
-/** All features: the worker's Configuration names each. */
+/** All features. The worker names each of them in its Configuration. */
 export function workerFeatures(): string[] {
   return [...new Set(rows.flatMap(([, { feature = [] }]) => feature)), "claims"];
 }
 
-/** The features that the SDK's Configuration always names. */
+/** The features that the SDK always names in its Configuration. */
 export function sdkFeatures(): string[] {
   return ["claims", ...rows.flatMap(([, { bySdk, feature = [] }]) => (bySdk ? feature : []))];
 }

@@ -7,18 +7,18 @@ import { fieldNames, type Message, type MessageBody, MESSAGES, type MessageType 
 import { sortAnnouncements } from "./tool-announcement.ts";
 import { executionSchema, normalizeToolUseResult } from "./tool-messages.ts";
 
-/** What could be read of a message that cannot be used, so that it can still be acknowledged and answered. */
+/** The readable parts of an invalid message, so that it can still be acknowledged and answered. */
 export interface ReadableParts {
   readonly stanzaId?: number;
   readonly conversationId?: string;
-  /** The message's id; on a tool result the request's. */
+  /** The message's id; for a tool result, the id of its request. */
   readonly id?: string;
   readonly typeName?: MessageType;
-  /** On a ToolUseRequest: who is to run it, and its tool. */
+  /** For a ToolUseRequest: who should run it, and its tool. */
   readonly request?: { readonly execution?: Execution; readonly toolName?: string };
 }
 
-/** Why a packet is refused, with the parts that could be read. */
+/** Why a packet was rejected, with the parts that could be read. */
 export class MalformedMessageError extends AppError {
   readonly parts: ReadableParts;
 
@@ -28,18 +28,20 @@ export class MalformedMessageError extends AppError {
   }
 }
 
-/** Optional ids and choices. Clients that cannot leave a field out send `""` for "none". */
+/** Optional ids and choices. Clients that cannot omit a field send `""` for "none". */
 const EMPTY_IS_ABSENT = fieldNames(
   (kind, name, isOptional) => isOptional && (/^id$|Id$/.test(name) || kind.type === "picklist"),
 );
 
-/** Fields that are lists. Their length is limited: each item costs as much to check as a small message. */
+/**
+ * Fields that are lists. Their length is limited, because checking an item costs as much as checking a small message.
+ */
 const LISTS = fieldNames(({ type }) => type === "array");
 
 /**
- * Reads a body that came from outside. nil counts as absent, unknown keys are dropped.
+ * Parses a body from the wire. nil counts as absent, and unknown keys are dropped.
  *
- * @throws {MalformedMessageError} its text names the first wrong field, never the value
+ * @throws {MalformedMessageError} if a field is invalid; the message names the first one, never its value
  */
 export function parseMessage(type: MessageType, body: Record<string, unknown>, parts: ReadableParts = {}): Message {
   const fields = readFields(body);

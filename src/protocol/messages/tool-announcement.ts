@@ -3,30 +3,30 @@ import { isRecord } from "../../lib/json.ts";
 import { choice, count, jsonMap, matching, parseMap, readFields, text } from "./fields.ts";
 import { MESSAGE_LIMITS, TOOL_NAME } from "../limits.ts";
 
-/** A tool in a client's or the worker's Configuration. Whether `inputSchema` is a valid JSON Schema is not checked. */
+/** A tool in a client's or the worker's Configuration. Does not check whether `inputSchema` is a valid JSON Schema. */
 export const toolAnnouncementSchema = v.object({
   name: matching(TOOL_NAME),
   description: v.optional(text, ""),
   inputSchema: v.optional(jsonMap, { type: "object" }),
   /** Absent means `client`. */
   execution: v.exactOptional(choice("client", "either")),
-  /** In whose turns the tool may be used. Absent means `own`: in its owner's. */
+  /** Whose turns may use the tool. Absent means `own`: only its owner's. */
   scope: v.exactOptional(choice("own", "room")),
   timeoutMs: v.exactOptional(count),
   annotations: v.exactOptional(jsonMap),
 });
 export type ToolAnnouncement = v.InferOutput<typeof toolAnnouncementSchema>;
 
-/** An announcement that cannot be used. Its sender is told which, and why. */
+/** An announcement that cannot be used. Its sender is told the index and the reason. */
 export interface InvalidTool {
-  /** Its place in the list as it was sent. */
+  /** Its index in the list as it was sent. */
   readonly index: number;
-  /** Set when the name itself is valid. */
+  /** Set if the name itself is valid. */
   readonly name?: string;
   readonly reason: string;
 }
 
-/** Separates the valid announcements from the invalid. Those beyond `MESSAGE_LIMITS.announcedTools` are not read. */
+/** Separates valid from invalid announcements. Those beyond `MESSAGE_LIMITS.announcedTools` are not read. */
 export function sortAnnouncements(announcements: readonly unknown[]): {
   readonly tools: ToolAnnouncement[];
   readonly invalidTools: InvalidTool[];

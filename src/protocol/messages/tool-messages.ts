@@ -2,10 +2,14 @@ import * as v from "valibot";
 import { choice, count, fraction, id, integer, isPlainMap, jsonMap, matching, text } from "./fields.ts";
 import { TOOL_NAME } from "../limits.ts";
 
-/** Who is to run the tool. A reader checks this first: a request that another end runs need not be valid for it. */
+/**
+ * Who should run the tool. Receivers check this first: the rest of a request may be invalid if the other end runs it.
+ */
 export const executionSchema = v.object({ execution: choice("server", "client", "either") });
 
-/** A missing or unknown `execution` makes the message malformed: a reader must not guess who runs the tool. */
+/**
+ * A missing or unknown `execution` makes the message malformed, because a receiver must not guess who runs the tool.
+ */
 export const toolUseRequestSchema = v.object({
   id,
   messageId: id,
@@ -14,16 +18,16 @@ export const toolUseRequestSchema = v.object({
   ...executionSchema.entries,
   /** Absent or 0 means the default of 30000. */
   timeoutMs: v.exactOptional(count),
-  /** The participant whose turn it is; absent if that is the addressee. */
+  /** The participant whose turn it is. Absent if that is the addressee. */
   participant: v.exactOptional(text),
 });
 
-/** `id` is the request's id. On the wire it stands a second time, as `requestId`. */
+/** `id` is the request's id. On the wire it is repeated as `requestId`. */
 export const toolUseResultSchema = v.object({
   id,
   success: v.boolean(),
   result: v.exactOptional(jsonMap),
-  /** From a client: content blocks for the model; bytes in them become `{base64}`. */
+  /** From a client: content blocks for the model. Bytes in them become `{base64}`. */
   content: v.exactOptional(v.array(jsonMap)),
   /** What clients may display. */
   display: v.exactOptional(jsonMap),
@@ -31,7 +35,7 @@ export const toolUseResultSchema = v.object({
   errorMessage: v.exactOptional(text),
 });
 
-/** Brings a client's result into the shape above, before it is checked. */
+/** Converts a client's result to the shape above, before it is checked. */
 export function normalizeToolUseResult(fields: Record<string, unknown>): Record<string, unknown> {
   const { requestId, result, ...rest } = fields;
   const normalized = requestId === undefined ? rest : { ...rest, id: requestId };
@@ -39,13 +43,13 @@ export function normalizeToolUseResult(fields: Record<string, unknown>): Record<
   return { ...normalized, result: isPlainMap(result) ? result : { value: result } };
 }
 
-/** ToolCallState of `proto/opencode/tool.proto` in protobuf's JSON names; times are Unix ms. */
+/** ToolCallState of `proto/opencode/tool.proto` in protobuf's JSON names. Times are Unix ms. */
 export const toolCallStateSchema = v.object({
   id,
   name: text,
   status: choice("pending", "running", "success", "error", "cancelled"),
   callId: v.exactOptional(text),
-  /** JSON; absent where the arguments are not shown. */
+  /** JSON. Absent if the arguments are not shown. */
   inputJson: v.exactOptional(text),
   output: v.exactOptional(text),
   error: v.exactOptional(text),
@@ -58,7 +62,7 @@ export const toolCallStateSchema = v.object({
 export const toolUseCancelSchema = v.object({
   /** The request's id. */
   id,
-  /** A message with an unknown reason still cancels. */
+  /** An unknown reason falls back to `closed`, so the message still cancels. */
   reason: v.fallback(choice("timeout", "interrupted", "superseded", "closed"), "closed"),
 });
 
@@ -69,7 +73,7 @@ export const toolUseProgressSchema = v.object({
   progress: v.exactOptional(fraction),
 });
 
-/** PermissionRequest of `proto/opencode/tool.proto` in protobuf's JSON names; `createdAt` is Unix ms. */
+/** PermissionRequest of `proto/opencode/tool.proto` in protobuf's JSON names. `createdAt` is Unix ms. */
 export const permissionRequestSchema = v.object({
   id,
   type: text,
@@ -83,13 +87,13 @@ export const permissionRequestSchema = v.object({
 });
 
 export const permissionResponseSchema = v.object({
-  /** The worker does not need it: it knows the sender's session. */
+  /** Not needed by the worker, which knows the sender's session. */
   sessionId: v.exactOptional(text),
   permissionId: id,
   /** `approve` and `once` mean the same. `always` also grants later requests for the same patterns. */
   response: choice("approve", "reject", "once", "always"),
   message: v.exactOptional(text),
-  /** JSON of an object: the arguments that the call runs with instead, if the tool allows that. */
+  /** JSON of an object: the arguments to run the call with instead, if the tool allows editing. */
   editedInputJson: v.exactOptional(text),
   /** Only from the worker: how the request ended. */
   state: v.exactOptional(choice("approved", "rejected", "expired", "withdrawn")),

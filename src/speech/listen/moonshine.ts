@@ -12,7 +12,7 @@ const HEAD_WIDTH = 36;
 const START = 1;
 const END = 2;
 export const MOONSHINE_RATE = 16_000;
-/** Nobody speaks faster: a decoder that repeats itself ends here. */
+/** Nobody speaks faster. The limit stops a decoder that repeats itself. */
 const TOKENS_PER_SECOND = 6.5;
 
 interface Tokenizer {
@@ -33,7 +33,7 @@ export class Moonshine {
     this.#tokenizer = tokenizer;
   }
 
-  /** @param folder where `fetchSpeechFiles` has put its parts */
+  /** @param folder contains the parts that `fetchSpeechFiles` downloaded */
   static async load(folder: string): Promise<Moonshine> {
     const ort = await loadOnnx(join(folder, "runtime"));
     const model = async (name: string) =>
@@ -42,15 +42,16 @@ export class Moonshine {
     const { default: tokenizer } = (await import(address)) as { readonly default: Tokenizer };
     const models = [await model("encoder_model.onnx"), await model("decoder_model_merged.onnx")] as const;
     const moonshine = new Moonshine(ort, models, tokenizer);
-    // The first run is slower.
+    // Warm up, because the first run is slower.
     await moonshine.transcribe(new Float32Array(MOONSHINE_RATE));
     return moonshine;
   }
 
   /**
-   * Returns the words in a piece of sound; "" for noise and silence. Blocks its thread.
+   * Returns the words in a piece of audio, or "" for noise and silence. Blocks its thread.
    *
-   * @param samples -1 to 1, 16,000 a second, at most 15 s: in longer ones the model repeats itself or loses words
+   * @param samples from -1 to 1, at 16,000 per second, at most 15 s; in longer ones the model repeats itself or drops
+   *   words
    */
   async transcribe(samples: Float32Array<ArrayBuffer>): Promise<string> {
     const { Tensor } = this.#ort;
@@ -72,7 +73,7 @@ export class Moonshine {
       tokens.push(token);
       for (const name of Object.keys(past)) {
         const present = output[name.replace("past_key_values", "present")];
-        // What the encoder gives stays the same after the first step.
+        // The encoder's keys and values do not change after the first step.
         if (present && (step === 0 || name.includes("decoder"))) past[name] = present;
       }
     }

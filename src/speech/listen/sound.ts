@@ -1,7 +1,7 @@
 import { MOONSHINE_RATE as RATE } from "./moonshine.ts";
 
 const LONGEST_SAMPLES = 15 * RATE;
-/** Quieter than this share of the loudest sample counts as silence. */
+/** Samples below this share of the loudest sample count as silence. */
 const SILENT_SHARE = 0.05;
 const LEAD_IN_SAMPLES = RATE / 10;
 const LEAD_OUT_SAMPLES = RATE / 5;
@@ -9,8 +9,8 @@ const WINDOW_SAMPLES = RATE / 50;
 const SHORTEST_SAMPLES = RATE / 10;
 
 /**
- * Leaves 100 ms of the silence before the first sound and 200 ms after the last one. The model makes words of more: 10.2 %
- * of words were wrong after 500 ms of silence, 4.8 % after 100 ms (docs/decisions/embedded-speech.md).
+ * Trims the silence to 100 ms before the first sound and 200 ms after the last one. With more, the model makes up
+ * words: 10.2 % of words were wrong after 500 ms of silence, 4.8 % after 100 ms (docs/decisions/embedded-speech.md).
  */
 export function trimSilence(samples: Float32Array): Float32Array {
   const loudest = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
@@ -20,7 +20,7 @@ export function trimSilence(samples: Float32Array): Float32Array {
   return samples.subarray(Math.max(0, first - LEAD_IN_SAMPLES), last + 1 + LEAD_OUT_SAMPLES);
 }
 
-/** Cuts sound into pieces of at most 15 s, each at the quietest 20 ms of its last third. */
+/** Splits audio into pieces of at most 15 s. Each cut is at the quietest 20 ms of a piece's last third. */
 export function cutAtPauses(samples: Float32Array): Float32Array<ArrayBuffer>[] {
   const pieces: Float32Array<ArrayBuffer>[] = [];
   let from = 0;
@@ -33,7 +33,7 @@ export function cutAtPauses(samples: Float32Array): Float32Array<ArrayBuffer>[] 
   return pieces;
 }
 
-/** The middle of the quietest window in the last third. */
+/** Returns the middle of the quietest window in the last third. */
 function quietest(samples: Float32Array): number {
   let best = samples.length;
   let least = Number.POSITIVE_INFINITY;

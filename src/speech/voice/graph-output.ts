@@ -19,7 +19,7 @@ function readVarint(bytes: Uint8Array, start: number): readonly [value: number, 
   return [value, bytes.length];
 }
 
-/** Makes an inner value of an ONNX model one of its outputs. Returns a copy of the model. */
+/** Returns a copy of an ONNX model with an internal value added as an output. */
 export function addOutput(model: Uint8Array, name: string): Uint8Array {
   const nameBytes = new TextEncoder().encode(name);
   const info = [NAME, ...varint(nameBytes.length), ...nameBytes, TYPE, FLOAT_TENSOR.length, ...FLOAT_TENSOR];

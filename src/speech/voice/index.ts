@@ -6,7 +6,7 @@ export type { Speech, Voice } from "./voice.ts";
 export type { SpokenWord } from "./word-times.ts";
 
 /**
- * Loads the voice of the wheel `hibari-tts` from a folder with its files.
+ * Loads the voice of the wheel `hibari-tts` from a folder that contains its files.
  *
  * @param ort `onnxruntime-node` or `onnxruntime-web`
  */

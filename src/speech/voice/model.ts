@@ -2,7 +2,7 @@ import type { OrtLike, OrtTensor } from "../ort-like.ts";
 
 type Session = Awaited<ReturnType<OrtLike["InferenceSession"]["create"]>>;
 
-/** A network that an ONNX runtime runs. */
+/** A network that is run by an ONNX runtime. */
 export class Model {
   readonly #ort: OrtLike;
   readonly #session: Session;
@@ -18,7 +18,7 @@ export class Model {
     return new Model(ort, await ort.InferenceSession.create(model, options));
   }
 
-  /** Each list of ids is a batch of one, each number a list of one. */
+  /** Passes a list of ids as a batch of one, and a number as a list of one. */
   async run(
     inputs: Readonly<Record<string, readonly number[] | number>>,
   ): Promise<Readonly<Record<string, OrtTensor>>> {
@@ -33,7 +33,7 @@ export class Model {
   }
 }
 
-/** The numbers of one output of a network. */
+/** Returns the floats of one of the network's outputs. */
 export function floats(outputs: Readonly<Record<string, OrtTensor>>, name: string): Float32Array {
   const data = outputs[name]?.data;
   if (data instanceof Float32Array) return data;

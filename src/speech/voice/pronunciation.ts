@@ -12,11 +12,11 @@ import { splitSentences } from "./text/sentences.ts";
 import { TracedText } from "./text/traced-text.ts";
 import type { VoiceData } from "./voice-data.ts";
 
-/** What the network speaks at once. */
+/** The most phoneme characters that the network speaks at once. */
 const LONGEST = 400;
 const CLAUSE = /(?<=[,;:—])\s+/g;
 
-/** Reads a text as phonemes, a sentence at a time; long ones in parts. */
+/** Returns a function that converts text to phonemes, one sentence at a time. Long sentences are split into parts. */
 export function createPronunciation(
   data: Omit<VoiceData, "voice" | "unknownWords">,
   unknownWords: Model,
@@ -40,7 +40,7 @@ export function createPronunciation(
   };
 }
 
-/** Cuts after commas and the like. */
+/** Splits after commas, semicolons, colons and dashes. */
 function* inParts({ text, origins }: Phonemes): Generator<Phonemes> {
   if (text.length <= LONGEST) return yield { text, origins };
   const cuts = Array.from(text.matchAll(CLAUSE), ({ 0: gap, index }) => ({ end: index, next: index + gap.length }));

@@ -7,7 +7,7 @@ import type { TaggerTables } from "./g2p/tagger.ts";
 import type { UnknownWordTables } from "./g2p/unknown-words.ts";
 import type { WordTables } from "./text/normalize.ts";
 
-/** The files of the wheel `hibari-tts` that the American voice needs, as they are. */
+/** The files of the wheel `hibari-tts` that the American voice needs. */
 export const VOICE_FILES = [
   "hibari.onnx",
   "lexicon_us_gold.json.gz",
@@ -22,7 +22,7 @@ export const VOICE_FILES = [
 
 type Lexicon = Readonly<Record<string, Entry>>;
 
-/** What is in those files. */
+/** The contents of these files. */
 export interface VoiceData {
   readonly voice: Uint8Array;
   readonly unknownWords: Uint8Array;

@@ -10,17 +10,17 @@ import { readVoiceData } from "./voice-data.ts";
 import { type SpokenPhoneme, type SpokenWord, wordTimes } from "./word-times.ts";
 
 export interface Speech {
-  /** From -1 to 1, one channel. */
+  /** One channel, from -1 to 1. */
   readonly samples: Float32Array<ArrayBuffer>;
   readonly sampleRate: number;
   readonly words: readonly SpokenWord[];
 }
 
-/** How many frames each phoneme lasts: an inner value of the network, rounded already. */
+/** The number of frames of each phoneme: an internal value of the network, already rounded. */
 const DURATIONS = "/Clip_output_0";
 const SPEED = 1;
 
-/** Speaks American English. Its calls may overlap. */
+/** Speaks American English. Calls may overlap. */
 export class Voice {
   readonly #network: Model;
   readonly #pronounce: (text: string) => AsyncGenerator<Phonemes>;
@@ -34,7 +34,7 @@ export class Voice {
     this.#synthesizer = new Synthesizer(parts.noise);
   }
 
-  /** Loads the voice's files from a folder. Takes its noise from a test, which wants to hear the same twice. */
+  /** Loads the voice's files from a folder. Tests pass their own noise for a reproducible sound. */
   static async load(folder: string, ort: OrtLike, noise: Noise = createNoise()): Promise<Voice> {
     const data = await readVoiceData(folder);
     const network = await Model.load(ort, addOutput(data.voice, DURATIONS));
@@ -42,12 +42,12 @@ export class Voice {
     return new Voice(network, { pronounce, phonemeIds: new Map(Object.entries(data.phonemeIds)), noise });
   }
 
-  /** Returns the phonemes of a text, one item for each piece that is spoken at once. */
+  /** Returns the phonemes of a text, one item per piece that is spoken at once. */
   async phonemes(text: string): Promise<string[]> {
     return (await Array.fromAsync(this.#pronounce(text))).map((piece) => piece.text);
   }
 
-  /** Speaks a text: best one sentence, as its sound comes as a whole. */
+  /** Speaks a text and returns its sound as a whole. Best called with one sentence. */
   async speak(text: string): Promise<Speech> {
     const pieces: Float32Array[] = [];
     const spoken: SpokenPhoneme[] = [];

@@ -4,7 +4,7 @@ import { HOP, SAMPLE_RATE } from "./sound/frames.ts";
 const MS_PER_FRAME = (HOP / SAMPLE_RATE) * 1000;
 
 export interface SpokenWord {
-  /** As it is written. */
+  /** As written in the text. */
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -13,14 +13,14 @@ export interface SpokenWord {
 /** A phoneme that the network has spoken. */
 export interface SpokenPhoneme {
   readonly phoneme: string;
-  /** The index of the written character that it belongs to. */
+  /** The index of the corresponding written character. */
   readonly origin: number;
   /** In frames, from the beginning of the sound. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Says when each word of a text sounds. A word without a sound of its own, such as a dash, takes no time. */
+/** Returns when each word of a text is heard. A word without a sound of its own, such as a dash, takes no time. */
 export function wordTimes(text: string, phonemes: readonly SpokenPhoneme[]): SpokenWord[] {
   const heard = phonemes.filter(({ phoneme }) => phoneme !== " " && !MARKS.has(phoneme));
   let endMs = 0;

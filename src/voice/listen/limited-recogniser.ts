@@ -1,18 +1,20 @@
 import { stt } from "@livekit/agents";
 import { abortable } from "../../lib/abortable.ts";
 
-/** A recogniser of single utterances usually answers within two seconds; one that takes this long hangs. */
+/**
+ * A recognizer of single utterances usually answers within two seconds. One that takes this long is considered stuck.
+ */
 const LIMIT_MS = 6_000;
 
-/** Called when the recogniser is asked, and with what it has answered; `given_up`: it took too long. */
+/** Called when the recognizer is asked and when it has answered. `given_up` means that it took too long. */
 export interface RecognitionListener {
   readonly noteAsked: () => void;
   readonly noteAnswered: (answer: "words" | "nothing" | "given_up") => void;
 }
 
 /**
- * Limits the time of a recogniser that is asked once for each utterance. Requests run one after another, so one that
- * hangs is given up; otherwise no later utterance would be understood.
+ * Adds a time limit to a recognizer that is asked once per utterance. Requests run one after another, so without the
+ * limit a stuck request would block all later utterances.
  */
 export class LimitedRecogniser extends stt.STT {
   readonly label: string;

@@ -10,16 +10,17 @@ import { isPerson } from "../../session/room/room-input.ts";
 
 interface MicrophonesOptions {
   readonly room: Room;
-  /** Called when another participant is listened to; undefined: nobody is. */
+  /** Called when another participant is listened to, with `undefined` if nobody is. */
   readonly onSpeaker: (identity: string | undefined) => void;
-  /** Whether the participant that is listened to is speaking: then no other one is chosen. */
+  /** Whether the current participant is speaking. If so, no other one is chosen. */
   readonly isBusy: () => boolean;
 }
 
 /**
- * The microphones of a room. All are subscribed to, and one participant is listened to: the first that published a
- * microphone, then any other that speaks while that one is silent. LiveKit tells a participant that its microphone is
- * subscribed to, so this happens only once the AgentSession runs and hears it (`open`).
+ * The microphones of a room. The agent subscribes to all of them, but listens to one participant at a time: first to
+ * the one who published a microphone first, then to anyone else who speaks while that one is silent. LiveKit notifies
+ * participants when their microphone is subscribed to, so the agent subscribes only once the AgentSession can hear them
+ * (`open`).
  */
 export class Microphones {
   readonly #options: MicrophonesOptions;
@@ -35,20 +36,20 @@ export class Microphones {
     room.on(RoomEvent.ActiveSpeakersChanged, this.#onActiveSpeakers);
   }
 
-  /** Call once the room is connected. */
+  /** Call this once the room is connected. */
   start(): void {
     for (const participant of this.#options.room.remoteParticipants.values())
       for (const publication of participant.trackPublications.values()) this.#onPublished(publication, participant);
   }
 
-  /** Subscribes to all microphones, those to come included. */
+  /** Subscribes to all microphones, including later ones. */
   open(): void {
     this.#isOpen = true;
     for (const participant of this.#options.room.remoteParticipants.values())
       if (isPerson(participant)) for (const each of microphonesOf(participant)) each.setSubscribed(true);
   }
 
-  /** Listens to this participant, if it has a microphone and the present one is not speaking. */
+  /** Listens to this participant if they have a microphone and the current participant is not speaking. */
   prefer(identity: string): void {
     const participant = this.#options.room.remoteParticipants.get(identity);
     if (participant && hasMicrophone(participant) && !this.#options.isBusy()) this.#listenTo(identity);

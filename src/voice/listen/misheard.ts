@@ -5,7 +5,7 @@ import { NOTICED_SILENCE_MS } from "./voice-activity.ts";
 const NOTICED_SPEECH_MS = 1_000;
 
 /**
- * Calls back when a participant has said something that was not understood, and so waits for an answer in vain. Short
+ * Calls back when a participant said something that was not understood, and so would wait for an answer in vain. Short
  * sounds, such as coughs, do not count, however many there are.
  */
 export class Misheard implements RecognitionListener {
@@ -14,14 +14,14 @@ export class Misheard implements RecognitionListener {
   /** The longest stretch of speech since words were last understood. */
   #longestMs = 0;
   #requests = 0;
-  /** The callback is due, but waits for a running request, which may still bring words. */
+  /** Whether the callback is due but waits for a pending request, which may still return words. */
   #isOwed = false;
 
   constructor(onMisheard: () => void) {
     this.#onMisheard = onMisheard;
   }
 
-  /** Whether the recogniser has been asked and has not answered yet. */
+  /** Whether a request to the recognizer is pending. */
   get isAsked(): boolean {
     return this.#requests > 0;
   }
@@ -41,7 +41,7 @@ export class Misheard implements RecognitionListener {
     this.#isOwed = false;
   }
 
-  /** The participant has been silent for a while, and no words came. */
+  /** The participant has been silent for a while, and no words were recognized. */
   noteTimeout(): void {
     const isLong = this.#longestMs >= NOTICED_SPEECH_MS;
     this.#longestMs = 0;
@@ -53,7 +53,7 @@ export class Misheard implements RecognitionListener {
     this.#requests += 1;
   }
 
-  /** After `given_up` the callback comes even for a short sound: it may have been words. */
+  /** After `given_up`, calls back even for a short sound, because it may have been words. */
   noteAnswered(answer: "words" | "nothing" | "given_up"): void {
     this.#requests -= 1;
     if (answer === "words") this.noteUnderstood();

@@ -4,16 +4,16 @@ import type { AudioFrame } from "@livekit/rtc-node";
 import type { RoomParticipant } from "../../session/room/room-input.ts";
 
 type Recognized = stt.SpeechEvent | string;
-/** Starts a recognizer for one part of the sound. */
+/** Starts a recognizer for one part of the audio. */
 type OpenRecognizer = (audio: ReadableStream<AudioFrame>) => Promise<ReadableStream<Recognized> | null>;
 
-/** The sound of one participant, in a recognizer's stream of its own. */
+/** One participant's audio, in a recognizer stream of its own. */
 interface Part {
   speaker: RoomParticipant | undefined;
   readonly audio: ReadableStreamDefaultController<AudioFrame>;
-  /** Aborted when no words of this part are expected any more. */
+  /** Aborted once no more words of this part are expected. */
   readonly over: AbortController;
-  /** Whether its recognizer has ended by itself: nobody reads the sound. */
+  /** Whether the recognizer ended on its own. If so, nobody reads the audio. */
   hasEnded: boolean;
 }
 
@@ -22,28 +22,29 @@ interface Words {
   readonly speaker: RoomParticipant | undefined;
 }
 
-/** How many texts are remembered until AgentSession hands them on. It drops some. */
+/** How many recognized texts are remembered until AgentSession passes them on. It drops some of them. */
 const MAX_WORDS = 50;
-/** How long words may come for a sound after another participant is listened to. */
+/** How long a part may still produce words after the agent listens to another participant. */
 const LATE_MS = 10_000;
 
 /**
- * Knows who said the words that a streaming recognizer returns. If words of one participant are still due when another one is
- * listened to, the recognizer gets a new stream, so that late words are not taken for the other participant's.
+ * Attributes the words of a streaming recognizer to participants. If a participant's words are still due when the agent
+ * starts to listen to another one, the recognizer gets a new stream, so that late words are not attributed to the other
+ * participant.
  */
 export class SpeakerStreams {
   #speaker: RoomParticipant | undefined;
   #part: Part | undefined;
   #words: Words[] = [];
 
-  /** @param areWordsDue whether the former participant's last sound has brought no words yet */
+  /** @param areWordsDue whether the previous participant's last audio has produced no words yet */
   change(speaker: RoomParticipant | undefined, areWordsDue: boolean): void {
     this.#speaker = speaker;
     if (areWordsDue) this.#end(LATE_MS);
     else if (this.#part) this.#part.speaker = speaker;
   }
 
-  /** Who said the words that the recognizer has just returned. `undefined` if unknown. */
+  /** Returns who said the words that the recognizer has just returned, or `undefined` if unknown. */
   speakerOf(text: string): RoomParticipant | undefined {
     const index = this.#words.findIndex((words) => words.text === text);
     const speaker = this.#words[index]?.speaker;
@@ -94,7 +95,7 @@ export class SpeakerStreams {
       output.enqueue(next.value);
     }
     if (part !== this.#part) return;
-    // The recognizer has ended by itself.
+    // The recognizer ended on its own.
     part.hasEnded = true;
     output.close();
   }

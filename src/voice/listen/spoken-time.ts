@@ -1,13 +1,13 @@
 import type { SpokenTimes } from "../../session/room/voice-port.ts";
 
 interface SpokenTimeOptions {
-  /** What is told as silence has lasted that long by then. */
+  /** How long silence has already lasted when it is reported. */
   readonly silenceMs: number;
-  /** After a longer silence than this, something else is said: what was heard before had no words. */
+  /** Speech after a longer silence belongs to a new utterance: the sound before it had no words. */
   readonly giveUpAfterMs: number;
 }
 
-/** When the utterance that is being heard began, and when its last sound was, by the voice activity. */
+/** The start and the last sound of the current utterance, as measured by the voice activity detection. */
 export class SpokenTime {
   readonly #options: SpokenTimeOptions;
   #fromAt: number | undefined;
@@ -28,7 +28,7 @@ export class SpokenTime {
     this.#toAt = Date.now() - this.#options.silenceMs;
   }
 
-  /** Of the utterance that is complete now; what is said next begins anew. */
+  /** Returns the times of the utterance that has just been completed. Later speech starts a new one. */
   take(): SpokenTimes | undefined {
     const [fromAt, toAt = Date.now()] = [this.#fromAt, this.#toAt];
     this.#fromAt = undefined;

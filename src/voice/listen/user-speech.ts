@@ -4,34 +4,39 @@ import type { OnRoomInput, RoomParticipant } from "../../session/room/room-input
 import type { SpokenTimes } from "../../session/room/voice-port.ts";
 
 interface UserSpeechOptions {
-  /** Gets what was said, as `transcript` and `utterance`. */
+  /** Receives `transcript` and `utterance` inputs. */
   readonly take: OnRoomInput;
-  /** The participant that is listened to. */
+  /** The participant that the agent listens to. */
   readonly speaker: () => RoomParticipant | undefined;
-  /** Whether the agent's speech may not be interrupted now: AgentSession then hands on no turn. */
+  /** Whether the agent's current speech cannot be interrupted. AgentSession passes on no turns meanwhile. */
   readonly isHeldBack: () => boolean;
   readonly isSpeaking: () => boolean;
-  /** When what is complete now was said. */
+  /** Returns when the utterance that has just been completed was spoken. */
   readonly spoken: () => SpokenTimes | undefined;
-  /** While held back, what was said is handed on this long after its last words. */
+  /** While held back, an utterance is passed on this long after its last words. */
   readonly giveUpAfterMs: number;
 }
 
 interface Piece {
   readonly isFinal: boolean;
   readonly language: string | undefined;
-  /** Who said it, if the recogniser's stream tells. */
+  /** Who said it, if a streaming recognizer's stream tells. */
   readonly speaker?: RoomParticipant | undefined;
 }
 
-/** Joins the recogniser's pieces into utterances: each has one id, and a text that grows until it is complete. */
+/**
+ * Joins the recognizer's pieces into utterances. Each utterance has one id, and a text that grows until it is complete.
+ */
 export class UserSpeech {
   readonly #options: UserSpeechOptions;
   #id: string | undefined;
   #from: RoomParticipant | undefined;
-  /** Whether another participant was listened to before the words had come, or its words are among these. */
+  /**
+   * Whether the speaker changed before all words had arrived, so that the utterance may contain another participant's
+   * words.
+   */
   #isMixed = false;
-  /** Whether a sound has begun that has brought no words yet. */
+  /** Whether the participant has begun to make a sound that has not produced words yet. */
   #isSoundOpen = false;
   #language: string | undefined;
   #finals = "";
@@ -41,17 +46,17 @@ export class UserSpeech {
     this.#options = options;
   }
 
-  /** A sound begins: whatever words come of it are those of the participant that is listened to now. */
+  /** A sound begins. Its words belong to the participant that the agent listens to now. */
   begin(): void {
     this.#isSoundOpen = true;
     if (this.#id === undefined) this.#from = this.#options.speaker();
   }
 
   /**
-   * Another participant is listened to from now on.
+   * Called when the agent starts to listen to another participant.
    *
-   * @param areWordsDue of what was said before
-   * @returns whether words of what was said before may still come, however unlikely
+   * @param areWordsDue whether words of earlier speech are still due
+   * @returns whether words of earlier speech may still arrive, however unlikely
    */
   changeSpeaker(areWordsDue: boolean): boolean {
     const mayWordsCome = areWordsDue || this.#isSoundOpen;
@@ -61,7 +66,7 @@ export class UserSpeech {
     return mayWordsCome;
   }
 
-  /** Takes a piece of an utterance. A final piece does not change any more, but others may follow it. */
+  /** Adds a piece of an utterance. A final piece does not change anymore, but others may follow it. */
   take(text: string, { isFinal, language, speaker }: Piece): void {
     if (text.trim() === "") return;
     this.#isSoundOpen = false;
@@ -77,7 +82,7 @@ export class UserSpeech {
     if (isFinal && this.#options.isHeldBack()) this.#handOnLater();
   }
 
-  /** The utterance is complete, with this text. */
+  /** Completes the utterance with this text. */
   complete(text: string): void {
     clearTimeout(this.#timer);
     const from = this.#from ?? this.#options.speaker();
@@ -110,8 +115,8 @@ export class UserSpeech {
 }
 
 /**
- * Whether a participant is saying something. It is not quiet when its sound ends, but when its words have been handed
- * on: they may be the rest of a question.
+ * Whether a participant is saying something. Silence is reached not when the sound ends, but when the words have been
+ * passed on, because they may be the rest of a question.
  */
 export class Quiet {
   readonly #giveUpAfterMs: number;
@@ -119,13 +124,13 @@ export class Quiet {
   #isQuiet = true;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param giveUpAfterMs after this much silence no words are expected any more */
+  /** @param giveUpAfterMs after this much silence, no more words are expected */
   constructor(giveUpAfterMs: number) {
     this.#giveUpAfterMs = giveUpAfterMs;
     this.#quiet.resolve();
   }
 
-  /** Resolves when nothing is being said. */
+  /** Resolves once nobody is saying anything. */
   get reached(): Promise<void> {
     return this.#quiet.promise;
   }
@@ -145,7 +150,7 @@ export class Quiet {
     this.#timer = setTimeout(() => this.noteUnderstood(), this.#giveUpAfterMs);
   }
 
-  /** What was said has been handed on, or had no words. */
+  /** The speech was passed on, or had no words. */
   noteUnderstood(): void {
     clearTimeout(this.#timer);
     this.#isQuiet = true;

@@ -2,31 +2,33 @@ import { inference, VADEventType, type VADStream } from "@livekit/agents";
 import { adjustVadStream } from "../../livekit/vad-stream.ts";
 import type { VoiceSettings } from "../voice-settings.ts";
 
-/** After this much silence a participant is told of as silent; that is LiveKit's default. */
+/** After this much silence, a participant is reported as silent. This is LiveKit's default. */
 export const NOTICED_SILENCE_MS = 250;
 
-/** How long after a participant's last sound the model begins to count silence: two of its windows, by measure. */
+/** How long after a participant's last sound the model starts to count silence: two of its windows, as measured. */
 export const SILENCE_IS_LATE_MS = 64;
 
 /**
- * How much of the silence before a voice goes to a recogniser that is asked per utterance. Those make words of half a
- * second of it, which is the model's default.
+ * How much silence before speech is passed to a recognizer of single utterances. From the model's default, half a
+ * second, such recognizers make up words.
  */
 const LEAD_IN_MS = 100;
 
-/** How long a voice must last to count as speech: the model's default, and one of its windows. */
+/**
+ * How long a voice must last to count as speech: the model's default at first, one of its windows after a short pause.
+ */
 const SPEECH_BEGINS_MS = 50;
 const SPEECH_GOES_ON_MS = 32;
 
 /**
- * The model that finds out from the sound when a participant speaks. One who goes on within `endOfTurnMs` is noticed a
- * window sooner than one who begins, so that an utterance is not taken for complete while it goes on.
+ * The model that detects from the audio when a participant speaks. It detects a participant who continues within
+ * `endOfTurnMs` one window sooner than one who starts, so that the utterance is not completed too early.
  */
 export class VoiceActivity extends inference.VAD {
   readonly #endOfTurnMs: number;
 
   constructor({ endOfTurn, endOfTurnMs }: Pick<VoiceSettings, "endOfTurn" | "endOfTurnMs">) {
-    // LiveKit's end-of-turn model listens to the silence, and AgentSession insists that 250 ms of it are counted.
+    // LiveKit's end-of-turn model analyzes the silence, and AgentSession requires 250 ms of it.
     const lateMs = endOfTurn === "model" ? 0 : SILENCE_IS_LATE_MS;
     const minSilenceDuration = NOTICED_SILENCE_MS - lateMs;
     super({
@@ -38,7 +40,7 @@ export class VoiceActivity extends inference.VAD {
     this.#endOfTurnMs = endOfTurnMs;
   }
 
-  /** One who goes on after a pause counts as speaking sooner than one who begins. */
+  /** Returns a stream that requires less sound to detect speech after a short pause than at first. */
   override stream(): VADStream {
     return adjustVadStream(super.stream(), ({ type, silenceDuration }) => {
       if (type === VADEventType.END_OF_SPEECH) return SPEECH_GOES_ON_MS;

@@ -1,7 +1,10 @@
 import { espeak } from "./espeak.ts";
 import type { SpeechProvider } from "./speech-provider.ts";
 
-/** Models on this machine: English, without a key and without a network. espeak-ng speaks other languages. */
+/**
+ * Models on this machine, for English. They need no key and, once downloaded, no network. espeak-ng speaks other
+ * languages.
+ */
 export const embedded = {
   name: "embedded",
   modelMb: 450,

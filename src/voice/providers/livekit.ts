@@ -1,13 +1,13 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
 import { defined, type SpeechProvider } from "./speech-provider.ts";
 
-/** The inferred type would need names that @livekit/agents does not export. */
+/** Declared explicitly, because the inferred type would need names that @livekit/agents does not export. */
 type Livekit = Required<Pick<SpeechProvider, "listen" | "speak">> & {
   readonly name: "livekit";
   readonly isOfLivekitCloud: true;
 };
 
-/** LiveKit Inference, with the keys by which the worker is connected to LiveKit Cloud. */
+/** LiveKit Inference, with the keys that connect the worker to LiveKit Cloud. */
 export const livekit: Livekit = {
   name: "livekit",
   isOfLivekitCloud: true,

@@ -1,6 +1,6 @@
 import type { SpeechProvider } from "./speech-provider.ts";
 
-/** No recogniser and no voice: no microphone is subscribed to, and no track is published. */
+/** No recognizer or no voice: the agent subscribes to no microphones or publishes no track. */
 export const none = {
   name: "none",
   listen: async () => undefined,

@@ -1,7 +1,7 @@
 import { PluginSynthesizer } from "./plugin-synthesizer.ts";
 import { defined, type SpeechProvider } from "./speech-provider.ts";
 
-/** OpenAI, or any server that has OpenAI's API. */
+/** OpenAI, or any server with an OpenAI-compatible API. */
 export const openai = {
   name: "openai",
   package: "@livekit/agents-plugin-openai",
@@ -9,7 +9,7 @@ export const openai = {
   hasBaseUrl: true,
   listen: async ({ key = "none", model, language, baseUrl: baseURL }) => {
     const { STT } = await import("@livekit/agents-plugin-openai");
-    // The plugin's default is a websocket, which compatible servers do not have.
+    // The plugin uses a websocket by default, which compatible servers do not support.
     return new STT({ apiKey: key, useRealtime: false, ...defined({ baseURL, model, language }) });
   },
   speak: async ({ key = "none", model, voice, baseUrl: baseURL }) => {

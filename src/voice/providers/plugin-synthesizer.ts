@@ -6,15 +6,15 @@ import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesiz
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 10_000 } as const;
 
 /**
- * A voice of a LiveKit plugin. It gets the text as a stream where it can take one, else a sentence at a time. Sessions
- * share it: what fails in one concerns no other.
+ * Speaks with a LiveKit TTS plugin. The plugin gets the text as a stream if it supports that, otherwise one sentence at
+ * a time. Sessions share this object: a failure in one does not affect the others.
  */
 export class PluginSynthesizer implements Synthesizer {
   readonly #tts: tts.TTS;
 
   constructor(plugin: tts.TTS) {
     this.#tts = plugin;
-    // An `error` event without a listener would end the process.
+    // Without a listener, an `error` event would end the process.
     plugin.on("error", () => {});
   }
 
@@ -57,7 +57,7 @@ export class PluginSynthesizer implements Synthesizer {
   }
 }
 
-/** Keeps why a stream has failed. Errors after its signal has been aborted do not count. */
+/** Stores the first error of a stream. Errors are ignored once the signal is aborted. */
 class Failure {
   readonly #signal: AbortSignal;
   #error: unknown;

@@ -8,14 +8,14 @@ import { none } from "./none.ts";
 import { openai } from "./openai.ts";
 
 /**
- * All speech providers. The values of STT and TTS and the variables with keys follow from this list. To be changed with
- * it by hand: docs/voice.md (same order), .env.example, docs/operating.md, docker-compose.yml, package.json.
+ * All speech providers. The values of STT and TTS, and the variables for keys, derive from this list. When you change
+ * it, also update docs/voice.md (same order), .env.example, docs/operating.md, docker-compose.yml and package.json.
  */
 export const SPEECH_PROVIDERS = [espeak, none, embedded, livekit, deepgram, openai, cartesia, elevenlabs] as const;
 
 export const STT_NAMES = SPEECH_PROVIDERS.filter((provider) => "listen" in provider).map(({ name }) => name);
 export const TTS_NAMES = SPEECH_PROVIDERS.filter((provider) => "speak" in provider).map(({ name }) => name);
-/** Names of the environment variables that hold keys. */
+/** Names of the environment variables that contain keys. */
 export const SPEECH_KEYS = SPEECH_PROVIDERS.filter((provider) => "key" in provider).map(({ key }) => key);
 
 export type SttName = (typeof STT_NAMES)[number];

@@ -3,7 +3,7 @@ import { isInstalled, type SpeechProvider } from "./speech-provider.ts";
 import { SPEECH_PROVIDERS, type SttName, type TtsName } from "./provider-list.ts";
 import type { Synthesizer } from "./synthesizer.ts";
 
-/** Which provider listens and which speaks, with their settings and keys. */
+/** The providers for listening and speaking, with their settings and keys. */
 export interface SpeechChoice {
   readonly stt: SttName;
   readonly sttModel: string | undefined;
@@ -15,20 +15,23 @@ export interface SpeechChoice {
   readonly ttsBaseUrl: string | undefined;
   /** By the name of the environment variable. */
   readonly keys: Readonly<Record<string, string | undefined>>;
-  /** Whether we start the livekit-server ourselves: it has no LiveKit Inference, which is part of LiveKit Cloud. */
+  /** Whether we start livekit-server ourselves. It has no LiveKit Inference, which is part of LiveKit Cloud. */
   readonly hasOwnLivekit: boolean;
 }
 
-/** The chosen recogniser and voice. One is undefined when it is `none`, or cannot work on this machine. */
+/** The chosen recognizer and voice. Each is undefined if it is `none` or does not work on this machine. */
 export interface Speech {
   readonly stt: stt.STT | undefined;
   readonly synthesizer: Synthesizer | undefined;
-  /** The same provider with another voice, which is made once; undefined where it cannot speak. */
+  /**
+   * Returns the same provider with another voice, created once per name. Resolves to undefined if the provider cannot
+   * speak.
+   */
   readonly voiceNamed: (name: string) => Promise<Synthesizer | undefined>;
   readonly close: () => Promise<void>;
 }
 
-/** The variables that the chosen providers need and that are not set, one line each. */
+/** Returns the required but missing variables of the chosen providers, one line each. */
 export function missingSpeech(choice: SpeechChoice): string[] {
   return usesOf(choice).flatMap(({ chosen, name, baseUrl }) => {
     const provider = providerOf(name);
@@ -43,7 +46,7 @@ export function missingSpeech(choice: SpeechChoice): string[] {
   });
 }
 
-/** The packages that the chosen providers need and that are not installed. */
+/** Returns the required packages of the chosen providers that are not installed. */
 export function missingPlugins(choice: SpeechChoice): { readonly name: string; readonly use: string }[] {
   return usesOf(choice).flatMap(({ chosen, name }) => {
     const { package: plugin } = providerOf(name);
@@ -51,7 +54,10 @@ export function missingPlugins(choice: SpeechChoice): { readonly name: string; r
   });
 }
 
-/** Fetches what the chosen providers work with, one after another: their processes start within a limited time. */
+/**
+ * Downloads what the chosen providers need, one after another. Done before their processes start, because these must
+ * start within a limited time.
+ */
 export async function fetchSpeech(
   { stt, tts }: Pick<SpeechChoice, "stt" | "tts">,
   env: NodeJS.ProcessEnv,
@@ -60,7 +66,7 @@ export async function fetchSpeech(
   await providerOf(tts).fetch?.("speak", env);
 }
 
-/** Memory that the models of the chosen providers need in each process, in MB. */
+/** Returns the memory that the models of the chosen providers need in each process, in MB. */
 export function modelsMbOf({ stt, tts }: Pick<SpeechChoice, "stt" | "tts">): number {
   const [listening, speaking] = [providerOf(stt), providerOf(tts)];
   return (listening.modelMb ?? 0) + (speaking.modelMb ?? 0);
@@ -73,7 +79,9 @@ function usesOf(choice: SpeechChoice) {
   ] as const;
 }
 
-/** Loads the chosen providers; the caller closes them. Undefined: none can listen or speak, so text only. */
+/**
+ * Loads the chosen providers. The caller closes them. Resolves to undefined if none can listen or speak (text only).
+ */
 export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): Promise<Speech | undefined> {
   const [ears, mouth] = [providerOf(choice.stt), providerOf(choice.tts)];
   const settings = { language: choice.sttLanguage, voice: choice.ttsVoice, env };
@@ -83,7 +91,7 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
     mouth.speak?.(speaking),
   ]);
   if (!recogniser && !synthesizer) return undefined;
-  // An `error` event without a listener would end the process. AgentSession reports the error.
+  // Without a listener, an `error` event would end the process. AgentSession reports the error.
   recogniser?.on("error", () => {});
   const named = new Map<string, Promise<Synthesizer | undefined>>();
   const voiceNamed = (voice: string) => {
@@ -98,7 +106,9 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
   return { stt: recogniser, synthesizer, voiceNamed, close };
 }
 
-/** Speaks with the usual voice, or with the one that is named: agents may have their own. */
+/**
+ * Returns a voice that uses the voice named in the options, or else the default one. Agents may have their own voices.
+ */
 export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesizer): Synthesizer {
   const speak: Synthesizer["speak"] = async function* (text, options) {
     const other = options.voice === undefined ? undefined : await speech.voiceNamed(options.voice);

@@ -1,7 +1,7 @@
 import type { stt } from "@livekit/agents";
 import type { Synthesizer } from "./synthesizer.ts";
 
-/** A provider's settings, from `STT_…` or `TTS_…`. Undefined: the provider's own default. */
+/** A provider's settings, from `STT_…` or `TTS_…`. Undefined means the provider's own default. */
 export interface SpeechSettings {
   readonly key: string | undefined;
   readonly model: string | undefined;
@@ -14,36 +14,40 @@ export interface SpeechSettings {
 }
 
 /**
- * A provider that can listen, speak or both: one file of this folder, and one line in `provider-list.ts`. It must not
- * load its package before `listen` or `speak` is called.
+ * A provider that can listen, speak or both. It consists of one file in this folder and one line in `provider-list.ts`.
+ * It must not load its package before `listen` or `speak` is called.
  */
 export interface SpeechProvider {
-  /** The value of `STT` and `TTS` that chooses it. */
+  /** The value of `STT` and `TTS` that selects it. */
   readonly name: string;
   /** Its npm package, an optional dependency. */
   readonly package?: string;
-  /** The environment variable that holds its key. */
+  /** The environment variable that contains its key. */
   readonly key?: string;
-  /** `STT_BASE_URL` and `TTS_BASE_URL` may name another server with the same API; that server may need no key. */
+  /**
+   * Whether `STT_BASE_URL` and `TTS_BASE_URL` may name another server with the same API. That server may need no key.
+   */
   readonly hasBaseUrl?: boolean;
-  /** It needs LiveKit Cloud; the livekit-server that we start does not have it. */
+  /** Whether it needs LiveKit Cloud. The livekit-server that we start does not provide it. */
   readonly isOfLivekitCloud?: boolean;
-  /** Memory that its model needs in each process that listens, and again in each that speaks, in MB. @defaultValue 0 */
+  /** Memory for its model in each process that listens, and again in each that speaks, in MB. @defaultValue 0 */
   readonly modelMb?: number;
-  /** Fetches what it listens and speaks with, unless it is on the machine. The worker does so before it starts its hosts. */
+  /**
+   * Downloads what it needs to listen or speak, if missing. The worker calls this before it starts its host processes.
+   */
   readonly fetch?: (use: "listen" | "speak", env: NodeJS.ProcessEnv) => Promise<void>;
   readonly listen?: (settings: SpeechSettings) => Promise<stt.STT | undefined>;
-  /** Resolves to undefined when it cannot speak on this machine; answers are text only then. */
+  /** Resolves to undefined if it cannot speak on this machine. Answers are then text only. */
   readonly speak?: (settings: SpeechSettings) => Promise<Synthesizer | undefined>;
 }
 
-/** Leaves out undefined options, so that the plugin's own defaults hold. */
+/** Removes undefined options, so that the plugin's own defaults apply. */
 export function defined<Options extends Readonly<Record<string, string | undefined>>>(options: Options) {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof Options]?: NonNullable<Options[Name]> };
 }
 
-/** Whether an optional dependency is there, without loading it. */
+/** Whether an optional dependency is installed. Does not load it. */
 export function isInstalled(name: string): boolean {
   try {
     import.meta.resolve(name);

@@ -1,17 +1,17 @@
 import type { AudioFrame } from "@livekit/rtc-node";
 import { Speaker } from "../../session/answer/speaker.ts";
 
-/** Turns text into sound. */
+/** Converts text to audio. */
 export interface Synthesizer {
   /**
-   * Gives the sound as early as possible, while the text is still being written. Ends when the signal is aborted.
+   * Yields the audio as early as possible, while the text is still being written. Ends when the signal is aborted.
    *
-   * @throws when no sound can be made of the text
+   * @throws if no audio can be generated for the text
    */
   readonly speak: (text: AsyncIterable<string>, options: SpeakOptions) => AsyncIterable<AudioFrame>;
-  /** Whether it takes one sentence after another, so that the sound of each is known. @defaultValue false */
+  /** Whether it speaks one sentence after another, so that the audio of each sentence is known. @defaultValue false */
   readonly bySentence?: boolean;
-  /** Makes ready what the first words would wait for. Called when somebody begins to listen. */
+  /** Prepares what the first words would otherwise wait for. Called when somebody starts to listen. */
   readonly warm?: () => void;
   readonly close: () => Promise<void>;
 }
@@ -19,12 +19,12 @@ export interface Synthesizer {
 export interface SpeakOptions {
   /** BCP 47. */
   readonly language: string | undefined;
-  /** Another voice of the provider, by its name. @defaultValue the usual one */
+  /** The provider's name of another voice. @defaultValue the provider's default voice */
   readonly voice?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The sentences of a text, each as soon as it is whole: for voices that take one sentence at a time. */
+/** Yields each sentence of a text as soon as it is complete. For voices that take one sentence at a time. */
 export async function* splitSentences(
   text: AsyncIterable<string>,
   language: string | undefined,
@@ -42,7 +42,7 @@ export async function* splitSentences(
   for (const sentence of sentences) if (sentence !== "") yield sentence;
 }
 
-/** A text that comes in pieces. */
+/** Yields a text that arrives in pieces. */
 export async function* piecesOf(first: string, others?: AsyncIterator<string>): AsyncGenerator<string> {
   yield first;
   if (others) yield* { [Symbol.asyncIterator]: () => others };

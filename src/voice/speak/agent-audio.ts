@@ -6,7 +6,10 @@ import { isPerson } from "../../session/room/room-input.ts";
 
 /** A client that subscribes automatically (LiveKit's default) has subscribed within this time. */
 const SUBSCRIBED_BY_MS = 2_000;
-/** Who comes while somebody listens has usually subscribed after this time. LiveKit tells of the first subscriber only. */
+/**
+ * A participant who joins while others listen has usually subscribed by then. LiveKit reports only the first
+ * subscriber.
+ */
 const SUBSCRIBED_BESIDE_OTHERS_MS = 500;
 
 interface AgentAudioOptions {
@@ -16,20 +19,23 @@ interface AgentAudioOptions {
 }
 
 /**
- * The agent's audio track. It is published for the first participant, and used only once a participant has subscribed
- * to it: clients that only read never subscribe, and no speech is made for them.
+ * The agent's audio track. It is published when the first participant joins, and used only once a participant has
+ * subscribed to it. Clients that only read never subscribe, so no speech is generated for them.
  */
 export class AgentAudio {
   readonly output: voice.ParticipantAudioOutput;
   readonly #options: AgentAudioOptions;
   readonly #closing = new AbortController();
-  /** Resolves to true when a participant has subscribed, to false on failure. Undefined: not published yet. */
+  /**
+   * Resolves to true once a participant has subscribed, or to false on failure. Undefined before the track is
+   * published.
+   */
   #subscribed: Promise<boolean> | undefined;
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   #expectedUntil = 0;
-  /** When somebody last came, by the same clock. */
+  /** When a participant last joined, on the same clock. */
   #cameAt = Number.NEGATIVE_INFINITY;
-  /** A participant is in the room that LiveKit has not announced to us yet. */
+  /** Whether a participant is in the room whom LiveKit has not announced to us yet. */
   #isAheadOfNews = false;
 
   constructor(options: AgentAudioOptions) {
@@ -38,13 +44,13 @@ export class AgentAudio {
     options.room.on(RoomEvent.ParticipantConnected, this.#onConnected);
   }
 
-  /** Call once the room is connected. */
+  /** Call this once the room is connected. */
   start(): void {
     const others = [...this.#options.room.remoteParticipants.values()];
     if (others.some(isPerson)) this.#expect();
   }
 
-  /** To be called when a participant has sent something: LiveKit may announce it only up to 3 s later. */
+  /** Call this when a participant has sent something: LiveKit may announce the participant up to 3 s later. */
   notePresence(identity: string): void {
     if (!this.#options.room.remoteParticipants.has(identity)) this.#cameAt = performance.now();
     if (this.#subscribed) return;
@@ -56,7 +62,7 @@ export class AgentAudio {
     return this.output.subscribed && this.#options.room.remoteParticipants.size > 0;
   }
 
-  /** Resolves when those who have just come have had a moment to subscribe, beside those who listen already. */
+  /** Resolves once participants who have just joined have had a moment to subscribe. */
   async untilAllListen(): Promise<void> {
     const leftMs = () => this.#cameAt + SUBSCRIBED_BESIDE_OTHERS_MS - performance.now();
     while (leftMs() > 0) await sleep(leftMs());
@@ -67,12 +73,12 @@ export class AgentAudio {
     return performance.now() >= this.#cameAt + SUBSCRIBED_BESIDE_OTHERS_MS;
   }
 
-  /** A participant has just come, and may be about to subscribe. */
+  /** Whether a participant joined recently and may still subscribe. */
   get isExpected(): boolean {
     return performance.now() < this.#expectedUntil;
   }
 
-  /** Resolves to true when a participant has subscribed, to false when `isExpected` has ended without that. */
+  /** Resolves to true once a participant has subscribed, or to false if none has when `isExpected` ends. */
   async untilListener(): Promise<boolean> {
     const over = new AbortController();
     const leftMs = Math.max(0, this.#expectedUntil - performance.now());

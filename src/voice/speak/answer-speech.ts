@@ -3,7 +3,7 @@ import type { AnswerToSpeak, Aside, SpeechEnd, SpokenAnswer } from "../../sessio
 import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
 
-/** An interrupted aside counts as said when this share of its letters was heard. */
+/** An interrupted aside counts as spoken if this share of its letters was heard. */
 const HEARD_SHARE = 0.75;
 
 interface Queued {
@@ -11,25 +11,28 @@ interface Queued {
   readonly spoken: PromiseWithResolvers<boolean>;
 }
 
-/** Speaks one answer and its asides, one part after another. A participant that speaks over it ends it. */
+/**
+ * Speaks one answer and its asides (words of the worker that are not part of the answer), one part after another. Ends
+ * when a participant interrupts it.
+ */
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
   readonly #answer: AnswerToSpeak;
   readonly #voiceName: () => string | undefined;
   readonly #waiting: Queued[] = [];
   #playing: { readonly queued: Queued; readonly playback: Playback } | undefined;
-  /** Resolves when all parts have been played; undefined when none is played or waits. */
+  /** Resolves once all parts have been played. Undefined if no part is playing or waiting. */
   #running: Promise<void> | undefined;
-  /** The part that takes the answer's text now. */
+  /** The part that the answer's text is currently added to. */
   #writing: SpokenPart | undefined;
-  /** silent: later text is shown but not spoken · stopped: text that was not heard by then never will be */
+  /** silent: later text is shown but not spoken · stopped: text that has not been heard yet never will be */
   #state: "speaking" | "silent" | "stopped" = "speaking";
   #heard = "";
   #isWhole = true;
 
   /**
-   * @param voiceName the voice of what is said next, if it is not the usual one: another agent may take over within the
-   * answer, before what the first one has said is spoken
+   * @param voiceName returns the voice for the next part, or undefined for the default one; a handoff within an answer
+   *   may change the voice before the first agent's text was spoken
    */
   constructor(player: Player, answer: AnswerToSpeak, voiceName: () => string | undefined = () => undefined) {
     this.#player = player;
@@ -148,7 +151,10 @@ export class AnswerSpeech implements SpokenAnswer {
   }
 }
 
-/** A participant that speaks only over an aside's last words has heard it, and perhaps answers its question. */
+/**
+ * Whether an aside was heard almost in full. A participant who interrupts only its last words may be answering its
+ * question.
+ */
 function isAnswered({ kind, text }: SpokenPart, heard: string): boolean {
   return kind === "aside" && countLetters(heard) >= HEARD_SHARE * countLetters(text);
 }

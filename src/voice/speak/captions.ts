@@ -3,15 +3,15 @@ import { voice } from "@livekit/agents";
 import { SentenceTimes } from "./sentence-times.ts";
 
 /**
- * The sentences of a spoken part as they are heard. AgentSession writes each into the room when its sound begins, and
- * paces its words by the length of its sound.
+ * The sentences of a spoken part as they are heard. AgentSession writes each sentence to the room when its audio
+ * begins, and paces its words by the length of the audio.
  */
 export class Captions {
   readonly times = new SentenceTimes();
   readonly stream: ReadableStream<voice.TimedString>;
   #controller: ReadableStreamDefaultController<voice.TimedString> | undefined;
   #written = 0;
-  /** The sentences of which AgentSession knows when they end. */
+  /** How many sentences have an end time that AgentSession knows. */
   #ended = 0;
   #begun = 0;
   #isComplete = false;
@@ -27,7 +27,7 @@ export class Captions {
     });
   }
 
-  /** So much of the sound has been played. Returns the words that have begun to be heard since the last call. */
+  /** Advances to the playback position. Returns the words that have become audible since the last call. */
   advance(playedSeconds: number): string {
     const { sentences } = this.times;
     for (const { text, beginsAt } of sentences.slice(this.#written)) {
@@ -47,12 +47,12 @@ export class Captions {
     return words;
   }
 
-  /** All sound has been made. */
+  /** Call this when all audio has been generated. */
   complete(): void {
     this.#isComplete = true;
   }
 
-  /** Nothing more is written. May be called more than once. */
+  /** Ends the captions. May be called more than once. */
   close(): void {
     this.#controller?.close();
     this.#controller = undefined;

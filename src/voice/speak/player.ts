@@ -13,17 +13,17 @@ export interface Playback {
 }
 
 export interface Played {
-  /** whole · cut: by `cut` · interrupted: by a participant · unspoken: no sound could be made of it */
+  /** whole · cut: by `cut` · interrupted: by a participant · unspoken: no audio could be generated */
   readonly end: "whole" | "cut" | "interrupted" | "unspoken";
   /** The text that was heard. */
   readonly heard: string;
 }
 
-/** Waits for its player before it plays. When there will be none, parts end as `unspoken`. */
+/** Waits for the actual player before playing. If there will be none, parts end as `unspoken`. */
 export class AwaitedPlayer implements Player {
   readonly #player: Promise<Player | undefined>;
 
-  /** @param player must not reject; undefined: there will be none */
+  /** @param player must not reject; resolves to undefined if there will be no player */
   constructor(player: Promise<Player | undefined>) {
     this.#player = player;
   }

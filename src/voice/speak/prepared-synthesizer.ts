@@ -9,7 +9,7 @@ interface Prepared {
   readonly sound: HeldStream<AudioFrame>;
 }
 
-/** A voice that can begin a sentence before it is certain that it will be said. */
+/** A voice that can synthesize a sentence before it is certain that it will be spoken. */
 export class PreparedSynthesizer implements Synthesizer {
   readonly #voice: Synthesizer;
   #prepared: Prepared | undefined;
@@ -22,7 +22,7 @@ export class PreparedSynthesizer implements Synthesizer {
     return this.#voice.bySentence ?? false;
   }
 
-  /** One sentence at a time: another one takes its place. Returns what throws it away. */
+  /** Prepares one sentence, replacing any other. Returns a function that discards it. */
   prepare(sentence: string, language: string | undefined, voice?: string): () => void {
     this.#prepared?.sound.abort();
     const sound = new HeldStream((signal) => this.#voice.speak(piecesOf(sentence), { language, voice, signal }));
@@ -51,7 +51,7 @@ export class PreparedSynthesizer implements Synthesizer {
     if (this.#prepared === prepared) this.#prepared = undefined;
     yield* sound.read(options.signal);
     const rest = begin.slice(sentence.length).trimStart() || (await readUntil(pieces, (read) => read !== ""));
-    // A voice that gets no words may take that for an error.
+    // A voice may treat empty input as an error.
     if (rest !== "") yield* this.#voice.speak(piecesOf(rest, pieces), options);
   }
 
@@ -61,7 +61,7 @@ export class PreparedSynthesizer implements Synthesizer {
   }
 }
 
-/** What a text begins with, without the blanks before it, once that is enough or all. */
+/** Reads until the text is long enough or ends. Returns it without leading white space. */
 async function readUntil(pieces: AsyncIterator<string>, isEnough: (read: string) => boolean): Promise<string> {
   let read = "";
   while (!isEnough(read)) {

@@ -1,26 +1,26 @@
 import type { AudioFrame } from "@livekit/rtc-node";
 
-/** When a sentence is heard, in seconds of the part's sound. */
+/** When a sentence is heard, in seconds of the part's audio. */
 interface SentenceTime {
   readonly text: string;
-  /** Its first sound. Infinity until it has one; where it has none, its place. */
+  /** The start of its first sound. Infinity until there is one. If it has no sound at all, its position. */
   readonly beginsAt: number;
-  /** Its last sound so far. */
+  /** The end of its last sound so far. */
   readonly endsAt: number;
-  /** Whether all of its sound has been made. */
+  /** Whether all of its audio has been generated. */
   readonly isComplete: boolean;
 }
 
 /** 16-bit samples below this are silence. */
 const SILENT = 300;
-/** Sound of this length may be on its way to the participant, and unheard. In seconds. */
+/** Audio of this length may still be on its way to the participant, and unheard. In seconds. */
 const ON_THE_WAY = 0.15;
-/** How fast a sentence is read whose sound is not complete, in letters a second. Voices are faster. */
+/** Assumed speed for a sentence whose audio is incomplete, in letters per second. Voices are faster. */
 const SLOW_RATE = 8;
-/** Each digit may be a word. In letters. */
+/** The weight of a digit, in letters, since it may be read as a word. */
 const DIGIT = 5;
 
-/** When each sentence of a spoken part is heard, by the sound that was made of it. */
+/** When each sentence of a spoken part is heard, measured from its audio. */
 export class SentenceTimes {
   readonly #sentences: { -readonly [Field in keyof SentenceTime]: SentenceTime[Field] }[] = [];
   #seconds = 0;
@@ -29,7 +29,7 @@ export class SentenceTimes {
     return this.#sentences;
   }
 
-  /** The sound of another sentence follows. */
+  /** Starts another sentence. The next audio belongs to it. */
   begin(text: string): void {
     this.#sentences.push({ text, beginsAt: Number.POSITIVE_INFINITY, endsAt: this.#seconds, isComplete: false });
   }
@@ -43,7 +43,7 @@ export class SentenceTimes {
     sentence.endsAt = this.#seconds;
   }
 
-  /** The sentence's sound is complete. */
+  /** The audio of the current sentence is complete. */
   end(): void {
     const sentence = this.#sentences.at(-1);
     if (!sentence) return;
@@ -51,12 +51,15 @@ export class SentenceTimes {
     sentence.isComplete = true;
   }
 
-  /** The text of which the sound has begun when so much was played: of a sentence at least its first word. */
+  /**
+   * Returns the text whose audio has started at this playback position. Includes at least the first word of a sentence
+   * that has begun.
+   */
   begunUntil(seconds: number): string {
     return this.#textUntil(seconds, { isFirstWordIn: true });
   }
 
-  /** The text that was heard when so much was played: never a word too many. */
+  /** Returns the text that was heard at this playback position. Never includes a word too many. */
   heardUntil(seconds: number): string {
     return this.#textUntil(seconds - ON_THE_WAY, { isFirstWordIn: false });
   }
@@ -77,7 +80,7 @@ export class SentenceTimes {
   }
 }
 
-/** The first words of a sentence, up to a weight, but at least so many. */
+/** Returns the first words of a sentence up to a weight, but at least `least` of them. */
 function wordsWithin(text: string, weight: number, least: number): string {
   let end = 0;
   let left = weight;
@@ -89,7 +92,7 @@ function wordsWithin(text: string, weight: number, least: number): string {
   return text.slice(0, end);
 }
 
-/** How long a text takes to say, in letters. */
+/** Returns how long a text takes to say, in letters. */
 function weightOf(text: string): number {
   const digits = text.match(/\p{Nd}/gu)?.length ?? 0;
   return text.replace(/\s/gu, "").length + digits * (DIGIT - 1);

@@ -12,12 +12,12 @@ import type { SpokenPart } from "./spoken-part.ts";
 interface SpeechPlayerOptions {
   readonly session: voice.AgentSession;
   readonly synthesizer: Synthesizer | undefined;
-  /** How much of the sound that is playing has been played. */
+  /** How many seconds of the current audio have been played. */
   readonly playedSeconds: () => number;
   readonly onProblem: (error: unknown) => void;
 }
 
-/** How often it is looked which sentences have begun. */
+/** How often the playback position is checked. */
 const LOOK_EVERY_MS = 50;
 
 /** The part that AgentSession is playing. */
@@ -26,13 +26,13 @@ interface Current {
   readonly over: AbortController;
   handle: voice.SpeechHandle | undefined;
   isUnspoken: boolean;
-  /** Of a voice that takes a sentence at a time: its sentences, with the times of their sound. */
+  /** Set for a voice that takes one sentence at a time: its sentences, with the times of their audio. */
   readonly captions: Captions | undefined;
-  /** How much of the sound was played when it ended, in seconds. */
+  /** How many seconds of the audio had been played when it ended. */
   playedSeconds: number | undefined;
 }
 
-/** Plays each part as one reply of an AgentSession, which takes the part's text from `llmNode`. */
+/** Plays each part as one reply of an AgentSession, which gets the part's text from `llmNode`. */
 export class SpeechPlayer implements Player {
   readonly #options: SpeechPlayerOptions;
   #current: Current | undefined;
@@ -42,7 +42,7 @@ export class SpeechPlayer implements Player {
     this.#options = options;
   }
 
-  /** Whether something is playing that participants cannot interrupt. */
+  /** Whether the current part cannot be interrupted by participants. */
   get isHeldBack(): boolean {
     return !this.#isInterruptible && this.#current !== undefined;
   }
@@ -96,26 +96,29 @@ export class SpeechPlayer implements Player {
     if (words !== "") part.hear(words);
   }
 
-  /** For `llmNode`: the text of the part that is playing. */
+  /** For `llmNode`: returns the text of the current part. */
   nextText(): ReadableStream<string> {
     return this.#current?.part.stream ?? emptyStream();
   }
 
-  /** For `transcriptionNode`: what is written as it is heard. */
+  /** For `transcriptionNode`: returns the captions of the current part. */
   captions(text: ReadableStream<string | voice.TimedString>): ReadableStream<string | voice.TimedString> {
     const captions = this.#current?.captions;
     if (!captions) return text;
-    // AgentSession writes no further text while this one is not read.
+    // AgentSession stops writing text if nobody reads this stream.
     void text.pipeTo(new WritableStream()).catch(() => {});
     return captions.stream;
   }
 
-  /** The sound of the current part has ended, after so much of it. */
+  /** Notes the position at which the current part's audio ended. */
   noteEnd({ playbackPosition }: voice.PlaybackFinishedEvent): void {
     if (this.#current) this.#current.playedSeconds = playbackPosition;
   }
 
-  /** For `ttsNode`. Closes early when no sound can be made: after an error AgentSession would wait for 10 s. */
+  /**
+   * For `ttsNode`: returns the audio. Closes early if none can be generated, because after an error AgentSession would
+   * wait for 10 s.
+   */
   synthesize(text: AsyncIterable<string>): ReadableStream<AudioFrame> {
     const current = this.#current;
     const { synthesizer, onProblem } = this.#options;
@@ -130,7 +133,7 @@ export class SpeechPlayer implements Player {
       } catch (error) {
         if (over.signal.aborted) return;
         current.isUnspoken = true;
-        // Sentences without sound never begin, and AgentSession would wait for them.
+        // Sentences without audio never begin, and AgentSession would wait for them.
         current.captions?.close();
         onProblem(error);
       } finally {
@@ -141,10 +144,10 @@ export class SpeechPlayer implements Player {
     return new ReadableStream({ start: (controller) => void pump(controller), cancel: () => over.abort() });
   }
 
-  /** A text output for AgentSession, which writes words to it as they are played. */
+  /** A text output to which AgentSession writes words as they are played. */
   readonly words = {
     captureText: async (text: string | voice.TimedString): Promise<void> => {
-      // LiveKit guesses when a word is heard. Where the sound of each sentence is known, that is not needed.
+      // LiveKit estimates when a word is heard. This is not needed if the audio of each sentence is known.
       if (!this.#current?.captions) this.#current?.part.hear(typeof text === "string" ? text : text.text);
     },
     flush: (): void => {},
@@ -158,7 +161,7 @@ export class SpeechPlayer implements Player {
     });
     current.handle = handle;
     const played = handle.waitForPlayout();
-    // After an interruption AgentSession cancels the text stream late; this ends it at once.
+    // After an interruption, AgentSession cancels the text stream late. This ends it at once.
     const end = () => {
       part.end();
       current.captions?.close();
@@ -174,7 +177,7 @@ export class SpeechPlayer implements Player {
   }
 }
 
-/** The sound of a part. A voice that takes one sentence at a time gets them as they are written. */
+/** Yields the audio of a part. A voice that takes one sentence at a time gets each sentence as it is written. */
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,

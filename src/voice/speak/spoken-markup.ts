@@ -3,7 +3,7 @@ import { voice } from "@livekit/agents";
 
 const { applyTextTransforms } = voice.textTransforms;
 
-/** Said in the place of code, by the primary subtag of a BCP 47 tag. */
+/** Spoken instead of code, by the primary subtag of a BCP 47 tag. */
 const CODE: Readonly<Record<string, string>> = {
   de: "Hier steht Code.",
   en: "Here is some code.",
@@ -14,40 +14,40 @@ const CODE: Readonly<Record<string, string>> = {
   pt: "Aqui está o código.",
 };
 
-/** What may stand before a code fence or a table in its line: the marks of quotes and list items. */
+/** The marks of quotes and list items, which may precede a code fence or a table on its line. */
 const BLOCK_MARKS = /^(?:\s*(?:[-*+>]|\p{Nd}{1,9}[.)])\s)*\s*/u;
 const FENCE = /^(`{3,}|~{3,})/;
 const DELIMITER = /^:?-+:?$/;
 
 /**
- * Turns Markdown into words that can be spoken. It gets a text in pieces that each end where a sentence or a line does.
- * A table is read row by row, each cell after its column's name; of code only a mention is left.
+ * Converts Markdown to words that can be spoken. It gets the text in pieces that each end with a sentence or a line. A
+ * table is read row by row, with the column's name before each cell. Code is only mentioned.
  */
 export class SpokenMarkup {
   readonly #code: string;
-  /** Of the code that the text is in. */
+  /** The opening fence of the current code block. */
   #fence: string | undefined;
-  /** Column names of the table that the text is in. Undefined until they are known, or where it has none. */
+  /** Column names of the current table, empty if it has none. Undefined before they are known, and outside a table. */
   #columns: readonly string[] | undefined;
-  /** The table's first row, until the next line tells whether it has the column names. */
+  /** The table's first row, until the next line shows whether it contains the column names. */
   #first: readonly string[] | undefined;
   #isInRow = false;
   #row = "";
-  /** A line that has the column names of a table whose rows begin with no stroke, if the next one tells so. */
+  /** A line that may contain the column names of a table whose rows do not start with `|`. The next line decides. */
   #names: string | undefined;
-  /** Whether the rows of the table that the text is in begin with no stroke. */
+  /** Whether the rows of the current table do not start with `|`. */
   #isBare = false;
 
   constructor(language: string | undefined) {
     this.#code = CODE[language?.split("-", 1)[0]?.toLowerCase() ?? "en"] ?? CODE["en"] ?? "";
   }
 
-  /** Returns what is to be spoken of a piece, which may be nothing. */
+  /** Returns the words to speak for a piece, possibly none. */
   async write(piece: string): Promise<string> {
     return plain(this.#read(piece));
   }
 
-  /** Returns what is still to be spoken at the end of the text. */
+  /** Returns the remaining words at the end of the text. */
   async end(): Promise<string> {
     return plain(this.#endNames() + this.#endRow() + this.#endTable());
   }
@@ -69,7 +69,7 @@ export class SpokenMarkup {
     }
     const held = this.#endNames();
     if (this.#isInRow || content.startsWith("|") || (this.#isBare && content.includes("|"))) {
-      // A row may hold several sentences.
+      // A row may contain several sentences.
       this.#row += this.#isInRow ? piece : content;
       this.#isInRow = !piece.includes("\n");
       return this.#isInRow ? held : held + this.#endRow();
@@ -84,7 +84,7 @@ export class SpokenMarkup {
     return before;
   }
 
-  /** The line that was held back is no row of column names. */
+  /** The line that was held back does not contain column names. */
   #endNames(): string {
     const names = this.#names ?? "";
     this.#names = undefined;
@@ -106,7 +106,7 @@ export class SpokenMarkup {
       this.#first = cells;
       return "";
     }
-    // It has no column names.
+    // The table has no column names.
     const first = toSentence(this.#first);
     this.#first = undefined;
     this.#columns = [];
@@ -122,7 +122,7 @@ export class SpokenMarkup {
   }
 }
 
-/** Removes the other marks of Markdown, and emoji. */
+/** Removes the remaining Markdown markup, and emoji. */
 async function plain(text: string): Promise<string> {
   if (text.trim() === "") return "";
   const stream = new ReadableStream<string>({
@@ -136,7 +136,7 @@ async function plain(text: string): Promise<string> {
   return words.trim();
 }
 
-/** Whether it is the line between a table's column names and its rows. */
+/** Whether the row is the line between column names and rows. */
 function isDelimiter(cells: readonly string[]): boolean {
   return cells.every((cell) => DELIMITER.test(cell));
 }

@@ -4,18 +4,18 @@ import { countLetters, dropLetters } from "../../conversation/heard.ts";
 interface SpokenPartOptions {
   readonly kind: "answer" | "aside";
   readonly language: string | undefined;
-  /** By the provider's name for it. @defaultValue the usual one */
+  /** The provider's name of the voice. @defaultValue the provider's default voice */
   readonly voice?: string | undefined;
-  /** Called with its words, as they begin to be heard. */
+  /** Called with each group of words when it begins to be heard. */
   readonly onHeard: (text: string) => void;
 }
 
-/** What the agent says in one go. Its text may still grow while it is spoken. */
+/** A part of the agent's speech. Its text may still grow while it is spoken. */
 export class SpokenPart {
   readonly kind: SpokenPartOptions["kind"];
   readonly language: string | undefined;
   readonly voice: string | undefined;
-  /** The text, for AgentSession. Never errors: after an error AgentSession would wait for ever. */
+  /** The text, for AgentSession. Never errors, because AgentSession would then wait forever. */
   readonly stream: ReadableStream<string>;
   readonly #onHeard: (text: string) => void;
   #controller: ReadableStreamDefaultController<string> | undefined;
@@ -46,7 +46,7 @@ export class SpokenPart {
     this.#controller?.enqueue(text);
   }
 
-  /** No more text comes. May be called more than once. */
+  /** Ends the text. May be called more than once. */
   end(): void {
     this.#controller?.close();
     this.#controller = undefined;
@@ -57,7 +57,7 @@ export class SpokenPart {
     this.#onHeard(words);
   }
 
-  /** The whole part was heard, also the words for which `hear` was not called. */
+  /** Marks the whole part as heard, including words for which `hear` was not called. */
   hearRest(): void {
     const rest = dropLetters(this.#text, this.#heard);
     if (rest !== "") this.hear(rest);

@@ -1,9 +1,9 @@
 import { capitalize } from "../text/characters.ts";
 
-/** Phonemes, or phonemes by the word's part of speech. */
+/** A word's phonemes, possibly different ones for each part of speech. */
 export type Entry = string | Readonly<Record<string, string | null>>;
 
-/** Answers for a word in lowercase to its capitalized form too, and the other way round, unless both have entries. */
+/** A lookup that also tries the capitalized form of a lowercase word, and the lowercase form of a capitalized one. */
 export class Dictionary {
   readonly #entries: Readonly<Record<string, Entry>>;
 
@@ -23,7 +23,7 @@ export class Dictionary {
     return this.get(word) !== undefined;
   }
 
-  /** Also of words that are fields of every object, like "constructor". */
+  /** Ignores inherited properties such as "constructor". */
   #own(word: string): Entry | undefined {
     return Object.hasOwn(this.#entries, word) ? this.#entries[word] : undefined;
   }

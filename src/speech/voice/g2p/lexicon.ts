@@ -4,7 +4,7 @@ import { applyStress, PRIMARY, SECONDARY } from "./stress.ts";
 import { withEd, withIng, withS } from "./suffixes.ts";
 import type { Following } from "./token.ts";
 
-/** A word with what its reading depends on besides its letters. */
+/** A word and the context that its pronunciation depends on. */
 export interface Word {
   readonly text: string;
   readonly tag?: string | undefined;
@@ -31,18 +31,18 @@ function generalTag(tag: string | undefined): string | undefined {
   return tag?.startsWith("ADJ") || tag?.startsWith("JJ") ? "ADJ" : tag;
 }
 
-/** Reads words by misaki's dictionaries and its rules for English (Apache-2.0). */
+/** Reads words with misaki's dictionaries and its rules for English (Apache-2.0). */
 export class Lexicon {
   readonly #gold: Dictionary;
   readonly #silver: Dictionary;
 
-  /** `gold` was checked by people, and goes first. */
+  /** `gold` was checked by people and takes precedence. */
   constructor(gold: Dictionary, silver: Dictionary) {
     this.#gold = gold;
     this.#silver = silver;
   }
 
-  /** Returns undefined for a word that neither the dictionaries nor the rules know. */
+  /** Returns the phonemes, or undefined for a word that is in no dictionary and follows no rule. */
   read(word: Word): string | undefined {
     const special = this.#readSpecial(word);
     if (special !== undefined) return special;
@@ -67,7 +67,7 @@ export class Lexicon {
     return phonemes === undefined ? undefined : applyStress(phonemes, stress);
   }
 
-  /** Reads the names of the letters. */
+  /** Spells a word by the names of its letters. */
   spell(word: string): string | undefined {
     const letters = Array.from(word)
       .filter(isAlpha)
@@ -78,7 +78,7 @@ export class Lexicon {
     return last === -1 ? phonemes : phonemes.slice(0, last) + PRIMARY + phonemes.slice(last + 1);
   }
 
-  /** Reads "dollars" by "dollar". */
+  /** Derives "dollars" from "dollar". */
   readPlural({ text, ...rest }: Word): string | undefined {
     if (text.length < 3 || !text.endsWith("s")) return undefined;
     const isLong = text.length > 4;
@@ -121,7 +121,7 @@ export class Lexicon {
     return word.slice(1) === word.slice(1).toUpperCase();
   }
 
-  /** Whether a word is in capitals that only its lowercase form explains. */
+  /** Whether a word is in capitals, and only its lowercase form is known. */
   #isShouted(word: Word): boolean {
     const { text, tag } = word;
     const lower = text.toLowerCase();
@@ -143,7 +143,7 @@ export class Lexicon {
     return this.#readFunctionWord({ text, tag, stress, following });
   }
 
-  /** Short words that sound different before a vowel, at a pause, or as another part of speech. */
+  /** Reads short words that sound different before a vowel, at a pause, or as another part of speech. */
   #readFunctionWord({ text, tag, stress, following }: Word): string | undefined {
     const isVowel = following?.isVowel;
     const isCapitals = text === text.toUpperCase() && text.length > 1;
@@ -181,7 +181,7 @@ export class Lexicon {
   }
 }
 
-/** "U.S.A." */
+/** Whether the text is an abbreviation such as "U.S.A.". */
 function isDotted(text: string): boolean {
   const isInside = text.replaceAll(/^\.+|\.+$/g, "").includes(".");
   return isInside && isAlpha(text.replaceAll(".", "")) && text.split(".").every((part) => Array.from(part).length < 3);

@@ -17,7 +17,7 @@ interface Written {
   readonly isHead: boolean;
 }
 
-/** Whether a word is a number, perhaps with an ending: "1990s", "3rd", "-5". */
+/** Whether a word is a number, possibly with a suffix: "1990s", "3rd", "-5". */
 export function isNumber(word: string, isHead: boolean): boolean {
   if (!/[0-9]/.test(word)) return false;
   return (isHead ? /^-?[0-9,.]*$/ : /^[0-9,.]*$/).test(word.replace(SUFFIX, ""));
@@ -26,7 +26,7 @@ export function isNumber(word: string, isHead: boolean): boolean {
 const isAmount = (number: string): boolean => (number.split(".")[1] ?? "").length < 3 && number.split(".").length < 3;
 const digitByDigit = (digits: string): string[] => Array.from(digits, cardinal);
 
-/** Reads numbers by the dictionary's words. */
+/** Reads numbers, looking up their words in the dictionary. */
 export class NumberReader {
   readonly #lexicon: Lexicon;
 
@@ -55,7 +55,7 @@ export class NumberReader {
     return suffix === "ing" ? withIng(phonemes) : phonemes;
   }
 
-  /** Appends the name of a currency to what is read. */
+  /** Appends the name of a currency to the phonemes. */
   withCurrency(phonemes: string, currency: string | undefined): string {
     const [name] = (currency === undefined ? undefined : CURRENCIES.get(currency)) ?? [];
     const unit = name && this.#lexicon.readPlural({ text: `${name}s` });
@@ -69,7 +69,7 @@ export class NumberReader {
       .map((text) => this.#lexicon.lookUp({ text, stress: text === "point" ? -2 : undefined }));
   }
 
-  /** Reads digits inside of a word, as in "A320": three as one and two, more one by one. */
+  /** Reads digits inside a word, as in "A320": three digits as one and two, longer ones digit by digit. */
   #readPart(digits: string): (string | undefined)[] {
     if (digits.startsWith("0") || digits.length > 3) return this.#say(digitByDigit(digits));
     if (digits.length < 3 || digits.endsWith("00")) return this.#say([cardinal(digits)]);
@@ -98,7 +98,7 @@ export class NumberReader {
   }
 }
 
-/** Versions and addresses, as in "192.168.1.20". */
+/** Reads versions and addresses, such as "192.168.1.20". */
 function inGroups(number: string): string[] {
   return number.split(".").flatMap((group) => {
     const isSpelled = group.startsWith("0") || (group.length !== 2 && /[^0]/.test(group.slice(1)));

@@ -9,7 +9,7 @@ import type { WordReader } from "./word-reader.ts";
 
 export interface Phonemes {
   readonly text: string;
-  /** For each character of `text`, the index of the character in the written text that it belongs to. */
+  /** For each character of `text`, the index of the corresponding character in the written text. */
   readonly origins: readonly number[];
 }
 
@@ -18,7 +18,7 @@ const SILENT = new Set("',-._‘’/");
 const isSilent = (text: string): boolean => Array.from(text).every((letter) => SILENT.has(letter));
 const isPause = (letter: string): boolean => MARKS.has(letter) && !'"“”'.includes(letter);
 
-/** Turns text into phonemes, as the voice was trained to hear them. */
+/** Converts text to the phonemes that the voice was trained with. */
 export class Phonemizer {
   readonly #tokenizer: Tokenizer;
   readonly #tagger: Tagger;
@@ -30,7 +30,7 @@ export class Phonemizer {
     this.#words = words;
   }
 
-  /** Takes one sentence that has been normalized. */
+  /** Converts one normalized sentence. */
   async read({ text, origins }: TracedText): Promise<Phonemes> {
     const words = splitWords(this.#tokensOf(text));
     await this.#readWords(words);
@@ -48,7 +48,7 @@ export class Phonemizer {
     return { text: trimmed, origins: phonemeOrigins.slice(start, start + trimmed.length) };
   }
 
-  /** `[text](/phonemes/)` says how a word is spoken. */
+  /** Splits text into tokens. `[text](/phonemes/)` specifies a word's pronunciation. */
   #tokensOf(text: string): Token[] {
     const tokens: Token[] = [];
     let end = 0;
@@ -81,7 +81,7 @@ export class Phonemizer {
     }));
   }
 
-  /** From the last to the first: how "the" and "to" sound depends on what follows. */
+  /** Reads the words from last to first, because the sound of "the" and "to" depends on what follows. */
   async #readWords(words: readonly Token[][]): Promise<void> {
     let following: Following = { isVowel: undefined, isTo: false };
     for (const word of words.toReversed()) {
@@ -96,7 +96,9 @@ export class Phonemizer {
     }
   }
 
-  /** Reads the longest runs of parts that the dictionary knows. If a part is left, the word is read as a whole. */
+  /**
+   * Reads the longest runs of parts that the dictionary knows. If an unknown part remains, reads the word as a whole.
+   */
   async #readParts(word: [Token, ...Token[]], after: Following): Promise<Following> {
     let following = after;
     let [left, right] = [0, word.length];
@@ -137,7 +139,10 @@ function followedBy({ text, tag }: Token, phonemes: string, following: Following
 
 const kindOf = (letter: string): string => (isAlpha(letter) ? "letter" : isDigits(letter) ? "digit" : "other");
 
-/** Parts that sound as one word keep only half of their stresses. */
+/**
+ * Decides whether the parts are spoken apart. If they sound as one word and too many are stressed, weakens half of
+ * them.
+ */
 function settleStress(parts: readonly Token[]): void {
   const text = textOf(parts);
   const kinds = new Set(Array.from(text).flatMap((letter) => (SILENT.has(letter) ? [] : kindOf(letter))));

@@ -41,7 +41,7 @@ function partsOf(token: Token): Token[] {
   return parts;
 }
 
-/** The phonemes of marks, which are said by their tag and not by the dictionary. */
+/** Returns the phonemes of punctuation, which depend on its tag instead of the dictionary. */
 function readMark({ text, tag }: Token): string | undefined {
   if (tag === "$" && CURRENCIES.has(text)) return "";
   if (tag === ":" && (text === "-" || text === "–")) return "—";
@@ -54,14 +54,17 @@ function readMark({ text, tag }: Token): string | undefined {
   );
 }
 
-/** "B2B": a 2 between letters. */
+/** Whether the part is a 2 between letters, as in "B2B". */
 function isTo(parts: readonly Token[], at: number): boolean {
   const [before, after] = [parts[at - 1], parts[at + 1]];
   if (parts[at]?.text !== "2" || !before || !after) return false;
   return isAlpha(`${before.text.at(-1)}${after.text.at(0)}`);
 }
 
-/** Splits tokens at capitals, digits and hyphens. Returns words, each with its parts, and gives numbers their currency. */
+/**
+ * Splits tokens at capitals, digits and hyphens. Returns words, each as a list of parts, and assigns currencies to
+ * numbers.
+ */
 export function splitWords(tokens: readonly Token[]): Token[][] {
   const words: Token[][] = [];
   let isOpen = false;

@@ -13,7 +13,7 @@ function stressFirstVowel(phonemes: string, mark: string): string {
   return at === -1 ? phonemes : characters.toSpliced(at, 0, mark).join("");
 }
 
-/** Makes a word louder or quieter: from -2, which takes all stress away, to 2, which gives it a primary stress. */
+/** Changes a word's stress: from -2, which removes all stress, to 2, which adds a primary stress. */
 export function applyStress(phonemes: string, stress: number | undefined): string {
   if (stress === undefined) return phonemes;
   const isPrimary = phonemes.includes(PRIMARY);

@@ -1,4 +1,4 @@
-// How -s, -ed and -ing sound after a stem. American rules: a t between vowels becomes a flap.
+// Pronunciation of -s, -ed and -ing after a stem. American rules: a t between vowels becomes a flap.
 
 const BEFORE_FLAP = new Set("AIOWYiuæɑəɛɪɹʊʌ");
 

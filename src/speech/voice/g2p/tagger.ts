@@ -1,9 +1,9 @@
 import { isAlpha, isLower, isUpper, lastCharacters } from "../text/characters.ts";
 
-/** `tagger.json.gz` of the voice's folder. */
+/** The contents of `tagger.json.gz` in the voice's folder. */
 export interface TaggerTables {
   readonly tags: readonly string[];
-  /** Words with one usual tag. */
+  /** Words that almost always have the same tag. */
   readonly tagdict: Readonly<Record<string, string>>;
   readonly vocab: readonly string[];
   readonly weights: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -33,7 +33,7 @@ function shape(word: string): string {
     .join("");
 }
 
-/** An averaged perceptron for parts of speech. */
+/** A part-of-speech tagger: an averaged perceptron. */
 export class Tagger {
   readonly #tables: TaggerTables;
   readonly #known: ReadonlySet<string>;
@@ -79,7 +79,7 @@ export class Tagger {
 
 interface Place {
   readonly at: number;
-  /** Two words of padding come first. */
+  /** Starts with two words of padding. */
   readonly context: readonly string[];
   readonly tags: readonly string[];
 }

@@ -1,25 +1,25 @@
-/** A piece of the text on its way to phonemes. */
+/** A piece of text that is being converted to phonemes. */
 export interface Token {
   text: string;
-  /** Its part of speech, as the Penn Treebank names it. */
+  /** Its part of speech, as a Penn Treebank tag. */
   tag: string;
   /** Whether white space follows. */
   isSpaced: boolean;
   phonemes?: string | undefined;
-  /** Whether it begins a word, or is a later part of one. */
+  /** Whether it starts a word. False for the later parts of a word. */
   isHead: boolean;
   /** Read instead of `text`. */
   alias?: string;
   currency?: string | undefined;
-  /** Whether it is spoken as a word of its own, apart from the part before it. */
+  /** Whether it is spoken as a separate word, not joined to the part before it. */
   isApart: boolean;
-  /** Where it begins in the text. */
+  /** Its start index in the text. */
   start: number;
 }
 
-/** What comes after a word; the words are read from the last to the first. */
+/** What comes after a word. Words are read from last to first. */
 export interface Following {
-  /** Undefined at a pause and at the end. */
+  /** Whether the next sound is a vowel. Undefined at a pause and at the end. */
   readonly isVowel: boolean | undefined;
   readonly isTo: boolean;
 }
@@ -30,7 +30,7 @@ export const textOf = (tokens: readonly Token[]): string =>
 const caseWeight = (text: string): number =>
   Array.from(text).reduce((sum, letter) => sum + (letter === letter.toLowerCase() ? 1 : 2), 0);
 
-/** Makes one token of the parts of a word, still without phonemes. */
+/** Merges the parts of a word into one token, without phonemes. */
 export function mergeTokens(tokens: readonly [Token, ...Token[]]): Token {
   const heaviest = tokens.reduce((a, b) => (caseWeight(b.text) > caseWeight(a.text) ? b : a));
   const { isHead, isApart, start } = tokens[0];

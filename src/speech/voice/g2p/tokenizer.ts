@@ -1,6 +1,6 @@
 import { escapeRegExp, unicodeRegExp } from "../text/characters.ts";
 
-// The English rules of spaCy (MIT), as the tagger was trained with them.
+// spaCy's rules for English (MIT), with which the tagger was trained.
 
 const LOWER = "a-zß-öø-ÿ";
 const UPPER = "A-ZÀ-ÖØ-Þ";
@@ -61,7 +61,7 @@ export interface Piece {
 export class Tokenizer {
   readonly #special: ReadonlyMap<string, readonly string[]>;
 
-  /** Takes the words that are split in a way of their own, like "can't" and "10am". */
+  /** @param special words with a special split, such as "can't" and "10am" */
   constructor(special: Readonly<Record<string, readonly string[]>>) {
     this.#special = new Map(Object.entries(special));
   }
@@ -88,7 +88,7 @@ export class Tokenizer {
     return words.length > 1 ? this.#rejoin(words) : words;
   }
 
-  /** Takes off prefixes and suffixes, one of each in a round. */
+  /** Removes prefixes and suffixes, at most one of each per round. */
   #peel(chunk: string): { readonly before: string[]; readonly inner: string; readonly after: string[] } {
     const before: string[] = [];
     const after: string[] = [];
@@ -126,7 +126,7 @@ export class Tokenizer {
     return start < text.length ? [...words, text.slice(start)] : words;
   }
 
-  /** Pieces that make a special word together become that word again: "Sept" and "." */
+  /** Joins pieces that together are a special word, such as "Sept" and ".". */
   #rejoin(words: readonly string[]): string[] {
     const joined: string[] = [];
     for (let at = 0; at < words.length;) {

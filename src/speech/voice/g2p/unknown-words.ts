@@ -1,16 +1,16 @@
 import { ids, type Model } from "../model.ts";
 
-/** `oov.json` of the voice's folder. */
+/** The contents of `oov.json` in the voice's folder. */
 export interface UnknownWordTables {
   readonly in: readonly string[];
   readonly out: readonly string[];
   readonly maxlen: number;
 }
 
-/** Words that are remembered: a conversation repeats its names. */
+/** Cache size, in words. Names recur within a conversation. */
 const REMEMBERED = 1000;
 
-/** Reads words that no dictionary has, by a small network that works on their letters. */
+/** Reads words that are not in a dictionary, with a small network that works on their letters. */
 export class UnknownWords {
   readonly #model: Model;
   readonly #tables: UnknownWordTables;
@@ -23,7 +23,7 @@ export class UnknownWords {
     this.#ids = new Map(tables.in.map((letter, index) => [letter, index + 1]));
   }
 
-  /** Returns an empty text for a word without a letter that the network knows. */
+  /** Returns an empty string for a word without letters that the network knows. */
   async read(word: string): Promise<string> {
     const known = this.#known.get(word);
     if (known !== undefined) return known;
@@ -36,7 +36,7 @@ export class UnknownWords {
     return phonemes;
   }
 
-  /** The network repeats a phoneme as long as it lasts, and answers 0 between two that are equal. */
+  /** The network repeats a phoneme for as long as it lasts, and separates two equal phonemes by 0. */
   #decode(answer: readonly number[]): string {
     return answer.map((id, at) => (id !== 0 && id !== answer[at - 1] ? (this.#tables.out[id - 1] ?? "") : "")).join("");
   }

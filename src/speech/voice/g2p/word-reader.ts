@@ -23,7 +23,7 @@ const SYMBOLS = new Map(
   }),
 );
 
-/** Digits of other scripts come in runs from zero to nine. */
+/** Returns the ASCII digit for a digit of another script. Unicode orders a script's digits from zero to nine. */
 function asAsciiDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let value = 0;
@@ -31,7 +31,7 @@ function asAsciiDigit(digit: string): string {
   return String(value);
 }
 
-/** Reads one word: by the dictionary, as a number, or else by what its letters suggest. */
+/** Reads one word: from the dictionary, as a number, or else by guessing from its letters. */
 export class WordReader {
   readonly #lexicon: Lexicon;
   readonly #numbers: NumberReader;
@@ -43,7 +43,7 @@ export class WordReader {
     this.#unknown = unknown;
   }
 
-  /** Returns undefined for a word that is in no dictionary and no number. */
+  /** Returns undefined for a word that is neither in a dictionary nor a number. */
   read({ text, alias, tag, currency, isHead }: Token, following: Following): string | undefined {
     const word = (alias ?? text)
       .replaceAll(/[‘’]/g, "'")

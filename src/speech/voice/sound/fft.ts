@@ -1,12 +1,12 @@
-/** Turns `radix` complex numbers, re and im in turn, into their Fourier transform, in place. */
+/** Replaces `radix` complex numbers (re and im alternate) by their Fourier transform, in place. */
 type Butterfly = (values: Float64Array) => void;
 
 interface Stage {
   readonly radix: number;
   readonly butterfly: Butterfly;
-  /** How many numbers lie between two that belong together, in what is read. */
+  /** The distance between two input numbers of the same transform, in units of `stride`. */
   readonly span: number;
-  /** How many transforms stand side by side. */
+  /** The number of interleaved transforms. */
   readonly stride: number;
   readonly cos: Float64Array;
   readonly sin: Float64Array;
@@ -107,9 +107,11 @@ function stagesOf(size: number): Stage[] {
   return stages;
 }
 
-/** The Fourier transform of complex numbers, by Stockham's algorithm. The factors of the size are 4, 3 and 5. */
+/**
+ * The Fourier transform of complex numbers, by Stockham's algorithm. The size may have no factors except 4, 3 and 5.
+ */
 export class Fft {
-  /** What `transform` reads, and what it replaces. */
+  /** The input of `transform`, replaced by its output. */
   re: Float64Array;
   im: Float64Array;
   #spareRe: Float64Array;

@@ -1,11 +1,11 @@
 export const SAMPLE_RATE = 24_000;
-/** The network describes the sound in frames of 12.5 ms. */
+/** Samples from one frame to the next. The network describes the sound in steps of 12.5 ms. */
 export const HOP = 300;
 export const FRAME = 4 * HOP;
-/** Frequencies of a frame, from 0 Hz to half of the sample rate. */
+/** Frequencies of a frame, from 0 Hz to half the sample rate. */
 export const BINS = FRAME / 2 + 1;
 
-/** Hann's window. */
+/** The Hann window. */
 export const WINDOW = Float64Array.from({ length: FRAME }, (_, at) =>
   Math.fround(0.5 - 0.5 * Math.cos((2 * Math.PI * at) / FRAME)),
 );

@@ -3,7 +3,10 @@ export type Noise = (target: Float32Array) => void;
 
 const LENGTH = 1 << 16;
 
-/** Normally distributed numbers are made once, and read from a random place on: making them anew takes too long. */
+/**
+ * Returns a noise source. Generates normally distributed numbers once and reads them from random positions, because
+ * generating new ones takes too long.
+ */
 export function createNoise(): Noise {
   const stock = Float32Array.from({ length: LENGTH }, () => {
     return Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());

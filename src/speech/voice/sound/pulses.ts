@@ -1,15 +1,15 @@
 import { HOP, SAMPLE_RATE } from "./frames.ts";
 
-/** Frames below it are unvoiced. */
+/** Frames with a lower pitch are unvoiced. */
 const LOWEST_PITCH = 40;
 const HIGHEST_HARMONIC = 11_000;
-/** Where the quotient below would divide by nearly nothing. */
+/** Below this, the quotient in `pulses` would divide by almost zero. */
 const NEARLY_ZERO = 2e-3;
 
 /**
- * The sound of the vocal cords: every harmonic of the pitch, each as loud as the others. Their sum has a closed form,
- * cos t + cos 2t + … + cos Ht = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2. The original calculates with 32 bits, and so does
- * this: near its poles the quotient depends on the rounding.
+ * The sound of the vocal cords: the harmonics of the pitch, all equally loud. Their sum has a closed form:
+ * cos t + cos 2t + … + cos Ht = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2.
+ * Calculates with 32 bits, like the original, because near its poles the quotient depends on the rounding.
  */
 export function pulses(pitch: Float32Array): Float32Array {
   const { fround } = Math;
@@ -19,7 +19,7 @@ export function pulses(pitch: Float32Array): Float32Array {
   for (let at = 0; at < sound.length; at++) {
     const frame = Math.floor(at / HOP);
     const within = at % HOP;
-    // Between the middles of two frames the pitch moves on a line.
+    // The pitch is interpolated linearly between the middles of two frames.
     const left = within < HOP / 2 ? frame - 1 : frame;
     const share = fround(((within + 0.5) / HOP + 0.5) % 1);
     const a = pitch[Math.max(0, left)] ?? 0;

@@ -4,14 +4,14 @@ import type { Noise } from "./noise.ts";
 import { pulses } from "./pulses.ts";
 import { fastCos, fastSin } from "./trigonometry.ts";
 
-/** What the network says of the sound. Each but `f0` has a row of frames for each frequency. */
+/** The network's output. Each field except `f0` has a row of frames for each frequency. */
 export interface Spectrum {
-  /** How loud the voice is (a logarithm), and how far its phase is turned. */
+  /** Magnitude (a logarithm) and phase shift of the voiced part. */
   readonly lh: Float32Array;
   readonly theta: Float32Array;
-  /** How loud noise is. */
+  /** Magnitude of the noise. */
   readonly ln: Float32Array;
-  /** Loudness and phase of what is neither. */
+  /** Magnitude and phase of the residual (neither voiced nor noise). */
   readonly lr: Float32Array;
   readonly phi: Float32Array;
   /** The pitch, in Hz. */
@@ -20,24 +20,24 @@ export interface Spectrum {
 
 const LOUDEST = 7;
 const loudness = (logarithm: number): number => Math.exp(Math.min(logarithm, LOUDEST));
-// Two functions, as V8 is slow where one reads both kinds of arrays.
+// Two functions, because V8 is slow if one function reads both kinds of arrays.
 const get = (values: Float64Array, index: number): number => values[index] ?? 0;
 const get32 = (values: Float32Array, index: number): number => values[index] ?? 0;
-/** A cosine of amplitude 1 becomes a peak of 1. */
+/** Scaled so that a cosine of amplitude 1 has a peak of 1. */
 const SOURCE_WINDOW = WINDOW.map((value) => value / (FRAME / 4));
 
-/** Half of the spectrum of a frame. The other half mirrors it, as the sound has real numbers. */
+/** Half of a frame's spectrum. The other half mirrors it, because the sound is real-valued. */
 class HalfSpectrum {
   readonly re = new Float64Array(BINS);
   readonly im = new Float64Array(BINS);
 }
 
-/** Turns the network's answer into sound: pulses that are shaped as the voice, noise, and a part of free phase. */
+/** Converts the network's output to sound: voiced pulses, noise, and the residual. */
 export class Synthesizer {
   readonly #noise: Noise;
   readonly #noiseOfFrame = new Float32Array(2 * BINS);
   readonly #fft = new Fft(FRAME);
-  /** Two frames share a transform, one as the real parts and one as the imaginary parts. */
+  /** Two frames share a transform: one as the real parts, one as the imaginary parts. */
   readonly #pair = [new HalfSpectrum(), new HalfSpectrum()] as const;
 
   constructor(noise: Noise) {
@@ -65,7 +65,7 @@ export class Synthesizer {
     return sound;
   }
 
-  /** Sets the pair to the spectra of the pulses in a frame and the next. */
+  /** Sets the pair to the spectra of the pulses in a frame and the next one. */
   #analyze(source: Float32Array, frame: number): void {
     const { re, im } = this.#fft;
     for (let at = 0, from = frame * HOP - FRAME / 2; at < FRAME; at++, from++) {
@@ -85,7 +85,7 @@ export class Synthesizer {
     }
   }
 
-  /** Turns the spectrum of pulses into that of the voice. */
+  /** Converts the spectrum of the pulses to the spectrum of the voice. */
   #shape({ re, im }: HalfSpectrum, { lh, theta, ln, lr, phi, f0 }: Spectrum, frame: number): void {
     const noise = this.#noiseOfFrame;
     this.#noise(noise);
@@ -106,7 +106,7 @@ export class Synthesizer {
     im[BINS - 1] = 0;
   }
 
-  /** Transforms the pair back. Exchanging re and im before and after makes the transform its own inverse. */
+  /** Transforms the pair back. Swapping re and im before and after turns the transform into its inverse. */
   #resynthesize(): void {
     const { re, im } = this.#fft;
     const [first, second] = this.#pair;
@@ -134,7 +134,7 @@ function addWeights(weights: Float64Array, frame: number): void {
   for (let at = 0, to = frame * HOP; at < FRAME; at++, to++) weights[to] = get(weights, to) + get(WINDOW, at) ** 2;
 }
 
-/** Beyond both ends a sound goes on as its mirror image. */
+/** Beyond both ends, the sound continues as its mirror image. */
 function mirrored(sound: Float32Array, index: number): number {
   const last = sound.length - 1;
   let at = Math.abs(index);

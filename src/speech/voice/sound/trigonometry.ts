@@ -1,8 +1,8 @@
-// Sine and cosine by a table: the sum of a sentence takes half a million of them. The error is below 1e-7.
+// Sine and cosine from a table, because a sentence needs half a million of them. The error is below 1e-7.
 
 const STEPS = 8192;
 const SCALE = STEPS / (2 * Math.PI);
-/** A quarter of a turn more than one, so that cosines are found in it as well, and one step to the next value. */
+/** One and a quarter turns, so that the table also contains the cosines, plus one step for interpolation. */
 const SINES = Float64Array.from({ length: STEPS * 1.25 + 2 }, (_, step) => Math.sin(step / SCALE));
 
 function lookUp(place: number): number {

@@ -1,5 +1,5 @@
-// Python's tests of strings, which the original of this folder decides by. They hold for every Unicode character,
-// where JavaScript's \w, \d and \b know ASCII alone.
+// Python's string tests, which the original of this folder uses. They cover all Unicode characters, whereas
+// JavaScript's \w, \d and \b cover only ASCII.
 
 const LETTERS = /^\p{L}+$/u;
 const DIGITS = /^[0-9]+$/;
@@ -18,7 +18,7 @@ export function capitalize(text: string): string {
   return first.toUpperCase() + rest.join("").toLowerCase();
 }
 
-/** The last characters, each counted once even if UTF-16 needs two units for it. */
+/** Returns the last characters, counting code points rather than UTF-16 units. */
 export const lastCharacters = (text: string, count: number): string => Array.from(text).slice(-count).join("");
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   "\\b": "(?:(?<=[\\p{L}\\p{N}_])(?![\\p{L}\\p{N}_])|(?<![\\p{L}\\p{N}_])(?=[\\p{L}\\p{N}_]))",
 };
 
-/** Builds a RegExp in which `\w` (inside a class only), `\b`, `[^\W\d_]` and `[^\W_]` mean what they mean in Python. */
+/** Builds a RegExp in which `\w` (inside a class only), `\b`, `[^\W\d_]` and `[^\W_]` have their Python meaning. */
 export function unicodeRegExp(source: string, flags = ""): RegExp {
   const translated = source.replaceAll(/\[\^\\W(?:\\d)?_\]|\\[wb]/g, (part) => CLASSES[part] ?? part);
   return new RegExp(translated, `u${flags}`);
@@ -36,7 +36,7 @@ export function unicodeRegExp(source: string, flags = ""): RegExp {
 
 export const escapeRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
-/** Longer words first, so that "Sept" is not read as "Sep". */
+/** Returns a pattern that matches any of the words. Longer words come first, so that "Sept" is not read as "Sep". */
 export const anyOf = (words: readonly string[]): string =>
   words
     .toSorted((a, b) => b.length - a.length)

@@ -6,9 +6,9 @@ interface DateRules {
   readonly times: Rule[];
   /** Dates in digits. */
   readonly dates: Rule[];
-  /** Dates with the name of their month. */
+  /** Dates with the name of the month. */
   readonly namedDates: Rule[];
-  /** Undefined when there is no such day. */
+  /** Returns undefined if there is no such day. */
   readonly monthAndDay: (month: number, day: number) => string | undefined;
 }
 
@@ -22,7 +22,7 @@ function timeWords(match: RegExpExecArray): string {
   if (minutes > 0) words += ` ${minutes < 10 ? "oh " : ""}${cardinal(minute)}`;
   else if (!half && !second) words += " o'clock";
   if (second) words += ` and ${cardinal(second)} second${seconds === 1 ? "" : "s"}`;
-  // With full stops, so that the dictionary's rules spell the letters.
+  // With periods, so that the dictionary's rules spell the letters.
   if (half) words += ` ${half.toUpperCase()}.M${match.input[match.index + all.length] === "." ? "" : "."}`;
   return words;
 }

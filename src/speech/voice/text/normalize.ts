@@ -3,7 +3,7 @@ import { dateRules } from "./dates.ts";
 import { ordinal } from "./numbers.ts";
 import type { Rule, TracedText } from "./traced-text.ts";
 
-/** `normalize.json` of the voice's folder. */
+/** The contents of `normalize.json` in the voice's folder. */
 export interface WordTables {
   readonly months: Readonly<Record<string, string>>;
   readonly titles: Readonly<Record<string, string>>;
@@ -116,8 +116,8 @@ function romanRules(tables: WordTables): Rule[] {
 }
 
 /**
- * Returns the function that writes out what the dictionary's rules do not read by themselves: times, dates, units,
- * abbreviations, further currencies, symbols. Plain numbers and amounts in $, £ and € stay; the dictionary reads them.
+ * Returns a function that writes out what the dictionary's rules cannot read: times, dates, units, abbreviations, other
+ * currencies, symbols. Plain numbers and amounts in $, £ and € are left to the dictionary.
  */
 export function createNormalizer(tables: WordTables): (text: TracedText) => void {
   const { times, dates, namedDates, monthAndDay } = dateRules(tables.months);

@@ -1,4 +1,4 @@
-// English words for numbers, as the package num2words writes them. Numbers are strings of digits of any length.
+// English words for numbers, in the style of the package num2words. Numbers are strings of digits of any length.
 
 // prettier-ignore
 const ONES = [
@@ -32,7 +32,7 @@ function belowThousand(number: number): string {
   return words.join(" ");
 }
 
-/** "one thousand, two hundred and thirty-four". What has no name (from 10^36) is read digit by digit. */
+/** "one thousand, two hundred and thirty-four". Numbers without a name (from 10^36) are read digit by digit. */
 export function cardinal(digits: string): string {
   const significant = digits.replace(/^0+(?=\d)/, "");
   if (significant.length > SCALES.length * 3) return digitsInWords(significant);
@@ -61,7 +61,7 @@ export function year(digits: string): string {
   return `${cardinal(String(high))} ${lowWords}`;
 }
 
-/** "three point one four". Zeros at the end are not read. */
+/** "three point one four". Trailing zeros are not read. */
 export function decimal(text: string): string {
   const [whole = "", fraction = ""] = text.split(".");
   const digits = fraction.replace(/0+$/, "");

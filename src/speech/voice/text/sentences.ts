@@ -2,14 +2,17 @@ import { isLower, isUpper } from "./characters.ts";
 
 export interface Sentence {
   readonly text: string;
-  /** Where it begins in the whole text. */
+  /** The start index in the whole text. */
   readonly start: number;
 }
 
-// A quote or bracket that closes behind the full stop is dropped: it has no sound.
+// A closing quote or bracket after the period is dropped, because it has no sound.
 const END = /(?<=[.!?…])["”’)\]]*\s+(?=\S)/gu;
 
-/** Not after a title or an initial ("Dr. Smith", "J. K. Rowling"), and not before a lowercase word. */
+/**
+ * Whether a sentence ends here: not after a title or an initial ("Dr. Smith", "J. K. Rowling"), and not before a
+ * lowercase word.
+ */
 function isEnd(paragraph: string, { index, 0: gap }: RegExpExecArray, titles: ReadonlySet<string>): boolean {
   const next = String.fromCodePoint(paragraph.codePointAt(index + gap.length) ?? 0);
   if (isLower(next)) return false;
@@ -18,7 +21,7 @@ function isEnd(paragraph: string, { index, 0: gap }: RegExpExecArray, titles: Re
   return !titles.has(word) && !(Array.from(word).length === 1 && isUpper(word));
 }
 
-/** Splits at paragraphs and at the ends of sentences. */
+/** Splits a text into paragraphs and these into sentences. */
 export function splitSentences(text: string, titles: ReadonlySet<string>): Sentence[] {
   const sentences: Sentence[] = [];
   for (const { 0: line, index } of text.matchAll(/[^\n]+/g)) {

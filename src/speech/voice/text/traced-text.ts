@@ -1,10 +1,10 @@
-/** A pattern with the flag g, and what its matches become. */
+/** A pattern with the flag g, and the replacement for its matches. */
 export type Rule = readonly [RegExp, string | ((match: RegExpExecArray) => string)];
 
-/** A text that is rewritten step by step, and knows for each character which character of the first text it stands for. */
+/** A text that is rewritten step by step. For each character, it tracks the original character that it came from. */
 export class TracedText {
   text: string;
-  /** For each UTF-16 unit of `text`, its index in the first text. */
+  /** For each UTF-16 unit of `text`, its index in the original text. */
   origins: number[];
 
   constructor(text: string, firstIndex = 0) {
@@ -36,7 +36,7 @@ export class TracedText {
     this.origins = this.origins.slice(start, start + this.text.length);
   }
 
-  /** What both have at their end stays where it was; the characters before it are spread evenly. */
+  /** Characters that old and new text share at their end keep their origins. The others are spread evenly. */
   #originsOf(written: string, { old, index }: { readonly old: string; readonly index: number }): number[] {
     let same = 0;
     while (same < Math.min(old.length, written.length) && old.at(-1 - same) === written.at(-1 - same)) same++;

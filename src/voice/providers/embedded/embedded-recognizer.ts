@@ -9,21 +9,21 @@ import { toSamples } from "./to-samples.ts";
 
 type MoonshineThread = ModelThread<Float32Array, string>;
 
-/** `STT=embedded`: asked once for each utterance, like a recognizer of single utterances in a cloud. */
+/** `STT=embedded`. It is asked once per utterance, like a cloud recognizer of single utterances. */
 export class EmbeddedRecognizer extends stt.STT {
   readonly label = "embedded.STT";
   readonly #thread: MoonshineThread;
 
-  /** @param thread closed with this recognizer */
+  /** @param thread is closed with this recognizer */
   constructor(thread: MoonshineThread) {
     super({ streaming: false, interimResults: false });
     this.#thread = thread;
   }
 
   /**
-   * Fetches what is not on the machine yet, and loads the model.
+   * Downloads missing files and loads the model.
    *
-   * @throws {AppError} `unavailable` when something cannot be fetched
+   * @throws {AppError} `unavailable` if a download fails
    */
   static async load(env: NodeJS.ProcessEnv): Promise<EmbeddedRecognizer> {
     const folder = await prepareSpeech("listen", env);
@@ -58,7 +58,7 @@ export class EmbeddedRecognizer extends stt.STT {
   }
 }
 
-/** @param folder where `fetchSpeechFiles` has put its parts */
+/** @param folder contains the parts that `fetchSpeechFiles` downloaded */
 export async function startMoonshine(folder: string): Promise<MoonshineThread> {
   const module = moduleBeside(import.meta.url, "../../../speech/listen/moonshine-thread");
   const thread: MoonshineThread = new ModelThread({ name: "the embedded recognizer", module, workerData: folder });

@@ -11,7 +11,7 @@ const LOUDEST = 32_767;
 
 type VoiceThread = ModelThread<string, Speech>;
 
-/** `TTS=embedded`: an American voice on this machine, a sentence at a time. */
+/** `TTS=embedded`: an American English voice on this machine. It speaks one sentence at a time. */
 export class EmbeddedVoice implements Synthesizer {
   readonly bySentence = true;
   readonly #thread: VoiceThread;
@@ -23,10 +23,10 @@ export class EmbeddedVoice implements Synthesizer {
   }
 
   /**
-   * Fetches what is not on the machine yet, and loads the voice.
+   * Downloads missing files and loads the voice.
    *
-   * @param other speaks the languages that this voice does not have
-   * @throws {AppError} `unavailable` when something cannot be fetched
+   * @param other speaks all languages except English
+   * @throws {AppError} `unavailable` if a download fails
    */
   static async load(env: NodeJS.ProcessEnv, other: Synthesizer | undefined): Promise<EmbeddedVoice> {
     const folder = await prepareSpeech("speak", env);

@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../speech/speech-files.ts";
 
 /**
- * Fetches what is missing to listen or to speak, and says so on stderr. Returns the folder.
+ * Downloads what is missing to listen or to speak, reporting it on stderr. Returns the folder.
  *
- * @throws {AppError} `unavailable` when something cannot be fetched
+ * @throws {AppError} `unavailable` if a download fails
  */
 export async function prepareSpeech(use: "listen" | "speak", env: NodeJS.ProcessEnv): Promise<string> {
   const folder = resolve(env["PARLEY_CACHE_DIR"] || ".cache", "speech");

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { EspeakAnswer, EspeakRequest } from "./espeak-package.ts";
 
-// Speaks with espeak-ng's npm build, one text at a time. A process of its own, because espeak-ng is under the GPL and
-// because it blocks while it works. Its argument is the package's address. Checked with espeak-ng 1.0.2.
+// Speaks with espeak-ng's npm build, one text at a time. Runs as a process of its own, because espeak-ng is licensed
+// under the GPL and blocks while it works. Its argument is the URL of the package. Tested with espeak-ng 1.0.2.
 
 interface EspeakFiles {
   readonly writeFile: (path: string, data: string) => void;
@@ -24,7 +24,7 @@ interface Instance {
     readonly stackAlloc: (bytes: number) => number;
   };
 }
-/** What Node has of it. Its types come with those of a browser only. */
+/** The part of Node's WebAssembly that is used here. Its types are only in TypeScript's browser library. */
 interface Wasm {
   readonly compile: (bytes: Uint8Array) => Promise<object>;
   readonly instantiate: (compiled: object, imports: object) => Promise<Instance>;
@@ -35,10 +35,13 @@ const espeakUrl = process.argv[2] ?? "";
 const { default: runEspeak } = (await import(espeakUrl)) as { default: RunEspeak };
 const compiled = await wasm.compile(await readFile(new URL("espeak-ng.wasm", espeakUrl)));
 
-/** Gives a whole WAV file. @throws when the voice is unknown */
+/** Returns a complete WAV file. @throws if the voice is unknown */
 type SpeakOnce = (words: Omit<EspeakRequest, "id">) => Uint8Array;
 
-/** A program that has begun, and waits for its arguments: of the 0.1 s that one takes, only a tenth comes after them. */
+/**
+ * Starts an espeak-ng instance that waits for its arguments. Starting early saves most of the 0.1 s that a run takes:
+ * only a tenth of it comes after the arguments.
+ */
 async function begin(): Promise<SpeakOnce> {
   const started = Promise.withResolvers<Instance>();
   const running = runEspeak({
@@ -71,7 +74,7 @@ async function begin(): Promise<SpeakOnce> {
   };
 }
 
-/** A program speaks once. The next one begins when the sound is on its way, and nobody waits. */
+/** An instance speaks only once. The next one starts after the audio was sent, when nobody waits for it. */
 let next = begin();
 
 async function answer({ id, ...words }: EspeakRequest): Promise<EspeakAnswer> {

@@ -4,7 +4,7 @@ import { programEnvironment } from "../../../tool/program-environment.ts";
 import { moduleBeside } from "../../../lib/module-beside.ts";
 import { findPackage } from "../../../tool/find-package.ts";
 
-/** Sent to `espeak-child.ts`, which sends an EspeakAnswer back. */
+/** Sent to `espeak-child.ts`, which answers with an EspeakAnswer. */
 export interface EspeakRequest {
   readonly id: number;
   readonly text: string;
@@ -13,11 +13,11 @@ export interface EspeakRequest {
 
 export interface EspeakAnswer {
   readonly id: number;
-  /** A whole WAV file; undefined when the voice is unknown or espeak-ng failed. */
+  /** A complete WAV file. Undefined if the voice is unknown or espeak-ng failed. */
   readonly wav: Uint8Array | undefined;
 }
 
-/** The header's length field is wrong: espeak-ng writes the header before it knows the length. */
+/** The header's length field is wrong, because espeak-ng writes the header before it knows the length. */
 export const WAV_HEADER_BYTES = 44;
 
 const CHILD = fileURLToPath(moduleBeside(import.meta.url, "espeak-child"));
@@ -28,7 +28,7 @@ export class EspeakPackage {
   #child: ChildProcess | undefined;
   #lastId = 0;
 
-  /** A whole WAV file; undefined when the text cannot be spoken. */
+  /** Resolves to a complete WAV file, or to undefined if the text cannot be spoken. */
   async speak(text: string, voice: string): Promise<Uint8Array | undefined> {
     const { promise, resolve } = Promise.withResolvers<Uint8Array | undefined>();
     const request: EspeakRequest = { id: ++this.#lastId, text, voice };
@@ -37,13 +37,13 @@ export class EspeakPackage {
     return await promise;
   }
 
-  /** By SIGKILL: while the process speaks a text it handles no other signal. */
+  /** Kills the process with SIGKILL, because it handles no other signal while it speaks. */
   close(): void {
     this.#child?.kill("SIGKILL");
     this.#child = undefined;
   }
 
-  /** The process; a new one when none runs. */
+  /** Returns the process, starting one if none is running. */
   start(): ChildProcess {
     if (this.#child) return this.#child;
     const child = fork(CHILD, [findPackage("espeak-ng") ?? ""], {

@@ -13,10 +13,10 @@ import { EspeakPackage, WAV_HEADER_BYTES } from "./espeak-package.ts";
 const SAMPLE_RATE = 22_050;
 const FRAME_SAMPLES = SAMPLE_RATE / 50;
 const FALLBACK_VOICE = "en";
-/** A sentence takes a fraction of a second. */
+/** A sentence normally takes a fraction of a second. */
 const SENTENCE_LIMIT_MS = 20_000;
 
-/** Where espeak-ng is: a program on PATH, which is preferred, or the npm package. */
+/** Where to find espeak-ng: a program on PATH (preferred) or the npm package. */
 export type Espeak = { readonly kind: "program"; readonly path: string } | { readonly kind: "package" };
 
 export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undefined> {
@@ -31,14 +31,14 @@ export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undef
   return findPackage("espeak-ng") !== undefined ? { kind: "package" } : undefined;
 }
 
-/** Speaks with espeak-ng, a sentence at a time. */
+/** Speaks with espeak-ng, one sentence at a time. */
 export class EspeakSynthesizer implements Synthesizer {
   readonly bySentence = true;
   readonly #voice: string | undefined;
   readonly #read: (text: string, voice: string, signal: AbortSignal) => Promise<Uint8Array | undefined>;
   readonly #package: EspeakPackage | undefined;
 
-  /** @param voice as espeak-ng names it; undefined: chosen by the text's language */
+  /** @param voice espeak-ng's name of the voice; undefined to choose it by the text's language */
   constructor(espeak: Espeak, voice: string | undefined) {
     this.#voice = voice;
     if (espeak.kind === "program") {
@@ -71,7 +71,10 @@ export class EspeakSynthesizer implements Synthesizer {
   }
 }
 
-/** The language of a BCP 47 tag. Nothing else may be a voice's name, for espeak-ng makes a file's path of it. */
+/**
+ * Returns the language of a BCP 47 tag. Nothing else may be used as a voice, because espeak-ng turns it into a file
+ * path.
+ */
 function voiceOf(language = ""): string {
   return /^[a-z]{2,8}(?=-|$)/i.exec(language)?.[0].toLowerCase() ?? FALLBACK_VOICE;
 }
