@@ -1,4 +1,4 @@
-/** How an answer ended, or what becomes of a message; nothing for one that is complete. */
+/** Labels for how an answer ended or a message's delivery. A complete one has none. */
 export const HOW_IT_ENDED: Readonly<Record<string, string>> = {
   interrupted: "Interrupted",
   cancelled: "Stopped",
