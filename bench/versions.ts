@@ -7,7 +7,7 @@ import { programEnvironment } from "../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** The versions of everything that takes part. */
+/** Returns the versions of everything involved. */
 export async function readVersions(
   databaseUrl: string,
   arms: readonly AgentName[],

@@ -37,7 +37,10 @@ export interface SendTextOptions {
 export interface SentText {
   /** The message's id. The answer's `previousId` refers to it. */
   readonly messageId: string;
-  /** Resolves when the worker has the message. Rejects with `unavailable` after 60 s, or on `close`. Safe to ignore. */
+  /**
+   * Resolves when the worker has the message. Rejects with `unavailable` after 60 s, or on `close`. Need not be
+   * awaited.
+   */
   readonly acknowledged: Promise<void>;
 }
 

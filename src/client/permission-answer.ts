@@ -15,7 +15,7 @@ export type PermissionOptions<Answer extends PermissionAnswer = PermissionAnswer
       readonly editedInput?: JsonObject;
     };
 
-/** @throws {TypeError} for an option that does not exist */
+/** @throws {TypeError} for an unknown option */
 export function toPermissionResponse(
   permissionId: string,
   response: PermissionAnswer,

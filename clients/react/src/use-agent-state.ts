@@ -44,7 +44,8 @@ const WORDS: readonly string[] = ["listening", "thinking", "speaking", "using_to
 const NO_AGENT_MS = 10_000;
 
 /**
- * Returns what the agent is doing. When an agent is killed, the worker or LiveKit takes up to 25 s to notice.
+ * Returns what the agent is doing. A killed agent counts as present until a worker or LiveKit notices, which takes up
+ * to 25 s.
  *
  * @param noAgentMs how long to wait for an agent before the state is `failed`
  */

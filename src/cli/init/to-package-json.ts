@@ -49,7 +49,7 @@ export function toPackageJson(existing: object, name: string): object {
   };
 }
 
-/** Returns the project's scripts that have a name of an agent's script but do something else, such as `start`. */
+/** Returns the names of the project's scripts that an agent also has but that do something else, such as `start`. */
 export function ownScripts(existing: object): string[] {
   const scripts = scriptsOf(existing as Readonly<Record<string, unknown>>);
   return Object.entries(SCRIPTS).flatMap(([name, agents]) => ((scripts[name] ?? agents) === agents ? [] : name));

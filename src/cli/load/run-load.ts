@@ -50,7 +50,7 @@ interface Run {
 }
 
 interface Sound {
-  /** The question. */
+  /** The audio of the question. */
   readonly speech: Int16Array;
   readonly speakerIn: (room: Room) => Speaker;
 }

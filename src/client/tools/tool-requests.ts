@@ -75,8 +75,8 @@ export class ToolRequests {
   }
 
   /**
-   * Cancels a call for the worker: aborts the tool, and the result is `cancelled`. The cancel can overtake its request,
-   * which may be a stream. In that case, the request is not run when it arrives.
+   * Cancels a call at the worker's request: aborts the tool, and the result is `cancelled`. The cancel can overtake its
+   * request, which may be a stream. In that case, the request is not run when it arrives.
    */
   cancel({ id, reason }: MessageBody<"tool_use_cancel">): void {
     const message = `The call was cancelled by the worker (${reason})`;

@@ -68,8 +68,8 @@ export class IncomingMessages {
   }
 
   /**
-   * Notes a frame whose sender LiveKit has not announced, usually the agent's first. Its content is not trusted and is
-   * dropped: once the agent is announced, our Configuration requests it again.
+   * Handles a frame whose sender LiveKit has not announced, usually the agent's first one. Its content is not trusted
+   * and is dropped: once the agent is announced, our Configuration requests it again.
    */
   miss(bytes: Uint8Array): void {
     try {

@@ -11,7 +11,7 @@ interface Photo {
   readonly height: number;
 }
 
-/** Takes one picture. The camera is on only while it does. */
+/** Takes one picture, and turns the camera off again. */
 export async function takePhoto(signal: AbortSignal): Promise<Photo> {
   const wanted = { video: { width: { ideal: WIDTH * 2 } } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted).catch((error: unknown) => {

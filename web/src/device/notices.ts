@@ -1,6 +1,6 @@
 import { watchedValue } from "../shared/watched-value.ts";
 
-/** A short text that a tool shows on this page, until it is closed or expires. */
+/** A short message that a tool shows on this page, until it is closed or expires. */
 interface Notice {
   readonly id: number;
   readonly message: string;

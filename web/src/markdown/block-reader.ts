@@ -1,7 +1,7 @@
 import { Lexer, type Token } from "marked";
 import { isPathological } from "./pathological.ts";
 
-/** A block of a text, such as a paragraph or a table, and its start position. */
+/** A block of Markdown, such as a paragraph or a table, and its start position in the source. */
 export interface Block {
   readonly token: Token;
   readonly at: number;

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 
 const SHOWN_MS = 2_000;
 
-/** Copies a text to the clipboard and shows whether it worked. */
+/** Copies text to the clipboard and shows whether that worked. */
 export function CopyButton({ text }: { readonly text: string }): ReactNode {
   const [said, setSaid] = useState<string>();
   useEffect(() => {

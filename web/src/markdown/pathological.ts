@@ -8,8 +8,8 @@ const MARKS = /[*_~[`<]/gu;
 const MAX_MARKS = 800;
 
 /**
- * Whether parsing a text as Markdown could block the page. marked takes seconds for thousands of unmatched marks, and
- * overflows the stack with thousands of nested quotes.
+ * Whether parsing this text as Markdown could block the page. marked takes seconds for thousands of unmatched marks,
+ * and overflows the stack with thousands of nested quotes.
  */
 export function isPathological(text: string): boolean {
   if (NESTED.test(text) || INDENTED.test(text) || LONG_WORD.test(text)) return true;

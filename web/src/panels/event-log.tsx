@@ -7,7 +7,10 @@ export interface LoggedEvent {
   readonly at: number;
   readonly type: string;
   readonly json: string;
-  /** Whether it is not the first delta of its block. These are dropped first, because long answers have thousands. */
+  /**
+   * Whether it is the second or a later delta of its block. These are dropped first, because long answers have
+   * thousands.
+   */
   readonly isFurtherDelta: boolean;
 }
 

@@ -43,7 +43,7 @@ export function Composer(): ReactNode {
     clear();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // In an IME, Enter completes a word. Then nothing is sent.
+    // While a word is being composed in an IME, Enter completes it and must not send.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     submit();
@@ -97,7 +97,7 @@ export function Composer(): ReactNode {
           <WordOrIcon word="Stop" path={ICONS.stop} />
         </button>
       )}
-      {/* If there is nothing to send, Stop replaces it. */}
+      {/* While the agent is busy and there is nothing to send, Stop replaces this button. */}
       {!(isBusy && isEmpty) && (
         <button className="primary send" disabled={isEmpty}>
           <WordOrIcon word="Send" path={ICONS.send} />

@@ -43,9 +43,9 @@ export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): 
 
 interface EarlierTurnProps extends Variations {
   readonly turn: SpokenTurn;
-  /** Whether this page shows the question itself. */
+  /** Whether the page's own messages show the question. */
   readonly isAskedHere: boolean;
-  /** The page shows another answer. */
+  /** Whether the page shows a newer answer. */
   readonly isAnsweredAnew: boolean;
 }
 

@@ -40,7 +40,7 @@ export function toToolCall(part: SpokenTool, messageId: string): ToolCall {
   };
 }
 
-/** Formats a result like the worker does for live calls: a result that is not an object is stored as `{ value }`. */
+/** Formats a result like the worker does for live calls. A result that is not an object is stored as `{ value }`. */
 function toOutput(result: unknown): string {
   const isWrapped = typeof result === "object" && result !== null && Object.keys(result).join() === "value";
   const value: unknown = isWrapped ? (result as { readonly value: unknown }).value : result;
