@@ -113,7 +113,8 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
         () => false,
       );
       await user.untilSilence(1_000, 60_000);
-      // The answer was stopped: "Sunny." takes less than a second, but the rest of the long answer half a minute.
+      // The answer was stopped: "Sunny." takes less than a second, whereas the rest of the long answer would take half
+      // a minute.
       if (isHeard && user.secondsHeard(to) < 2) stopped += 1;
     }
   });

@@ -7,7 +7,6 @@ import { programEnvironment } from "../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** Returns the versions of everything involved. */
 export async function readVersions(
   databaseUrl: string,
   arms: readonly AgentName[],

@@ -11,8 +11,8 @@ export interface NotedCall {
 }
 
 // Preloaded into the processes of sessions. Expects one call at a time, and writes all calls into this folder at exit.
-// When a result is accepted, its Ack is passed to LiveKit in the same moment, so that is the time we take. Checked with
-// @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
+// A result's Ack is passed to LiveKit at the moment when the result is accepted, so we take the time there. Checked
+// with @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
 const folder = process.env["BENCH_CALLS_FOLDER"];
 if (folder !== undefined) {
   const calls: NotedCall[] = [];

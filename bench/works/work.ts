@@ -2,7 +2,6 @@ import type { Arm } from "../arms/arm.ts";
 import type { Model } from "../model/start-model.ts";
 import type { Samples } from "../report/samples.ts";
 
-/** How much to measure. */
 export interface Extent {
   readonly rounds: number;
   /** The number of questions of each kind, per arm and round. */
@@ -16,7 +15,6 @@ export interface Extent {
   readonly rooms: number;
 }
 
-/** What all works share. */
 export interface Bench {
   readonly extent: Extent;
   readonly arms: readonly Arm[];

@@ -9,7 +9,6 @@ interface Command {
   readonly run: (args: readonly string[]) => Promise<unknown>;
 }
 
-/** All commands of `parley`, by name. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     "init",

@@ -3,7 +3,7 @@ import { useTalkClient } from "./parley-provider.tsx";
 import { liveKitRoomOf } from "./store/talk-client.ts";
 import { useWatched } from "./use-watched.ts";
 
-/** LiveKit's agent states, plus `using_tool`, `waiting_for_permission` and `failed`. */
+/** LiveKit's agent states, plus `using_tool` and `waiting_for_permission`. */
 export type AgentState =
   | "disconnected"
   | "connecting"

@@ -15,7 +15,7 @@ interface Permissions {
   readonly extend: (id: string) => Promise<void>;
 }
 
-/** Returns the calls that need this participant's permission, and the functions to answer. */
+/** Returns the permission requests waiting for this participant, and functions to answer them. */
 export function usePermissions(): Permissions {
   const { client, http } = useParleyContext();
   const open = useWatched(client.permissions.subscribe, () => client.permissions.open);

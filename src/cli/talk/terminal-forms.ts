@@ -28,7 +28,10 @@ export class TerminalForms {
     return this.#open.length > 0;
   }
 
-  /** Shows a form, one at a time. Resolves with the answers or the refusal, and rejects when the signal aborts. */
+  /**
+   * Shows a form. Its fields are asked once all earlier forms have ended. Resolves with the answers or the refusal, and
+   * rejects when the signal aborts.
+   */
   async show({ message, fields, problem }: Form, { signal }: { readonly signal: AbortSignal }): Promise<FormAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<FormAnswer>();
     const asked = fields.length > 0 ? fields : [CONFIRMATION];

@@ -4,7 +4,7 @@ import { TOOL_NAME } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { compileInput, type ParsedInput, type StandardInput } from "./tool-input.ts";
 
-/** The second argument of a running tool. */
+/** The second argument of a tool's `run`. */
 export interface ToolContext {
   /** Aborts on timeout, when the worker cancels the call, and on `close`. Pass it to everything that waits. */
   readonly signal: AbortSignal;

@@ -15,7 +15,7 @@ const MAX_OPEN = 32;
 /** Puts the sentences of each answer in order. Calls `onEnd` when an answer is complete. */
 export class Answers {
   readonly #open = new Map<string, OpenAnswer>();
-  /** Ids of the answers that were completed last. */
+  /** Ids of the most recently completed answers. */
   readonly #ended = new Set<string>();
   readonly #onEnd: (answer: AnswerEndEvent) => void;
 

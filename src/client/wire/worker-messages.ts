@@ -24,7 +24,6 @@ type Handlers = {
   ) => void;
 };
 
-/** Handles the worker's messages. */
 export class WorkerMessages {
   readonly #ports: WorkerMessagesPorts;
   readonly #answers: Answers;

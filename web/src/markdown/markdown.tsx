@@ -6,7 +6,7 @@ import { CopyButton } from "./copy-button.tsx";
 import { ReadMarks, type SaidSoFar } from "./read-marks.tsx";
 import { toSafeLink } from "./safe-link.ts";
 
-/** The maximum nesting of lists, quotes and emphasis. Below it, the source is shown. */
+/** The maximum nesting of lists, quotes and emphasis. Anything deeper is shown as source. */
 const MAX_DEPTH = 24;
 const ALL_SAID: SaidSoFar = { saidTo: Infinity, rest: "ahead" };
 /** The page's title is the only `h1`. */

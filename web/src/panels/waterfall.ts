@@ -87,7 +87,7 @@ function toCallBars(
 ): readonly Bar[] {
   const { startedAt: zero, totalMs, parts } = timings;
   const since = (at: number | undefined) => (at === undefined ? undefined : at - zero);
-  // The record knows when a call ended that outlasted its turn.
+  // The end of a call that outlasted its turn is only in `call`.
   const endedMs = toMs ?? since(call?.finishedAt) ?? totalMs;
   const waits = parts.filter((other) => WAITS.includes(other.span) && other.callId === callId);
   const startedMs = since(call?.startedAt);

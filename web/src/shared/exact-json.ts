@@ -1,4 +1,4 @@
-/** Characters that are invisible or reorder text. Excludes joiners and emoji variation selectors, which words need. */
+/** Characters that are invisible or reorder text, except joiners and emoji variation selectors, which words need. */
 const HIDDEN = /(?!\u200c|\u200d|\ufe0f)[\p{Default_Ignorable_Code_Point}\u007f-\u009f\u2028\u2029]/gu;
 
 /** Returns JSON for people. It has no invisible characters and parses to the same value. */

@@ -47,13 +47,15 @@ export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
   return `${who} answered too late. That changed nothing.`;
 }
 
-/** A call that did not run because it was refused, with the reason in the person's own words if there is one. */
+/**
+ * How to show a call that failed with `permission_denied`. `note` is what the person said, or why the call was denied.
+ */
 export interface Refusal {
   readonly state: string;
   readonly note: string | undefined;
 }
 
-/** Returns `undefined` for a call that was not refused. The call's error is a sentence for the model. */
+/** Returns `undefined` for a call that was not denied. The call's error is a sentence for the model. */
 export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefined {
   if (errorCode !== "permission_denied") return undefined;
   const [, why = error] = /^Not run: (.*)$/su.exec(error) ?? [];

@@ -8,7 +8,6 @@ interface AttachmentProps {
   readonly thumbnail?: string | undefined;
 }
 
-/** A file of a message. */
 export function Attachment({ name, thumbnail }: AttachmentProps): ReactNode {
   return (
     <p className="attachment">

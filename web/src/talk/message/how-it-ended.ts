@@ -1,4 +1,4 @@
-/** Labels for how an answer ended or a message's delivery. A complete one has none. */
+/** Labels for an answer that did not complete, or a message that is not delivered yet. */
 export const HOW_IT_ENDED: Readonly<Record<string, string>> = {
   interrupted: "Interrupted",
   cancelled: "Stopped",
