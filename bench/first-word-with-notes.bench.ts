@@ -5,12 +5,18 @@ import { TestAgent } from "../test/support/agent.ts";
 import type { Participant } from "../test/support/participant.ts";
 
 const TURNS = Number(process.env["TURNS"] ?? 300);
-/** The pause between two turns, as of somebody who reads the answer; with 0, notes are written during the next turn. */
+/**
+ * The pause between two turns, in which a person would read the answer. With 0, summaries are written during the next
+ * turn.
+ */
 const PAUSE_MS = Number(process.env["PAUSE_MS"] ?? 100);
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(4);
 const context = { budgetTokens: 2_000, hardTokens: 20_000, instructionBytes: 0 };
 
-/** Two talks side by side, turn by turn: in one, notes are written on older turns before they are left out. */
+/**
+ * Runs two conversations side by side, turn by turn. In one, older turns are summarized before they leave the context
+ * window.
+ */
 test("from a message to the first sentence of its answer, with notes and without", async () => {
   await using withNotes = await startAgent("small");
   await using without = await startAgent();
@@ -19,7 +25,7 @@ test("from a message to the first sentence of its answer, with notes and without
   for (let turn = 0; turn < TURNS; turn++) {
     for (const arm of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       times[arm].push(await firstWordMs(users[arm]));
-      // After each: else the notes of the one talk would be written in the other's turn.
+      // After each turn. Otherwise the summaries of one conversation would be written during the other's turn.
       await sleep(PAUSE_MS);
     }
   }

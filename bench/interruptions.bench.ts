@@ -6,22 +6,22 @@ import type { Speaker } from "../test/support/speaker.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
 import { recordVoice, today } from "./report/voice-record.ts";
 
-/** How many of each kind. Below it, in how many rooms at a time. */
+/** The number of coughs and of interruptions. `ROOMS` is the number of concurrent rooms. */
 const COUNT = Number(process.env["INTERRUPTIONS"] ?? 200);
 const ROOMS = 2;
 const TIMEOUT_MS = 120_000 + COUNT * 8_000;
 const COUGHS_AN_ANSWER = 10;
-/** An answer that takes about 40 s. */
+/** An answer of about 40 s. */
 const LONG =
   "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start. And once more. ".repeat(
     5,
   );
 const QUESTION = "Hold on, what about the weather tomorrow?";
 const NOISES = ["Ahem", "Hm.", "Uh.", "Ha!", 80, 150, 250, 350] as const;
-/** How much of an answer may be missing by chance: sound comes in parts of 10 ms, and its edges are not silent. */
+/** How much of an answer may be missing by chance, because audio comes in 10 ms frames and its edges are not silent. */
 const A_WORD_SECONDS = 0.25;
 
-/** A burst that rises at once and dies away, as a cough does. */
+/** A burst that starts abruptly and decays, like a cough. */
 function cough(ms: number): Int16Array {
   const length = Math.round((SPEECH_RATE * ms) / 1_000);
   return Int16Array.from({ length }, (_, at) => (Math.random() * 2 - 1) * 12_000 * Math.exp((-3 * at) / length));
@@ -31,7 +31,7 @@ async function makeNoise(user: Speaker, noise: (typeof NOISES)[number]): Promise
   await (typeof noise === "number" ? user.play(cough(noise)) : user.say(noise));
 }
 
-/** Has an answer spoken to its end. @returns the seconds of it that were heard */
+/** Has an answer spoken to its end. @returns how many seconds of it were played */
 async function hearAnswer(voice: VoiceAgent, user: Speaker, during: () => Promise<void>): Promise<number> {
   const from = performance.now();
   voice.agent.model.script([reply([text(LONG)])]);
@@ -91,7 +91,7 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
   let stopped = 0;
   await inRooms(async (voice, user) => {
     voice.understand(QUESTION);
-    // A function and no list of answers, because the model is also asked ahead.
+    // A function rather than a list of answers, because preemptive generation also calls the model.
     voice.agent.model.script(({ body }) => {
       const last = JSON.stringify((body["messages"] as object[]).at(-1));
       return reply([text(last.includes("weather") ? "Sunny." : LONG)]);
@@ -113,7 +113,8 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
         () => false,
       );
       await user.untilSilence(1_000, 60_000);
-      // Stopped: "Sunny." takes less than a second, and the rest of the long answer would take half a minute.
+      // The answer was stopped: "Sunny." takes less than a second, whereas the rest of the long answer would take half
+      // a minute.
       if (isHeard && user.secondsHeard(to) < 2) stopped += 1;
     }
   });

@@ -25,7 +25,7 @@ export interface BenchOptions {
   readonly extent: Extent;
   readonly works: readonly WorkName[];
   readonly arms: readonly AgentName[];
-  /** Whether the arms were named: then it is an error when one cannot be installed. */
+  /** Whether the arms were named explicitly. Then it is an error if one cannot be installed. */
   readonly areArmsNamed: boolean;
   readonly isCheck: boolean;
   readonly isRecord: boolean;
@@ -41,14 +41,14 @@ const FLAGS = {
   help: { type: "boolean", default: false },
 } as const;
 
-/** @returns `undefined` when help is asked for. @throws {UsageError} */
+/** @returns `undefined` for `--help`. @throws {UsageError} */
 export function parseBenchOptions(args: readonly string[]): BenchOptions | undefined {
   const { quick, only, arms, turns, check, record, help } = readFlags(args, FLAGS);
   if (help) return undefined;
   const extent = quick ? QUICK : FULL;
   return {
     extent: turns === undefined ? extent : { ...extent, turns: readTurns(turns) },
-    // Left out by default, because the answers measure the floors, too.
+    // Omitted by default, because the work `answers` also measures the floors.
     works: only === undefined ? WORK_NAMES.filter((name) => name !== "floors") : readNames("--only", only, WORK_NAMES),
     arms: arms === undefined ? ARMS : readNames("--arms", arms, ARMS),
     areArmsNamed: arms !== undefined,

@@ -17,7 +17,7 @@ const JOINS = 20;
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** The two sessions are measured in turns, so that both have the same machine. */
+/** The two sessions are measured alternately, so that both see the same load of the machine. */
 test(`what the restore of a talk takes after ${SHORT} turns, and after ${LONG}`, async () => {
   await using database = await tempDatabase();
   const talks: SessionWriter[] = [];
@@ -56,7 +56,7 @@ test(`how soon a worker that joins a room has its session open, after ${SHORT} t
 const restored = (writer: SessionWriter): Promise<Restored> =>
   restore(writer, { archive: createTalkArchive(writer, { model: "m", maxBytes: 20_000 }), resultMaxBytes: 1_000 });
 
-/** Times in ms. If an act returns a function, that is called after it and not measured. */
+/** Measures durations in ms. If `act` returns a function, it is called afterwards and not measured. */
 async function timesOf<Of>(rounds: number, each: readonly Of[], act: (of: Of) => Promise<unknown>) {
   const times = each.map((): number[] => []);
   for (let round = 0; round < rounds; round++)
@@ -69,7 +69,7 @@ async function timesOf<Of>(rounds: number, each: readonly Of[], act: (of: Of) =>
   return times.map((ms) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) }));
 }
 
-/** The memory that one restored session takes. */
+/** Returns the memory of one restored session, in kB. */
 async function heldBy(writer: SessionWriter): Promise<number> {
   await restored(writer);
   collect();

@@ -11,11 +11,11 @@ import { Watching } from "../test/telemetry/watching.ts";
 
 const PAIRS = 300;
 const WARM_UP = 20;
-/** Given explicitly, because this process has registered a provider. */
+/** Passed explicitly, because this process has registered a global provider. */
 const UNWATCHED = createTelemetry({}, { tracerProvider: new ProxyTracerProvider() });
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
 
-/** A turn of two model calls, one tool and about a hundred deltas. */
+/** A turn with two model calls, one tool call and about a hundred deltas. */
 function script(agent: TestAgent): void {
   const words = "It is ten past two, and the sun is out. ".repeat(10);
   agent.model.script([reply([toolUse("look")]), reply([text(words)], { chunking: 4 })]);
@@ -24,7 +24,7 @@ function script(agent: TestAgent): void {
 interface Cost {
   readonly ms: number;
   /**
-   * CPU time of this process, which includes the participant and the model. Other programs change it less than time.
+   * CPU time of this process, including the participant and the model. Other programs affect it less than elapsed time.
    */
   readonly cpuMs: number;
 }
@@ -38,7 +38,10 @@ async function costOfTurn(agent: TestAgent, user: Participant): Promise<Cost> {
   return { ms: performance.now() - from, cpuMs: (own + system) / 1_000 };
 }
 
-/** The watched and the unwatched session are asked in turns, so that both have the same machine. */
+/**
+ * The two sessions, with and without telemetry, are measured alternately, so that both see the same load of the
+ * machine.
+ */
 test("what telemetry costs a turn", async () => {
   await using watching = await Watching.start();
   const { telemetry, logger } = watching;
@@ -52,7 +55,7 @@ test("what telemetry costs a turn", async () => {
   const [unwatched, watched] = [await off.client("user"), await on.client("user")];
   const costs: { readonly off: Cost; readonly on: Cost }[] = [];
   for (let pair = -WARM_UP; pair < PAIRS; pair++) {
-    // Which one goes first changes, too.
+    // The order alternates, too.
     const first = pair % 2 === 0 ? await costOfTurn(off, unwatched) : undefined;
     const watchedCost = await costOfTurn(on, watched);
     const cost = { off: first ?? (await costOfTurn(off, unwatched)), on: watchedCost };

@@ -7,7 +7,6 @@ import { programEnvironment } from "../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** The versions of everything that takes part. */
 export async function readVersions(
   databaseUrl: string,
   arms: readonly AgentName[],

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Benches print; they are no tests, and `npm test` does not run them. */
+/** Benches print results. They are not tests, and `npm test` does not run them. */
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,

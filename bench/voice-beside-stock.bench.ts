@@ -14,16 +14,22 @@ import { recordVoice, today } from "./report/voice-record.ts";
 import { rotate } from "./works/work.ts";
 
 const TURNS = 8;
-/** When an answer of five seconds is interrupted: a little later in each turn, so that no word's end decides. */
+/**
+ * When an answer of five seconds is interrupted. A little later in each turn, so that the result does not depend on
+ * where a word ends.
+ */
 const INTERRUPTED_AFTER_MS = 1_500;
 const LATER_MS = 50;
-/** A silence of this length is a stop, and not a gap between two words. */
+/** A silence this long is a stop, not a gap between two words. */
 const GAP_MS = 400;
 
 const ARMS = ["Parley", "Parley, speculate: false", "agents-js"] as const;
 type ArmName = (typeof ARMS)[number];
 
-/** From a participant's last sound to the agent's first, and from the first sound of an interruption to silence. */
+/**
+ * From the end of the participant's speech to the agent's first sound, and from the first sound of an interruption to
+ * silence.
+ */
 test.each([
   {
     slowMs: 0,
@@ -66,7 +72,7 @@ test.each([
       if (!user) throw new TypeError("unreachable");
       const { to } = await user.sayAloud(SPOKEN_QUESTION);
       const heard = await user.untilSound(to);
-      // Not the first turn, which loads what the others find loaded.
+      // Excludes the first turn, which loads things that later turns reuse.
       if (turn > 0) answered.get(name)?.push(heard - to);
       if (interrupts) {
         await sleep(heard + INTERRUPTED_AFTER_MS + turn * LATER_MS - performance.now());
@@ -85,7 +91,7 @@ test.each([
   });
 });
 
-/** When the agent was silent for the first time after a moment. */
+/** Returns when the agent first became silent after a moment. */
 function stopOf({ heardAt }: Speaker, since: number, before: number): number {
   const sounds = heardAt.filter((at) => at >= since && at < before);
   return sounds.find((at, index) => (sounds[index + 1] ?? Number.POSITIVE_INFINITY) - at > GAP_MS) ?? since;

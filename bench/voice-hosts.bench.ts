@@ -11,9 +11,9 @@ import { tempFolder } from "../test/support/temp-folder.ts";
 import { freePortVariables, runMain } from "../test/worker/support/run-main.ts";
 import { programEnvironment } from "../src/tool/program-environment.ts";
 
-// Measures what talks by voice cost a session host. `VOICE_CASES` has the runs in their order, each as sessions:places,
-// where places are those of one process; with 1 each session has a process of its own. `VOICE_PAUSE` is the pause
-// between questions in seconds, `VOICE_PROFILE` a folder for CPU profiles of all processes.
+// Measures what voice sessions cost a host process. `VOICE_CASES` lists the runs in order, each as sessions:places,
+// where places is the number of sessions per process. With 1, each session has its own process. `VOICE_PAUSE` is the
+// pause between questions in seconds, and `VOICE_PROFILE` a folder for CPU profiles of all processes.
 const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").split(",").map((name) => {
   const [sessions = 0, places = 0] = name.split(":").map(Number);
   return { name, sessions, places };
@@ -21,9 +21,11 @@ const CASES = (process.env["VOICE_CASES"] ?? "1:1,1:50,5:1,5:50,10:50,20:50").sp
 const TURNS = 4;
 /** The pause before a participant speaks again, in seconds. */
 const PAUSE_S = process.env["VOICE_PAUSE"] ?? "5";
-/** Costs are counted for this time, in which all sessions talk. */
+/** Costs are measured during this time, in which all sessions are speaking. */
 const WINDOW_MS = 20_000;
-/** How often a worker looks whether it needs one more host. Joins between two looks share a host. */
+/**
+ * How often a worker checks whether it needs another host process. Sessions that start between two checks share one.
+ */
 const LOOK_EVERY_MS = 5_000;
 const QUESTION = "What is 3 plus 4?";
 
@@ -91,9 +93,9 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
 });
 
 interface Costs {
-  /** Milliseconds of CPU since their start, by what the processes are; of hosts also by thread. */
+  /** Milliseconds of CPU since the start, by the kind of process. For host processes also by thread. */
   readonly cpu: Map<string, number>;
-  /** The memory of each host. A host without sessions has 205. */
+  /** The memory of each host process, in MB. Without sessions it is 205. */
   readonly hostMb: readonly number[];
 }
 
@@ -124,7 +126,7 @@ function costs(mainPid: number, driverPid: number): Costs {
   return { cpu, hostMb };
 }
 
-/** The ids of a process and all its descendants. */
+/** Returns the ids of a process and all its descendants. */
 function family(root: number): number[] {
   const parents = list("/proc")
     .filter((name) => /^\d+$/u.test(name))
@@ -134,7 +136,7 @@ function family(root: number): number[] {
   return found;
 }
 
-/** The CPU time of a process or a thread. */
+/** Returns the CPU time of a process or thread, in ms. */
 function ticksMs(path: string): number {
   const { 11: user = 0, 12: system = 0 } = fields(path);
   return (Number(user) + Number(system)) * 10;

@@ -10,7 +10,7 @@ const TURNS = 8;
 const QUESTION = "What time is it?";
 const ANSWER = "It is ten past two. And the sun is out.";
 
-/** The moments of a turn, in their order. */
+/** The moments of a turn, in order. */
 const PARTS = {
   recogniserAsked: "silence is noticed, the recogniser is asked",
   understood: "the recogniser has answered",
@@ -22,7 +22,7 @@ const PARTS = {
 } as const;
 type Moments = Record<keyof typeof PARTS, number>;
 
-/** From the last sound that the participant sends to the first that it gets, everything on this machine. */
+/** From the participant's last sent sound to the first one received, with everything on this machine. */
 test("from the end of speech to the first sound of the answer", async () => {
   const moments: Partial<Moments> = {};
   watchSent(moments);
@@ -50,7 +50,7 @@ test("from the end of speech to the first sound of the answer", async () => {
     moments.heard = await user.untilSound(to);
     moments.modelAsked = voice.agent.model.requests.at(-1)?.at ?? 0;
     const since = Object.entries(moments).map(([name, at]) => [name, at - to]);
-    // Not the first turn, which loads what the others find loaded.
+    // Excludes the first turn, which loads things that later turns reuse.
     if (turn > 0) turns.push(Object.fromEntries(since) as Moments);
     await user.untilSilence(1_500);
     await sleep(200);
@@ -60,7 +60,7 @@ test("from the end of speech to the first sound of the answer", async () => {
   await recordVoice({ answer: print(turns, PARTS) });
 });
 
-/** Notes when the first frame of an answer is handed to LiveKit's own queue. */
+/** Records when the first frame of an answer enters LiveKit's own queue. */
 function watchSent(moments: Partial<Moments>): void {
   const started = Reflect.get(livekit.AudioOutput.prototype, "onPlaybackStarted") as (at: number) => void;
   vi.spyOn(livekit.AudioOutput.prototype, "onPlaybackStarted").mockImplementation(function (
@@ -75,7 +75,7 @@ function watchSent(moments: Partial<Moments>): void {
 const SLOW_MODEL_MS = 600;
 const AHEAD = { ahead: "asked ahead (voice.speculate)", afterwards: "asked when the turn has ended" } as const;
 
-/** The same with a model whose first word takes time. Turns with and without asking it ahead alternate. */
+/** The same with a model whose first token takes time. Turns with and without preemptive generation alternate. */
 test("from the end of speech to the first sound, with a slow model", async () => {
   await warmUp(QUESTION);
   const agents = [true, false].map(async (speculate) => {
@@ -105,7 +105,7 @@ test("from the end of speech to the first sound, with a slow model", async () =>
   expect(turns).toHaveLength(TURNS);
 });
 
-/** The moments of an interruption, in their order. */
+/** The moments of an interruption, in order. */
 const INTERRUPTION = {
   detected: "speech is detected",
   stopped: "the agent stops its sound",
@@ -114,7 +114,7 @@ const INTERRUPTION = {
 } as const;
 type Interruption = Record<keyof typeof INTERRUPTION, number>;
 
-/** From the first sound that the participant sends over an answer to the last that it gets of it. */
+/** From the first sound that the participant sends during an answer to the last sound received of the answer. */
 test("from the beginning of an interruption to silence", async () => {
   await warmUp(QUESTION);
   const moments = watchInterruptions();
@@ -147,7 +147,10 @@ test("from the beginning of an interruption to silence", async () => {
   await recordVoice({ interruption: print(turns, INTERRUPTION) });
 });
 
-/** Notes when AgentSession detects speech and stops its own, which only AgentSession knows. */
+/**
+ * Records when AgentSession detects speech and when it pauses its output. Only LiveKit's own classes know these
+ * moments.
+ */
 function watchInterruptions(): Partial<Record<"detected" | "stopped", number>> {
   const moments: Partial<Record<"detected" | "stopped", number>> = {};
   const emit = Reflect.get(livekit.AgentSession.prototype, "emit") as livekit.AgentSession["emit"];
@@ -197,7 +200,7 @@ function timed(synthesizer: Synthesizer, moments: Partial<Moments>): Synthesizer
   };
 }
 
-/** Prints least, middle and most of each moment, and returns them by its title. */
+/** Prints the minimum, median and maximum of each moment, and returns them by title. */
 function print<Name extends string>(
   rows: readonly Record<Name, number>[],
   titles: Record<Name, string>,

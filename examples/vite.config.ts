@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 const ROOT = join(import.meta.dirname, "..");
 const worker = { target: `http://127.0.0.1:${process.env["HTTP_PORT"] ?? "8080"}`, changeOrigin: true };
 
-// In a project of its own a page takes both packages from where it installs them, and needs no aliases.
+// Your own project needs no aliases, because both packages are installed there.
 export default defineConfig({
   resolve: {
     alias: {

@@ -8,16 +8,16 @@ import { keepOwnLinks } from "./packages/keep-own-links.ts";
 import { type Package, type RepositoryManifest, toManifest } from "./packages/to-manifest.ts";
 import { installerEnvironment, programEnvironment } from "../src/tool/program-environment.ts";
 
-// npm run build:packages [-- <folder>]: all packages, each in a folder of its own and as a tarball, from one src/. The
-// folder is one below the repository, where the compiler finds the types of what is imported.
+// npm run build:packages [-- <folder>]: builds all packages from one src/, each into its own folder and as a tarball.
+// The folder must be inside the repository, where the compiler finds the types of imported packages.
 
 interface Build extends Package {
-  /** Below the folder of all packages. */
+  /** Relative to the folder of all packages. */
   readonly folder: string;
   readonly tsconfig: string;
-  /** Files that are no TypeScript, and where they go in the package. */
+  /** Files other than TypeScript, and their paths in the package. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Builds more into the folder, and gives its entries. */
+  /** Builds more into the folder, and returns its entry points. */
   readonly buildMore?: (folder: string) => Promise<Readonly<Record<string, string>>>;
 }
 
@@ -36,7 +36,7 @@ const exports = Object.fromEntries(
 
 const target = resolve(process.argv[2] ?? join(ROOT, "dist"));
 const reactManifest = JSON.parse(await readFile(join(ROOT, "clients/react/package.json"), "utf8")) as ReactManifest;
-/** Written below: it names the types of the client that is built before. */
+/** Written below. It refers to the types of the client, which is built first. */
 const REACT_TSCONFIG = join(target, "tsconfig.react.json");
 const REACT_OPTIONS = {
   noEmit: false,
@@ -115,7 +115,7 @@ for (const build of BUILDS) {
   const folder = join(target, build.folder);
   const compiled = join(folder, "dist");
   const compile = [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", build.tsconfig, "--outDir", compiled];
-  // What it does not like goes to stderr: stdout has the tarballs alone.
+  // The compiler's errors go to stderr, because stdout is reserved for the tarballs.
   execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2], env: programEnvironment() });
   for (const [from, to] of Object.entries({ ...build.files, LICENSE: "LICENSE" }))
     await cp(join(ROOT, from), join(folder, to), { recursive: true });

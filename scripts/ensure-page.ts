@@ -6,10 +6,10 @@ import { isNewer } from "./is-newer.ts";
 import { programEnvironment } from "../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-/** Missing in an installation without development's packages. */
+/** Missing if dev dependencies are not installed. */
 export const VITE = join(ROOT, "node_modules/vite/bin/vite.js");
 const PAGE = join(ROOT, "web/dist");
-/** What the page is made of. */
+/** The page's sources. */
 const SOURCES = [
   "web/{src,public}/**/*",
   "web/*.{html,ts}",
@@ -19,8 +19,8 @@ const SOURCES = [
 ];
 
 /**
- * Builds the page that the worker serves, unless the built one is newer than all its sources. In a process of its own: what
- * is built depends on `NODE_ENV`, which a test's process has its own value of.
+ * Builds the page that the worker serves, unless it is newer than all its sources. Uses a separate process, because the
+ * result depends on `NODE_ENV`, which differs in a test's process.
  */
 export async function ensurePage(): Promise<void> {
   if (await isNewer(join(PAGE, "index.html"), SOURCES)) return;
@@ -31,7 +31,7 @@ export async function ensurePage(): Promise<void> {
       cwd: ROOT,
       env: { ...programEnvironment(), NODE_ENV: "production" },
     });
-    // In one step, for whoever reads it meanwhile.
+    // Replaced by a rename, so that nobody reads a half-written page.
     await rm(PAGE, { recursive: true, force: true });
     await rename(folder, PAGE);
   } finally {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** Whether a built file exists and is newer than all files of the repository that match these globs. */
+/** Whether a built file exists and is newer than all repository files that match these globs. */
 export async function isNewer(built: string, sources: readonly string[]): Promise<boolean> {
   if (!existsSync(built)) return false;
   const { mtimeMs } = await stat(built);

@@ -1,14 +1,17 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { MESSAGES, type MessageType } from "../src/protocol/messages/messages.ts";
 
-/** The messages of `proto/opencode/tool.proto`, and what their schemas say of them. */
+/** The messages of `proto/opencode/tool.proto`, and the descriptions in their schemas. */
 const DESCRIPTIONS = {
   tool_call_state: "The state of one tool call",
   permission_request: "What a tool asks of a person",
   permission_response: "What the person says to it, and by the worker: what became of it",
 } as const satisfies Partial<Record<MessageType, string>>;
 
-/** The files of `schemas/` by name: these messages as the worker reads and writes them, in protobuf's JSON names. */
+/**
+ * Returns the files of `schemas/` by name: these messages as the worker reads and writes them, with protobuf's JSON
+ * names.
+ */
 export function messageSchemas(): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(DESCRIPTIONS).map(([type, what]) => {
@@ -17,7 +20,7 @@ export function messageSchemas(): ReadonlyMap<string, string> {
       const description = `${what} (type ${number}).`;
       const { $schema, ...rest } = toJsonSchema(shape, {
         target: "draft-2020-12",
-        // JSON Schema has no words for them: cleaning a text, and that a number is not infinite.
+        // JSON Schema cannot express these: cleaning a string, and that a number is finite.
         ignoreActions: ["transform", "finite"],
         overrideAction: ({ jsonSchema }) => relax(jsonSchema),
       });
@@ -26,7 +29,7 @@ export function messageSchemas(): ReadonlyMap<string, string> {
   );
 }
 
-/** Every JavaScript number that is whole is in these bounds: they tell a reader nothing. */
+/** Removes bounds that every whole JavaScript number satisfies, because they tell a reader nothing. */
 function relax(schema: JsonSchema): JsonSchema {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { describeSizes, type Sizes, sumOf, writeSizes } from "./sizes/write-sizes.ts";
 import { installerEnvironment } from "../src/tool/program-environment.ts";
 
-// npm run sizes: what an installation for production takes, made from the packages as they would be published, and what
-// the Dockerfile puts on top of its base image. With --write it also writes the figures into the pages that have them.
+// npm run sizes: prints the size of a production install, made from the packages as they would be published, and what
+// the Dockerfile adds to its base image. With --write, also writes the figures into the pages that contain them.
 
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["docs/packages.md", "docs/operating.md"];
@@ -47,7 +47,7 @@ async function archiveOf(name: RegExp): Promise<string> {
   return join(packages, file);
 }
 
-/** Bytes of what npm installs for production with one archive, in a folder of its own. */
+/** Installs one archive for production in a new folder. Returns the sizes of the installed packages in bytes. */
 async function install(folder: string, archive: string): Promise<Sizes> {
   const cwd = join(place, folder);
   await mkdir(cwd);
@@ -59,7 +59,7 @@ async function install(folder: string, archive: string): Promise<Sizes> {
   return sizesOf(join(cwd, "node_modules"));
 }
 
-/** Bytes of what the Dockerfile copies and installs, made by its own commands. */
+/** Runs the Dockerfile's own commands. Returns the sizes of what it copies and installs, in bytes. */
 async function layersOf(image: string): Promise<Sizes> {
   await mkdir(image);
   for (const name of ["package.json", "package-lock.json"]) await cp(join(ROOT, name), join(image, name));
@@ -79,7 +79,7 @@ async function layersOf(image: string): Promise<Sizes> {
   return new Map(folders);
 }
 
-/** Bytes of each package's files, without those of the packages below it. */
+/** Returns the size of each package's files in bytes, without those of packages nested in it. */
 async function sizesOf(modules: string): Promise<Sizes> {
   const sizes = new Map<string, number>();
   const entries = await readdir(modules, { recursive: true, withFileTypes: true });

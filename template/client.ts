@@ -1,4 +1,4 @@
-// A participant with a tool of its own, which runs here: npm run client -- "notify me that dinner is ready"
+// A participant with its own tool, which runs in this process: npm run client -- "notify me that dinner is ready"
 import { Room } from "@livekit/rtc-node";
 import { connect } from "@parley/client";
 import { z } from "zod";
@@ -11,7 +11,7 @@ const response = await fetch(`http://127.0.0.1:${HTTP_PORT}/token`, {
 });
 const { token, livekitUrl } = (await response.json()) as { token: string; livekitUrl: string };
 const room = new Room();
-// Text only: it plays no sound.
+// Text only, so do not subscribe to audio.
 await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
 
 const parley = await connect(room);

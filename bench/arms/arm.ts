@@ -1,7 +1,7 @@
 import { cpuOfTree } from "./processes.ts";
 import { type LivekitServer, Talk, type ToolWay } from "./talk.ts";
 
-/** What is compared. `floor` is the least that any agent needs on this machine. */
+/** The agents that are compared. `floor` is the minimum that any agent needs on this machine. */
 export type ArmName = "parley" | "agents-js" | "agents-python" | "floor";
 
 export const ARM_TITLES: Readonly<Record<ArmName, string>> = {
@@ -16,13 +16,13 @@ interface ArmParts {
   readonly pid: number;
   readonly livekit: LivekitServer;
   readonly toolWay: ToolWay;
-  /** Ends the agent, then what it needs. */
+  /** Stops the agent, then the services it needs. */
   readonly cleanup: AsyncDisposableStack;
 }
 
 let rooms = 0;
 
-/** One of the agents, with a livekit-server of its own. */
+/** One of the agents, with its own livekit-server. */
 export class Arm implements AsyncDisposable {
   readonly name: ArmName;
   readonly #parts: ArmParts;
@@ -36,13 +36,13 @@ export class Arm implements AsyncDisposable {
     return this.#parts.livekit;
   }
 
-  /** Joins a room of its own. */
+  /** Joins a new room. */
   async join(question: "plain" | "tool"): Promise<Talk> {
     const { livekit, toolWay } = this.#parts;
     return Talk.join(livekit, `${this.name}-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
   }
 
-  /** Does some work. @returns the CPU time of the process that has computed most meanwhile, which is the session's */
+  /** Runs `work`. @returns the CPU time of the process that used the most meanwhile, which is the session's process */
   async cpuOf(work: () => Promise<void>): Promise<number> {
     const before = cpuOfTree(this.#parts.pid);
     await work();

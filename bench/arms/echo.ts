@@ -1,6 +1,6 @@
 import { loadRtcNode } from "../../src/livekit/load-rtc-node.ts";
 
-/** A participant, as a process, that sends back what it gets: packets, text streams, RPCs. */
+/** A participant in its own process that echoes packets, text streams and RPCs. */
 const [url = "", token = ""] = process.argv.slice(2);
 const { Room, RoomEvent } = await loadRtcNode();
 const room = new Room();

@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { clockMs } from "../clock.ts";
 
-/** One call to a client: when its request went out, and how long it was until its result was accepted. */
+/** One call to a client: when its request was sent, and how long it took until its result was accepted. */
 export interface NotedCall {
   readonly sentAt: number;
   readonly ms: number;
 }
 
-// Loaded before a session's process, which makes one call at a time and leaves them in this folder. A result's Ack is handed to LiveKit in the moment in which
-// the result is accepted. Checked with @livekit/rtc-node 0.13.35: it asks for the address of all bytes that it is to send.
+// Preloaded into the processes of sessions. Expects one call at a time, and writes all calls into this folder at exit.
+// A result's Ack is passed to LiveKit at the moment when the result is accepted, so we take the time there. Checked
+// with @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
 const folder = process.env["BENCH_CALLS_FOLDER"];
 if (folder !== undefined) {
   const calls: NotedCall[] = [];

@@ -7,18 +7,18 @@ import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
 import { Arm } from "./arm.ts";
 import { endTree } from "./processes.ts";
 
-/** The instructions of all agents. Their only tool is the participant's. */
+/** All agents have these instructions. Their only tool is the participant's. */
 const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
 
 interface ParleyParts {
   readonly databaseUrl: string;
   readonly modelUrl: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Further fields of parley.config.ts. */
+  /** Additional fields of parley.config.ts. */
   readonly config?: JsonObject;
 }
 
-/** Starts a worker as `npm run worker` does: with record and metrics, without export of telemetry. */
+/** Starts a worker like `npm run worker`, with the record and metrics, but without exporting telemetry. */
 export async function startParley({ databaseUrl, modelUrl, env = {}, config: more }: ParleyParts): Promise<Arm> {
   await using starting = new AsyncDisposableStack();
   const { path: folder } = starting.use(await tempFolder());

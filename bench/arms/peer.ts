@@ -10,7 +10,7 @@ import { installerEnvironment } from "../../src/tool/program-environment.ts";
 const PEERS = join(import.meta.dirname, "../peers");
 const START_MS = 120_000;
 
-/** A folder with packages of its own. */
+/** A folder with its own packages. */
 interface Installable {
   readonly folder: string;
   /** A file that exists once the packages are installed. */
@@ -26,7 +26,7 @@ interface PeerKind extends Installable {
 
 const NPM = { proof: "node_modules/.package-lock.json", install: [["npm", "ci", "--no-audit", "--no-fund"]] } as const;
 
-/** Other projects' clients, to measure their bundles. */
+/** Other projects' clients, for measuring their bundles. */
 export const CLIENTS: Installable = { folder: join(PEERS, "clients"), ...NPM };
 
 export const AGENTS_JS: PeerKind = {
@@ -52,7 +52,7 @@ export const AGENTS_PYTHON: PeerKind = {
   modelVariables: (url) => ({ ANTHROPIC_BASE_URL: `${url}/agents-python`, ANTHROPIC_API_KEY: "bench" }),
 };
 
-/** Installs the packages, unless they are there. @throws when that is not possible here */
+/** Installs the packages, unless they are installed already. @throws when that is not possible on this machine */
 export function installPeer({ folder, proof, install }: Installable, progress: (line: string) => void): void {
   if (existsSync(join(folder, proof))) return;
   progress(`installing ${folder}`);
@@ -60,7 +60,7 @@ export function installPeer({ folder, proof, install }: Installable, progress: (
     execFileSync(command, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"], env: installerEnvironment() });
 }
 
-/** Starts a stock agent as its documentation says. Returns when LiveKit would give it rooms. */
+/** Starts a stock agent as documented. Resolves when it is registered with LiveKit. */
 export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> {
   await using starting = new AsyncDisposableStack();
   const livekit = await startOwnLivekit();
@@ -71,7 +71,7 @@ export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> 
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
-      // With any other value rtc-node logs everything that it does.
+      // With any other value, rtc-node logs everything it does.
       NODE_ENV: "production",
       LIVEKIT_URL: livekit.url,
       LIVEKIT_API_KEY: livekit.apiKey,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Linux tells times in hundredths of a second. */
+/** Linux counts CPU time in hundredths of a second. */
 const MS_A_TICK = 10;
 const END_MS = 6_000;
 
@@ -10,13 +10,16 @@ interface Seen {
   readonly cpuMs: number;
 }
 
-/** The CPU time of a process and all its descendants, by process id, in all threads. */
+/** Returns the CPU time of a process and all its descendants, in all threads, by process id. */
 export function cpuOfTree(pid: number): ReadonlyMap<number, number> {
   const all = listProcesses();
   return new Map(treeOf(pid, all).map((each) => [each, all.get(each)?.cpuMs ?? 0]));
 }
 
-/** Ends a process and all its descendants: asks it first, and kills what is left. Returns when none runs any more. */
+/**
+ * Terminates a process and all its descendants, and kills those that do not exit in time. Resolves when none is
+ * running.
+ */
 export async function endTree(pid: number): Promise<void> {
   const until = performance.now() + END_MS;
   let left = treeOf(pid, listProcesses());
@@ -25,7 +28,7 @@ export async function endTree(pid: number): Promise<void> {
     if (performance.now() > until) for (const each of left) signal(each, "SIGKILL");
     await sleep(50);
     const all = listProcesses();
-    // Includes what they have started meanwhile.
+    // Includes processes that they started in the meantime.
     left = [...new Set(left.flatMap((each) => treeOf(each, all)))];
   }
 }
@@ -39,7 +42,7 @@ function listProcesses(): ReadonlyMap<number, Seen> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return new Map(
     pids.flatMap((pid) => {
-      // The name before the fields, in parentheses, may hold blanks.
+      // The name before the fields is in parentheses and may contain spaces.
       const fields = contentOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
       const { 0: state, 1: parent, 11: inUser, 12: inSystem } = fields;
       if (state === undefined || state === "Z") return [];
@@ -52,7 +55,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended.
+    // It has exited.
   }
 }
 

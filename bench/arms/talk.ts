@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AccessToken } from "livekit-server-sdk";
-// A type alone: `loadRtcNode` loads the module itself, and directs its log.
+// Only the type: `loadRtcNode` loads the module itself and redirects its log.
 import type { Room } from "@livekit/rtc-node";
 import { connect, type Parley, roomTransport } from "../../src/client/index.ts";
 import { loadRtcNode } from "../../src/livekit/load-rtc-node.ts";
@@ -8,9 +8,9 @@ import { forgetRoom, hearOwnEvents } from "../../src/livekit/room-events.ts";
 import { clockMs } from "../clock.ts";
 import { timedTransport } from "./timed-transport.ts";
 
-/** How a participant offers the tool `look_up`: by Parley's SDK, as an RPC method, or not at all. */
+/** How a participant offers the tool `look_up`: through Parley's SDK, as an RPC method, or not at all. */
 export type ToolWay = "parley" | "rpc" | "none";
-/** `long` gets a long answer, `input` a long input for the tool. */
+/** `long` gets a long answer, and `input` a long tool input. */
 export type Question = "plain" | "tool" | "long" | "input";
 const WORDS = {
   plain: { text: "What time is it?", mark: "q" },
@@ -25,7 +25,7 @@ export interface LivekitServer {
   readonly apiSecret: string;
 }
 
-/** One question and its answer. Times are by `clockMs`. */
+/** One question and its answer. Times are from `clockMs`. */
 export interface Asked {
   readonly id: string;
   readonly askedAt: number;
@@ -36,14 +36,14 @@ export interface Asked {
   readonly toolReturnedAt: number | undefined;
 }
 
-/** Of many rooms at once, those for which a process each is started may wait for a minute. */
+/** When many rooms are created at once, an agent that starts a process per room may need a minute. */
 const JOIN_MS = 120_000;
 const ANSWER_MS = 60_000;
-/** How many characters at its end are searched for the end of an answer. */
+/** How many characters at the end of the received text are searched for the end of an answer. */
 const TAIL = 100;
 let last = 0;
 
-/** A participant that asks on `lk.chat` and reads `lk.transcription`, as any LiveKit client may. */
+/** A participant that asks on `lk.chat` and reads `lk.transcription`, like any LiveKit client. */
 export class Talk implements AsyncDisposable {
   /** Time from joining until the agent listens. */
   readonly joinMs: number;
@@ -86,8 +86,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * @param deltas how long the answer or the input is, for `long` and `input`
-   * @throws when the whole answer did not come in time
+   * @param deltas the length of the answer or the tool input, for `long` and `input`
+   * @throws when the answer was not complete in time
    */
   async ask(question: Question, deltas?: number): Promise<Asked> {
     const id = (++last).toString(36).padStart(6, "0");
@@ -104,7 +104,10 @@ export class Talk implements AsyncDisposable {
     return { id, askedAt, ...times };
   }
 
-  /** The times, in ms, in which tool results were acknowledged since the last call of this; with Parley's SDK only. */
+  /**
+   * Returns the acknowledgement times of the tool results since the previous call of this method, in ms. Only with
+   * Parley's SDK.
+   */
   takeResultAcks(): number[] {
     return this.#state.resultAcks.splice(0);
   }
@@ -118,7 +121,7 @@ export class Talk implements AsyncDisposable {
 
 type Times = Omit<Asked, "id" | "askedAt">;
 
-/** What the room's handlers have received in a talk. */
+/** What a room's handlers have received. */
 class TalkState {
   readonly resultAcks: number[] = [];
   #id = "";
@@ -140,7 +143,7 @@ class TalkState {
     try {
       for await (const text of texts) this.#hear(text);
     } catch {
-      // We left before the stream was closed. Whoever waits for its words has a time limit.
+      // We left before the stream was closed. Waiting callers have a timeout.
     }
   }
 
@@ -175,7 +178,7 @@ async function offerBySdk(room: Room, state: TalkState): Promise<Parley> {
   return parley;
 }
 
-/** Whether an agent reads messages already, which it says by an attribute. */
+/** Whether an agent reports in its attribute that it is listening. */
 function isListening({ attributes }: { readonly attributes: Readonly<Record<string, string>> }): boolean {
   return attributes["lk.agent.state"] === "listening";
 }

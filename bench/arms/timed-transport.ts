@@ -2,7 +2,7 @@ import type { Transport } from "../../src/client/index.ts";
 import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { clockMs } from "../clock.ts";
 
-/** The transport, and how long each ToolUseResult took to be acknowledged. */
+/** Wraps a transport and reports how long each ToolUseResult took to be acknowledged. */
 export function timedTransport(transport: Transport, onResultAck: (ms: number) => void): Transport {
   const sent = new Map<number, number>();
   return Object.assign(Object.create(transport) as Transport, {

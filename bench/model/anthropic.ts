@@ -1,6 +1,6 @@
 import type { Step } from "./messages.ts";
 
-/** A step as server-sent events of Anthropic's Messages API. */
+/** Formats a step as server-sent events of Anthropic's Messages API. */
 export function* toAnthropicEvents(step: Step, toolUseId: string): Generator<string> {
   const isTool = step.kind === "tool_input";
   const usage = { input_tokens: 100, output_tokens: 1 };

@@ -1,6 +1,6 @@
 import type { Step } from "./messages.ts";
 
-/** A step as server-sent events of OpenAI's Chat Completions. */
+/** Formats a step as server-sent events of OpenAI's Chat Completions. */
 export function* toOpenAiEvents(step: Step, toolCallId: string): Generator<string> {
   yield toSse({ role: "assistant", content: "" });
   const isTool = step.kind === "tool_input";

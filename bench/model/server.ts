@@ -10,20 +10,22 @@ import { toOpenAiEvents } from "./openai.ts";
 import { SPOKEN_QUESTION } from "./start-model.ts";
 
 /**
- * A model as a process, which answers at once or after a given time. It serves the Messages API and Chat Completions,
- * with the same words in the same pieces, and OpenAI's API for a recogniser and a voice. It looks only for the mark of
- * the last question, so that a long history takes it no longer.
+ * A model in its own process, which answers at once or after a fixed delay. It serves the Messages API and Chat
+ * Completions with the same text in the same pieces, and OpenAI's API for speech recognition and synthesis. It looks
+ * only for the mark of the last question, so a long history does not slow it down.
  */
 const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
-/** The answer to a question without a mark. After its first sentence it has no pause that looks like a stop. */
+/**
+ * The answer to a question without a mark. After its first sentence it has no pause long enough to count as silence.
+ */
 const SPOKEN_ANSWER = "It is ten past two. One two three four five six seven eight nine ten.";
 const PIECE = 8;
-/** `[q-id]` asks for words, `[t-id]` for the tool, `[l-deltas-id]` for long words, `[i-deltas-id]` for a long input. */
+/** `[q-id]` requests text, `[t-id]` a tool call, `[l-deltas-id]` a long text, `[i-deltas-id]` a long tool input. */
 const MARKS = ["[q-", "[t-", "[l-", "[i-"];
 let calls: ModelCall[] = [];
 
 const SLOW_MS = Number(process.argv[2]);
-/** OpenAI's sound has another sample rate than espeak-ng's: it sounds a tenth too fast. */
+/** Its sample rate differs from that of OpenAI's audio, so it sounds a tenth too fast. */
 const espeak = new EspeakPackage();
 
 function plan(body: string): { readonly id: string; readonly step: Step } {

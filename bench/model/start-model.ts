@@ -6,17 +6,17 @@ import { programEnvironment } from "../../src/tool/program-environment.ts";
 
 export interface Model extends AsyncDisposable {
   readonly url: string;
-  /** The calls since the last time, by the question's mark, in the order in which they came. */
+  /** Returns the calls since the previous request, by question id, in order of arrival. */
   readonly takeCalls: () => Promise<ReadonlyMap<string, readonly ModelCall[]>>;
 }
 
-/** The words that its recogniser returns, whatever it hears. */
+/** The text that its recognizer always returns. */
 export const SPOKEN_QUESTION = "What time is it?";
 
 /**
- * Starts the model in a process of its own, so that it does not delay the participants, nor they the model.
+ * Starts the model in its own process, so that the model and the participants do not delay each other.
  *
- * @param options.slowMs time to the first word of an answer
+ * @param options.slowMs delay before an answer starts
  */
 export async function startModel({ slowMs = 0 } = {}): Promise<Model> {
   const child = fork(fileURLToPath(new URL("server.ts", import.meta.url)), [String(slowMs)], {

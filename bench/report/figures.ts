@@ -1,6 +1,6 @@
 import type { ArmName } from "../arms/arm.ts";
 
-/** The figures in the table's order: the name in JSON, the title for people, and the unit. */
+/** The figures in table order: the name in JSON, the title for people, and the unit. */
 export const FIGURES = {
   answer: { title: "question → whole answer", unit: "ms" },
   firstWord: { title: "question → first word", unit: "ms" },
@@ -47,7 +47,7 @@ export const FIGURES = {
 } as const satisfies Record<string, { readonly title: string; readonly unit: string }>;
 export type FigureName = keyof typeof FIGURES;
 
-/** Quantiles of all values, and the band of the rounds' medians, which is the noise. */
+/** Quantiles of all values, and the medians of the rounds, whose spread is the noise. */
 export interface Figure {
   readonly count: number;
   readonly p50: number;
@@ -56,7 +56,7 @@ export interface Figure {
 }
 export type Figures = Partial<Record<FigureName, Partial<Record<ArmName, Figure>>>>;
 
-/** The ratios that are watched: a figure of one arm divided by another one of the same round. */
+/** The ratios to watch: a figure of one arm divided by another figure of the same round. */
 export const RATIOS: readonly Ratio[] = [
   { of: ["answer", "parley"], to: ["answer", "agents-js"] },
   { of: ["answer", "parley"], to: ["answer", "agents-python"] },
@@ -88,7 +88,7 @@ interface Ratio {
   readonly to: readonly [FigureName, ArmName];
 }
 
-/** The median of the rounds' ratios, and their band. */
+/** The median of the rounds' ratios, with the lowest and the highest. */
 export interface RatioFigure extends Ratio {
   readonly value: number;
   readonly low: number;

@@ -2,7 +2,7 @@ import type { Profile } from "../works/profile.ts";
 import type { Extent } from "../works/work.ts";
 import type { Figures, RatioFigure } from "./figures.ts";
 
-/** One run, as it is written to bench/results/. */
+/** One run, as written to bench/results/. */
 export interface Result {
   /** ISO 8601 */
   readonly at: string;
@@ -10,14 +10,14 @@ export interface Result {
     readonly cpu: string;
     readonly cores: number;
     readonly memoryGb: number;
-    /** The load average of the minute before the run: 0 on a quiet machine. */
+    /** The one-minute load average before the run. 0 on an idle machine. */
     readonly loadBefore: number;
   };
   readonly versions: Readonly<Record<string, string>>;
   readonly extent: Extent;
   readonly figures: Figures;
   readonly ratios: readonly RatioFigure[];
-  /** The CPU time of the session's process in a turn, in ms by module and by function; undefined: not measured. */
+  /** The CPU time of the session's process per turn, in ms, by module and by function. `undefined` if not measured. */
   readonly profile: Profile | undefined;
   /** Sizes in kB, by title. */
   readonly bundles: Readonly<Record<string, number>>;

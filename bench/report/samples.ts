@@ -26,7 +26,10 @@ export class Samples {
   }
 }
 
-/** The ratios for which both figures were measured. Of two lists of rounds, the shorter one's length is compared. */
+/**
+ * Returns the ratios for which both figures were measured. If one has fewer rounds, the additional rounds of the other
+ * are ignored.
+ */
 export function toRatios(figures: Figures): RatioFigure[] {
   return RATIOS.flatMap((ratio) => {
     const [of, to] = [ratio.of, ratio.to].map(([figure, arm]) => figures[figure]?.[arm]?.rounds);

@@ -2,7 +2,7 @@ import { ARM_TITLES, type ArmName } from "../arms/arm.ts";
 import { type Figure, FIGURES, type FigureName, type RatioFigure } from "./figures.ts";
 import type { Result } from "./result.ts";
 
-/** A result as Markdown tables, which also read well in a terminal. */
+/** Formats a result as Markdown tables, which also read well in a terminal. */
 export function toTables(result: Result): string {
   const { figures, ratios, profile, bundles } = result;
   const arms = (Object.keys(ARM_TITLES) as ArmName[]).filter((arm) => Object.values(figures).some((own) => own[arm]));
@@ -30,7 +30,7 @@ export function toTables(result: Result): string {
     .join("\n\n");
 }
 
-/** A line that says what was measured, on which machine and with which versions. */
+/** Describes in one line what was measured, on which machine and with which versions. */
 export function toSetting({ at, machine, versions, extent }: Result): string {
   const parts = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const isQuiet = machine.loadBefore < machine.cores / 2;
@@ -53,7 +53,7 @@ function toCell(figure: Figure | undefined): string {
   return count === rounds.length ? `${p50}${band}` : `${p50}; ${p95}${band}`;
 }
 
-/** Markdown; an empty text without rows. */
+/** Formats a Markdown table. Returns an empty string if there are no rows. */
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const widths = header.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));

@@ -6,19 +6,19 @@ const ROOT = join(import.meta.dirname, "../..");
 const RECORDED = join(ROOT, "bench/results/voice.json");
 const PAGE = join(ROOT, "docs/voice.md");
 
-/** Least, middle and most, in ms. */
+/** Minimum, median and maximum, in ms. */
 export type Spread = readonly [number, number, number];
 
 /** Medians in ms, by agent. */
 type Medians = Readonly<Record<"Parley" | "Parley, speculate: false" | "agents-js", number>>;
 
-/** What docs/voice.md says was measured. Each bench that ends with `RECORD=1` replaces its own part. */
+/** The measurements in docs/voice.md. Each bench that runs with `RECORD=1` replaces its own part. */
 export interface VoiceRecord {
-  /** From a participant's last sound, by moment. */
+  /** Measured from the end of the participant's speech, by moment. */
   readonly answer: Readonly<Record<string, Spread>>;
-  /** From the first sound of an interruption, by moment. */
+  /** Measured from the first sound of an interruption, by moment. */
   readonly interruption: Readonly<Record<string, Spread>>;
-  /** Beside a stock agent. `at` is a date, as 2026-11-25. */
+  /** Compared with a stock agent. `at` is a date such as 2026-11-25. */
   readonly beside: { readonly at: string; readonly medians: Readonly<Record<string, Medians>> };
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
   readonly interruptions: { readonly at: string; readonly count: number; readonly stopped: number };
@@ -28,7 +28,7 @@ export async function readVoiceRecord(): Promise<VoiceRecord> {
   return JSON.parse(await readFile(RECORDED, "utf8")) as VoiceRecord;
 }
 
-/** Records what a bench has measured, and writes it into docs/voice.md. Does nothing without `RECORD=1`. */
+/** Records a bench's measurements and writes them into docs/voice.md. Does nothing without `RECORD=1`. */
 export async function recordVoice(
   change: Partial<VoiceRecord> | ((known: VoiceRecord) => Partial<VoiceRecord>),
 ): Promise<void> {
@@ -42,9 +42,9 @@ export async function recordVoice(
 export const today = () => new Date().toISOString().slice(0, 10);
 
 /**
- * A page with the recorded figures in the place of those between `<!-- recorded: … -->` and `<!-- /recorded -->`.
+ * Replaces the figures between `<!-- recorded: … -->` and `<!-- /recorded -->` in a page.
  *
- * @throws {TypeError} for a page without each of these places once
+ * @throws {TypeError} if the page does not have each of these places exactly once
  */
 export function writeVoice(page: string, record: VoiceRecord): string {
   const { coughs, interruptions } = record;

@@ -6,7 +6,7 @@ import { rolldown } from "rolldown";
 const SDK = join(import.meta.dirname, "../../src/client/index.ts");
 const CLIENTS = join(import.meta.dirname, "../peers/clients");
 
-/** The imports of a page, by the page's title. */
+/** The imports of a page, by title. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
   "Parley's SDK alone": [SDK],
   "livekit-client alone": ["livekit-client"],
@@ -18,9 +18,9 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The sizes of these pages in kB, by title: bundled for browsers, minified and gzipped. */
+/** Returns the pages' sizes in kB by title: bundled for browsers, minified and gzipped. */
 export async function measureBundles(): Promise<Readonly<Record<string, number>>> {
-  // Beside node_modules, so that the imports are found.
+  // Next to node_modules, so that the imports can be resolved.
   const folder = await mkdtemp(join(CLIENTS, "page-"));
   try {
     const sizes = Object.entries(PAGES).map(async ([title, names], index) => {

@@ -2,14 +2,14 @@ import type { Arm } from "../arms/arm.ts";
 import type { Talk } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
-/** All sessions of one agent ask at the same moment. */
+/** All sessions of one agent ask at the same time. */
 export const burst: Work = {
   name: "burst",
   hasArms: true,
   async run({ arms, extent, samples, progress }) {
     await using open = new AsyncDisposableStack();
     const talks = new Map<Arm, Talk[]>();
-    // Python's processes for so many sessions would take 7 GB.
+    // Python's processes for this many sessions would take 7 GB.
     for (const arm of arms.filter(({ name }) => name !== "agents-python")) {
       progress(`burst: ${extent.sessions} sessions with ${arm.name}`);
       const own = await repeat(extent.sessions, async () => open.use(await arm.join("plain")));

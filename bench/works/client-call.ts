@@ -7,7 +7,7 @@ import { clockMs } from "../clock.ts";
 import { openFloors } from "./floors.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
-/** A call to a client as the session's process sees it, beside bare packets in the same rounds. */
+/** A call to a client as measured in the session's process, with bare packets in the same rounds for comparison. */
 export const clientCall: Work = {
   name: "client-call",
   hasArms: false,

@@ -8,7 +8,7 @@ import type { Work } from "./work.ts";
 const SENTENCES = 20_000;
 const TEXTS = 2_000;
 
-/** What the SDK itself costs, in a room in memory: to take a sentence beside bare decoding, and to send a text. */
+/** The SDK's own cost, in an in-memory room: receiving a sentence, compared with bare decoding, and sending a text. */
 export const clientSdk: Work = {
   name: "client",
   hasArms: false,
@@ -26,7 +26,7 @@ export const clientSdk: Work = {
       const startedAt = clockMs();
       for (let index = 0; index < TEXTS; index++) await parley.sendText("What time is it?").acknowledged;
       const sent = ((clockMs() - startedAt) * 1_000) / TEXTS;
-      // The first round warms up.
+      // The first round is a warm-up.
       if (round < 0) continue;
       samples.add("clientMessage", "parley", { round, values: [taken] });
       samples.add("clientMessage", "floor", { round, values: [bare] });

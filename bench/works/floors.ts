@@ -12,13 +12,13 @@ import type { FigureName } from "../report/figures.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 import { programEnvironment } from "../../src/tool/program-environment.ts";
 
-/** The length of a small tool request with its envelope. */
+/** The size of a small tool request with its envelope. */
 const PACKET_BYTES = 300;
 
 /** A turn has such pauses between its packets, in which processes and cores go to sleep. */
 const PAUSE_MS = 10;
 
-/** The least that any agent needs, measured one by one: network hops, model calls, SQL statements. */
+/** The minimum that any agent needs, measured separately: network hops, model calls, SQL statements. */
 export const floors: Work = {
   name: "floors",
   hasArms: false,
@@ -75,7 +75,7 @@ async function callModel(client: Anthropic): Promise<void> {
   if (!text.endsWith("That was floor.")) throw new Error(`The model said: ${text}`);
 }
 
-/** Connects two participants in two processes, of which one sends everything back. */
+/** Connects two participants in two processes, one of which echoes everything. */
 async function openHops() {
   await using opening = new AsyncDisposableStack();
   const livekit = await startOwnLivekit();

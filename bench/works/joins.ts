@@ -18,7 +18,7 @@ export const joins: Work = {
           await using talk = await arm.join("plain");
           return talk.joinMs;
         });
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round >= 0) samples.add("join", arm.name, { round, values });
       }
     }

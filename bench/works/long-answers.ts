@@ -9,10 +9,10 @@ const LENGTHS = [
   { question: "input", deltas: 12_000, figure: "input12k" },
 ] as const satisfies readonly { readonly figure: FigureName; readonly [key: string]: unknown }[];
 const ROUNDS = 3;
-/** A pause, so that work after an answer is counted with that answer. */
+/** A pause, so that work after an answer is counted for that answer. */
 const REST_MS = 1_000;
 
-/** Long answers and long tool inputs: a delta of a long one must cost what one of a short one does. */
+/** Long answers and long tool inputs. A delta of a long one must not cost more than a delta of a short one. */
 export const longAnswers: Work = {
   name: "long-answers",
   hasArms: true,
@@ -20,11 +20,11 @@ export const longAnswers: Work = {
     for (let round = 0; round < ROUNDS; round++)
       for (const arm of rotate(arms, round)) {
         progress(`long answers, round ${round + 1} of ${ROUNDS}, ${arm.name}`);
-        // A new talk each time: the history is not what is measured.
+        // A new session each time, so that the history is not measured.
         await using talk = await arm.join("tool");
         await talk.ask("plain");
         for (const { question, deltas, figure } of LENGTHS) {
-          // Not for others: an RPC takes so long an input only if both ends speak its second version.
+          // Not for other agents: an RPC accepts such a long input only if both ends support version 2.
           if (question === "input" && arm.name !== "parley") continue;
           const cpuMs = await arm.cpuOf(async () => {
             await talk.ask(question, deltas);

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Asked } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
-/** Parley takes 50 texts a second from a participant, and refuses more. */
+/** Parley accepts 50 texts per second from a participant and rejects more. */
 const LEAST_MS_A_TURN = 25;
 
-/** The same short question after many turns: what a turn costs must not grow with its talk. */
+/** The same short question after many turns: a turn's cost must not grow with its conversation. */
 export const longTalk: Work = {
   name: "long-talk",
   hasArms: true,

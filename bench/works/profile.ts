@@ -8,7 +8,7 @@ import { type Bench, repeat } from "./work.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const MODULES = 20;
 const FUNCTIONS = 30;
-/** Smaller shares are chance. */
+/** Smaller values are noise. */
 const LEAST_MS = 0.01;
 
 interface CpuProfile {
@@ -26,13 +26,16 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** The CPU time of the session's process in a turn, in ms by module and by function, largest first; with sampling. */
+/**
+ * The CPU time of the session's process per turn, in ms, by module and by function, largest first. Includes the cost of
+ * sampling.
+ */
 export interface Profile {
   readonly modules: Readonly<Record<string, number>>;
   readonly functions: Readonly<Record<string, number>>;
 }
 
-/** Measures plain turns, in a process that has warmed up. */
+/** Profiles plain turns in a process that has warmed up. */
 export async function measureProfile({ databaseUrl, model, extent, progress }: Bench): Promise<Profile> {
   progress("profile of a turn");
   await using folder = await tempFolder();
@@ -76,7 +79,7 @@ function selfTimes({ nodes, samples, timeDeltas, startTime }: CpuProfile, window
   return selves;
 }
 
-/** The place of each node. A native function is counted for the module that calls it. */
+/** Returns the place of each node. A native function is counted for the module that calls it. */
 function placesOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Omit<SelfTime, "ms">> {
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -92,7 +95,7 @@ function placesOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Omit<SelfT
   );
 }
 
-/** A package's name, a folder of `src/`, or a module of Node. */
+/** Returns the name of a package, a folder of `src/`, or a Node module. */
 function toModule(url: string): string {
   const packageName = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1];
   if (packageName !== undefined) return packageName;

@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { rotate, type Work } from "./work.ts";
 
-/** Each takes a peer that starts a process for each room about a minute. */
+/** A stock agent that starts a process per room needs about a minute for each round. */
 const MOST_ROUNDS = 3;
-/** The rooms before end meanwhile, and peers start processes for the next. */
+/** In this time the previous rooms end, and stock agents start processes for the next. */
 const REST_MS = 10_000;
 
-/** Many rooms are made in the same moment: from joining to an agent that listens, for each, and for the last. */
+/**
+ * Many rooms are created at once. Measures the time from joining to an agent that listens, for each room and for the
+ * last.
+ */
 export const roomsAtOnce: Work = {
   name: "rooms-at-once",
   hasArms: true,
   async run({ arms, extent, samples, progress }) {
-    // Python's processes for so many sessions would take 7 GB.
+    // Python's processes for this many sessions would take 7 GB.
     const own = arms.filter(({ name }) => name !== "agents-python");
-    // What an agent loads with its first room.
+    // Has each agent load what it loads with its first room.
     for (const arm of own) await (await arm.join("plain"))[Symbol.asyncDispose]();
     for (let round = 0; round < Math.min(extent.rounds, MOST_ROUNDS); round++) {
       progress(`${extent.rooms} rooms at once, round ${round + 1}`);

@@ -5,11 +5,11 @@ import type { Talk } from "../arms/talk.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
 const DELAY_MS = 100;
-/** A pause as in a talk of people, in which the rest of the last turn is stored. */
+/** A pause as between people's turns, in which the rest of the last turn is stored. */
 const PAUSE_MS = 1_000;
 const QUESTIONS = 8;
 
-/** The same questions with a database that answers at once, and with one that delays every answer. */
+/** The same questions with a database that responds at once, and with one that delays every response. */
 export const slowDatabase: Work = {
   name: "slow-database",
   hasArms: false,

@@ -4,7 +4,7 @@ import type { OtlpSpan } from "../../test/support/servers/otlp-decode.ts";
 import type { FigureName } from "../report/figures.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
-/** How the time of a turn with one client tool is spent, by the turn's own spans. */
+/** How the time of a turn with one client tool is spent, according to the turn's own spans. */
 export const spans: Work = {
   name: "spans",
   hasArms: false,

@@ -2,21 +2,19 @@ import type { Arm } from "../arms/arm.ts";
 import type { Model } from "../model/start-model.ts";
 import type { Samples } from "../report/samples.ts";
 
-/** How much is measured. */
 export interface Extent {
   readonly rounds: number;
-  /** The number of questions of each kind, for each arm and round. */
+  /** The number of questions of each kind, per arm and round. */
   readonly questions: number;
   readonly warmUp: number;
-  /** The number of turns that make a long talk. */
+  /** The number of turns in a long conversation. */
   readonly turns: number;
   /** The number of sessions that ask at once. */
   readonly sessions: number;
-  /** Rooms that are made at once. */
+  /** The number of rooms that are created at once. */
   readonly rooms: number;
 }
 
-/** What the works share. */
 export interface Bench {
   readonly extent: Extent;
   readonly arms: readonly Arm[];
@@ -52,13 +50,13 @@ export interface Work {
   readonly run: (bench: Bench) => Promise<void>;
 }
 
-/** In each round the arms go in another order: ABC, BCA, CAB. */
+/** Rotates the order of the arms by round: ABC, BCA, CAB. */
 export function rotate<Each>(all: readonly Each[], round: number): Each[] {
   const start = round % Math.max(1, all.length);
   return [...all.slice(start), ...all.slice(0, start)];
 }
 
-/** Runs `work` a number of times, one after another. */
+/** Runs `work` several times, one after another. */
 export async function repeat<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   for (let time = 0; time < times; time++) results.push(await work());

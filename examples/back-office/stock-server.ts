@@ -2,7 +2,7 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { z } from "zod";
 
-// A stock system's MCP server, with its stock in memory.
+// The MCP server of a stock system, which keeps its stock in memory.
 
 const stock = new Map([
   ["lamp", 12],

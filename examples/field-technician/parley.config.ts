@@ -1,12 +1,15 @@
 import { join } from "node:path";
 import { defineConfig } from "parley";
 
-/** Helps a technician at a machine, whose hands are busy: by voice, with the camera and the place of the technician's phone. */
+/**
+ * Helps a technician whose hands are busy at a machine: by voice, with the camera and location of the technician's
+ * phone.
+ */
 export default defineConfig({
   instructions: ({ participants: [technician] }) =>
     [
       "You help a technician who stands at a pump, and hears you over a headset. One step at a time, in one short sentence.",
-      // The name comes from the token, so it is quoted: it is what somebody has written.
+      // Quoted, because the name comes from the token and somebody typed it.
       technician?.name ? `The technician's name is given as ${JSON.stringify(technician.name)}.` : "",
       "Find out which site it is with get_location before you say anything of a site.",
       "When words are not enough, use take_photo. When it is refused, go on by asking what there is to see.",
@@ -15,7 +18,7 @@ export default defineConfig({
     ].join(" "),
   toolsFolder: join(import.meta.dirname, "tools"),
   toolSettings: { file_report: { file: process.env["REPORTS_FILE"] ?? "reports.jsonl" } },
-  // Noise at a site is no answer, and a technician who works is not to be asked whether anybody is there.
+  // Site noise is not an answer, and a working technician should not be asked whether anybody is there.
   callTools: { skip_turn: true },
   permission: {
     rules: [
@@ -23,7 +26,7 @@ export default defineConfig({
       { type: "report", pattern: "routine", action: "allow" },
       { type: "report", pattern: "urgent", action: "ask" },
     ],
-    // Both hands are busy: a spoken yes is enough.
+    // Both hands are busy, so a spoken yes is enough.
     byVoice: true,
     waitMs: 60_000,
   },

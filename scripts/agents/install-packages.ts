@@ -7,9 +7,9 @@ import { givePackages } from "./give-packages.ts";
 import { installerEnvironment } from "../../src/tool/program-environment.ts";
 
 /**
- * Gives an agent this clone's packages, and runs `npm install` there.
+ * Provides an agent with this clone's packages, and runs `npm install` there.
  *
- * @param named the folder as the user wrote it. @throws {TalkError} when npm fails; the folder stays
+ * @param named the folder as typed by the user. @throws {TalkError} when npm fails; the folder is kept
  */
 export async function installPackages(folder: string, named: string): Promise<void> {
   const specs = await givePackages(folder, await ensurePackages());

@@ -4,16 +4,16 @@ import { readFolder } from "../../src/cli/init/read-folder.ts";
 
 interface Folder {
   readonly path: string;
-  /** As the user wrote it. */
+  /** As typed by the user. */
   readonly named: string;
 }
 
-/** Runs a command of the clone for the folder that its command line names, relative to where the user typed it. */
+/** Runs a command of the clone for the folder in its command line, relative to where the user typed it. */
 export async function runForFolder(name: string, usage: string, run: (folder: Folder) => Promise<void>): Promise<void> {
   await runCommandLine(name, usage, async () => {
     const named = readFolder(process.argv.slice(2));
     if (named === undefined) return undefined;
-    // npm runs scripts in the clone's folder, and says here where it was called.
+    // npm runs scripts in the clone's folder, and passes in INIT_CWD where it was called.
     await run({ path: resolve(process.env["INIT_CWD"] ?? ".", named), named });
     return 0;
   });

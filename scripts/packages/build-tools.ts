@@ -6,14 +6,14 @@ import { programEnvironment } from "../../src/tool/program-environment.ts";
 const ROOT = join(import.meta.dirname, "../..");
 
 /**
- * Builds `tools/` into the package `parley`, whose own files are in `folder` already.
+ * Builds `tools/` into the package `parley`, whose own files are already in `folder`.
  *
- * @returns the package's entries for them, `./tools/get-time` and the like, with their sources below `src/`
+ * @returns the package's entry points for the tools, such as `./tools/get-time`, with their sources relative to `src/`
  */
 export async function buildTools(folder: string): Promise<Record<string, string>> {
   const outDir = join(folder, "built");
   const tsconfig = join(folder, "tsconfig.tools.json");
-  // They import `parley`, which is what was built.
+  // The tools import `parley`, so this points to the package that was just built.
   const compilerOptions = { rootDir: ROOT, outDir, paths: { parley: [join(folder, "dist/index.d.ts")] } };
   const settings = { extends: join(ROOT, "tsconfig.packages.json"), compilerOptions, include: [join(ROOT, "tools")] };
   await writeFile(tsconfig, JSON.stringify(settings));
@@ -24,7 +24,7 @@ export async function buildTools(folder: string): Promise<Record<string, string>
     const text = await readFile(join(outDir, file), "utf8");
     const target = join(folder, "dist", file);
     await mkdir(dirname(target), { recursive: true });
-    // What `src/` has, `dist/` has.
+    // Everything in `src/` is in `dist/`.
     await writeFile(target, text.replaceAll(/((?:from|import\() ?"(?:\.\.\/)+)src\//g, "$1"));
   }
   await Promise.all([outDir, tsconfig].map((path) => rm(path, { recursive: true })));

@@ -6,8 +6,8 @@ const LINK = /(!?)\[((?:`[^`]*`|[^[\]`])*)\]\(([^()\s]+)\)/g;
 const ELSEWHERE = /^(?:[a-z]+:|#)/;
 
 /**
- * In a package's pages, links to what is not in it become their texts. In the package's own README all do that lead to
- * files: a registry shows it alone.
+ * In a package's pages, replaces links to files outside the package by their texts. In the package's README, replaces
+ * all links to files, because a registry shows the README on its own.
  */
 export async function keepOwnLinks(folder: string): Promise<void> {
   for await (const name of glob("**/*.md", { cwd: folder })) {

@@ -14,26 +14,27 @@ export interface RepositoryManifest {
 export interface Package {
   readonly name: string;
   readonly description: string;
-  /** The entries, as paths below `src/`, by the package's own paths. */
+  /** The entry points: paths below `src/`, by export path. */
   readonly exports: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
-  /** What its users have, in versions that they choose from. */
+  /** Packages that the user provides, in a range of versions. */
   readonly peers?: Readonly<Record<string, string>>;
   /**
-   * Imported where they are there, and not named as peers: their own peers contradict ours, so that npm would refuse all, or
-   * only development has them, and `npm ci --omit=dev` does not leave out what a package names as a peer.
+   * Packages that are imported only if installed, but not declared as peers. Either their own peers contradict ours, so
+   * that npm would refuse to install, or only development needs them, and `npm ci --omit=dev` does not omit declared
+   * peers.
    */
   readonly unnamed?: readonly string[];
-  /** Packages that it writes into an agent's package.json: their versions must be known. */
+  /** Packages that it writes into an agent's package.json, so their versions must be known. */
   readonly writes?: readonly string[];
 }
 
-/** Of the user, whose tools import it, too: two copies would have types of their own. */
+/** Provided by the user, whose tools import it, too: two copies would have incompatible types. */
 const OF_THE_USER = ["zod"];
 
 /**
- * The package.json of a package that was built into `folder`. It depends on what its files import, in the versions of the
- * repository; what is optional there is an optional peer.
+ * Returns the package.json of a package that was built into `folder`. Its dependencies are the packages that its files
+ * import, in the repository's versions. Optional dependencies become optional peers.
  */
 export async function toManifest(pkg: Package, folder: string, repository: RepositoryManifest): Promise<object> {
   const { version, license, dependencies, optionalDependencies, devDependencies } = repository;
@@ -64,7 +65,7 @@ export async function toManifest(pkg: Package, folder: string, repository: Repos
     dependencies: pick(own, versionOf),
     ...(Object.keys(peers).length > 0 && { peerDependencies: peers }),
     ...(optional.length > 0 && { peerDependenciesMeta: pick(optional, () => ({ optional: true })) }),
-    // Nobody who installs the package gets these.
+    // Not installed for users of the package.
     ...(writes.length > 0 && { devDependencies: pick(writes, versionOf) }),
   };
 }
@@ -81,7 +82,7 @@ function pick<Value>(names: readonly string[], valueOf: (name: string) => Value)
 
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"'\n]+)["']/g;
 
-/** The packages that the built files import, types too. */
+/** Returns the packages that the built files import, including for types. */
 async function importedBy(folder: string): Promise<string[]> {
   const files = await Array.fromAsync(glob("**/*.{js,d.ts}", { cwd: folder }));
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));

@@ -1,7 +1,7 @@
-/** Bytes by the name of a package or a folder. */
+/** Bytes by package or folder name. */
 export type Sizes = ReadonlyMap<string, number>;
 
-/** What an installation and the image take. */
+/** The sizes of an installation and of the image. */
 export interface Measured {
   /** Packages of `parley`, installed for production. */
   readonly installed: Sizes;
@@ -15,7 +15,7 @@ export interface Measured {
 
 const SHOWN = 12;
 
-/** What `npm run sizes` prints. */
+/** Formats the output of `npm run sizes`. */
 export function describeSizes({ installed, image }: Measured): string {
   const total = `${inMb(sumOf(installed))} in ${installed.size} packages`;
   return [
@@ -28,9 +28,9 @@ export function describeSizes({ installed, image }: Measured): string {
 }
 
 /**
- * A page with new figures in the place of those between `<!-- sizes: … -->` and `<!-- /sizes -->`.
+ * Replaces the figures between `<!-- sizes: … -->` and `<!-- /sizes -->` in a page.
  *
- * @throws {TypeError} for a page without such a place, or with one of another name than `all`, `own` or `image`
+ * @throws {TypeError} for a page without such a place, or with one that is not named `all`, `own` or `image`
  */
 export function writeSizes(page: string, measured: Measured): string {
   const { installed, image, client, packed } = measured;

@@ -3,13 +3,12 @@ import { readFlags } from "../worker/settings/command-line.ts";
 import { runCommandLine, runUnprepared } from "./run-command-line.ts";
 
 interface Command {
-  /** One line of the usage. */
+  /** A one-line description for the usage text. */
   readonly does: string;
-  /** Imports what it needs itself, so that a command does not load the modules of the others. */
+  /** Uses dynamic imports, so that a command loads only its own modules. */
   readonly run: (args: readonly string[]) => Promise<unknown>;
 }
 
-/** All that `parley` can do, by the word that asks for it. */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     "init",
@@ -71,7 +70,7 @@ async function runMain(flags: readonly string[]): Promise<void> {
 
 async function dev(args: readonly string[]): Promise<void> {
   await runUnprepared("parley dev", mainUsage("dev"), async () => {
-    // Read here, too: `parley dev` would start a worker with a wrong flag again and again.
+    // Checked here as well: with a wrong flag, `parley dev` would restart a worker that fails each time.
     if (!parseMainOptions(args)) return undefined;
     await (await import("./dev/run-dev.ts")).runDev(args);
     return 0;

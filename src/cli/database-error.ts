@@ -2,7 +2,7 @@ import { AppError } from "../errors/app-error.ts";
 import { databasePlace } from "../worker/settings/database-url.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
-/** Turns an `AppError` of the database into a `TalkError` for people. Any other error is returned as it is. */
+/** Converts an `AppError` of the database into a `TalkError`. Returns any other error unchanged. */
 export function toDatabaseError(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError)) return error;
   const place = error.code === "unavailable" ? `: ${databasePlace(databaseUrl)}` : "";

@@ -3,7 +3,7 @@ import { toReport, toTable } from "./load/report.ts";
 import { runLoad } from "./load/run-load.ts";
 import { runCommandLine } from "./run-command-line.ts";
 
-/** Exits with 1 when anything went wrong in any talk. */
+/** Exits with 1 if anything failed in any conversation. */
 await runCommandLine("load", USAGE, async () => {
   const options = parseLoadOptions(process.argv.slice(2), process.env);
   if (!options) return undefined;

@@ -12,10 +12,10 @@ export const PACKETS_USAGE = `Usage: npm run -s parley -- decode < packets.txt  
 
 decode reads one packet a line. A packet in hex may also be wrapped into several lines, as docs/protocol.md prints it.`;
 
-/** How much wrapped hex is put together, in characters. */
+/** The maximum length of wrapped hex, in characters. */
 const MAX_WRAPPED = 64 * 1024;
 
-/** Turns one packet in hex or base64 into one line of JSON; a line that is no packet into `{"error": …}`. */
+/** Converts a packet in hex or base64 to one line of JSON. Converts any other line to `{"error": …}`. */
 export function decodePacketLine(line: string): string {
   return toLine(() => {
     const incoming = decodeEnvelope(toBytes(line));
@@ -25,7 +25,7 @@ export function decodePacketLine(line: string): string {
   });
 }
 
-/** Turns one line of JSON into a packet in hex. `type` is a name or a number; `meta` and `body` may be absent. */
+/** Converts one line of JSON to a packet in hex. `type` is a name or a number. `meta` and `body` are optional. */
 export function encodePacketLine(line: string): string {
   return toLine(() => {
     const { stanzaId, conversationId, type, meta = {}, body = {} } = parseLine(line);
@@ -46,9 +46,9 @@ export async function runPackets(command: "decode" | "encode"): Promise<void> {
   for await (const line of converted) console.log(line);
 }
 
-/** Decodes one packet a line. Hex that is no packet is tried again with the lines that follow it. */
+/** Decodes one packet per line. If hex is not a packet, tries again with the following lines added. */
 async function* decodePackets(lines: AsyncIterable<string>): AsyncIterable<string> {
-  /** Lines of hex that are no packet so far. */
+  /** Lines of hex that do not form a packet yet. */
   let wrapped: string[] = [];
   const giveUp = () => wrapped.splice(0).map(decodePacketLine);
   for await (const line of lines) {
@@ -85,7 +85,10 @@ function toLine(convert: () => string): string {
   }
 }
 
-/** A line is either hex or base64: a packet begins with 0x8…, 0xde or 0xdf, for which base64 has no letter of hex. */
+/**
+ * A line is either hex or base64, never both: a packet starts with 0x8…, 0xde or 0xdf, and base64 encodes these with a
+ * letter that is not a hex digit.
+ */
 function toBytes(line: string): Uint8Array {
   const text = line.replaceAll(/\s/g, "");
   if (isHex(line)) return Buffer.from(text, "hex");

@@ -6,9 +6,9 @@ import { UsageError } from "../worker/settings/command-line.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
 /**
- * Runs a command and ends the process with its exit status: 0 when all went well, 1 when not, 2 for a wrong command line.
+ * Runs a command and exits the process with its status: 0 for success, 1 for failure, 2 for a wrong command line.
  *
- * @param run resolves with the status, or with `undefined` when help is asked for
+ * @param run resolves with the status, or with `undefined` for `--help`
  */
 export async function runCommandLine(name: string, usage: string, run: () => Promise<number | undefined>) {
   await runUnprepared(name, usage, async () => {
@@ -17,10 +17,10 @@ export async function runCommandLine(name: string, usage: string, run: () => Pro
   });
 }
 
-/** The same for a command that reads the worker's settings itself. */
+/** Like `runCommandLine`, for a command that reads the worker's settings itself. */
 export async function runUnprepared(name: string, usage: string, run: () => Promise<number | undefined>) {
   const status = await attempt(name, usage, run);
-  // LiveKit's native part may keep the process alive for seconds after the room was left.
+  // LiveKit's native library can keep the process alive for seconds after leaving the room.
   process.stdout.write("", () => process.exit(status));
 }
 
@@ -40,11 +40,11 @@ async function attempt(name: string, usage: string, run: () => Promise<number | 
   }
 }
 
-/** Adds the worker's own settings to the environment, which wins: above all its port, its secrets and its database. */
+/** Adds the worker's settings (.env and secret files) to the environment, which takes precedence. */
 async function readEnvironment(): Promise<void> {
   const { env } = process;
   await addEnvFile(env, ".env");
-  // The table of variables takes a second to load, and few need it.
+  // The table of variables takes a second to load, and is rarely needed.
   if (!Object.keys(env).some((name) => name.endsWith("_FILE"))) return;
   const { readSecretFiles } = await import("../worker/settings/secret-files.ts");
   await readSecretFiles(env, process.cwd());

@@ -4,17 +4,17 @@ import type { Attachment } from "./attachment.ts";
 import type { AnswerEndEvent, ParleyEvents, ToolResultEvent } from "./client-events.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-/** A failed turn ends with an empty answer; the worker's ErrorMessage follows within this time. */
+/** A failed turn ends with an empty answer. The worker's ErrorMessage follows within this time. */
 const ERROR_FOLLOWS_MS = 1_000;
 
 export interface AskOptions {
-  /** When it aborts, `ask` rejects and the answer is stopped. */
+  /** Aborting it rejects `ask` and stops the answer. */
   readonly signal?: AbortSignal | undefined;
   /** @defaultValue 120000 */
   readonly timeoutMs?: number | undefined;
-  /** The turn becomes part of this trace (W3C Trace Context). */
+  /** Makes the turn part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
-  /** What the model is shown with the text. @defaultValue nothing */
+  /** Files that the model gets with the message. @defaultValue none */
   readonly attachments?: readonly Attachment[];
 }
 
@@ -22,7 +22,7 @@ export interface WholeAnswer {
   readonly messageId: string;
   readonly text: string;
   readonly sentences: readonly string[];
-  /** Results of this answer's calls, in the order in which they came. */
+  /** Results of this answer's calls, in the order of arrival. */
   readonly toolResults: readonly ToolResultEvent[];
 }
 

@@ -1,7 +1,7 @@
 import type { AppError } from "../errors/app-error.ts";
 import type { Message, MessageBody } from "../protocol/messages/messages.ts";
 
-/** A tool call that this client runs, or that the server runs. */
+/** A tool call that runs in this client or on the server. */
 export interface ToolCallEvent {
   readonly id: string;
   /** The id of the answer that the call belongs to. */
@@ -9,11 +9,11 @@ export interface ToolCallEvent {
   readonly toolName: string;
   readonly parameters: MessageBody<"tool_use_request">["parameters"];
   readonly ranBy: ToolRunner;
-  /** Whose turn it is; absent when it is this participant's own. */
+  /** The participant whose turn it is. Absent in this participant's own turns. */
   readonly participant?: string;
 }
 
-/** `client` is this client: calls that other participants run are not reported here. */
+/** `client` means this client. Calls that run on other participants' devices are not reported here. */
 export type ToolRunner = "client" | "server";
 
 export type ToolResultEvent = MessageBody<"tool_use_result"> & {
@@ -21,9 +21,9 @@ export type ToolResultEvent = MessageBody<"tool_use_result"> & {
   readonly ranBy: ToolRunner;
 };
 
-/** An ErrorMessage of the worker, or a failure in this client, which sets `error`. */
+/** An ErrorMessage from the worker, or a failure in this client. Only the latter sets `error`. */
 export interface ErrorEvent {
-  /** As in docs/protocol.md, under Error codes. */
+  /** See "Error codes" in docs/protocol.md. */
   readonly code: number;
   readonly message: string;
   /** The id of the message that the error is about. */
@@ -37,17 +37,17 @@ export interface PermissionClosedEvent {
   readonly state: "approved" | "rejected" | "expired" | "withdrawn";
 }
 
-/** An answer that was given while we were away is one sentence. */
+/** An answer that ended while we were disconnected arrives as one sentence. */
 export interface AnswerEndEvent {
   /** The answer's id. */
   readonly id: string;
-  /** The id of the message that was answered. */
+  /** The id of the user's message. */
   readonly previousId: string;
   readonly text: string;
   readonly sentences: readonly string[];
 }
 
-/** The names of the events: `parley.on` refuses any other. */
+/** The names of all events. `parley.on` rejects any other name. */
 export const EVENTS: Readonly<Record<keyof ParleyEvents, true>> = {
   connected: true,
   disconnected: true,
@@ -65,11 +65,11 @@ export const EVENTS: Readonly<Record<keyof ParleyEvents, true>> = {
   message: true,
 };
 
-/** The events of `parley.on`, and their values. */
+/** The events of `parley.on` and their values. */
 export interface ParleyEvents {
-  /** A worker has acknowledged our Configuration, so it knows us and our tools. Again after each reconnect. */
+  /** A worker has acknowledged our Configuration, including our tools. Emitted again after each reconnect. */
   connected: { readonly agents: readonly string[] };
-  /** The last agent has left (`agent`), or we have (`room`). Tools stay registered, and open calls run on. */
+  /** The last agent has left (`agent`), or we have (`room`). Tools stay registered, and open calls keep running. */
   disconnected: { readonly reason: "room" | "agent" };
   configuration: MessageBody<"configuration">;
   transcription: MessageBody<"transcription">;
@@ -78,13 +78,13 @@ export interface ParleyEvents {
   answer_end: AnswerEndEvent;
   tool_call: ToolCallEvent;
   tool_result: ToolResultEvent;
-  /** The state of a call of the session, wherever it runs. Needs `features: ["tool_call_state"]`. */
+  /** The state of any call in the session, wherever it runs. Needs `features: ["tool_call_state"]`. */
   tool_state: MessageBody<"tool_call_state">;
-  /** A call waits for our permission. Needs `features: ["permissions"]`. Comes again, same id, after a reconnect. */
+  /** A call needs our permission. Needs `features: ["permissions"]`. Repeated with the same id after a reconnect. */
   permission_request: MessageBody<"permission_request">;
-  /** A `permission_request` was answered, here or elsewhere, or has ended unanswered: close its dialog. */
+  /** A `permission_request` was answered, here or elsewhere, or closed without an answer. Close its dialog. */
   permission_closed: PermissionClosedEvent;
   error: ErrorEvent;
-  /** Every message of the worker, those with an event of their own included. */
+  /** Every message from the worker, including those that have their own event. */
   message: Message;
 }

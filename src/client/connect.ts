@@ -6,7 +6,7 @@ import type { ParleyOptions } from "./wire/own-configuration.ts";
 import type { Transport } from "./room/transport.ts";
 
 export interface ConnectOptions extends ParleyOptions {
-  /** How long to wait for a worker to know us, in ms; 0 does not wait. @defaultValue 15000 */
+  /** How long to wait for a worker's acknowledgement, in ms. 0 does not wait. @defaultValue 15000 */
   readonly waitForAgentMs?: number;
 }
 
@@ -19,12 +19,12 @@ const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
 };
 
 /**
- * Makes a client of the Parley worker in a room; the caller closes it. Resolves when a worker knows us, or at once when
- * the room is not connected yet or `waitForAgentMs` is 0.
+ * Creates a client for the Parley worker in a room. The caller closes it. Resolves when a worker has acknowledged the
+ * client, or at once if the room is not connected yet or `waitForAgentMs` is 0.
  *
- * @param room a `Room` of livekit-client or of @livekit/rtc-node, or a transport of your own
+ * @param room a `Room` of livekit-client or @livekit/rtc-node, or your own transport
  * @throws {AppError} `unavailable` when no worker answered in time
- * @throws {TypeError} for an option or a feature that does not exist
+ * @throws {TypeError} for an unknown option or feature
  */
 export async function connect(
   room: LiveKitRoom | Transport,

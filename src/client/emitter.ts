@@ -2,7 +2,7 @@ import { didYouMean } from "../lib/checks/did-you-mean.ts";
 
 type Handler<Value> = (value: Value) => void;
 
-/** Typed events. A handler that throws is reported to `onThrow` and stops no other handler. */
+/** A typed event emitter. If a handler throws, `onThrow` is called and the other handlers still run. */
 export class Emitter<Events> {
   readonly #handlers = new Map<keyof Events, Set<Handler<never>>>();
   readonly #names: Readonly<Record<keyof Events, true>>;
@@ -13,14 +13,14 @@ export class Emitter<Events> {
     this.#onThrow = onThrow;
   }
 
-  /** The returned function ends the subscription. @throws {TypeError} for an event that does not exist */
+  /** Returns a function that ends the subscription. @throws {TypeError} for an unknown event */
   on<Name extends keyof Events>(event: Name, handler: Handler<Events[Name]>): () => void {
     const name = String(event);
     if (!Object.hasOwn(this.#names, event))
       throw new TypeError(`"${name}" is not an event.${didYouMean(name, Object.keys(this.#names))}`);
     const handlers = this.#handlers.get(event) ?? new Set<Handler<never>>();
     this.#handlers.set(event, handlers);
-    // Wrapped, so that a handler that was given twice is two subscriptions.
+    // Wrapped, so that the same handler can be subscribed twice.
     const subscription: Handler<Events[Name]> = (value) => handler(value);
     handlers.add(subscription);
     return () => void handlers.delete(subscription);

@@ -1,4 +1,4 @@
-// Our types name AsyncDisposable, which the `lib` of a page may lack.
+// Our types use AsyncDisposable, which a page's `lib` may lack.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { AppError, ERROR_CODES } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
@@ -28,29 +28,32 @@ import { WorkerMessages } from "./wire/worker-messages.ts";
 const CLOSE_MS = 1_000;
 
 export interface SendTextOptions {
-  /** The turn becomes part of this trace (W3C Trace Context). */
+  /** Makes the turn part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
-  /** What the model is shown with the text. @defaultValue nothing */
+  /** Files that the model gets with the message. @defaultValue none */
   readonly attachments?: readonly Attachment[];
 }
 
 export interface SentText {
-  /** The message's id; its answer has it as `previousId`. */
+  /** The message's id. The answer's `previousId` refers to it. */
   readonly messageId: string;
-  /** Resolves when the worker has the message. Rejects with `unavailable` after 60 s, or on `close`. May be ignored. */
+  /**
+   * Resolves when the worker has the message. Rejects with `unavailable` after 60 s, or on `close`. Need not be
+   * awaited.
+   */
   readonly acknowledged: Promise<void>;
 }
 
 /**
- * A client of a Parley worker in one room, made by `connect`. It never joins or leaves the room: the application does.
- * Tools and open calls survive a reconnect, and a change of the room object by `rejoin`.
+ * A client of a Parley worker in one room, created by `connect`. It never joins or leaves the room: the application
+ * does. Tools and open calls survive a reconnect, and a new room object passed to `rejoin`.
  */
 export class Parley implements AsyncDisposable {
   readonly #options: ParleyOptions;
   readonly #tools = new Map<string, CompiledTool>();
   readonly #events = new Emitter<ParleyEvents>(EVENTS, (error, event) => this.#onHandlerThrew(error, event));
   #transport: Transport;
-  /** The last that was known: a room that is not connected yet has no name. After `rejoin` it is the same room. */
+  /** The last known name, because a room has no name until it is connected. `rejoin` is always to the same room. */
   #roomName = "";
   #stopListening: (() => void) | undefined;
   #isClosed = false;
@@ -68,7 +71,7 @@ export class Parley implements AsyncDisposable {
     publish: (bytes, way) => {
       const to = this.#link.agents;
       if (to.length === 0) return Promise.reject(new AppError("unavailable", "No agent is in the room"));
-      // Until LiveKit has announced us, the worker may not know who sent a packet. A stream names its sender.
+      // The worker cannot tell who sent a packet until LiveKit has announced us. A stream always names its sender.
       const send = way === "stream" || !this.#link.isKnown ? "sendStream" : "sendPacket";
       return this.#transport[send](bytes, to);
     },
@@ -113,26 +116,26 @@ export class Parley implements AsyncDisposable {
     onError: (error) => this.#reportError(error),
   });
 
-  /** `true` while a worker knows us and our tools. */
+  /** Whether a worker has acknowledged this client and its tools. */
   get isConnected(): boolean {
     return this.#link.isReady;
   }
 
-  /** `true` while an answer is being given. */
+  /** Whether an answer is in progress. */
   get isAnswering(): boolean {
     return this.#messages.isAnswering;
   }
 
-  /** How many calls this client runs now. */
+  /** The number of calls that run in this client now. */
   get runningToolCount(): number {
     return this.#requests.runningCount;
   }
 
   /**
-   * Offers a tool to the model, at once and after each reconnect. The returned function withdraws the tool; calls that
-   * run go on.
+   * Offers a tool to the model, now and after each reconnect. Returns a function that withdraws the tool. Calls in
+   * progress continue.
    *
-   * @throws {TypeError} when 64 tools or one of this name are registered, or a field of the tool cannot be used
+   * @throws {TypeError} when 64 tools or a tool of this name are already registered, or a field of the tool is invalid
    * @example
    * parley.registerTool({
    *   name: "set_theme",
@@ -157,10 +160,10 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged. With
-   * attachments, `acknowledged` rejects with `too_large` when all is over 4 MiB.
+   * Sends a message to the agent. Waits for a worker if there is none, and resends until acknowledged. `acknowledged`
+   * rejects with `too_large` if text and attachments exceed 4 MiB in total.
    *
-   * @throws {TypeError} when the text is blank, and nothing is attached; for an option that does not exist
+   * @throws {TypeError} for a blank text without attachments, or an unknown option
    */
   sendText(text: string, options: SendTextOptions = {}): SentText {
     this.#throwIfClosed();
@@ -177,9 +180,9 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Sends a text and waits for the whole answer.
+   * Sends a message and waits for the complete answer.
    *
-   * @throws {AppError} when the turn failed, or no whole answer came in time; the signal's reason when it aborts
+   * @throws {AppError} when the turn failed or the answer was not complete in time; the signal's reason when it aborts
    */
   async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
     const { signal, timeoutMs, ...sent } = options;
@@ -194,18 +197,18 @@ export class Parley implements AsyncDisposable {
     );
   }
 
-  /** Ends the answer that is being given, and its tool calls; with `stopType: "speech"` its sound alone. */
+  /** Stops the current answer and its tool calls. With `stopType: "speech"`, stops only the speech. */
   stop(options: MessageBody<"control_stop"> = {}): void {
     if (this.#link.agents.length > 0) this.#post({ type: "control_stop", body: options });
   }
 
   /**
-   * Cancels one tool call, whoever runs it. The model is told, and the answer goes on. Resolves when the worker has
-   * done so. A call that has already ended is not changed.
+   * Cancels one tool call, wherever it runs. The model learns of it and the answer continues. Resolves when the worker
+   * has done so. Does nothing to a call that has already ended.
    *
-   * @param callId the `id` of a `tool_state`, a `tool_call` or a `tool_result`
-   * @throws {AppError} the worker's error, as for an id that it does not know; `unavailable` when no worker acknowledged
-   *   it within 60 s, or on `close`
+   * @param callId the `id` of a `tool_state`, `tool_call` or `tool_result`
+   * @throws {AppError} the worker's error, for example for an unknown id; `unavailable` when no worker acknowledged
+   *   within 60 s, or on `close`
    */
   async cancelCall(callId: string): Promise<void> {
     const refused = Promise.withResolvers<never>();
@@ -217,9 +220,9 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Tells the worker whether this client plays the agent's sound; until then the worker assumes that it does. While
-   * nobody in the room plays it, answers are not spoken and their sentences arrive at once. The application itself
-   * plays or mutes the sound.
+   * Tells the worker whether this client plays the agent's audio. Until the first call, the worker assumes that it
+   * does. While nobody in the room plays it, answers are not spoken and their sentences arrive at once. The application
+   * itself plays or mutes the audio.
    */
   listen(listens: boolean): void {
     this.#listens = listens;
@@ -227,20 +230,21 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Has a message of this talk answered anew, as it is (`regenerate`) or with other words (`edit`), or its answer gone on
-   * with (`continue`). The new answer comes as any other. Resolves when the worker has taken it.
+   * Regenerates the answer to a message (`regenerate`), replaces the message and answers it again (`edit`), or
+   * continues its answer (`continue`). The new answer arrives like any other. Resolves when the worker has accepted the
+   * request.
    *
-   * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
+   * @throws {AppError} `unavailable` when no worker acknowledged within 60 s, or on `close`
    */
   async vary(variation: MessageBody<"control_variation">): Promise<void> {
     await this.#deliver({ type: "control_variation", body: variation });
   }
 
   /**
-   * Answers a `permission_request`. Resolves when the worker has the answer. One that does not count (another came
-   * first, or the permission has expired) comes back as the event `error` with the permission's id as `originatingId`.
+   * Answers a `permission_request`. Resolves when the worker has the answer. If the answer came too late (another one
+   * was first, or the permission expired), an `error` event follows with the permission's id as `originatingId`.
    *
-   * @throws {AppError} `unavailable` when no worker acknowledged it within 60 s, or on `close`
+   * @throws {AppError} `unavailable` when no worker acknowledged within 60 s, or on `close`
    */
   async respondToPermission<Answer extends PermissionAnswer>(
     permissionId: string,
@@ -252,20 +256,20 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Calls `handler` for each such event, in order. The returned function ends the subscription.
+   * Calls `handler` for each event of this name, in order. Returns a function that ends the subscription.
    *
-   * @throws {TypeError} for an event that does not exist
+   * @throws {TypeError} for an unknown event
    */
   on<Name extends keyof ParleyEvents>(event: Name, handler: (value: ParleyEvents[Name]) => void): () => void {
     return this.#events.on(event, handler);
   }
 
-  /** Resolves when a worker knows us. @throws {AppError} `unavailable` after `timeoutMs`, or on `close` */
+  /** Resolves when a worker has acknowledged us. @throws {AppError} `unavailable` after `timeoutMs`, or on `close` */
   async whenConnected(timeoutMs: number): Promise<void> {
     await this.#link.whenReady(timeoutMs);
   }
 
-  /** Goes on with another room object for the same room. Tools, open calls and stanza numbers stay. */
+  /** Continues with a new room object for the same room. Keeps tools, open calls and stanza numbers. */
   rejoin(room: LiveKitRoom | Transport): void {
     this.#throwIfClosed();
     this.#stopListening?.();
@@ -274,7 +278,7 @@ export class Parley implements AsyncDisposable {
     this.#listen();
   }
 
-  /** Aborts running calls, withdraws our tools and stops listening; does not leave the room. May be called twice. */
+  /** Aborts running calls, withdraws our tools and stops listening. Does not leave the room. Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

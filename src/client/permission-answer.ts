@@ -4,18 +4,18 @@ import type { MessageBody } from "../protocol/messages/messages.ts";
 
 export type PermissionAnswer = MessageBody<"permission_response">["response"];
 
-/** What an answer to a permission request may add. */
+/** Optional fields of an answer to a permission request. */
 export type PermissionOptions<Answer extends PermissionAnswer = PermissionAnswer> = Answer extends "reject"
   ? {
-      /** Told to the model. */
+      /** Shown to the model. */
       readonly message?: string;
     }
   : {
-      /** Other arguments for the call, where its tool allows them. */
+      /** Replaces the call's arguments, if its tool allows that. */
       readonly editedInput?: JsonObject;
     };
 
-/** @throws {TypeError} for an option that does not exist */
+/** @throws {TypeError} for an unknown option */
 export function toPermissionResponse(
   permissionId: string,
   response: PermissionAnswer,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answer, scripted, startTalk } from "parley/testing";
 
-// The agent, with a scripted model and a device of the test's: needs no key and no server.
+// Tests the agent with a scripted model and a simulated device. Needs neither a key nor a server.
 void test("a roll is shown on the participant's device", async () => {
   const talk = await startTalk({
     model: scripted([

@@ -7,13 +7,13 @@ import { connectTalk, type JoinedTalk, joinTalk, toJoinError } from "./join/join
 import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/remembered.ts";
 import { TalkPage } from "./talk/talk-page.tsx";
 
-/** The talk that this tab was in before a reload. */
+/** Returns the conversation that this tab was in before a reload. */
 function reopened(): JoinedTalk | undefined {
   const open = loadOpenTalk();
   return open && { ...open, secret: "", liveKit: new Room() };
 }
 
-/** Why the form is shown again, and for which room. */
+/** Why the join form is shown again, and for which room. */
 interface Failed {
   readonly error: unknown;
   readonly room: string;
@@ -32,7 +32,7 @@ export function App(): ReactNode {
     if (!talk) return undefined;
     let isLeft = false;
     saveOpenTalk(talk);
-    // In a later task, because StrictMode ends an effect and begins it again at once, and a room must be joined once.
+    // In a later task: StrictMode ends an effect and restarts it at once, but the room must be joined only once.
     const timer = setTimeout(() => {
       connectTalk(talk).catch((error: unknown) => {
         if (!isLeft) leave({ error, room: talk.room });

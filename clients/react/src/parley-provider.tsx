@@ -4,16 +4,16 @@ import { TalkClient } from "./store/talk-client.ts";
 import { useWatched } from "./use-watched.ts";
 
 interface HttpAccess {
-  /** Address of the worker's HTTP server; `""` is the page's own. */
+  /** URL of the worker's HTTP server. `""` is the page's own origin. */
   readonly url: string;
   /** The participant's LiveKit token. */
   readonly token: string;
 }
 
 interface ParleyProviderProps extends ParleyOptions {
-  /** A `Room` of livekit-client, connected or not, or a transport. A new object continues the same talk. */
+  /** A livekit-client `Room`, connected or not, or a transport. A new object continues the same conversation. */
   readonly room: Parameters<typeof connect>[0];
-  /** For `useUsage`, and to extend questions. */
+  /** Needed by `useUsage`, and to extend permission requests. */
   readonly http?: HttpAccess;
   readonly children: ReactNode;
 }
@@ -25,10 +25,10 @@ interface ParleyContextValue {
 
 const ParleyContext = createContext<ParleyContextValue | undefined>(undefined);
 
-/** Gives the hooks below it one client of the worker in `room`. It never joins or leaves the room. */
+/** Provides the hooks below it with one client for the worker in `room`. It never joins or leaves the room. */
 export function ParleyProvider({ room, http, children, ...options }: ParleyProviderProps): ReactNode {
   const [client] = useState(() => new TalkClient());
-  // A client says once what it is, so options that change later are ignored.
+  // A client announces its options only once, so later changes are ignored.
   const [first] = useState(options);
   useEffect(() => client.open(room, first), [client, room, first]);
   return <ParleyContext value={{ client, http }}>{children}</ParleyContext>;
@@ -44,7 +44,7 @@ export function useParleyContext(): ParleyContextValue {
 /** @internal */
 export const useTalkClient = (): TalkClient => useParleyContext().client;
 
-/** The SDK's client, for everything that has no hook; `undefined` until there is one. */
+/** Returns the SDK's client, for everything without a hook. `undefined` until it exists. */
 export function useParley() {
   const client = useTalkClient();
   return useWatched(client.subscribe, () => client.parley);

@@ -3,7 +3,7 @@ import { useTalkClient } from "./parley-provider.tsx";
 import { liveKitRoomOf } from "./store/talk-client.ts";
 import { useWatched } from "./use-watched.ts";
 
-/** LiveKit's words, and three of ours: `using_tool`, `waiting_for_permission`, and a reason for `failed`. */
+/** LiveKit's agent states, plus `using_tool` and `waiting_for_permission`. */
 export type AgentState =
   | "disconnected"
   | "connecting"
@@ -16,11 +16,11 @@ export type AgentState =
 
 interface Agent {
   readonly state: AgentState;
-  /** Why it is `connecting` or `failed`: all workers are full, or no agent has joined. */
+  /** Why it is `connecting` or `failed`: all workers are full, or no agent joined. */
   readonly reason?: "workers_full" | "no_agent";
 }
 
-/** The part of livekit-client's `Room` that the SDK does not need. */
+/** The parts of livekit-client's `Room` that the SDK itself does not use. */
 interface WatchedRoom {
   readonly state?: string;
   readonly localParticipant?: { readonly attributes?: Readonly<Record<string, string>> };
@@ -44,9 +44,10 @@ const WORDS: readonly string[] = ["listening", "thinking", "speaking", "using_to
 const NO_AGENT_MS = 10_000;
 
 /**
- * What the agent does. A killed agent counts as gone when a worker has noticed, or LiveKit, which takes up to 25 s.
+ * Returns what the agent is doing. A killed agent counts as present until a worker or LiveKit notices, which takes up
+ * to 25 s.
  *
- * @param noAgentMs after this time without an agent the state is `failed`
+ * @param noAgentMs how long to wait for an agent before the state is `failed`
  */
 export function useAgentState({ noAgentMs = NO_AGENT_MS } = {}): Agent {
   const client = useTalkClient();
@@ -80,7 +81,7 @@ function wordOf(room: WatchedRoom | undefined): AgentState {
   return (words.find((word) => word !== undefined && WORDS.includes(word)) as AgentState | undefined) ?? "listening";
 }
 
-/** Whether something has held for that long. */
+/** Whether a condition has held for `afterMs`. */
 function useIsLate(holds: boolean, afterMs: number): boolean {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

@@ -7,12 +7,12 @@ type ToolOptions<Input> = Omit<ClientTool<Input>, "name" | "input" | "run">;
 const FIELDS = "Its fields are description, timeoutMs, execution, scope, readOnly and run.";
 
 /**
- * Offers a tool to the model while the component is mounted. A change of the name takes effect at once; `run` is always
- * the one of the last render.
+ * Offers a tool to the model while the component is mounted. Changes to the name, input and options take effect at
+ * once. `run` is always the function of the last render.
  *
- * @throws {TypeError} for a field that a tool has not
- * @param input as `ClientTool.input`, made outside of the component
- * @param tool the description, `run`, and optional fields of a `ClientTool`
+ * @throws {TypeError} for an unknown field
+ * @param input as `ClientTool.input`; create it outside the component
+ * @param tool `description`, `run`, and optional fields of a `ClientTool`
  * @example
  * useClientTool("set_theme", themeInput, {
  *   description: "Switches the page between light and dark.",

@@ -5,8 +5,8 @@ import { FormList, type OpenForm } from "./store/form-list.ts";
 import { useWatched } from "./use-watched.ts";
 
 /**
- * The forms that wait for this participant, the oldest first. Offers the tool `ask_user` while the component is
- * mounted, and cancels its forms when it is unmounted.
+ * Returns the forms waiting for this participant, oldest first. Offers the tool `ask_user` while the component is
+ * mounted. Unmounting cancels the open forms.
  *
  * @example
  * const forms = useForms();

@@ -6,18 +6,16 @@ import { useWatched } from "./use-watched.ts";
 
 interface Permissions {
   /**
-   * Questions that wait for this participant, the oldest first. One that is answered elsewhere disappears by itself.
+   * Permission requests waiting for this participant, oldest first. A request that is answered elsewhere is removed.
    */
   readonly open: readonly Permission[];
   readonly approve: (id: string, how?: "once" | "always", options?: PermissionOptions<"once">) => Promise<void>;
   readonly reject: (id: string, options?: PermissionOptions<"reject">) => Promise<void>;
-  /**
-   * Gives a question its whole time again. Needs the provider's `http`. Rejects when it cannot be extended any more.
-   */
+  /** Restarts a request's timeout. Needs the provider's `http`. Rejects when the request cannot be extended again. */
   readonly extend: (id: string) => Promise<void>;
 }
 
-/** The questions of calls that need this participant's permission, and its answers. */
+/** Returns the permission requests waiting for this participant, and functions to answer them. */
 export function usePermissions(): Permissions {
   const { client, http } = useParleyContext();
   const open = useWatched(client.permissions.subscribe, () => client.permissions.open);

@@ -6,32 +6,32 @@ import type { TalkEntry } from "./store/talk-log.ts";
 import { useWatched } from "./use-watched.ts";
 
 interface Talk {
-  /** The messages in order. Changes only when one comes or goes; `useMessage(id)` gives what each says. */
+  /** The messages in order. Changes only when a message is added or removed. `useMessage(id)` returns the content. */
   readonly messages: readonly TalkEntry[];
-  /** Whether a worker knows this client. Messages can be sent before that, and wait for it. */
+  /** Whether a worker has acknowledged this client. Messages sent earlier wait for it. */
   readonly isConnected: boolean;
-  /** The worker's last error that is not about a message. */
+  /** The worker's last error that was not about a message. */
   readonly problem: string | undefined;
   /**
-   * Says something, optionally with `attachments`. Returns the message's id.
+   * Sends a message, optionally with `attachments`. Returns the message's id.
    *
    * @throws when there is nothing to send, or the provider has no client yet
    */
   readonly send: (text: string, options?: SendTextOptions) => string;
-  /** Ends the answer that is being given; with `"speech"` its sound alone: the rest is shown at once. */
+  /** Stops the current answer. With `"speech"`, stops only the speech, and the rest of the answer is shown at once. */
   readonly stop: (what?: "speech") => void;
   /**
-   * Cancels one tool call by its `id`, whoever runs it. Its answer goes on. Rejects when no worker takes the request
-   * within 60 s.
+   * Cancels one tool call by its `id`, wherever it runs. The answer continues. Rejects when no worker acknowledges the
+   * request within 60 s.
    */
   readonly cancelCall: (callId: string) => Promise<void>;
-  /** Has a message of this participant answered anew, with other words. What followed it is replaced. */
+  /** Replaces a message of this participant and answers it again. Everything after it is replaced. */
   readonly edit: (messageId: string, text: string) => Promise<void>;
-  /** Has a message answered anew, with this participant's rights, whoever said it. What followed it is replaced. */
+  /** Answers any participant's message again, with this participant's rights. Everything after it is replaced. */
   readonly regenerate: (messageId: string) => Promise<void>;
 }
 
-/** The talk's messages, and what a participant can do in it. */
+/** Returns the conversation's messages, and the actions of a participant. */
 export function useTalk(): Talk {
   const client = useTalkClient();
   const messages = useWatched(client.log.subscribe, () => client.log.entries);
@@ -50,7 +50,7 @@ export function useTalk(): Talk {
   return { messages, isConnected, problem, ...actions };
 }
 
-/** One message. Only components that use this message render again while it grows. */
+/** Returns one message. While it grows, only the components that use it re-render. */
 export function useMessage(id: string): TalkMessage | undefined {
   const { log } = useTalkClient();
   return useWatched(log.subscribe, () => log.message(id));

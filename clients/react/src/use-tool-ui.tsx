@@ -6,20 +6,20 @@ import { useWatched } from "./use-watched.ts";
 
 export type ToolView = ComponentType<{ readonly call: ToolCall }>;
 
-/** Shows calls of one tool by a component of your own, wherever a `ToolCallView` stands. */
+/** Renders the calls of one tool with your own component in every `ToolCallView`. */
 export function useToolUI(toolName: string, Component: ToolView): void {
   const { views } = useTalkClient();
   useEffect(() => views.set(toolName, Component), [views, toolName, Component]);
 }
 
 interface ToolCallViewProps {
-  /** The `toolUseId` of the message's part. */
+  /** The `toolUseId` of the message part. */
   readonly toolUseId: string;
-  /** The component for tools that have no component of their own. */
+  /** The component for tools without their own component. */
   readonly fallback: ToolView;
 }
 
-/** Shows one call with the component that `useToolUI` has set for its tool. */
+/** Renders a call with the component that `useToolUI` set for its tool. */
 export function ToolCallView({ toolUseId, fallback: Fallback }: ToolCallViewProps): ReactNode {
   const { views } = useTalkClient();
   const call = useToolCall(toolUseId);

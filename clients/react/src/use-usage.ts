@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { useParley, useParleyContext } from "./parley-provider.tsx";
 
-/** The answer of `GET /session/{id}/usage` (docs/spending.md). */
+/** The response of `GET /session/{id}/usage` (docs/spending.md). */
 export interface Usage {
   readonly models: readonly ModelUsage[];
   readonly budgets: readonly BudgetUsage[];
@@ -22,7 +22,7 @@ interface BudgetUsage {
   readonly budget: "session" | "identityPerDay";
   readonly used: { readonly tokens: number; readonly money: number };
   readonly limit?: { readonly tokens?: number; readonly money?: number };
-  /** The used share of the limit, from 0; above 1 when more was spent. */
+  /** The fraction of the limit that was used. Above 1 if the limit was exceeded. */
   readonly share?: number;
 }
 
@@ -31,10 +31,10 @@ interface UsageNow {
   readonly refresh: () => Promise<void>;
 }
 
-/** Within this time after a turn's end the worker has stored what it has spent. */
+/** The worker stores a turn's usage within this time after the turn ends. */
 const STORED_AFTER_MS = 500;
 
-/** What the talk has spent, read again after each turn. Needs the provider's `http`. */
+/** Returns the session's usage, updated after each turn. Needs the provider's `http`. */
 export function useUsage(): UsageNow {
   const parley = useParley();
   const { http } = useParleyContext();

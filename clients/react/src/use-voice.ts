@@ -3,18 +3,22 @@ import { useTalkClient } from "./parley-provider.tsx";
 import { useWatched } from "./use-watched.ts";
 
 interface Voice {
-  /** Whether the worker understands speech. If not, a microphone is of no use. `undefined` until the worker has said it. */
+  /**
+   * Whether the worker understands speech. If not, a microphone is useless. `undefined` until the worker has announced
+   * it.
+   */
   readonly listens: boolean | undefined;
-  /** Whether the worker speaks its answers. `undefined` until the worker has said it. */
+  /** Whether the worker speaks its answers. `undefined` until the worker has announced it. */
   readonly speaks: boolean | undefined;
   /**
-   * Tells the worker whether this page plays the agent's sound; until then the worker assumes that it does. While nobody
-   * in the room plays it, answers are not spoken and their sentences arrive at once. The page itself plays or mutes it.
+   * Tells the worker whether this page plays the agent's audio. Until the first call, the worker assumes that it does.
+   * While nobody in the room plays it, answers are not spoken and their sentences arrive at once. The page itself plays
+   * or mutes the audio.
    */
   readonly listen: (listens: boolean) => void;
 }
 
-/** What the worker's voice can do, and whether anybody here listens to it. */
+/** Returns what the worker's voice can do, and a function that sets whether this page listens to it. */
 export function useVoice(): Voice {
   const client = useTalkClient();
   const { listens, speaks } = useWatched(client.subscribe, () => client.workerVoice);

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 /**
- * The value of `read`, again after each change. A server that renders the page gets the value before the talk begins.
+ * Returns the value of `read`, and re-renders after each change. In server-side rendering this is the initial value.
  */
 export function useWatched<Value>(subscribe: (onChange: () => void) => () => void, read: () => Value): Value {
   return useSyncExternalStore(subscribe, read, read);

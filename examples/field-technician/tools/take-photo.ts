@@ -8,7 +8,7 @@ export default defineTool({
   input: z.strictObject({ of: z.string().min(1).max(200).describe("What is to be seen, for the technician") }),
   execution: "client",
   readOnly: true,
-  // Somebody has to climb down first.
+  // The technician may have to climb down first.
   timeoutMs: 120_000,
   noticeAfterMs: 60_000,
   permission: { type: "device", pattern: () => "camera", title: ({ of }) => `Take a photo of ${of}` },

@@ -16,13 +16,13 @@ import { fetchToken } from "../talk/fetch-token.ts";
 import { UsageError } from "../../worker/settings/command-line.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
 
-/** Where languages look for their packages. Anything else is given by the command: `env NAME=value …`. */
+/** Variables that languages use to find their packages. Set any others in the command itself: `env NAME=value …`. */
 const CLIENT_SETTINGS = [
   "NODE_ENV NODE_PATH NODE_COMPILE_CACHE NODE_EXTRA_CA_CERTS VIRTUAL_ENV PYTHONPATH GOPATH GOROOT GOFLAGS GOCACHE GOMODCACHE",
   "CARGO_HOME RUSTUP_HOME JAVA_HOME DOTNET_ROOT GEM_HOME XDG_CACHE_HOME",
 ].flatMap((names) => names.split(" "));
 
-/** `parley conformance`: checks a client or a worker, prints the verdicts, and ends the process. */
+/** Runs `parley conformance`: checks a client or a worker, prints the verdicts, and exits the process. */
 export async function runConformance(args: readonly string[]): Promise<void> {
   await runCommandLine("conformance", USAGE, async () => {
     const options = parseConformanceOptions(args);
@@ -46,7 +46,7 @@ async function check(options: ConformanceOptions): Promise<Verdict[]> {
   return await checkClient({ livekit, command: options.command, environment: programEnvironment(...CLIENT_SETTINGS) });
 }
 
-/** The LiveKit that the environment names; without one, a livekit-server that is started and ends with this process. */
+/** Returns the LiveKit from the environment. If none is set, starts a livekit-server that stops when disposed. */
 async function provideLivekit(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<LivekitServer & AsyncDisposable> {

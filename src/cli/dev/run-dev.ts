@@ -9,17 +9,17 @@ import { watchParent } from "../../worker/process/watch-parent.ts";
 import { watchSources } from "./watch-sources.ts";
 
 const MAIN = fileURLToPath(moduleBeside(import.meta.url, "../../worker/main"));
-/** Waits for the rest of a change: an editor saves in several steps, and a checkout writes many files. */
+/** Waits for the rest of a change, because an editor saves in several steps and a checkout writes many files. */
 const SETTLE_MS = 200;
 
 /**
- * `parley dev`: runs `parley start`, and starts it again when a source changes, unless the worker loads such changes by
- * itself. Ends with Ctrl-C.
+ * Runs `parley start`, and restarts it when a source file changes, unless the worker reloads that file itself. Ctrl-C
+ * ends it.
  */
 export async function runDev(flags: readonly string[]): Promise<void> {
   const stopping = new AbortController();
   let changed = Promise.withResolvers<string>();
-  /** Folders whose changes the running worker loads by itself. */
+  /** Folders that the running worker reloads itself. */
   let reloaded: readonly string[] = [];
   const isReloaded = (file: string) => reloaded.some((folder) => resolve(file).startsWith(folder + sep));
   watchSources(process.cwd(), stopping.signal, (file) => {
@@ -30,7 +30,7 @@ export async function runDev(flags: readonly string[]): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       stopping.abort();
-      // A terminal has sent Ctrl-C to the child, too; main takes two signals within a second for one.
+      // In a terminal the child has received Ctrl-C, too. `main` treats two signals within a second as one.
       child?.kill(signal);
     });
   }

@@ -1,16 +1,16 @@
 import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 
-/** Nobody edits these, and some change all the time. */
+/** Folders that nobody edits. Some of them change all the time. */
 const isLeftOut = (folder: string) => folder.startsWith(".") || ["node_modules", "dist", "test"].includes(folder);
 const isSource = (file: string) => /(?:\.[cm]?[jt]s|\.json|(?:^|\/)\.env)$/.test(file);
 
 /**
- * Calls back with the name of each source that changes in `folder`, until the signal aborts. Folders that are made
- * later are not watched: start again.
+ * Calls `onChange` with the name of each source file that changes in `folder`, until the signal aborts. Folders that
+ * are created later are not watched until a restart.
  *
- * Each folder has a watch of its own, because many editors save by replacing the file: on Linux, a `recursive` watch
- * reports the first replacement and no later one.
+ * Each folder has its own watcher. Many editors save by replacing the file, and on Linux a `recursive` watcher reports
+ * only the first replacement.
  */
 export function watchSources(folder: string, signal: AbortSignal, onChange: (file: string) => void): void {
   for (const below of ["", ...foldersIn(folder)]) {
@@ -18,7 +18,7 @@ export function watchSources(folder: string, signal: AbortSignal, onChange: (fil
       const file = name === null ? "" : join(below, name);
       if (isSource(file)) onChange(file);
     });
-    // When a folder is removed its watch ends; that is no failure.
+    // Removing a folder ends its watcher with an error, which we ignore.
     watcher.on("error", () => {});
   }
 }

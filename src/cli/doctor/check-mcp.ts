@@ -7,7 +7,7 @@ import { type Finding, missing, ok } from "./finding.ts";
 const WITHIN_MS = 10_000;
 const MAX_STDERR_LENGTH = 500;
 
-/** Connects to each MCP server of the config, and asks for its tools. */
+/** Connects to each configured MCP server and lists its tools. */
 export async function checkMcpServers({ mcpServers }: Pick<Config, "mcpServers">): Promise<Finding[]> {
   return Promise.all(Object.entries(mcpServers).map(([name, config]) => checkOne(name, config)));
 }

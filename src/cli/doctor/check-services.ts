@@ -15,7 +15,9 @@ const NO_DATABASE = "postgres://127.0.0.1";
 const ANTHROPIC = "https://api.anthropic.com";
 const MODEL_WITHIN_MS = 5_000;
 
-/** Checks LiveKit, PostgreSQL and the model: whether each answers, or has what `parley start` needs to start it. */
+/**
+ * Checks LiveKit, PostgreSQL, the model and the voice: whether each one responds, or can be started by `parley start`.
+ */
 export async function checkServices(config: Config): Promise<Finding[]> {
   return Promise.all([checkLivekit(config), checkDatabase(config), checkModel(config), checkVoice(config)]);
 }
@@ -64,7 +66,9 @@ async function checkModel(config: Config): Promise<Finding> {
   return note("model: a scripted one answers", "for Claude, set ANTHROPIC_API_KEY");
 }
 
-/** Asks the API whether it knows the model, which costs nothing. Not every other server of the API can tell. */
+/**
+ * Asks the API whether it knows the model. This is free of charge. Other servers of the API do not always support it.
+ */
 async function askAboutModel(config: Config): Promise<Finding> {
   const { name } = config.model;
   const { anthropicApiKey: apiKey = "", anthropicBaseUrl: url = ANTHROPIC } = config;
@@ -97,7 +101,7 @@ async function checkVoice({ speech }: Config): Promise<Finding> {
 
 type Endpoints = Parameters<typeof createReadyChecks>[0];
 
-/** Why a part does not answer, if it does not. */
+/** Returns why a service does not respond, or `undefined` if it does. */
 async function failureOf(
   part: string,
   endpoints: Pick<Endpoints, "livekit" | "databaseUrl">,

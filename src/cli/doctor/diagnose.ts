@@ -14,11 +14,11 @@ import { checkServices } from "./check-services.ts";
 import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
 
 export interface DoctorOptions {
-  /** What `parley worker` needs, which starts nothing itself; else what `parley start` needs. */
+  /** Whether to check for `parley worker`, which starts no services itself, instead of `parley start`. */
   readonly isWorkerOnly: boolean;
 }
 
-/** Looks at every part but LiveKit's native library, which has to be there, and changes none. */
+/** Checks everything except LiveKit's native library, which it requires. Changes nothing. */
 export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding[]> {
   let config: Config;
   try {
@@ -42,7 +42,7 @@ export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding
   ];
 }
 
-/** The tools and the agents that the files of the folder define. */
+/** Checks the tools and agents that are defined by the folder's files. */
 async function checkDefinitions(config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
   try {

@@ -15,7 +15,7 @@ Its status is 1 when something is missing.`;
 const FLAGS = { worker: { type: "boolean", default: false }, help: { type: "boolean", default: false } } as const;
 
 export async function doctorCommand(args: readonly string[]): Promise<void> {
-  // The doctor reports a bad environment as a finding.
+  // `runUnprepared`, because the doctor reports a bad environment as a finding.
   await runUnprepared("parley doctor", USAGE, async () => {
     const { worker, help } = readFlags(args, FLAGS);
     if (help) return undefined;
@@ -33,7 +33,7 @@ export async function doctorCommand(args: readonly string[]): Promise<void> {
   });
 }
 
-/** `MISSING  PostgreSQL: none`, and below it `         → npm install …`. */
+/** Formats a finding: `MISSING  PostgreSQL: none`, followed by a line `         → npm install …`. */
 export function toLines({ state, text, remedy }: Finding): string {
   const word = state === "missing" ? "MISSING" : state;
   const lines = [`${word.padEnd(9)}${text}`, ...(remedy === undefined ? [] : [`→ ${remedy}`])].join("\n").split("\n");

@@ -1,12 +1,12 @@
 import { AppError } from "../../errors/app-error.ts";
 import { hideSecrets } from "../../lib/checks/hide-secrets.ts";
 
-/** What the doctor has found out about one part. */
+/** The result of one of the doctor's checks. */
 export interface Finding {
   /** `note`: it works, but something optional is missing. */
   readonly state: "ok" | "note" | "missing";
   readonly text: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly remedy?: string;
 }
 
@@ -19,7 +19,8 @@ export const missing = (text: string, remedy: string): Finding => ({
 });
 
 /**
- * The error's message with that of its cause, because `fetch failed` alone helps nobody. Parley's own errors say it all.
+ * Returns the error's message and those of its causes, because `fetch failed` alone does not help. Parley's own errors
+ * are complete without their causes.
  */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

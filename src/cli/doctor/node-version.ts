@@ -1,6 +1,6 @@
 const OLDEST = [22, 18] as const;
 
-/** What to do when this version of Node cannot run TypeScript sources; `undefined` when it can. */
+/** Returns what to do if this Node version cannot run TypeScript sources, or `undefined` if it can. */
 export function nodeProblem(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [oldestMajor, oldestMinor] = OLDEST;

@@ -5,7 +5,7 @@ import { askServer, brokenOff } from "../talk/ask-server.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import type { ExportOptions } from "./options.ts";
 
-/** Writes a room's transcript to `out` while it is received. `out` stays open. @throws {TalkError} */
+/** Streams a room's transcript to `out`. Does not close `out`. @throws {TalkError} */
 export async function runExport({ room, format, httpUrl, tokenSecret }: ExportOptions, out: Writable): Promise<void> {
   const { token } = await fetchToken({ httpUrl, room, identity: "parley-export", tokenSecret });
   const url = `${httpUrl}/session/${encodeURIComponent(conversationIdOfRoom(room))}/transcript?format=${format}`;

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The command of the package create-parley.
+// The command of the package `create-parley`.
 import { nodeProblem } from "../doctor/node-version.ts";
 
 const NAME = "create-parley";
 const problem = nodeProblem(process.versions.node);
 if (problem === undefined) {
-  // Its modules import what an old Node does not have, which would end the process with a SyntaxError.
+  // Imported dynamically: on an old Node its imports would fail with a SyntaxError.
   const { initCommand } = await import("./init-command.ts");
   await initCommand(NAME, process.argv.slice(2));
 } else {

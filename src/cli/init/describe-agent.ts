@@ -1,6 +1,6 @@
 import type { Written } from "./run-init.ts";
 
-/** What was written into the folder, in lines for a terminal. */
+/** Lists the written files for the terminal. */
 export function describeAgent(folder: string, { agent, forTools, left, ownScripts, wasCommonJs }: Written): string {
   return [
     `Made in ${folder}: ${agent.join(", ")}`,
@@ -12,10 +12,11 @@ export function describeAgent(folder: string, { agent, forTools, left, ownScript
 }
 
 /**
- * The commands to type next.
+ * Returns the commands to type next.
  *
- * @param first those that come before all others in the folder
- * @param ownScripts names of scripts that are the project's own, so that npm does not run the agent's command by them
+ * @param first commands to run before all others in the folder
+ * @param ownScripts scripts that the project already had; for these, `npm run parley -- <name>` runs the agent's
+ *   command
  */
 export function nextSteps(folder: string, first: readonly string[], ownScripts: readonly string[]): string {
   const npm = (script: string) => {
@@ -33,7 +34,7 @@ export function nextSteps(folder: string, first: readonly string[], ownScripts: 
   return lines.map(([command = "", does]) => `  ${does ? `${command.padEnd(16)} # ${does}` : command}`).join("\n");
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 export function quote(path: string): string {
   return /^[\w./~-]+$/u.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

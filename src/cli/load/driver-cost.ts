@@ -1,16 +1,19 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** What the load driver itself cost. It shares the machine with the worker, and measures too much when it is late. */
+/**
+ * The cost of the load driver itself. It shares the machine with the worker. If it is late, its measurements are too
+ * high.
+ */
 export interface DriverCost {
   /** In percent of one core. */
   readonly cpuPercent: number;
-  /** How late its timers were, in milliseconds: the 99th percentile. */
+  /** Timer delay in milliseconds, 99th percentile. */
   readonly lateMs: number;
 }
 
 const RESOLUTION_MS = 10;
 
-/** Measures this process until the returned function is called. */
+/** Starts measuring this process. Returns a function that stops and returns the result. */
 export function measureDriver(): () => DriverCost {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const startedAt = performance.now();
@@ -22,7 +25,7 @@ export function measureDriver(): () => DriverCost {
     const cpuMs = (user + system) / 1_000;
     return {
       cpuPercent: Math.round((100 * cpuMs) / (performance.now() - startedAt)),
-      // Node measures the time between two timers, so the interval itself is taken off.
+      // Node measures the time between two timers, so subtract the interval itself.
       lateMs: Math.max(0, Math.round(delays.percentile(99) / 1e6 - RESOLUTION_MS)),
     };
   };

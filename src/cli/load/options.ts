@@ -31,11 +31,11 @@ export interface LoadOptions {
   readonly rampMs: number;
   readonly pauseMs: number;
   readonly tools: readonly ToolKind[];
-  /** How many of the rooms' participants speak. */
+  /** The number of rooms whose participants speak. */
   readonly voice: number;
   readonly say: string | undefined;
   readonly httpUrl: string;
-  /** Whether rooms may be made on another machine: whoever wants that names the server. */
+  /** Whether rooms may be created on another machine. Only allowed if the server was named explicitly. */
   readonly mayGoElsewhere: boolean;
   readonly tokenSecret: string | undefined;
   readonly timeoutMs: number;
@@ -57,7 +57,7 @@ const FLAGS = {
   help: { type: "boolean", default: false },
 } as const;
 
-/** @returns `undefined` when help is asked for. @throws {UsageError} */
+/** @returns `undefined` for `--help`. @throws {UsageError} */
 export function parseLoadOptions(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -73,7 +73,7 @@ export function parseLoadOptions(
     rampMs: readNumber("--ramp", ramp, { min: 0, max: 3_600 }) * 1_000,
     pauseMs: readNumber("--pause", pause, { min: 0, max: 3_600 }) * 1_000,
     tools: readKinds(tools),
-    // At most 100, because this one process encodes the sound of all.
+    // At most 100, because this one process encodes the audio of all.
     voice: readNumber("--voice", voice, { min: 0, max: Math.min(rooms, 100), isWhole: true }),
     say,
     httpUrl: readUrl(url ?? `http://127.0.0.1:${environment["HTTP_PORT"] || "8080"}`, "--url"),

@@ -1,7 +1,7 @@
 import type { DriverCost } from "./driver-cost.ts";
 import type { Measurements } from "./run-load.ts";
 
-/** Percentiles of one kind of time, in milliseconds. */
+/** Percentiles of a duration, in milliseconds. */
 interface Figures {
   readonly count: number;
   readonly p50: number;
@@ -15,9 +15,9 @@ export interface LoadReport {
   readonly answer: Figures | undefined;
   readonly answerWithClientTool: Figures | undefined;
   readonly answerWithServerTool: Figures | undefined;
-  /** From the last sound of a participant's first spoken question to the first sound of the agent. */
+  /** From the end of a participant's first spoken question to the agent's first sound. */
   readonly firstSpeechToSound: Figures | undefined;
-  /** The same of later questions. */
+  /** The same for later questions. */
   readonly speechToSound: Figures | undefined;
   readonly errors: Readonly<Record<string, number>>;
   readonly driver: DriverCost;
@@ -45,7 +45,7 @@ export function toReport({
   };
 }
 
-/** As a table for a terminal. */
+/** Formats the report as a table for a terminal. */
 export function toTable(report: LoadReport): string {
   const rows = [
     ["join", report.join],

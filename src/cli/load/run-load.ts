@@ -10,33 +10,36 @@ import { TalkError } from "../talk/talk-error.ts";
 import { type DriverCost, measureDriver } from "./driver-cost.ts";
 import type { LoadOptions, ToolKind } from "./options.ts";
 
-/** What was measured, in milliseconds, and what went wrong, by its text. */
+/** All durations in milliseconds, and the number of errors by message. */
 export interface Measurements {
   readonly joins: number[];
   /** From the question to the first sentence of its answer. */
   readonly firstWords: number[];
-  /** From the question to the end of its answer, by the kind of tool that the question needed. */
+  /** From the question to the end of its answer, by the kind of tool the question needs. */
   readonly answers: Record<ToolKind | "plain", number[]>;
-  /** From the end of a participant's first spoken question, for which the agent loads much, to its first sound. */
+  /**
+   * From the end of a participant's first spoken question to the agent's first sound. Slower than later ones, because
+   * the agent loads a lot.
+   */
   readonly firstSounds: number[];
-  /** The same of later questions. */
+  /** The same for later questions. */
   readonly sounds: number[];
   readonly errors: Map<string, number>;
 }
 
-/** Questions that the scripted model answers with a tool on the client, on the server, or without one. */
+/** Questions that the scripted model answers with a client tool, with a server tool, or without tools. */
 const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
   plain: "Hello there",
   client: "Read the file load.txt",
   server: "What is 3 plus 4?",
 };
-/** The spoken question, whatever `--tools` says, because its answer is short. */
+/** The spoken question, regardless of `--tools`, because its answer is short. */
 const SPOKEN = QUESTIONS.server;
-/** A silence that ends an answer: longer than the gaps in it. */
+/** A silence this long marks the end of an answer. It is longer than the pauses within one. */
 const SILENCE_MS = 1_000;
-/** Speakers send and read long frames, because many of them share this process with the measurement. */
+/** Speakers use long frames, because many of them share this process with the measurement. */
 const FRAME_MS = 100;
-/** The first spoken questions are spread over this time, about that of one question with its answer. */
+/** The first spoken questions are spread over this time, about the duration of one question and answer. */
 const SPREAD_MS = 6_000;
 
 type Room = InstanceType<Awaited<ReturnType<typeof loadRtcNode>>["Room"]>;
@@ -47,12 +50,12 @@ interface Run {
 }
 
 interface Sound {
-  /** The question. */
+  /** The audio of the question. */
   readonly speech: Int16Array;
   readonly speakerIn: (room: Room) => Speaker;
 }
 
-/** Holds the talks in all rooms, and counts what fails. @throws {TalkError} when espeak-ng is needed and missing */
+/** Runs the conversations in all rooms and counts errors. @throws {TalkError} when espeak-ng is needed but missing */
 export async function runLoad(options: LoadOptions): Promise<Measurements & { readonly driver: DriverCost }> {
   const measured: Measurements = {
     joins: [],
@@ -98,9 +101,9 @@ async function typeIn(room: Room, name: string, run: Run): Promise<void> {
   await parley.close();
 }
 
-/** The question is spoken with espeak-ng. @throws {TalkError} where there is none */
+/** Synthesizes the question with espeak-ng. @throws {TalkError} if it is not installed */
 async function openSound(question: string): Promise<Sound> {
-  // Imported only when they are needed, and after loadRtcNode, because they import rtc-node themselves.
+  // Imported here because they are rarely needed, and because they import rtc-node, which loadRtcNode must load first.
   const { EspeakSynthesizer, findEspeak } = await import("../../voice/providers/espeak/espeak-synthesizer.ts");
   const { loudBlocks, Speaker: SpeakerOf, SPEECH_RATE, synthesize } = await import("../../testing/stage/speaker.ts");
   const espeak = await findEspeak(process.env);
@@ -108,7 +111,7 @@ async function openSound(question: string): Promise<Sound> {
   const synthesizer = new EspeakSynthesizer(espeak, "en");
   const speech = await synthesize(synthesizer, question);
   await synthesizer.close();
-  // Without the silence at its end, from whose beginning the answer is measured.
+  // Cut off the trailing silence, because the answer is measured from the end of the speech.
   const end = ((loudBlocks(speech).lastIndexOf(true) + 1) * SPEECH_RATE) / 100;
   return { speech: speech.subarray(0, end), speakerIn: (room) => new SpeakerOf(room, FRAME_MS) };
 }
@@ -179,11 +182,11 @@ interface SpokenQuestion {
   readonly parley: Parley;
   readonly speaker: Speaker;
   readonly speech: Int16Array;
-  /** The list to which its time is added. */
+  /** The list that receives the measured time. */
   readonly times: number[];
 }
 
-/** Says the question, and waits until its answer has been heard to its end. */
+/** Speaks the question and waits until its answer has been played to the end. */
 async function askAloud({ parley, speaker, speech, times }: SpokenQuestion, { options, measured }: Run): Promise<void> {
   const { timeoutMs } = options;
   const { promise: answered, resolve: end } = Promise.withResolvers<void>();

@@ -45,7 +45,7 @@ export function parseRecordOptions(
   return { room, config, file, databaseUrl: databaseAddress(setting, environment) };
 }
 
-/** @returns what it has written, for people. @throws {TalkError} */
+/** @returns what was written, as a sentence for people. @throws {TalkError} */
 export async function runRecord(options: RecordOptions): Promise<string> {
   const { cassette, turns, endsBecause } = await recordSession(options).catch((error: unknown) => {
     throw toDatabaseError(error, options.databaseUrl);

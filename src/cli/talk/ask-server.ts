@@ -1,7 +1,7 @@
 import { isRecord } from "../../lib/json.ts";
 import { TalkError } from "./talk-error.ts";
 
-/** Asks Parley's HTTP server. @throws {TalkError} when it does not answer, or refuses */
+/** Sends a request to Parley's HTTP server. @throws {TalkError} when it does not respond, or responds with an error */
 export async function askServer(url: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, init).catch((cause: unknown) => {
     const text = `Parley does not answer at ${new URL(url).origin}. Start it with npm start, or name it with --http.`;
@@ -13,7 +13,7 @@ export async function askServer(url: string, init: RequestInit = {}): Promise<Re
   throw new TalkError(`${placeOf(response)} answered ${response.status}${reason}`);
 }
 
-/** The answer's JSON; `undefined` for anything else. @throws {TalkError} when it breaks off */
+/** Returns the response's JSON, or `undefined` if it is not JSON. @throws {TalkError} when it breaks off */
 export async function readJson(response: Response): Promise<unknown> {
   const text = await response.text().catch((cause: unknown) => {
     throw brokenOff(response, cause);

@@ -2,10 +2,10 @@ import type { Parley } from "../../client/index.ts";
 import { isRecord } from "../../lib/json.ts";
 import type { TalkEvent } from "./printer.ts";
 
-/** Calls `tell` for each event of the session, until the returned function is called. */
+/** Calls `tell` for each event of the session. Returns a function that stops this. */
 export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => void {
   let isLost = false;
-  /** Titles of the open permissions, by id. */
+  /** Titles of open permission requests, by id. */
   const titles = new Map<string, string>();
   const offs = [
     parley.on("answer_start", ({ id, previousId }) => tell({ event: "answer_start", id, previousId })),
@@ -39,7 +39,7 @@ export function watch(parley: Parley, tell: (event: TalkEvent) => void): () => v
   };
 }
 
-/** The call's arguments; undefined when they were too long for the request. */
+/** Returns the call's arguments, or `undefined` if they were too long for the request. */
 function readInput(metadataJson: string): unknown {
   try {
     const metadata: unknown = JSON.parse(metadataJson);

@@ -12,7 +12,7 @@ export interface RoomToken {
   readonly livekitUrl: string;
 }
 
-/** Asks Parley's HTTP server for a token to join the room. @throws {TalkError} */
+/** Requests a token for the room from Parley's HTTP server. @throws {TalkError} */
 export async function fetchToken({ httpUrl, room, identity, tokenSecret }: TokenRequest): Promise<RoomToken> {
   const authorization = tokenSecret === undefined ? {} : { authorization: `Bearer ${tokenSecret}` };
   const response = await askServer(`${httpUrl}/token`, {

@@ -22,7 +22,7 @@ export interface TalkOptions {
   readonly httpUrl: string;
   readonly tokenSecret: string | undefined;
   readonly folder: string | undefined;
-  /** What is said, a turn each; none: lines are read from the terminal. */
+  /** The messages to send, one turn each. If empty, lines are read from the terminal. */
   readonly say: readonly string[];
   readonly isJson: boolean;
   readonly timeoutMs: number;

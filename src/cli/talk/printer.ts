@@ -1,7 +1,7 @@
 import { NEVER_RAN } from "../../conversation/call.ts";
 import type { ErrorEvent, PermissionClosedEvent, ToolCallEvent, ToolResultEvent } from "../../client/index.ts";
 
-/** An event as `--json` prints it. */
+/** An event as printed by `--json`. */
 export type TalkEvent =
   | { readonly event: "joined"; readonly room: string; readonly identity: string; readonly agent: string }
   | { readonly event: "answer_start"; readonly id: string; readonly previousId: string }
@@ -20,7 +20,7 @@ export type TalkEvent =
 
 const MAX_SHOWN = 200;
 
-/** An event as one line for the terminal; `undefined` when it is not shown. */
+/** Formats an event as one line for the terminal. Returns `undefined` for events that are not shown. */
 export function toLine(event: TalkEvent): string | undefined {
   switch (event.event) {
     case "joined":
@@ -34,7 +34,7 @@ export function toLine(event: TalkEvent): string | undefined {
     case "transcription":
       return event.final ? `you said: ${clean(event.text)}` : undefined;
     case "permission_request":
-      // Whole: a yes must not allow what was not shown.
+      // Not shortened: a yes must not allow anything that was not shown.
       return `  ? ${clean(event.title)}${argumentsOf(event.input)}: [y]es, [a]lways or [n]o`;
     case "permission_closed":
       return `  ? ${clean(event.title)}: ${event.state}`;
@@ -54,7 +54,7 @@ export function toLine(event: TalkEvent): string | undefined {
   }
 }
 
-/** Of a call that does not run here, the result says whether the server ran it. */
+/** Marks calls that run here. For other calls, the result says whether the server ran them. */
 function runHere({ ranBy, participant }: ToolCallEvent): string {
   if (ranBy === "server") return "";
   return participant === undefined ? " (run here)" : ` (run here for ${clean(participant)})`;
@@ -78,7 +78,7 @@ function shorten(text: string): string {
   return clean(text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
 }
 
-/** Replaces control characters, which could drive the terminal or reverse the order of others; line breaks and tabs stay. */
+/** Replaces control characters, which could drive the terminal or reorder other text. Keeps line breaks and tabs. */
 function clean(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }

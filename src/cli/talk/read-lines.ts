@@ -6,15 +6,15 @@ interface Terminal {
   readonly isJson: boolean;
   readonly timeoutMs: number;
   readonly forms: TerminalForms;
-  /** Gets the prompt. It is not stdout, which gets events alone. */
+  /** Receives the prompt. It is not stdout, which gets only events. */
   readonly output: NodeJS.WritableStream;
   readonly onFailed: (error: unknown) => void;
 }
 
 /**
- * Sends each line as a message; while a call waits for permission or a form asks for a field, a line answers that
- * instead. Resolves when the input and the last turn have ended, or at a Ctrl-C that finds no turn, or one that an
- * earlier Ctrl-C has stopped.
+ * Sends each line as a message. While a call waits for permission or a form for a field, the line answers that instead.
+ * Resolves when the input and the last turn have ended, or on a Ctrl-C when no turn is running or an earlier Ctrl-C has
+ * already stopped it.
  */
 export async function readLines(parley: Parley, terminal: Terminal): Promise<void> {
   const { isJson, timeoutMs, forms, output, onFailed } = terminal;
@@ -65,7 +65,7 @@ export async function readLines(parley: Parley, terminal: Terminal): Promise<voi
       lines.close();
     }
   };
-  // In a terminal readline takes Ctrl-C; elsewhere the process gets a signal.
+  // In a terminal, readline handles Ctrl-C. Otherwise the process gets a signal.
   lines.on("SIGINT", onInterrupt);
   process.on("SIGINT", onInterrupt);
   lines.on("line", (line) => {

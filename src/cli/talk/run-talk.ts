@@ -14,7 +14,9 @@ import { registerTools } from "./tools.ts";
 const WAIT_FOR_AGENT_MS = 15_000;
 const LEAVE_WITHIN_MS = 3_000;
 
-/** Joins the room, talks, and leaves it. @throws {TalkError} when that is not possible, or the turn of `--say` fails */
+/**
+ * Joins the room, runs the conversation, and leaves. @throws {TalkError} when that fails, or the turn of `--say` fails
+ */
 export async function runTalk(options: TalkOptions): Promise<void> {
   const folder = options.folder === undefined ? undefined : await openFolder(options.folder);
   const { token, livekitUrl } = await fetchToken(options);
@@ -59,7 +61,7 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
   }
 }
 
-/** The first Ctrl-C stops the answer, the second one leaves. */
+/** Runs one turn. The first Ctrl-C stops the answer, the second leaves. */
 async function sayOnce(parley: Parley, text: string, timeoutMs: number): Promise<void> {
   const leave = new AbortController();
   let isStopped = false;

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import { ToolError } from "../../client/index.ts";
 import { TalkError } from "./talk-error.ts";
 
-/** One string of the protocol holds at most 1 MiB. */
+/** A string in the protocol has at most 1 MiB. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
 export interface FileText {
@@ -12,7 +12,7 @@ export interface FileText {
   readonly size: number;
 }
 
-/** The folder's path without symbolic links. @throws {TalkError} when it is no folder */
+/** Resolves the folder's path, without symbolic links. @throws {TalkError} if it is not a folder */
 export async function openFolder(folder: string): Promise<string> {
   try {
     const path = await realpath(folder);
@@ -24,14 +24,15 @@ export async function openFolder(folder: string): Promise<string> {
 }
 
 /**
- * Reads a text file. The file itself must lie inside the folder, wherever `..` and symbolic links lead.
+ * Reads a text file. After `..` and symbolic links are resolved, it must be inside the folder.
  *
- * @param folder as `openFolder` gives it
- * @throws {ToolError} in words for the model, without paths outside the folder
+ * @param folder as returned by `openFolder`
+ * @throws {ToolError} with a message for the model, without paths outside the folder
  */
 export async function readSharedFile(folder: string, filePath: string): Promise<FileText> {
   const path = await findInside(folder, filePath);
-  // `path` is resolved, so a link here is new and refused. NONBLOCK: opening a pipe would wait for its writer.
+  // `path` is resolved, so a symbolic link here is new and is refused. NONBLOCK, because opening a pipe would wait for
+  // its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
     throw new ToolError("execution_error", `The file cannot be read: ${filePath}`);
   });
@@ -53,7 +54,7 @@ export async function readSharedFile(folder: string, filePath: string): Promise<
 async function findInside(folder: string, filePath: string): Promise<string> {
   if (filePath.includes("\0")) throw new ToolError("invalid_parameters", "filePath: expected no NUL");
   const wanted = resolve(folder, filePath);
-  // Checked before the disk is read: the errors must not tell what exists outside the folder.
+  // Checked before the disk is read: the errors must not reveal what exists outside the folder.
   if (!isInside(folder, wanted)) throw outside();
   const path = await realpath(wanted).catch(() => {
     throw new ToolError("execution_error", `File not found: ${filePath}`);

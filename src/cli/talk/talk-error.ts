@@ -1,2 +1,2 @@
-/** Why a command cannot do its work, in one sentence for people. It is shown without a stack. */
+/** Explains in one sentence why a command failed. Shown without a stack trace. */
 export class TalkError extends Error {}

@@ -1,34 +1,37 @@
 import { type FieldValue, type Form, type FormAnswer, type FormField, parseField } from "../../client/forms.ts";
 import { setOwn } from "../../lib/json.ts";
 
-/** Typed in the place of an answer, it refuses the form. */
+/** Typed instead of an answer, it declines the form. */
 const REFUSE = "/no";
 
 interface Open {
   readonly fields: readonly FormField[];
   readonly content: Record<string, FieldValue>;
   readonly end: (answer: FormAnswer) => void;
-  /** The index of the field that is asked for. */
+  /** The index of the current field. */
   at: number;
 }
 
-/** Forms in a terminal: one field after the other, each answered by a line. */
+/** Shows forms in a terminal, field by field. Each line answers one field. */
 export class TerminalForms {
   readonly #open: Open[] = [];
   readonly #tell: (line: string) => void;
-  /** Called when a form begins to wait for a line. */
+  /** Called when a form starts to wait for a line. */
   onAsked: () => void = () => {};
 
   constructor(tell: (line: string) => void) {
     this.#tell = tell;
   }
 
-  /** Whether the next line is an answer. */
+  /** Whether the next line answers a form. */
   get isAsking(): boolean {
     return this.#open.length > 0;
   }
 
-  /** Resolves with the answers or the refusal; rejects when the signal aborts. Forms are shown one after another. */
+  /**
+   * Shows a form. Its fields are asked once all earlier forms have ended. Resolves with the answers or the refusal, and
+   * rejects when the signal aborts.
+   */
   async show({ message, fields, problem }: Form, { signal }: { readonly signal: AbortSignal }): Promise<FormAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<FormAnswer>();
     const asked = fields.length > 0 ? fields : [CONFIRMATION];
@@ -64,7 +67,7 @@ export class TerminalForms {
     else this.#end(open, { action: "accept", content: open.content });
   }
 
-  /** Ends the form at once, so that a line that was typed ahead goes to what comes next. */
+  /** Removes the form right away, so that a line typed ahead goes to whatever is next. */
   #end(open: Open, answer: FormAnswer): void {
     open.end(answer);
     this.#close(open);
@@ -85,7 +88,7 @@ export class TerminalForms {
   }
 }
 
-/** The one question of a form without fields. */
+/** The only question of a form without fields. */
 const CONFIRMATION: FormField = {
   name: "accepted",
   type: "boolean",

@@ -5,14 +5,14 @@ import { readSharedFile } from "./shared-folder.ts";
 import type { TerminalForms } from "./terminal-forms.ts";
 
 export interface ToolsOptions {
-  /** The folder that may be read, as `openFolder` gives it; undefined: none. */
+  /** The shared folder, as returned by `openFolder`, if any. */
   readonly folder: string | undefined;
   readonly notify: (text: string) => void;
-  /** Undefined: nobody is there to fill them in. */
+  /** Undefined if nobody can fill in forms. */
   readonly forms: TerminalForms | undefined;
 }
 
-/** The tools that run in this terminal. */
+/** Registers the tools that run in this terminal. */
 export function registerTools(parley: Parley, { folder, notify, forms }: ToolsOptions): void {
   if (forms) parley.registerTool(askUserTool((form, context) => forms.show(form, context)));
   parley.registerTool({

@@ -3,15 +3,15 @@ import { relative, resolve } from "node:path";
 import { run as runTests } from "node:test";
 import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 
-/** Whether a file has tests for Node's own test runner, and not for another one such as Vitest. */
+/** Whether a file's tests are for Node's own test runner rather than another one, such as Vitest. */
 export async function isOfNodeTest(file: string): Promise<boolean> {
   return /\bfrom\s*["']node:test["']/u.test(await readFile(file, "utf8"));
 }
 
 /**
- * Runs test files, each in a process of its own, as `node --test` does. What they print goes to standard error. Skipped
- * tests give no run. Of a suite, and of a test that failed by its subtests, only the subtests give runs. A file's
- * process ends with its tests, because LiveKit's native library would keep one with a talk in a room for ever.
+ * Runs test files with `node --test`, each in its own process. Their output goes to stderr. Skipped tests yield
+ * nothing. For suites and for tests that failed through their subtests, only the subtests are yielded. A file's process
+ * exits after its tests, because LiveKit's native library would keep it alive forever if a session is still in a room.
  */
 export async function* runNodeTests(files: readonly string[], repeat = 1): AsyncGenerator<TestRun> {
   for (let run = 1; run <= repeat; run++) {
@@ -25,7 +25,7 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
       const file = relative("", data.file ?? data.name);
       yield {
         file,
-        // A file that cannot be loaded counts as one test, which is named by its path.
+        // A file that fails to load counts as one test, named by its path.
         name: data.name === data.file ? file : data.name,
         run,
         ms: Math.round(data.details.duration_ms),
@@ -35,12 +35,12 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
   }
 }
 
-/** Whether a test failed only because a subtest did. Node's types do not have this field. */
+/** Whether a test failed only because a subtest failed. Node's types lack this field. */
 function isOfSubtests(error: Error): boolean {
   return "failureType" in error && error.failureType === "subtestsFailed";
 }
 
-/** The error that the test threw, with the lines of its stack that are in files other than Node's own. */
+/** Returns the error that the test threw. Its stack trace excludes Node's own files. */
 function whyFailed(error: Error): string {
   const { stack = "", message } = error.cause instanceof Error ? error.cause : error;
   const lines = (stack === "" ? message : stack).split("\n");

@@ -12,7 +12,7 @@ const SCENARIOS = "**/*.talk.{yaml,yml}";
 const PROGRAMS = "**/*.test.{ts,mts,js,mjs}";
 const IS_PROGRAM = /\.[mc]?[jt]s$/u;
 
-/** `parley test`: runs tests in YAML and in TypeScript, prints how they went, and ends the process. */
+/** Runs `parley test`: runs tests in YAML and TypeScript, prints the results, and exits the process. */
 export async function runTest(args: readonly string[]): Promise<void> {
   await runCommandLine("parley test", TEST_USAGE, async () => {
     const options = parseTestOptions(args);
@@ -35,7 +35,7 @@ async function* runAll(files: readonly string[], { repeat, isInRoom, hasVoice }:
   const scenarios = files.filter((file) => !IS_PROGRAM.test(file));
   if (programs.length > 0) yield* runNodeTests(programs, repeat);
   if (scenarios.length === 0) return;
-  // Before anything else, so that its log does not come between the results.
+  // Loaded first, so that its log output does not appear between the results.
   await loadRtcNode();
   const { runScenario } = await import("../../testing/scenario/run-scenario.ts");
   const { startRoomServers } = await import("../../testing/stage/room-servers.ts");
@@ -49,7 +49,7 @@ function showRun({ file, name, run, ms, failure }: TestRun): string {
   return `FAILED  ${title} (${ms} ms)\n${failure.replaceAll(/^/gm, "        ")}`;
 }
 
-/** @throws {UsageError} for a path that is not there, and when no test is found */
+/** @throws {UsageError} for a path that does not exist, or when no test is found */
 async function findFiles(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     paths.map(async (path) => {
@@ -64,7 +64,7 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
   throw new UsageError(`No test was found: expected ${SCENARIOS}, or ${PROGRAMS} of node:test, in ${paths.join(", ")}`);
 }
 
-/** Reads one file at a time, because a folder may have thousands. */
+/** Reads one file at a time, because a folder may have thousands of files. */
 async function* testsBelow(folder: string): AsyncGenerator<string> {
   const exclude = (name: string) => name === "node_modules";
   const names = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: folder, exclude }));

@@ -1,14 +1,14 @@
 import { AppError } from "../../errors/app-error.ts";
 import type { RoomPeer } from "./transport.ts";
 
-/** The Configuration is sent again when it is not acknowledged in this time, which doubles with each attempt. */
+/** How long to wait for an acknowledgement before resending the Configuration. Doubles with each attempt. */
 const CONFIGURE_AGAIN_MS = 3_000;
 const MAX_CONFIGURE_AGAIN_MS = 30_000;
 
 interface AgentLinkPorts {
-  /** Sends our Configuration to the agents. Resolves to whether one acknowledged it in time; never rejects. */
+  /** Sends our Configuration to the agents. Resolves to whether one of them acknowledged it in time. Never rejects. */
   readonly configure: (way: "packet" | "stream", timeoutMs: number) => Promise<boolean>;
-  /** LiveKit may have connected us again without a word of the loss. */
+  /** Called even if LiveKit reconnected without ever reporting the loss. */
   readonly onEnter: () => void;
   readonly onReady: (agents: readonly string[]) => void;
   readonly onLost: (reason: "room" | "agent") => void;
@@ -20,15 +20,15 @@ interface Waiter {
 }
 
 /**
- * Knows which agents serve the room, and whether they know us: whether one has acknowledged our latest Configuration.
- * It is sent for each new agent, after each reconnect, and whenever our tools change.
+ * Tracks which agents serve the room, and whether one has acknowledged our latest Configuration. Sends the
+ * Configuration to each new agent, after each reconnect, and whenever our tools change.
  */
 export class AgentLink {
   readonly #ports: AgentLinkPorts;
   readonly #agents = new Set<string>();
   readonly #waiters = new Set<Waiter>();
   #state: "away" | "configuring" | "ready" | "closed" = "away";
-  /** Number of the latest attempt to configure: earlier attempts end. */
+  /** Number of the latest attempt to configure. It ends all earlier attempts. */
   #attempt = 0;
   #isChangeQueued = false;
   #isKnown = false;
@@ -41,7 +41,10 @@ export class AgentLink {
     return this.#state === "ready";
   }
 
-  /** A Configuration was acknowledged since the latest agent came: packets are known as ours even unannounced. */
+  /**
+   * Whether a Configuration was acknowledged since the latest agent joined. If so, the agent recognizes our packets
+   * even before LiveKit announces us.
+   */
   get isKnown(): boolean {
     return this.#isKnown;
   }
@@ -50,7 +53,7 @@ export class AgentLink {
     return [...this.#agents];
   }
 
-  /** We are in the room, for the first time or again. */
+  /** Call this when we have entered the room, for the first time or again. */
   enter(peers: readonly RoomPeer[]): void {
     this.#ports.onEnter();
     this.#agents.clear();
@@ -64,7 +67,7 @@ export class AgentLink {
     this.#lose("room");
   }
 
-  /** A participant is there, or has changed. Does nothing for one that is no agent. */
+  /** Call this when a participant joined or changed. Ignores participants that are not agents. */
   see(peer: RoomPeer): void {
     if (!isServing(peer)) return this.remove(peer);
     if (this.#agents.has(peer.identity)) return;
@@ -76,7 +79,7 @@ export class AgentLink {
     if (this.#agents.delete(identity) && this.#agents.size === 0) this.#lose("agent");
   }
 
-  /** To be called when our tools have changed. Several changes in one tick are announced once. */
+  /** Call this when our tools have changed. Several changes in one tick are announced once. */
   change(): void {
     if (this.#agents.size === 0 || this.#isChangeQueued || this.#state === "closed") return;
     this.#isChangeQueued = true;

@@ -28,12 +28,12 @@ interface LocalParticipant {
 type DataReceived = [bytes: Uint8Array, from: RoomParticipant | undefined, kind: unknown, topic: string | undefined];
 type Handler = (...values: never[]) => void;
 
-/** What `Room` of livekit-client and `Room` of @livekit/rtc-node have in common. The SDK imports neither. */
+/** The common part of `Room` in livekit-client and in @livekit/rtc-node. The SDK imports neither package. */
 export interface LiveKitRoom {
   readonly name?: string | undefined;
-  /** Of livekit-client only. */
+  /** livekit-client only. */
   readonly state?: string;
-  /** Of @livekit/rtc-node only. */
+  /** @livekit/rtc-node only. */
   readonly isConnected?: boolean;
   readonly localParticipant?: LocalParticipant | undefined;
   readonly remoteParticipants: ReadonlyMap<string, RoomParticipant>;
@@ -47,7 +47,7 @@ export function toTransport(room: LiveKitRoom | Transport): Transport {
   return "remoteParticipants" in room ? roomTransport(room) : room;
 }
 
-/** Makes a transport of a room of either LiveKit package. The room may be connected before or after. */
+/** Wraps a room of either LiveKit package as a transport. The room may connect before or after. */
 export function roomTransport(room: LiveKitRoom): Transport {
   return {
     get isConnected() {
@@ -83,7 +83,7 @@ function listen(room: LiveKitRoom, listener: TransportListener): () => void {
     participantAttributesChanged: (_changed: unknown, participant: RoomParticipant) =>
       listener.onChanged?.(toPeer(participant)),
     participantDisconnected: (participant: RoomParticipant) => listener.onLeft(toPeer(participant)),
-    // rtc-node has no "connected" event. In livekit-client this event comes for reconnects too.
+    // rtc-node has no "connected" event. In livekit-client this event is also emitted on reconnects.
     connectionStateChanged: () => {
       if (wasConnected || !isConnected(room)) return;
       wasConnected = true;
@@ -112,7 +112,7 @@ function listen(room: LiveKitRoom, listener: TransportListener): () => void {
   };
 }
 
-/** `undefined` for a stream that broke off, or that is longer than any envelope. */
+/** Returns `undefined` for a stream that broke off or exceeds the size of an envelope. */
 async function readAll(reader: StreamReader): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -143,7 +143,7 @@ function localOf({ localParticipant }: LiveKitRoom): LocalParticipant {
   return localParticipant;
 }
 
-/** Both spellings: `publishData` of rtc-node alone wants the second. */
+/** Sets both spellings, because `publishData` of rtc-node reads only the second. */
 function addressed(to: readonly string[]): object {
   return { destinationIdentities: [...to], destination_identities: [...to] };
 }

@@ -8,22 +8,22 @@ import {
 } from "../../protocol/forms/form.ts";
 import type { ClientTool, ToolContext } from "./client-tool.ts";
 
-/** What a person needs to find what was asked of them, and to think. */
+/** Enough time for a person to notice the form and think. */
 const PERSON_MS = 120_000;
 
-/** A form that somebody is to fill in. */
+/** A form for a person to fill in. */
 export interface Form {
   readonly message: string;
-  /** In the order in which they are asked; may be none: then the message alone is accepted or not. */
+  /** In the order to ask them. May be empty: then only the message is accepted or declined. */
   readonly fields: readonly FormField[];
-  /** Why the form comes again: what was given last did not fit. */
+  /** Why the form is shown again: the last answer was invalid. */
   readonly problem: string | undefined;
 }
 
 /**
- * The tool `ask_user`: by it the worker's tools have this participant fill in forms, and the model may, too.
+ * Returns the tool `ask_user`. The worker's tools, and the model, use it to have this participant fill in forms.
  *
- * @param show shows a form, and resolves with what became of it. It is withdrawn when `signal` aborts
+ * @param show shows a form and resolves with its outcome; remove the form when `signal` aborts
  * @example
  * parley.registerTool(askUserTool((form, { signal }) => showForm(form, signal)));
  */

@@ -4,19 +4,19 @@ import { TOOL_NAME } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import { compileInput, type ParsedInput, type StandardInput } from "./tool-input.ts";
 
-/** What a running tool is given besides its input. */
+/** The second argument of a tool's `run`. */
 export interface ToolContext {
-  /** Aborts on the timeout, when the worker cancels the call, and on `close`. Pass it on to whatever waits. */
+  /** Aborts on timeout, when the worker cancels the call, and on `close`. Pass it to everything that waits. */
   readonly signal: AbortSignal;
-  /** The call's id, which is the request's. */
+  /** The call's id, equal to the id of its request. */
   readonly callId: string;
-  /** Identity of the participant whose turn it is; absent in our own turns. */
+  /** Identity of the participant whose turn it is. Absent in our own turns. */
   readonly participant?: string;
-  /** The call's span in the worker (W3C Trace Context), as a parent for your spans; absent when none is recorded. */
+  /** The call's span in the worker (W3C Trace Context), as parent for your spans. Absent when none is recorded. */
   readonly traceparent?: string;
-  /** Adds a line to the call's record at the worker. */
+  /** Adds a line to the call's log at the worker. */
   readonly log: (line: string) => void;
-  /** Tells how far the call is, from 0 to 1. This moves no deadline. */
+  /** Reports progress, from 0 to 1. Does not extend the timeout. */
   readonly progress: (fraction: number) => void;
 }
 
@@ -24,27 +24,30 @@ export interface ToolContext {
 export interface ClientTool<Input = JsonObject> {
   /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string;
-  /** What the model reads to decide when to use the tool; at most 2,000 characters. */
+  /** Tells the model when to use the tool. At most 2,000 characters. */
   readonly description: string;
-  /** A zod object, another Standard Schema that has Standard JSON Schema, or a JSON Schema. The root is an object. */
+  /** A zod object, any Standard Schema with Standard JSON Schema, or a JSON Schema. The root must be an object. */
   readonly input: StandardInput<Input> | JsonObject;
-  /** Announced to the worker: how long a call may take, in ms, at most 600000. @defaultValue 30000 */
+  /** How long a call may take, in ms, at most 600000. Announced to the worker. @defaultValue 30000 */
   readonly timeoutMs?: number;
-  /** `either`: the worker may run its own tool of this name instead. @defaultValue "client" */
+  /** `either` lets the worker run its own tool of this name instead. @defaultValue "client" */
   readonly execution?: "client" | "either";
   /**
-   * In whose turns the model may use the tool: in this participant's (`own`), or in every participant's (`room`; see
+   * Whose turns may use the tool: only this participant's (`own`), or every participant's (`room`; see
    * `ToolContext.participant`). @defaultValue "own"
    */
   readonly scope?: "own" | "room";
-  /** Whether the tool changes nothing anywhere. @defaultValue false */
+  /** Whether the tool changes nothing. @defaultValue false */
   readonly readOnly?: boolean;
-  /** A plain object is sent as it is, nothing as `{}`, any other value as `{value}`. A throw is an error result. */
+  /**
+   * A plain object is sent as the result, `undefined` and `null` as `{}`, any other value as `{ value }`. A throw
+   * becomes an error result.
+   */
   readonly run: (input: Input, context: ToolContext) => unknown;
 }
 
 /**
- * Thrown by a tool to choose the error code that the model is told, and to add a partial result.
+ * Thrown by a tool to set the error code that the model sees, and to add a partial result.
  *
  * @example
  * throw new ToolError("no_access", "The folder is not shared", { result: { folder } });
@@ -61,12 +64,12 @@ export class ToolError extends Error {
   }
 }
 
-/** A longer description is refused by the worker. */
+/** The worker rejects longer descriptions. */
 const MAX_DESCRIPTION_LENGTH = 2_000;
 
 type Announcement = NonNullable<MessageBody<"configuration">["tools"]>[number];
 
-/** A checked tool, with its announcement. */
+/** A validated tool with its announcement. */
 export interface CompiledTool {
   readonly name: string;
   readonly announcement: Announcement;
@@ -85,7 +88,7 @@ const FIELDS: Readonly<Record<keyof ClientTool, readonly string[] | true>> = {
   run: true,
 };
 
-/** @throws {TypeError} when a field of the tool cannot be used, or a tool has no such field */
+/** @throws {TypeError} for an invalid or unknown field */
 export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   refuseUnknownFields(tool, Object.keys(FIELDS), "registerTool");
   const { name, description, input, timeoutMs, execution, scope, readOnly, run } = tool;
@@ -118,7 +121,7 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   };
 }
 
-/** Makes the map that a result must be. */
+/** Wraps a tool's return value as the object that a result must be. */
 export function wrapResult(value: unknown): Record<string, never> {
   if (value === undefined || value === null) return {};
   return (isPlain(value) ? value : { value }) as Record<string, never>;

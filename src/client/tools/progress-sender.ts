@@ -1,6 +1,6 @@
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 
-/** Together: a fifth of the messages per second that the worker accepts from one participant. */
+/** Together a fifth of the messages per second that the worker accepts from one participant. */
 const TICK_MS = 200;
 const MESSAGES_PER_TICK = 2;
 const MAX_LOG_LENGTH = 16_384;
@@ -10,7 +10,7 @@ interface Pending {
   progress: number | undefined;
 }
 
-/** Sends the logs and the progress of running calls in few messages, in order for each call. */
+/** Batches the logs and progress of running calls into few messages. The order within a call is preserved. */
 export class ProgressSender {
   readonly #send: (body: MessageBody<"tool_use_progress">) => void;
   readonly #pending = new Map<string, Pending>();
@@ -24,12 +24,12 @@ export class ProgressSender {
     this.#of(id).lines.push(String(line));
   }
 
-  /** A number outside 0 to 1 is brought into that range; NaN is ignored. */
+  /** Clamps `fraction` to 0 to 1. Ignores NaN. */
   progress(id: string, fraction: number): void {
     if (!Number.isNaN(fraction)) this.#of(id).progress = Math.min(1, Math.max(0, fraction));
   }
 
-  /** Sends what is still held for a call. To be called before the call's result is sent. */
+  /** Sends what is pending for a call. Call this before sending the call's result. */
   flush(id: string): void {
     const pending = this.#pending.get(id);
     if (!pending) return;

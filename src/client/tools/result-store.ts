@@ -11,8 +11,8 @@ interface StoredResult {
 }
 
 /**
- * The results that were sent, so that a repeated request gets its result again and is not run again. The oldest results
- * are dropped first. Their ids are kept longer, and still prevent a second run.
+ * Stores sent results, so that a repeated request is answered from here instead of running again. Evicts the oldest
+ * results first. Ids are stored longer than results, and still prevent a second run.
  */
 export class ResultStore {
   readonly #ids = new Set<string>();
@@ -27,7 +27,7 @@ export class ResultStore {
     keepNewest(this.#ids, MAX_IDS);
   }
 
-  /** `undefined` when the id has had no result; an error result when its result was dropped. */
+  /** Returns `undefined` if the id has no result yet, and an error result if the result was evicted. */
   find(id: string): ToolResult | undefined {
     const stored = this.#results.get(id);
     if (stored || !this.#ids.has(id)) return stored?.result;

@@ -12,13 +12,13 @@ const MAX_MESSAGE_BYTES = 8_192;
 interface ToolRun {
   readonly request: MessageBody<"tool_use_request">;
   readonly traceparent: string | undefined;
-  /** Aborts when the worker cancels the call or the client closes, with an `Error` as its reason. */
+  /** Aborts when the worker cancels the call or the client closes. The reason is an `Error`. */
   readonly cancelled: AbortSignal;
   readonly log: ToolContext["log"];
   readonly progress: ToolContext["progress"];
 }
 
-/** Runs one request and gives its result, with the error texts of the protocol. Never rejects. */
+/** Runs one request and returns its result. Uses the error messages of the protocol. Never rejects. */
 export async function runTool(tool: CompiledTool, run: ToolRun): Promise<ToolResult> {
   const { request, cancelled } = run;
   const { id } = request;

@@ -15,7 +15,7 @@ type Validated<Output> =
 
 /**
  * A schema of zod 4, or of another library with Standard Schema and Standard JSON Schema. A schema of `zod/mini` lacks
- * the latter: give `z.toJSONSchema(schema)` instead, which has both.
+ * the latter: pass `z.toJSONSchema(schema)` instead, which has both.
  */
 export interface StandardInput<Output> {
   readonly "~standard": {
@@ -28,15 +28,15 @@ export interface StandardInput<Output> {
 export type ParsedInput = { readonly value: unknown } | { readonly problem: string };
 
 interface CompiledInput {
-  /** The JSON Schema that is announced. */
+  /** The JSON Schema to announce. */
   readonly inputSchema: JsonObject;
   readonly parse: (input: unknown) => Promise<ParsedInput>;
 }
 
-/** A longer schema is refused by the worker. */
+/** The worker rejects longer schemas. */
 const MAX_SCHEMA_LENGTH = 32_768;
 
-/** @throws {TypeError} when the schema cannot be used */
+/** @throws {TypeError} when the schema is not usable */
 export function compileInput(toolName: string, input: StandardInput<unknown> | JsonObject): CompiledInput {
   try {
     return isStandard(input) ? compileStandard(input) : compilePlain(input);
@@ -83,7 +83,7 @@ function requireObject(schema: JsonObject): JsonObject {
   if (JSON.stringify(schema).length > MAX_SCHEMA_LENGTH) {
     throw new TypeError(`it is longer than ${MAX_SCHEMA_LENGTH} characters`);
   }
-  // In one message with the other tools, which a schema that cannot be sent would take along.
+  // All tools share one message, so a schema that cannot be sent would block the other tools, too.
   const read = readJson(schema, "it");
   if ("fault" in read) throw new TypeError(read.fault);
   packMap(schema);

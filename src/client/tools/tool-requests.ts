@@ -12,9 +12,9 @@ type Request = MessageBody<"tool_use_request">;
 
 export interface ToolRequestPorts {
   readonly findTool: (name: string) => CompiledTool | undefined;
-  /** Returns the size of the sent envelope in bytes. @throws {AppError} when it cannot be encoded */
+  /** Returns the size of the sent envelope in bytes. @throws {AppError} when the result cannot be encoded */
   readonly sendResult: (result: ToolResult, traceparent?: string) => number;
-  /** Claims or declines an `either` request by acknowledging the stanza that carried it. */
+  /** Claims or declines an `either` request by acknowledging its stanza. */
   readonly acknowledge: (stanzaId: number, isTaken: boolean) => void;
   readonly progress: ProgressSender;
   readonly onCall: (call: ToolCallEvent) => void;
@@ -27,8 +27,8 @@ interface Asked {
 }
 
 /**
- * The client's side of tool calls. Each request that this client takes gets exactly one result, whatever happens. The
- * same request again gets the same result again and is not run again.
+ * The client's side of tool calls. Each request that this client accepts gets exactly one result, in all cases. A
+ * repeated request gets the same result and does not run again.
  */
 export class ToolRequests {
   readonly #ports: ToolRequestPorts;
@@ -39,7 +39,6 @@ export class ToolRequests {
     this.#ports = ports;
   }
 
-  /** How many calls run now. */
   get runningCount(): number {
     return this.#running.size;
   }
@@ -47,7 +46,7 @@ export class ToolRequests {
   handle(request: Request, stanzaId: number, traceparent?: string): void {
     const { id, messageId, toolName, parameters, execution, participant } = request;
     const call = { id, messageId, toolName, parameters, ...(participant !== undefined && { participant }) };
-    // Checked before the stored results: a call that the server took over from us comes again as `server`.
+    // Checked before the stored results: if the server took a call over from us, its request is repeated as `server`.
     if (execution === "server") return this.#ports.onCall({ ...call, ranBy: "server" });
     const stored = this.#results.find(id);
     if (stored) return void this.#send(stored);
@@ -59,7 +58,9 @@ export class ToolRequests {
     else this.#settle(unknownTool(id, toolName), toolName);
   }
 
-  /** Answers a malformed request. `false` when no result can: its id or its `execution` cannot be read. */
+  /**
+   * Answers a malformed request. Returns `false` if that is impossible because its id or `execution` cannot be read.
+   */
   refuse({ parts, message }: MalformedMessageError): boolean {
     const { id, request: { execution, toolName } = {} } = parts;
     if (execution === "server") return true;
@@ -74,8 +75,8 @@ export class ToolRequests {
   }
 
   /**
-   * The worker cancels a call: the tool is aborted, and the result is `cancelled`. A cancel can overtake its request,
-   * which may be a stream. Such a request is not run when it comes.
+   * Cancels a call at the worker's request: aborts the tool, and the result is `cancelled`. The cancel can overtake its
+   * request, which may be a stream. In that case, the request is not run when it arrives.
    */
   cancel({ id, reason }: MessageBody<"tool_use_cancel">): void {
     const message = `The call was cancelled by the worker (${reason})`;
@@ -84,7 +85,7 @@ export class ToolRequests {
     else if (!this.#results.find(id)) this.#results.add(failed(id, "cancelled", message), 0);
   }
 
-  /** Aborts every running call. Resolves when each has its result, even if its tool ignores the abort. */
+  /** Aborts all running calls. Resolves when each has its result, even if its tool ignores the abort. */
   async close(): Promise<void> {
     const running = [...this.#running.values()];
     for (const { controller } of running) controller.abort(new Error("The client was closed"));
@@ -122,7 +123,7 @@ export class ToolRequests {
     this.#ports.onResult({ ...sent, toolName, ranBy: "client" });
   }
 
-  /** A result that cannot be sent becomes an error result that says why. */
+  /** Sends a result. If it cannot be sent, sends an error result that says why. */
   #send(result: ToolResult, traceparent?: string): { sizeBytes: number; sent: ToolResult } {
     try {
       return { sizeBytes: this.#ports.sendResult(result, traceparent), sent: result };
@@ -137,7 +138,7 @@ export class ToolRequests {
   }
 }
 
-/** The text is the protocol's. A name may be of any length, so it is cut. */
+/** The message is fixed by the protocol. The name may have any length, so it is truncated. */
 function unknownTool(id: string, toolName: string): ToolResult {
   return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
 }

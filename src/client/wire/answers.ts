@@ -12,10 +12,10 @@ interface OpenAnswer {
 
 const MAX_OPEN = 32;
 
-/** Puts each answer's sentences in order, and calls `onEnd` when an answer is whole. */
+/** Puts the sentences of each answer in order. Calls `onEnd` when an answer is complete. */
 export class Answers {
   readonly #open = new Map<string, OpenAnswer>();
-  /** Ids of the last answers that were whole. */
+  /** Ids of the most recently completed answers. */
   readonly #ended = new Set<string>();
   readonly #onEnd: (answer: AnswerEndEvent) => void;
 
@@ -33,21 +33,21 @@ export class Answers {
     keepNewest(this.#open, MAX_OPEN);
   }
 
-  /** A long sentence travels as a stream, and may come after the final sentence. */
+  /** A long sentence is sent as a stream, so it may arrive after the final sentence. */
   add(sentence: Sentence): void {
     const answer = this.#open.get(sentence.previousId);
     if (!answer) return;
     answer.sentences.set(sentence.sequence, sentence);
     const inOrder = [...answer.sentences.values()].toSorted((a, b) => a.sequence - b.sequence);
     const last = inOrder.at(-1);
-    // The first one is 1, of an older worker 0.
+    // Sequences start at 1, or at 0 with an older worker.
     const count = (last?.sequence ?? 0) + (answer.sentences.has(0) ? 1 : 0);
     if (!last?.isFinal || inOrder.length < count) return;
     const sentences = inOrder.map(({ text }) => text).filter((text) => text !== "");
     this.#end({ id: answer.id, previousId: answer.previousId, text: sentences.join(" "), sentences });
   }
 
-  /** An answer that we have missed comes as one message. */
+  /** Adds an answer that we missed. It arrives as one message. */
   addWhole({ id, previousId = "", content }: MessageBody<"assistant_message">): void {
     if (!this.#ended.has(id)) this.#end({ id, previousId, text: content, sentences: content === "" ? [] : [content] });
   }

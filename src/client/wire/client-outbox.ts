@@ -5,7 +5,7 @@ import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
 import { type Message, MESSAGES } from "../../protocol/messages/messages.ts";
 import { Unacknowledged } from "./unacknowledged.ts";
 
-/** A send can hang as long as an outage lasts; after this time it counts as failed. */
+/** During an outage a send can hang until the connection is back. After this time it counts as failed. */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 1_000;
 
@@ -17,11 +17,11 @@ interface ClientOutboxOptions {
 export interface SentMessage {
   readonly stanzaId: number;
   readonly sizeBytes: number;
-  /** Resolves when the message is in LiveKit's local buffer. Only an Ack proves that it arrived. */
+  /** Resolves when the message is in LiveKit's local buffer. Only an Ack proves delivery. */
   readonly sent: Promise<void>;
 }
 
-/** Numbers our messages from 1 and begins to send them in order, at most 8 at a time. */
+/** Numbers our messages from 1 and starts sending them in order, at most 8 at a time. */
 export class ClientOutbox {
   readonly #options: ClientOutboxOptions;
   readonly #queue: (() => void)[] = [];
@@ -34,10 +34,10 @@ export class ClientOutbox {
   }
 
   /**
-   * @param way `stream` forces a byte stream; above 15,000 bytes it is one anyway
+   * @param way `stream` forces a byte stream; messages over 15,000 bytes always use one
    * @param traceparent the span that the message belongs to (W3C Trace Context)
-   * @throws {AppError} `too_large` or `internal` at once, when the message cannot be encoded
-   * @throws {TypeError} for a field that such a message has not
+   * @throws {AppError} `too_large` or `internal`, synchronously, when the message cannot be encoded
+   * @throws {TypeError} for an unknown field of the message
    */
   send(message: Message, way: "packet" | "stream" = "packet", traceparent?: string): SentMessage {
     refuseUnknownFields(message.body, Object.keys(MESSAGES[message.type].shape.entries), message.type);
@@ -50,15 +50,15 @@ export class ClientOutbox {
     const publish = (by: "packet" | "stream") => this.#enqueue(() => this.#options.publish(bytes, by));
     const sent = publish(isLong ? "stream" : way);
     sent.catch(() => {});
-    // AgentLink repeats a Configuration itself: an old one must not arrive after a newer one.
+    // AgentLink resends Configurations itself, because an old one must not arrive after a newer one.
     if (message.type !== "configuration" && !isAck) {
-      // A stream names its sender, by which the first time may have failed.
+      // The first attempt may have failed because its sender was unknown. A stream names its sender.
       this.unacknowledged.add(stanzaId, bytes.length, () => void publish("stream").catch(() => {}));
     }
     return { stanzaId, sizeBytes: bytes.length, sent };
   }
 
-  /** Resolves when everything has been sent, or after `timeoutMs`. */
+  /** Resolves when everything was sent, or after `timeoutMs`. */
   async drain(timeoutMs: number): Promise<void> {
     const isEmpty = () => this.#inFlight === 0 && this.#queue.length === 0;
     const until = Date.now() + timeoutMs;

@@ -6,28 +6,31 @@ import type { MalformedMessageError } from "../../protocol/messages/parse-messag
 import type { Message } from "../../protocol/messages/messages.ts";
 
 const REMEMBERED_STANZAS = 2_000;
-/** A worker reads what we have missed from its database within 2 s. */
+/** A worker loads the messages that we missed from its database within 2 s. */
 const HOLD_MS = 3_000;
 
 interface IncomingPorts {
   readonly onMessage: (message: Message, stanzaId: number, traceparent: string | undefined) => void;
-  /** A malformed ToolUseRequest: nothing is run, and the worker must be told. */
+  /** Called for a malformed ToolUseRequest. It is not run, but the worker must get an error. */
   readonly onMalformedRequest: (error: MalformedMessageError) => void;
   readonly onError: (error: AppError) => void;
 }
 
-/** Reads agents' frames. Hands on each message once, but for tool requests; no content makes it throw. */
+/**
+ * Reads the agents' frames. Delivers each message once, except tool requests, which may repeat. No content makes it
+ * throw.
+ */
 export class IncomingMessages {
   readonly #ports: IncomingPorts;
   readonly #seen = new Set<string>();
   #lastSeen = 0;
-  /** Who has sent the last frame. */
+  /** The sender of the last frame. */
   #agent: string | undefined;
-  /** Behind this number we may have missed something: of the agents before this one, or before it was announced. */
+  /** We may have missed messages after this number, sent by a previous agent or before the agent was announced. */
   #sureUntil: number | undefined;
-  /** Whether the worker has acknowledged what we asked for. */
+  /** Whether the worker has acknowledged our request for missed messages. */
   #isTold = false;
-  /** What has come since we doubt, by number. What we have missed comes later, and is handed on before. */
+  /** Messages received since `#sureUntil` was set, by number. They are delivered after the missed ones. */
   readonly #held = new Map<number, () => void>();
   #holding: ReturnType<typeof setTimeout> | undefined;
 
@@ -35,26 +38,29 @@ export class IncomingMessages {
     this.#ports = ports;
   }
 
-  /** For the Configuration that is sent now: the worker sends again what follows this number. `undefined` at first. */
+  /**
+   * Returns the number for the Configuration about to be sent. The worker resends what follows it. `undefined` at
+   * first.
+   */
   tellLastSeen(): number | undefined {
     if (this.#sureUntil !== undefined) this.#hold();
     return this.#sureUntil ?? (this.#lastSeen || undefined);
   }
 
   /**
-   * To be called when the worker has acknowledged the Configuration. What we have missed comes next, and then the
-   * worker's Configuration.
+   * Call this when the worker has acknowledged our Configuration. The worker then sends the missed messages, followed
+   * by its own Configuration.
    */
   noteTold(): void {
     this.#isTold = true;
   }
 
-  /** To be called when the connection is lost, or the agent. */
+  /** Call this when the connection or the agent is lost. */
   noteLost(): void {
     if (this.#lastSeen > 0) this.#doubt(this.#lastSeen);
   }
 
-  /** Drops what is held. */
+  /** Drops held messages. */
   close(): void {
     clearTimeout(this.#holding);
     this.#holding = undefined;
@@ -62,15 +68,15 @@ export class IncomingMessages {
   }
 
   /**
-   * Takes a frame whose sender LiveKit has not announced, most often the agent's first. Its content is not trusted and
-   * not kept: once the agent is announced, our Configuration asks for it again.
+   * Handles a frame whose sender LiveKit has not announced, usually the agent's first one. Its content is not trusted
+   * and is dropped: once the agent is announced, our Configuration requests it again.
    */
   miss(bytes: Uint8Array): void {
     try {
       const stanzaId = unpackStanzaId(bytes);
       if (typeof stanzaId === "number" && stanzaId < 0) this.#doubt(-stanzaId - 1);
     } catch {
-      // The worker sends it again, and then it is reported.
+      // The worker sends it again, and `handle` then reports the error.
     }
   }
 
@@ -90,11 +96,11 @@ export class IncomingMessages {
     const isNew = this.#take(number, from);
     if (!("message" in incoming)) return;
     const { type } = incoming.message;
-    // What comes again stands in its place now.
+    // A resent message replaces the held one and keeps the new position.
     const isHeld = this.#held.delete(number);
-    // A request that comes again wants its result again, which may be lost.
+    // A repeated tool request needs its result again, which may have been lost.
     if (!isNew && !isHeld && type !== "tool_use_request") return;
-    // One that is not the newest is among what we have missed.
+    // An older Configuration is one of the missed messages and does not end the resend.
     if (this.#isTold && type === "configuration" && isNewest) {
       this.#sureUntil = undefined;
       this.#release();
@@ -106,9 +112,11 @@ export class IncomingMessages {
     else handOn();
   }
 
-  /** Takes a number without its sign. Returns `false` for a repeated message. Acks have the number 0 and are never repeated. */
+  /**
+   * Registers a number without its sign. Returns `false` for a repeated message. Acks have number 0 and never repeat.
+   */
   #take(stanzaId: number, from: string): boolean {
-    // A worker that follows another one may send something new before it sends what the other one did not.
+    // A new worker may send new messages before it resends those that the previous worker could not deliver.
     if (this.#agent !== undefined && this.#agent !== from) this.#doubt(this.#lastSeen);
     this.#agent = from;
     if (stanzaId === 0) return true;

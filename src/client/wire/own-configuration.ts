@@ -7,23 +7,23 @@ const CLIENT_VERSION = "parley-sdk 0.1.0";
 type Configuration = MessageBody<"configuration">;
 
 export interface ParleyOptions {
-  /** Features to ask for besides those that the SDK names itself; for instance `blocks` or `permissions`. */
+  /** Features to request in addition to the SDK's own, for instance `blocks` or `permissions`. */
   readonly features?: readonly string[];
-  /** The language that the participant prefers, as a BCP 47 tag. */
+  /** The participant's preferred language, as a BCP 47 tag. */
   readonly language?: string;
-  /** Anything about this device that the worker should know. */
+  /** Any information about this device for the worker. */
   readonly device?: JsonValue;
 }
 
-/** What a client is now. */
+/** The client's current state. */
 interface Present {
   readonly lastSequenceSeen: number | undefined;
-  /** Whether it plays the agent's sound. */
+  /** Whether it plays the agent's audio. */
   readonly listens: boolean;
   readonly tools: NonNullable<Configuration["tools"]>;
 }
 
-/** The Configuration by which a client tells the worker what it is. */
+/** Builds the Configuration that describes a client to the worker. */
 export function toConfiguration(
   { features = [], language, device }: ParleyOptions,
   { lastSequenceSeen, listens, tools }: Present,

@@ -1,14 +1,14 @@
-/** A message without an Ack is sent again after this time. */
+/** An unacknowledged message is resent after this time. */
 const AGAIN_AFTER_MS = 5_000;
-/**
- * After this time a message is given up. A worker that dies may take 20 s to be replaced, and so may the one that
- * replaces it.
- */
+/** After this time we give up on a message. Replacing a dead worker may take 20 s, and its replacement may die, too. */
 export const DELIVER_WITHIN_MS = 60_000;
 const MAX_KEPT = 512;
-/** As many of the largest as are sent at a time: the worker refuses streams that hold too much together. */
+/**
+ * The size of as many of the largest messages as may be in flight. The worker rejects streams that are too large in
+ * total.
+ */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
-/** Messages per pause; less than the worker accepts from one participant per second. */
+/** Messages per pause. Less than the worker accepts from one participant per second. */
 const MAX_AT_ONCE = 40;
 const PAUSE_MS = 1_000;
 
@@ -20,8 +20,8 @@ interface Kept {
 }
 
 /**
- * Messages that were sent and not acknowledged yet. They are sent again after a while, and when the worker says so: one
- * that gets too many messages from us drops some. They keep their stanza numbers, so none is handled twice.
+ * Messages that were sent but not yet acknowledged. They are resent after a while, or when the worker asks for it: it
+ * drops messages when we send too many. They keep their stanza numbers, so none is handled twice.
  */
 export class Unacknowledged {
   readonly #kept = new Map<number, Kept>();
@@ -30,7 +30,7 @@ export class Unacknowledged {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pausedUntil = 0;
 
-  /** `send` repeats the message; it must not throw. When too many are kept, the oldest are dropped. */
+  /** `send` resends the message and must not throw. When there are too many messages, the oldest are dropped. */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
     const now = performance.now();
     this.#kept.set(stanzaId, { sizeBytes, send, giveUpAt: now + DELIVER_WITHIN_MS, dueAt: now + AGAIN_AFTER_MS });
@@ -43,7 +43,7 @@ export class Unacknowledged {
     if (this.#timer === undefined) this.#schedule();
   }
 
-  /** Always resolves; `false` when no Ack came within `timeoutMs` or before `clear`, or it said `success: false`. */
+  /** Always resolves. `false` if no Ack came within `timeoutMs` or before `clear`, or the Ack says `success: false`. */
   wait(stanzaId: number, timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), timeoutMs);
@@ -65,7 +65,7 @@ export class Unacknowledged {
     if (this.#kept.size === 0) this.#stopTimer();
   }
 
-  /** In `ms`, and not before, sends again all messages that are still not acknowledged. */
+  /** Resends all messages that are still unacknowledged after `ms`, and none before. */
   sendAgainAfter(ms: number): void {
     const now = performance.now();
     if (now < this.#pausedUntil) return;
@@ -74,7 +74,7 @@ export class Unacknowledged {
     this.#schedule();
   }
 
-  /** For when the worker is gone, or we are: forgets all messages, and `wait` resolves to `false`. */
+  /** Call this when the worker is gone, or we are. Drops all messages, and `wait` resolves to `false`. */
   clear(): void {
     this.#stopTimer();
     this.#kept.clear();

@@ -14,7 +14,7 @@ interface WorkerMessagesPorts {
   readonly events: Emitter<ParleyEvents>;
 }
 
-/** The SDK does nothing with these messages; the application gets them, like all others, by the event `message`. */
+/** The SDK ignores these messages. Like all others, the application gets them through the event `message`. */
 type OnlyAsMessage = "audio_chunk" | "reasoning_step" | "memory_trace" | "commentary" | "block_event";
 type Handlers = {
   readonly [Type in Exclude<SentBy<"worker">, OnlyAsMessage>]: (
@@ -24,11 +24,10 @@ type Handlers = {
   ) => void;
 };
 
-/** Handles each message of the worker. */
 export class WorkerMessages {
   readonly #ports: WorkerMessagesPorts;
   readonly #answers: Answers;
-  /** By call id: a result does not name its tool. */
+  /** By call id, because a result does not name its tool. */
   readonly #toolNames = new Map<string, string>();
   /** Ids of open permission requests. */
   readonly #askedPermissions = new Set<string>();

@@ -1,17 +1,17 @@
 import { deniedError } from "./denied.ts";
 
-/** A picture of this width takes about 40 kB as base64, which is little enough for `display`. */
+/** A picture of this width is about 40 kB in base64, small enough for `display`. */
 const WIDTH = 640;
 const QUALITY = 0.6;
 
-/** A JPEG. */
+/** A JPEG picture. */
 interface Photo {
   readonly base64: string;
   readonly width: number;
   readonly height: number;
 }
 
-/** Takes one picture. The camera is only on meanwhile. */
+/** Takes one picture, and turns the camera off again. */
 export async function takePhoto(signal: AbortSignal): Promise<Photo> {
   const wanted = { video: { width: { ideal: WIDTH * 2 } } };
   const stream = await navigator.mediaDevices.getUserMedia(wanted).catch((error: unknown) => {

@@ -11,7 +11,10 @@ const REASONS: Readonly<Record<string, string>> = {
   3: "this device did not find it out in time",
 };
 
-/** Tells the model why the page cannot use something of the device, so that it can tell the person what to do. */
+/**
+ * Returns an error that tells the model why the page cannot use a device feature, so that it can tell the person what
+ * to do.
+ */
 export function deniedError(what: Denied, error: unknown): Error {
   const { name, code, message } = error as {
     readonly name?: string;

@@ -7,7 +7,7 @@ interface DeviceSwitchProps {
   readonly hint: string;
 }
 
-/** A row of a list, with a switch for a tool of this device. */
+/** A list row with a switch for one of this device's tools. */
 export function DeviceSwitch({ tool, title, hint }: DeviceSwitchProps): ReactNode {
   const switches = useSwitches();
   return (

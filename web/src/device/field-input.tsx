@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 import { ExactText } from "../shared/exact-text.tsx";
 
-/** A field's value in the form: its text, or the choices that are ticked. */
+/** A field's value in the form: its text, or the selected choices. */
 export type Filled = string | readonly Choice["value"][];
 
 type Choice = FormField["choices"][number];
@@ -16,11 +16,11 @@ interface FieldInputProps {
   readonly onChange: (value: Filled) => void;
 }
 
-/** More choices than this are shown as a list to open. */
+/** With more choices than this, a drop-down list is shown. */
 const MAX_RADIOS = 6;
 const INPUT_TYPES: Readonly<Record<string, string>> = { email: "email", uri: "url", date: "date" };
 
-/** One field of a form, with its label, its description and its problem. */
+/** One field of a form, with its label, description and problem. */
 export function FieldInput({ field, id, value, problem, onChange }: FieldInputProps): ReactNode {
   const { type, description, isRequired, choices, format = "" } = field;
   const label = toVisible(field.label);
@@ -113,7 +113,7 @@ function isTicked(filled: Filled, { value }: Choice): boolean {
   return typeof filled === "string" ? filled === String(value) : filled.includes(value);
 }
 
-/** Ticks or unticks a choice. In a field with one choice the others are unticked. */
+/** Selects or deselects a choice. In a field with a single choice, the others are deselected. */
 function tick(filled: Filled, { value }: Choice, isOn: boolean): Filled {
   if (typeof filled === "string") return String(value);
   const others = filled.filter((each) => each !== value);

@@ -3,12 +3,12 @@ import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 import { FieldInput, type Filled } from "./field-input.tsx";
 
-/** What was filled in, by the field's name. */
+/** The form's values by field name. */
 type Draft = ReadonlyMap<string, Filled>;
 
-/** The forms by which tools and the model ask this person for something. */
+/** The forms with which tools and the model ask this person for something. */
 export function Forms(): ReactNode {
-  /** The last answers, by the question. A form whose answer was not accepted comes again as a new one. */
+  /** The last answers, by the form's message. A form whose answer was rejected is shown again as a new form. */
   const answers = useRef(new Map<string, Draft>());
   return useForms().map((form) => (
     <FormCard
@@ -22,7 +22,7 @@ export function Forms(): ReactNode {
 
 interface FormCardProps {
   readonly form: OpenForm;
-  /** What this person answered last, if it was not accepted. */
+  /** This person's last answer, if it was rejected. */
   readonly earlier: Draft | undefined;
   readonly onAnswered: (draft: Draft) => void;
 }
@@ -79,17 +79,17 @@ function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
   );
 }
 
-/** The first value of a field: a list for several choices, else a text; "no" for a box that is not ticked. */
+/** Returns a field's initial value: a list for multiple choice, "yes" or "no" for a checkbox, otherwise a string. */
 function toFilled({ type, initial }: FormField): Filled {
   if (type === "choices") return Array.isArray(initial) ? initial : [];
   if (type === "boolean") return initial === true ? "yes" : "no";
   return initial === undefined ? "" : String(initial);
 }
 
-/** The field that a worker's problem names, as in `"mail": Invalid email address`, and what is wrong with it. */
+/** Parses a worker's problem such as `"mail": Invalid email address` into the field's name and the problem. */
 function toFieldProblem(fields: readonly FormField[], problem: string): readonly [string, string] | undefined {
   for (const { name } of fields) {
-    // The name may be followed by the place in a list.
+    // The name may be followed by an index in a list.
     const named = [`"${name}": `, `"${name}.`].find((start) => problem.startsWith(start));
     if (named !== undefined) return [name, problem.slice(problem.indexOf('": ') + 3)];
   }
@@ -98,7 +98,7 @@ function toFieldProblem(fields: readonly FormField[], problem: string): readonly
 
 interface Read {
   readonly content: Readonly<Record<string, FieldValue>>;
-  /** Problems by the field's name. */
+  /** Problems by field name. */
   readonly wrong: ReadonlyMap<string, string>;
 }
 

@@ -1,16 +1,19 @@
 import { watchedValue } from "../shared/watched-value.ts";
 
-/** A short text that a tool shows on this page, until it is closed or has been there for a while. */
+/** A short message that a tool shows on this page, until it is closed or expires. */
 interface Notice {
   readonly id: number;
   readonly message: string;
-  /** How many answers have begun since. */
+  /** How many answers have started since it was shown. */
   readonly answers: number;
 }
 
-/** At most so many, to leave room for the talk. */
+/** The maximum shown at once, to leave room for the messages. */
 const MAX_NOTICES = 3;
-/** A notice goes when so many answers have begun since: it is read by then, and its call is still in the talk. */
+/**
+ * A notice is removed after this many answers have started. By then it was read, and its call is still among the
+ * messages.
+ */
 const GOES_AFTER_ANSWERS = 2;
 
 const notices = watchedValue<readonly Notice[]>([]);
@@ -26,7 +29,7 @@ export function closeNotice(id: number): void {
   notices.set(notices.get().filter((notice) => notice.id !== id));
 }
 
-/** For when an answer begins. */
+/** Call this when an answer starts. */
 export function ageNotices(): void {
   const older = notices.get().map((notice) => ({ ...notice, answers: notice.answers + 1 }));
   notices.set(older.filter(({ answers }) => answers < GOES_AFTER_ANSWERS));

@@ -5,13 +5,13 @@ import { Forms } from "./forms.tsx";
 import { ageNotices, closeNotice, closeNotices, useNotices } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
-/** The notices and forms of tools. */
+/** The notices and forms that tools show. */
 export function Questions(): ReactNode {
   const notices = useNotices();
   const { ask_user: mayAsk } = useSwitches();
   const parley = useParley();
   useEffect(() => parley?.on("answer_start", ageNotices), [parley]);
-  // Those of one talk are not shown in the next.
+  // Notices of one conversation are not shown in the next.
   useEffect(() => closeNotices, []);
   return (
     <div className="shown">

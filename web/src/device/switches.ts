@@ -1,6 +1,6 @@
 import { watchedValue } from "../shared/watched-value.ts";
 
-/** A tool of this device that can be switched off. */
+/** A tool of this device that the person can turn off. */
 export type DeviceTool =
   | "show_notification"
   | "ask_user"
@@ -11,7 +11,7 @@ export type DeviceTool =
   | "list_local_files";
 
 const KEY = "parley.device";
-/** Tools that read something of the person are off until they are switched on. */
+/** Tools that read personal data are off by default. */
 const AT_FIRST: Readonly<Record<DeviceTool, boolean>> = {
   show_notification: true,
   ask_user: true,
@@ -26,7 +26,7 @@ const switches = watchedValue(load());
 
 export const useSwitches = switches.use;
 
-/** Switches a tool. Its component then registers or withdraws it, so that the worker knows at once. */
+/** Turns a tool on or off. Its component then registers or withdraws it, so the worker learns of it at once. */
 export function setSwitch(tool: DeviceTool, isOn: boolean): void {
   switches.set({ ...switches.get(), [tool]: isOn });
   localStorage.setItem(KEY, JSON.stringify(switches.get()));

@@ -5,7 +5,7 @@ import { deniedError } from "./denied.ts";
 import { showNotice } from "./notices.ts";
 import { useSwitches } from "./switches.ts";
 
-/** How long a person may take to find the question and to think. */
+/** Enough time for a person to notice the request and think. */
 const PERSON_MS = 120_000;
 const LOCATION_MS = 20_000;
 
@@ -16,7 +16,7 @@ const message = {
   required: ["message"],
 } as const;
 
-/** Offers the tools of this device that are switched on, also before joining. `Forms` offers its own. */
+/** Offers the device tools that are turned on, even before joining. `Forms` offers its own tool. */
 export function DeviceTools(): ReactNode {
   const on = useSwitches();
   return (

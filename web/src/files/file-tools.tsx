@@ -18,7 +18,7 @@ interface FolderProps {
   readonly folder: Folder;
 }
 
-/** Offers the tools that read a folder, while the person shares one. */
+/** Offers the tools that read a folder while the person shares one. */
 export function FileTools(): ReactNode {
   const folder = useSharedFolder();
   const on = useSwitches();

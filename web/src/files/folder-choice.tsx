@@ -5,7 +5,7 @@ import { toVisible } from "../shared/exact-json.ts";
 import { type Folder, fromFiles, hasPicker, pickFolder } from "./folder.ts";
 import { shareFolder, useSharedFolder } from "./shared-folder.ts";
 
-/** Lets the person choose a folder of this device that the agent may read. */
+/** Lets the person choose a folder on this device for the agent to read. */
 export function FolderChoice(): ReactNode {
   const folder = useSharedFolder();
   const [problem, setProblem] = useState<string>();

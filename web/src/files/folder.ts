@@ -1,20 +1,23 @@
-/** A folder that a person has picked. The browser gives no way out of it. */
+/** A folder that the person picked. The browser allows no access to anything outside it. */
 export interface Folder {
   readonly name: string;
-  /** The names in a folder below it, in no order; names of folders end in a slash. */
+  /** Lists a subfolder, unsorted. Folder names end in a slash. */
   readonly list: (path: readonly string[]) => AsyncIterable<string> | Iterable<string>;
   readonly open: (path: readonly string[]) => Promise<File>;
 }
 
 type PickWindow = Window & { showDirectoryPicker?: () => Promise<FileSystemDirectoryHandle> };
 
-/** Asks the person for a folder; `undefined` when the browser has no such picker, or nothing was picked. */
+/**
+ * Asks the person for a folder. Resolves with `undefined` if the browser has no folder picker or the person picked
+ * none.
+ */
 export async function pickFolder(): Promise<Folder | undefined> {
   try {
     const handle = await (window as PickWindow).showDirectoryPicker?.();
     return handle && fromHandle(handle);
   } catch (error) {
-    // The person has closed the picker.
+    // The person closed the picker.
     if (error instanceof DOMException && error.name === "AbortError") return undefined;
     throw error;
   }
@@ -41,7 +44,7 @@ function fromHandle(root: FileSystemDirectoryHandle): Folder {
   };
 }
 
-/** Makes a folder of a file input's files, whose paths begin with the folder's name. */
+/** Creates a folder from a file input's files, whose paths start with the folder's name. */
 export function fromFiles(files: readonly File[]): Folder | undefined {
   const byPath = new Map(files.map((file) => [file.webkitRelativePath.split("/").slice(1).join("/"), file]));
   const [first] = files;

@@ -1,6 +1,6 @@
 import type { Folder } from "./folder.ts";
 
-/** Larger files are not read. */
+/** The maximum size of a file that is read. */
 const MAX_FILE_BYTES = 256 * 1_024;
 const MAX_NAMES = 500;
 
@@ -9,7 +9,7 @@ interface FileText {
   readonly size: number;
 }
 
-/** @throws in words for the model */
+/** @throws with a message for the model */
 export async function readFile(folder: Folder, filePath: string): Promise<FileText> {
   const path = toNames(filePath);
   if (path.length === 0) throw new Error("filePath: expected a file in the shared folder");
@@ -23,7 +23,10 @@ export async function readFile(folder: Folder, filePath: string): Promise<FileTe
   }
 }
 
-/** The first names of a folder, sorted; names of folders end in a slash. @throws in words for the model */
+/**
+ * Lists a folder, up to a maximum number of names, sorted. Folder names end in a slash. @throws with a message for the
+ * model
+ */
 export async function listFiles(folder: Folder, folderPath: string): Promise<{ names: string[]; isCut: boolean }> {
   const path = toNames(folderPath);
   const names: string[] = [];
@@ -38,7 +41,6 @@ export async function listFiles(folder: Folder, folderPath: string): Promise<{ n
   return { names: names.toSorted(), isCut };
 }
 
-/** Splits a path into its names. */
 function toNames(path: string): readonly string[] {
   const names = path.split("/").filter((name) => name !== "" && name !== ".");
   if (names.includes("..")) throw new Error("The path is outside the shared folder");
@@ -50,7 +52,7 @@ async function orInWords<Value>(run: () => Promise<Value>, notThere: string): Pr
     return await run();
   } catch (error) {
     const { name } = error as Error;
-    // A folder in the place of a file, and a name that no file can have, count as missing, too.
+    // A folder instead of a file, and a name that no file can have, also count as missing.
     if (["NotFoundError", "TypeMismatchError", "TypeError"].includes(name)) throw new Error(notThere, { cause: error });
     throw new Error("The browser does not let this page read the folder any more: the person must choose it again", {
       cause: error,

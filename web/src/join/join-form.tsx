@@ -4,13 +4,13 @@ import { loadName, loadRooms } from "./remembered.ts";
 
 interface JoinFormProps {
   readonly onJoined: (talk: JoinedTalk) => void;
-  /** The room's name that is filled in at first. */
+  /** The initial value of the room's name. */
   readonly room: string | undefined;
-  /** Why the last talk could not be joined. */
+  /** Why the last join failed. */
   readonly problem: JoinError | undefined;
 }
 
-/** The room of `?room=kitchen`; without it, a new name. */
+/** Returns the room from `?room=kitchen`, or else a new name. */
 function firstRoom(): string {
   return new URLSearchParams(location.search).get("room") ?? `talk-${Math.random().toString(36).slice(2, 7)}`;
 }

@@ -1,23 +1,23 @@
 import { ConnectionError, ConnectionErrorReason, Room } from "livekit-client";
 
-/** Where a participant is, or wants to be. */
+/** A room and the participant's identity in it. */
 export interface Place {
   readonly room: string;
   readonly identity: string;
 }
 
-/** A talk that this page is in, or on its way into. */
+/** A conversation that this page has joined or is joining. */
 export interface JoinedTalk extends Place {
   readonly token: string;
   readonly livekitUrl: string;
-  /** The secret with which the token was got; empty when none was needed, or after a reload. */
+  /** The secret used to get the token. Empty if none was needed, or after a reload. */
   readonly secret: string;
   readonly liveKit: Room;
 }
 
-/** Says in one sentence why there is no token, and what to do. */
+/** Explains in one sentence why there is no token, and what to do. */
 export class JoinError extends Error {
-  /** Whether the worker wants its secret. */
+  /** Whether the worker requires its secret. */
   readonly wantsSecret: boolean;
 
   constructor(message: string, { wantsSecret = false, ...options }: ErrorOptions & { wantsSecret?: boolean } = {}) {
@@ -32,7 +32,7 @@ export function toJoinError(error: unknown): JoinError {
 }
 
 /**
- * Gets a token from the worker that serves this page. `connectTalk` then connects the room.
+ * Gets a token from the worker that serves this page. After that, call `connectTalk` to connect to the room.
  *
  * @param secret the worker's `TOKEN_SECRET`, if it has one
  */
@@ -56,12 +56,12 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
   return { room, identity, token, livekitUrl, secret, liveKit: new Room() };
 }
 
-/** Joins LiveKit's room. Rejects with a sentence that says what to do. */
+/** Connects to the LiveKit room. Rejects with a sentence that says what to do. */
 export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): Promise<void> {
   try {
     await liveKit.connect(livekitUrl, token);
   } catch (cause) {
-    // After a reload, the token is the one of the first join: it may have expired.
+    // After a reload, the token is still the one of the first join and may have expired.
     if (cause instanceof ConnectionError && cause.reason === ConnectionErrorReason.NotAllowed)
       throw new JoinError("LiveKit does not take this talk's token any more. Join again.", { cause });
     throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it runs, then join again.`, { cause });

@@ -3,13 +3,13 @@ import type { JoinedTalk } from "./join-talk.ts";
 
 interface JoinedTalkValue {
   readonly talk: JoinedTalk;
-  /** Leaves this talk, and opens the one in another room. */
+  /** Leaves this conversation and opens the one in another room. */
   readonly open: (room: string) => void;
 }
 
 export const JoinedTalkContext = createContext<JoinedTalkValue | undefined>(undefined);
 
-/** The talk that the page is in. */
+/** Returns the conversation that the page is in. */
 export function useJoinedTalk(): JoinedTalk {
   return useValue().talk;
 }

@@ -1,6 +1,6 @@
 import type { Place } from "./join-talk.ts";
 
-/** The talk of this tab, so that a reload comes back to it. The token ends with the tab. */
+/** This tab's conversation, so that a reload returns to it. The token is dropped when the tab closes. */
 export interface OpenTalk extends Place {
   readonly token: string;
   readonly livekitUrl: string;
@@ -30,7 +30,7 @@ export function loadName(): string {
   return read<string>(localStorage, NAME) ?? "";
 }
 
-/** The rooms that this browser was in, the newest first. */
+/** The rooms this browser was in, newest first. */
 export function loadRooms(): readonly string[] {
   return read<readonly string[]>(localStorage, ROOMS) ?? [];
 }

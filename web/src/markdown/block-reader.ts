@@ -1,23 +1,25 @@
 import { Lexer, type Token } from "marked";
 import { isPathological } from "./pathological.ts";
 
-/** A block of a text, such as a paragraph or a table, and where it begins in the text. */
+/** A block of Markdown, such as a paragraph or a table, and its start position in the source. */
 export interface Block {
   readonly token: Token;
   readonly at: number;
 }
 
-/** Reads a growing text as Markdown. Blocks that more text can't change are read once and stay the same objects. */
+/**
+ * Reads a growing text as Markdown. Blocks that more text cannot change are read only once and stay the same objects.
+ */
 export class BlockReader {
   #text = "";
   #blocks: readonly Block[] = [];
 
   read(source: string): readonly Block[] {
-    // marked drops them, and then its tokens no longer tell where in the text they stand.
+    // marked drops carriage returns, which would make the positions of its tokens wrong.
     const text = source.replaceAll("\r", " ");
     if (text === this.#text) return this.#blocks;
     const blocks = this.#readFrom(text, text.startsWith(this.#text) ? settledOf(this.#blocks) : []);
-    // The address of a reference may stand anywhere, also behind the words that refer to it.
+    // A reference may be defined anywhere, also after its use. So text with definitions is always read as a whole.
     const hasReferences = blocks.some(({ token }) => token.type === "def");
     this.#text = text;
     return (this.#blocks = hasReferences ? this.#readFrom(text, []) : blocks);
@@ -35,7 +37,7 @@ export class BlockReader {
   }
 }
 
-/** Without the last two blocks: a line that has only begun may turn out to go on with the block before it. */
+/** Returns the blocks without the last two: an incomplete line may still turn out to continue the block before it. */
 function settledOf(blocks: readonly Block[]): readonly Block[] {
   const places = blocks.flatMap(({ token }, place) => (token.type === "space" ? [] : place));
   return blocks.slice(0, places.at(-2) ?? 0);
@@ -45,7 +47,7 @@ function endOf({ token, at }: Block): number {
   return at + token.raw.length;
 }
 
-/** The source itself, as one block, where reading it would take too long. */
+/** Returns the source as a single block if parsing would take too long. */
 function toTokens(text: string): readonly Token[] {
   return isPathological(text) ? [{ type: "text", raw: text, text }] : new Lexer({ gfm: true }).lex(text);
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 
 const SHOWN_MS = 2_000;
 
-/** Copies a text, and shows whether that worked. */
+/** Copies text to the clipboard and shows whether that worked. */
 export function CopyButton({ text }: { readonly text: string }): ReactNode {
   const [said, setSaid] = useState<string>();
   useEffect(() => {
@@ -12,7 +12,7 @@ export function CopyButton({ text }: { readonly text: string }): ReactNode {
   }, [said]);
   const copy = async () => {
     try {
-      // Browsers offer it on trusted addresses only.
+      // Browsers offer the clipboard only in secure contexts.
       await navigator.clipboard.writeText(text);
       setSaid("Copied");
     } catch {

@@ -6,12 +6,12 @@ import { CopyButton } from "./copy-button.tsx";
 import { ReadMarks, type SaidSoFar } from "./read-marks.tsx";
 import { toSafeLink } from "./safe-link.ts";
 
-/** Deeper than this, inside lists, quotations and emphasis, the source is shown. */
+/** The maximum nesting of lists, quotes and emphasis. Anything deeper is shown as source. */
 const MAX_DEPTH = 24;
 const ALL_SAID: SaidSoFar = { saidTo: Infinity, rest: "ahead" };
-/** The page's own title is its only `h1`. */
+/** The page's title is the only `h1`. */
 const HEADINGS = ["h2", "h2", "h3", "h4", "h5", "h6"] as const;
-/** marked does not decode these: it expects HTML to be made of its tokens. */
+/** marked does not decode these, because it expects its tokens to be rendered as HTML. */
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: "&",
   lt: "<",
@@ -23,15 +23,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 interface MarkdownProps {
   readonly text: string;
-  /** @defaultValue all of it is said */
+  /** @defaultValue all of it was said */
   readonly said?: SaidSoFar;
   /** @defaultValue "text" */
   readonly className?: string;
 }
 
 /**
- * Shows the model's text as Markdown. It becomes elements, never HTML, and nothing in it is fetched: a picture is shown
- * as a link. A block renders again only when it changes.
+ * Renders the model's text as Markdown. It becomes React elements, never HTML, and nothing is fetched: a picture is
+ * shown as a link. A block re-renders only when it changes.
  */
 export function Markdown({ text, said = ALL_SAID, className = "text" }: MarkdownProps): ReactNode {
   const [reader] = useState(() => new BlockReader());
@@ -51,11 +51,11 @@ interface BlockProps extends SaidSoFar {
 
 const Block = memo(function Block({ token, ...said }: BlockProps): ReactNode {
   const view = new TokenView(token.raw, said).view([token], 0);
-  // Text that stands in no paragraph, such as HTML, which is shown as it is written.
+  // Text outside a paragraph, such as HTML, which is shown as source.
   return token.type === "text" || token.type === "html" ? <p dir="auto">{view}</p> : view;
 });
 
-/** Makes elements of one block's tokens. */
+/** Renders the tokens of one block. */
 class TokenView {
   readonly #marks: ReadMarks;
 
@@ -112,7 +112,7 @@ class TokenView {
       case "text":
         return token.tokens ? inside() : this.#words(decodeEntities(token.text));
       default:
-        // HTML is shown as it is written, except for line breaks, which table cells need.
+        // HTML is shown as source, except for line breaks, which table cells need.
         return /^<br\s*\/?>$/iu.test(token.raw.trim()) ? <br /> : this.#words(token.raw);
     }
   }
@@ -123,7 +123,7 @@ class TokenView {
 
   #list({ ordered, start, items }: Tokens.List, depth: number): ReactNode {
     const rows = items.map((item, index) => <li key={index}>{this.view(item.tokens, depth + 1)}</li>);
-    // Its marks stand at the side where its lines begin.
+    // `dir` puts the list markers on the side where its lines start.
     const dir = directionAt(depth);
     if (!ordered) return <ul dir={dir}>{rows}</ul>;
     return (
@@ -174,7 +174,7 @@ class TokenView {
     const link = toSafeLink(href);
     if (!link) return this.#words(raw);
     const words = this.view(tokens, depth + 1);
-    // A link whose text is its address already names its host.
+    // A link whose text is its URL already shows its host.
     const isWhole = text === href && text.includes(link.host) && new URL(link.href).username === "";
     const isNamed = text === link.host || isWhole;
     return <SafeLink {...link} words={words} isNamed={isNamed} />;
@@ -195,7 +195,7 @@ interface SafeLinkProps {
   readonly isNamed: boolean;
 }
 
-/** Opens in a tab of its own: leaving this page would leave the session. */
+/** Opens in a new tab, because leaving this page would leave the session. */
 function SafeLink({ href, host, words, isNamed }: SafeLinkProps): ReactNode {
   return (
     <a href={href} target="_blank" rel="noopener noreferrer">
@@ -205,7 +205,7 @@ function SafeLink({ href, host, words, isNamed }: SafeLinkProps): ReactNode {
   );
 }
 
-/** Blocks inside another have its direction: `auto` does not look at elements that have a `dir` of their own. */
+/** Nested blocks inherit the direction of the outer block, because `auto` skips elements that have their own `dir`. */
 function directionAt(depth: number): "auto" | undefined {
   return depth === 0 ? "auto" : undefined;
 }

@@ -1,15 +1,15 @@
-/** More lists and quotations inside one another than any answer needs. */
+/** More nested lists and quotes than any answer needs. */
 const NESTED = /^[ \t]*(?:(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])[ \t]*){13}/mu;
-/** Two spaces more for each list inside another. */
+/** Each nested list adds two spaces. */
 const INDENTED = /^[ \t]{60}[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])/mu;
 const LONG_WORD = /\S{2000}/u;
 const MARKS = /[*_~[`<]/gu;
-/** In one paragraph. marked compares each mark with each. */
+/** The maximum in one paragraph. marked compares each mark with every other. */
 const MAX_MARKS = 800;
 
 /**
- * Whether reading a text as Markdown could block the page: marked needs seconds for thousands of marks that close
- * nothing, and overflows the stack with thousands of quotations inside one another.
+ * Whether parsing this text as Markdown could block the page. marked takes seconds for thousands of unmatched marks,
+ * and overflows the stack with thousands of nested quotes.
  */
 export function isPathological(text: string): boolean {
   if (NESTED.test(text) || INDENTED.test(text) || LONG_WORD.test(text)) return true;

@@ -1,15 +1,15 @@
 import type { ReactNode } from "react";
 
-/** How the end of a text that has not been said is marked: not said yet, never heard, or never read aloud. */
+/** How to mark the rest of a text that was not said: not said yet, never played, or never read aloud. */
 export type RestKind = "ahead" | "unheard" | "unread";
 
 export interface SaidSoFar {
-  /** How many characters of the source have been said. */
+  /** How many characters of the source were said. */
   readonly saidTo: number;
   readonly rest: RestKind;
 }
 
-/** Marks the words of one block that have not been said, in the order in which they appear in its source. */
+/** Marks the words of one block that were not said, in source order. */
 export class ReadMarks {
   readonly #source: string;
   readonly #said: SaidSoFar;
@@ -21,7 +21,7 @@ export class ReadMarks {
     this.#said = said;
   }
 
-  /** Takes the block's next words. */
+  /** Renders the next words of the block. */
   mark(words: string): ReactNode {
     const { saidTo, rest } = this.#said;
     const found = this.#source.indexOf(words, this.#at);

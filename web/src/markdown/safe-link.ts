@@ -1,15 +1,15 @@
-/** Where a link leads. */
+/** The target of a link. */
 interface SafeLink {
   readonly href: string;
-  /** The host as the browser resolves it, in Punycode; of `mailto:` the address. */
+  /** The host as the browser resolves it, in Punycode. For `mailto:`, the address. */
   readonly host: string;
 }
 
 const PROTOCOLS: readonly string[] = ["http:", "https:", "mailto:"];
 
 /**
- * Returns a link that may be followed, or `undefined` for any other, such as `javascript:` or a path of this page. Those
- * are shown as they are written.
+ * Returns a link that is safe to follow. Returns `undefined` for any other, such as `javascript:` or a relative path.
+ * These are shown as source.
  */
 export function toSafeLink(href: string): SafeLink | undefined {
   if (!URL.canParse(href)) return undefined;

@@ -3,21 +3,24 @@ import { createContext, type ReactNode, useContext, useEffect, useState } from "
 
 export interface LoggedEvent {
   readonly key: number;
-  /** Unix ms, by this device's clock. */
+  /** Unix ms by this device's clock. */
   readonly at: number;
   readonly type: string;
   readonly json: string;
-  /** Whether it is a later delta of its block. These are dropped first: long answers have thousands. */
+  /**
+   * Whether it is the second or a later delta of its block. These are dropped first, because long answers have
+   * thousands.
+   */
   readonly isFurtherDelta: boolean;
 }
 
 const MAX_EVENTS = 2_000;
-/** Messages are collected for this time, so that many small ones are rendered once. */
+/** Messages are batched for this time, so that many small ones are rendered once. */
 const FLUSH_MS = 100;
 
 const EventLogContext = createContext<readonly LoggedEvent[]>([]);
 
-/** Keeps the newest messages of the worker, whether or not they are looked at. */
+/** Stores the worker's most recent messages, even while the panel is hidden. */
 export function EventLog({ children }: { readonly children: ReactNode }): ReactNode {
   const parley = useParley();
   const [events, setEvents] = useState<readonly LoggedEvent[]>([]);

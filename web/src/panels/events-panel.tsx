@@ -32,7 +32,7 @@ export function EventsPanel(): ReactNode {
   );
 }
 
-/** Memoised, because there may be thousands of rows, and more come meanwhile. */
+/** Memoized, because there may be thousands of rows, and more arrive all the time. */
 const EventRow = memo(function EventRow({ event: { at, type, json } }: { readonly event: LoggedEvent }): ReactNode {
   return (
     <li>

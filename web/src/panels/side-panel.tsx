@@ -14,12 +14,12 @@ type Tab = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as readonly Tab[];
 
 interface SidePanelProps {
-  /** On a narrow page: whether it covers the talk. */
+  /** Whether it covers the messages on a narrow page. */
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }
 
-/** The panels beside the talk: this device's tools, the times of turns, the messages. */
+/** The panels next to the messages: this device's tools, the turns' timings, the events, and the conversations. */
 export function SidePanel({ isOpen, onClose }: SidePanelProps): ReactNode {
   const [tab, setTab] = useState<Tab>("tools");
   const { Panel } = TABS[tab];

@@ -3,7 +3,7 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { loadScenario, loadTranscript } from "../shared/read-record.ts";
 import { saveFile } from "../shared/save-file.ts";
 
-/** Downloads of the talk: as Markdown, as JSON, or as a test. */
+/** Downloads the conversation as Markdown or JSON, or copies it as a test. */
 export function TakeAway(): ReactNode {
   const { token, room } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();

@@ -5,7 +5,7 @@ import { toVisible } from "../shared/exact-json.ts";
 import { readJson } from "../shared/read-record.ts";
 import { useRecord } from "../shared/use-record.tsx";
 
-/** A session in the answer of `GET /sessions`. */
+/** A session in the response of `GET /sessions`. */
 interface Talk {
   readonly id: string;
   readonly room: string;
@@ -16,7 +16,7 @@ interface Talk {
 
 const loadTalks = (token: string) => readJson<readonly Talk[]>(token, "/sessions");
 
-/** The talks in which this person has spoken, by the worker's record. One of them can be continued. */
+/** The conversations in which this person has spoken, from the worker's record. Each can be opened to continue it. */
 export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }): ReactNode {
   const { token, room } = useJoinedTalk();
   const parley = useParley();

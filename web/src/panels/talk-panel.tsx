@@ -4,7 +4,7 @@ import { TakeAway } from "./take-away.tsx";
 import { TalkList } from "./talk-list.tsx";
 import { useUsageLog } from "./usage-log.tsx";
 
-/** The cost of the talk, and its downloads. */
+/** The list of conversations, and this conversation's downloads and cost. */
 export function TalkPanel(): ReactNode {
   const open = useOpenTalk();
   return (

@@ -14,7 +14,7 @@ const TOOLS: readonly (readonly [DeviceTool, string, string])[] = [
   ["take_photo", "Camera", "One small picture; the browser asks you, too"],
 ];
 
-/** The tools and the folder of this device that the agent may use. */
+/** The settings for this device's tools, folder, permissions, microphone and loudspeaker. */
 export function ToolsPanel(): ReactNode {
   return (
     <>

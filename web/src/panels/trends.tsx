@@ -4,10 +4,10 @@ import { useUsageLog } from "./usage-log.tsx";
 import type { TurnTimings } from "@parley/react";
 
 const SHOWN = 40;
-/** The least number of bars that share the width, so that those of a short talk are not too wide. */
+/** The minimum number of bars that share the width, so that the bars of a short conversation are not too wide. */
 const SHOWN_AT_LEAST = 12;
 
-/** How the times of turns have changed over the talk. */
+/** How the turns' timings and tokens changed over the conversation. */
 export function Trends({ turns }: { readonly turns: readonly TurnTimings[] }): ReactNode {
   const { tokensOfTurns } = useUsageLog();
   return (
@@ -26,7 +26,7 @@ interface TrendProps {
   readonly toText: (value: number) => string;
 }
 
-/** A bar for each turn, the newest at the right. A text tells the newest, the median and the highest value. */
+/** Draws a bar per turn, newest on the right. The text shows the newest, the median and the highest value. */
 function Trend({ name, values, toText }: TrendProps): ReactNode {
   const shown = values.slice(-SHOWN);
   const last = shown.at(-1);

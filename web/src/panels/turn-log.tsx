@@ -6,14 +6,16 @@ type TurnLogValue = ReadonlyMap<string, TurnTimings>;
 
 const TurnLogContext = createContext<TurnLogValue>(new Map());
 
-/** Keeps the times of the turns that have ended since this page came, by their answers' ids, whether or not they are looked at. */
+/**
+ * Stores the timings of turns that have ended since the page was opened, by answer id, even while the panel is hidden.
+ */
 export function TurnLog({ children }: { readonly children: ReactNode }): ReactNode {
   const parley = useParley();
   const [ended, setEnded] = useState<TurnLogValue>(new Map());
   useEffect(
     () =>
       parley?.on("message", ({ type, body }) => {
-        // Those of `turn_spoken` take the place of those of `turn_complete`.
+        // The timings of `turn_spoken` replace those of `turn_complete`.
         if (type !== "block_event") return;
         const { turnId, timings } = body;
         if (timings) setEnded((known) => new Map(known).set(turnId, timings as unknown as TurnTimings));

@@ -13,14 +13,14 @@ import { type Bar, type TimedCall, toWaterfall } from "./waterfall.ts";
 const NEWEST = 5;
 const NONE: readonly SpokenTurn[] = [];
 
-/** How turns have become, and the newest as bars on one line of time, as the worker has measured them. */
+/** Shows how timings changed over the turns, and the newest turns as waterfalls, as measured by the worker. */
 export function TurnPanel(): ReactNode {
   const { token } = useJoinedTalk();
   const { value: stored = NONE, problem } = useRecord(token, loadTurns);
   const ended = useTurnLog();
   const turns = useMemo(() => [...new Map([...timingsOf(stored), ...ended])], [stored, ended]);
   const calls = useToolCalls();
-  // What is seen while it happens is newer than the record.
+  // Live calls come first, because they are newer than the record.
   const known = useMemo(() => {
     return [...calls, ...callsOf(stored)].map((call) => ({ ...call, name: toTitle(call.name) }));
   }, [stored, calls]);
@@ -47,7 +47,7 @@ export function TurnPanel(): ReactNode {
 
 interface WaterfallProps {
   readonly turnId: string;
-  /** What began it, by the record. */
+  /** The question of the turn, from the record. */
   readonly asked: string | undefined;
   readonly timings: TurnTimings;
   readonly calls: readonly TimedCall[];

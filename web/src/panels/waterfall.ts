@@ -1,19 +1,19 @@
 import type { TurnPart, TurnTimings } from "@parley/react";
 import { toExtraAnswers } from "../tools/extra-answers.ts";
 
-/** What else is known of a call: of the record, or since this page came. */
+/** More details of a call, from the record or seen live. */
 export interface TimedCall {
   readonly id?: string | undefined;
   readonly toolUseId?: string | undefined;
   readonly name: string;
   readonly status: string;
-  /** Unix ms by the worker's clock, as `at` is. */
+  /** Unix ms by the worker's clock, like `at`. */
   readonly startedAt?: number | undefined;
   readonly finishedAt?: number | undefined;
   readonly extraAnswers?: readonly { readonly kind: string; readonly success: boolean; readonly at?: number }[];
 }
 
-/** A part of a turn, in ms from its beginning: the turn's own, or the first sound of a spoken question. */
+/** A part of a turn, in ms from its start, or from the first sound of a spoken question. */
 export interface Bar {
   readonly name: string;
   readonly kind: "model" | "wait" | "tool" | "speech" | "late";
@@ -26,10 +26,12 @@ interface Waterfall {
   readonly bars: readonly Bar[];
 }
 
-/** A form of a call: its tool use is none of the model's. */
+/** A call that shows a form. The model did not write its tool use. */
 const FORM = /^form:/;
 
-/** A turn's parts, in the order in which they began. `calls`: the newest knowledge of each comes first. */
+/**
+ * Returns a turn's parts in the order in which they started. `calls` must list the newest version of each call first.
+ */
 export function toWaterfall(timings: TurnTimings, calls: readonly TimedCall[]): Waterfall {
   const { totalMs, parts } = timings;
   const bars = parts.flatMap((part) => toBars(part, timings, calls)).filter(({ fromMs, toMs }) => toMs > fromMs);
@@ -59,7 +61,7 @@ function toBars(part: TurnPart, timings: TurnTimings, calls: readonly TimedCall[
     case "chat":
       return [bar("Model, to its first word", "wait", before), bar("Model", "model", after)];
     case "parley.speech": {
-      // It is open from the turn's begin, and has nothing to say before the answer's first words.
+      // The span starts with the turn, but there is nothing to speak before the answer's first words.
       const { firstTextMs = fromMs } = timings;
       const wordsMs = firstTextMs <= firstMs ? Math.max(fromMs, firstTextMs) : fromMs;
       return [bar("To the first sound", "wait", [wordsMs, firstMs]), bar("Speaks", "speech", after)];
@@ -77,7 +79,7 @@ function toBars(part: TurnPart, timings: TurnTimings, calls: readonly TimedCall[
 
 const WAITS: readonly string[] = ["parley.permission", "parley.claim"];
 
-/** What is left beside the waits that are timed by themselves: to its start, its run, and what came late. */
+/** Returns the bars of a call in addition to its separately timed waits: until its start, its run, and late answers. */
 function toCallBars(
   name: string,
   { fromMs, toMs, callId }: TurnPart,
@@ -85,11 +87,11 @@ function toCallBars(
 ): readonly Bar[] {
   const { startedAt: zero, totalMs, parts } = timings;
   const since = (at: number | undefined) => (at === undefined ? undefined : at - zero);
-  // One that ends after its turn is known by its own record.
+  // The end of a call that outlasted its turn is only in `call`.
   const endedMs = toMs ?? since(call?.finishedAt) ?? totalMs;
   const waits = parts.filter((other) => WAITS.includes(other.span) && other.callId === callId);
   const startedMs = since(call?.startedAt);
-  // It may ask while it runs, too.
+  // Only waits before the start. A running call may also ask for permission.
   const before = waits.filter((wait) => startedMs === undefined || wait.fromMs < startedMs);
   const freeMs = Math.max(fromMs, ...before.map((wait) => wait.toMs ?? endedMs));
   const late = toExtraAnswers({ status: call?.status ?? "", extraAnswers: call?.extraAnswers ?? [] });

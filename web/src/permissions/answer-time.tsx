@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { TimeLeft } from "../tools/time-left.tsx";
 
-/** WCAG 2.2.1 demands twenty seconds to ask for more time; the rest is to read the question to its end. */
+/** WCAG 2.2.1 requires 20 seconds to ask for more time. The rest is for reading the request to its end. */
 const WARN_MS = 30_000;
 
 interface AnswerTimeProps {
@@ -10,7 +10,9 @@ interface AnswerTimeProps {
   readonly onMore: () => void;
 }
 
-/** How long a question waits, with a button for more time. Screen readers are warned once before the time runs out. */
+/**
+ * Shows how long a request stays open, with a button for more time. Warns screen readers once before the time runs out.
+ */
 export function AnswerTime({ until, onMore }: AnswerTimeProps): ReactNode {
   const isSoon = useIsPast(until - WARN_MS);
   return (

@@ -15,11 +15,11 @@ interface Grant {
 
 const loadGrants = (token: string) => readJson<readonly Grant[]>(token, "/permissions/grants");
 
-/** What this participant has always allowed, in all rooms. Each can be taken back. */
+/** This participant's permanent permissions, in all rooms. Each can be revoked. */
 export function Grants(): ReactNode {
   const { token } = useJoinedTalk();
   const { open } = usePermissions();
-  // Read again when the open questions change, because an answer may have made a grant.
+  // Reloaded when the open requests change, because an answer may have created a grant.
   const { value: grants = [], problem, reload } = useRecord(token, loadGrants, open);
   const takeBack = (id: string) =>
     reload(request(token, `/permissions/grants/${encodeURIComponent(id)}`, { method: "DELETE" }));

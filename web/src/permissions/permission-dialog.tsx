@@ -8,13 +8,14 @@ import { toTitle } from "../tools/describe-call.ts";
 import { AnswerTime } from "./answer-time.tsx";
 import { LongArguments } from "./long-arguments.tsx";
 
-/** A yes counts only after this time: a key or click of somebody who was at work is not meant for the question. */
+/** A yes counts only after this time. An earlier key press or click was meant for whatever the person was doing. */
 const READY_AFTER_MS = 600;
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 
 /**
- * The oldest question that waits for this participant. It closes by itself when it was answered elsewhere, and when
- * this page has left the room, where it could not be answered and would cover the button to join again.
+ * The oldest permission request waiting for this participant. Closes itself when the request is answered elsewhere.
+ * Also closes when this page has left the room: the request could not be answered then, and would cover the button to
+ * rejoin.
  */
 export function PermissionDialog(): ReactNode {
   const { open } = usePermissions();
@@ -27,7 +28,7 @@ export function PermissionDialog(): ReactNode {
 
 interface QuestionProps {
   readonly permission: Permission;
-  /** How many further questions wait. */
+  /** The number of further requests. */
   readonly waiting: number;
 }
 
@@ -47,10 +48,11 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
     return () => clearTimeout(timer);
   }, []);
 
-  // Before the element is removed, because only a dialog that is closed gives the focus back.
+  // A layout effect, because it must run before the element is removed: only closing a dialog restores the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // The dialog has the focus first, and no button: a blank or Enter that was meant for the text must allow nothing.
+    // The dialog itself gets the focus first, not a button: a space or Enter that was meant for the text must not allow
+    // anything.
     element?.showModal();
     element?.focus();
     return () => element?.close();
@@ -83,7 +85,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
       aria-describedby="permission-what"
       tabIndex={-1}
       onKeyDown={onKeyDown}
-      // Escape is no answer. Browsers let a second Escape close the dialog all the same: then `onClose` opens it again.
+      // Escape is not an answer. Browsers close the dialog on a second Escape anyway, so `onClose` reopens it.
       onCancel={(event) => event.preventDefault()}
       onClose={({ currentTarget }) => currentTarget.isConnected && !currentTarget.open && currentTarget.showModal()}
     >
@@ -158,7 +160,7 @@ function parseInput(text: string): Record<string, never> {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, never>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error("The arguments are no JSON object: mend them, or refuse.");
 }

@@ -6,7 +6,7 @@ const SPENT = {
   identityPerDay: "Your budget of today is spent. Come back tomorrow (UTC), or have it raised.",
 } as const;
 
-/** Says that the model is not asked any more, because a budget is used up. */
+/** Shown when the model is no longer called because a budget is exceeded. */
 export function BudgetProblem(): ReactNode {
   const { usage } = useUsageLog();
   const spent = usage?.budgets.find(({ share = 0 }) => share >= 1);

@@ -17,7 +17,7 @@ const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
 
-/** The problems, each in one sentence with what to do about it. */
+/** Shows each problem in one sentence, with what to do about it. */
 export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { problem, isConnected } = useTalk();
@@ -71,7 +71,7 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
   );
 }
 
-/** Why this page is not in the room any more. */
+/** Returns why this page is no longer in the room. */
 function useLeft(): string | undefined {
   const { liveKit } = useJoinedTalk();
   const [left, setLeft] = useState<string>();

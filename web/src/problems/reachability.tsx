@@ -2,19 +2,22 @@ import { useMessage, useTalk } from "@parley/react";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 
-/** How long an Ack may take before LiveKit is asked whether it answers; also how long that answer may take, and the pause between two requests. */
+/** How long an Ack may take before we probe LiveKit. Also the probe's timeout, and the pause between two probes. */
 const LATE_MS = 2_000;
 
 const UnreachableContext = createContext(false);
 
-/** Whether LiveKit does not answer, though its client still counts as connected: that notices a silent network after 15 s. */
+/**
+ * Whether LiveKit does not respond, although its client still reports a connection. The client notices a silent network
+ * only after 15 s.
+ */
 export function useIsUnreachable(): boolean {
   return useContext(UnreachableContext);
 }
 
 /**
- * Asks LiveKit's server whether it answers while there is reason to doubt it: the browser is offline, or a message is
- * late. Being offline alone is no loss, because all may be on this machine.
+ * Probes LiveKit's server while there is reason to doubt the connection: the browser is offline, or a message is late.
+ * Offline alone proves nothing, because everything may run on this machine.
  */
 export function Reachability({ children }: { readonly children: ReactNode }): ReactNode {
   const { livekitUrl } = useJoinedTalk();
@@ -39,11 +42,11 @@ interface WatchOptions {
   readonly tell: (isUnreachable: boolean) => void;
 }
 
-/** Asks again and again until the signal. Never rejects. */
+/** Probes repeatedly until the signal aborts. Never rejects. */
 async function watch(address: string, { signal, tell }: WatchOptions): Promise<void> {
   while (!signal.aborted) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LATE_MS)]);
-    // Whatever it answers: it is there.
+    // Any response proves that it is reachable.
     const answers = await fetch(address, { method: "HEAD", mode: "no-cors", signal: limit }).then(
       () => true,
       () => false,
@@ -54,7 +57,7 @@ async function watch(address: string, { signal, tell }: WatchOptions): Promise<v
   }
 }
 
-/** Whether this person's newest message has been on its way for too long. */
+/** Whether this person's latest message has been unacknowledged for too long. */
 function useIsLate(): boolean {
   const { messages } = useTalk();
   const newest = messages.findLast(({ role, from }) => role === "user" && from === undefined);

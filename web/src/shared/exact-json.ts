@@ -1,12 +1,12 @@
-/** Characters that are invisible or reverse the order of text; not joiners and emoji variants, which words need. */
+/** Characters that are invisible or reorder text, except joiners and emoji variation selectors, which words need. */
 const HIDDEN = /(?!\u200c|\u200d|\ufe0f)[\p{Default_Ignorable_Code_Point}\u007f-\u009f\u2028\u2029]/gu;
 
-/** JSON for people: nothing in it is invisible, and it parses to the same value. */
+/** Returns JSON for people. It has no invisible characters and parses to the same value. */
 export function toExactJson(value: unknown): string {
   return toVisible(JSON.stringify(value, undefined, 2));
 }
 
-/** A text in which invisible characters are written as in JSON: `\u202e`. */
+/** Writes invisible characters as JSON escapes: `\u202e`. */
 export function toVisible(text: string): string {
   return text.replaceAll(HIDDEN, (character) =>
     character

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { toVisible } from "./exact-json.ts";
 
-/** Shows somebody else's text: nothing in it is invisible, and its direction does not reorder what surrounds it. */
+/** Shows untrusted text. Nothing in it is invisible, and its direction does not reorder the text around it. */
 export function ExactText({ children }: { readonly children: string }): ReactNode {
   return <bdi>{toVisible(children)}</bdi>;
 }

@@ -2,10 +2,10 @@ import type { ReactNode } from "react";
 
 interface IconButtonProps {
   readonly label: string;
-  /** An SVG path in a box of 24 by 24, drawn as a line. */
+  /** An SVG path in a 24 by 24 box, drawn as a line. */
   readonly path: string;
   readonly onClick: () => void;
-  /** The state of a button that is on or off. */
+  /** Whether a toggle button is on. */
   readonly isPressed?: boolean;
   readonly isDisabled?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { SpokenTurn } from "@parley/react";
 import { noteWorkerTime } from "./worker-clock.ts";
 
-/** Sends a request with the room's token. Rejects with the worker's own text. */
+/** Sends a request with the room's token. Rejects with the worker's error message. */
 export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } });
   noteWorkerTime(response);
@@ -10,12 +10,12 @@ export async function request(token: string, path: string, init: RequestInit = {
   throw new Error(error ?? `The worker answered with ${response.status}`);
 }
 
-/** The JSON of the worker's answer. Rejects as `request`. */
+/** Returns the JSON of the worker's response. Rejects like `request`. */
 export async function readJson<Value>(token: string, path: string): Promise<Value> {
   return (await (await request(token, path)).json()) as Value;
 }
 
-/** The session's id, or `undefined` before the room's first message. */
+/** Returns the session's id, or `undefined` before the room's first message. */
 async function findSession(token: string): Promise<string | undefined> {
   const response = await request(token, "/session");
   if (response.status === 204) return undefined;
@@ -23,7 +23,7 @@ async function findSession(token: string): Promise<string | undefined> {
   return id;
 }
 
-/** Also those that a later one has replaced. */
+/** Returns all turns, including those that were replaced by a later one. */
 export async function loadTurns(token: string): Promise<readonly SpokenTurn[]> {
   const id = await findSession(token);
   if (id === undefined) return [];
@@ -32,7 +32,7 @@ export async function loadTurns(token: string): Promise<readonly SpokenTurn[]> {
   return turns;
 }
 
-/** Requests something of the room's session. Rejects as `request`, and before the room's first message. */
+/** Sends a request about the room's session. Rejects like `request`, and before the room's first message. */
 async function requestOfSession(token: string, path: string): Promise<Response> {
   const id = await findSession(token);
   if (id === undefined) throw new Error("Nothing has been said yet.");
@@ -43,12 +43,12 @@ export async function loadTranscript(token: string, format: "markdown" | "json")
   return (await requestOfSession(token, `/transcript?format=${format}`)).blob();
 }
 
-/** The talk as a test for `parley test`. Rejects with the reason why that is not possible. */
+/** Returns the conversation as a test for `parley test`. Rejects with the reason if that is not possible. */
 export async function loadScenario(token: string): Promise<string> {
   return (await requestOfSession(token, "/scenario")).text();
 }
 
-/** A call with all of its arguments, logs and result, as JSON. */
+/** Returns a call with its full arguments, logs and result, as JSON. */
 export async function loadCall(token: string, callId: string): Promise<Blob> {
   return (await requestOfSession(token, `/calls/${encodeURIComponent(callId)}`)).blob();
 }

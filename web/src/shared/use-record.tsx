@@ -1,15 +1,18 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 
 interface FromRecord<Value> {
-  /** `undefined` until it has been read. */
+  /** `undefined` until it is loaded. */
   readonly value: Value | undefined;
-  /** Why it could not be read or changed, for people. */
+  /** Why it could not be loaded or changed, for people. */
   readonly problem: ReactNode;
-  /** Reads it again, after `change` if given. Never rejects. */
+  /** Loads it again, after `change` if provided. Never rejects. */
   readonly reload: (change?: Promise<unknown>) => Promise<void>;
 }
 
-/** Reads something of the worker's record, again when `since` changes. `read` must be the same in each render. */
+/**
+ * Loads a value from the worker's record, and again when `since` changes. `read` must be the same function in each
+ * render.
+ */
 export function useRecord<Value>(
   token: string,
   read: (token: string) => Promise<Value>,

@@ -2,10 +2,10 @@ import type { Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
 
 /**
- * A value of LiveKit's room that may change at certain events.
+ * Returns a value of LiveKit's room that may change on certain events.
  *
- * @param events the same array in each render
- * @param read must give an equal value (by `Object.is`) while nothing has changed
+ * @param events must be the same array in each render
+ * @param read must return an equal value (by `Object.is`) while nothing has changed
  */
 export function useRoomValue<Value>(room: Room, events: readonly RoomEvent[], read: (room: Room) => Value): Value {
   const subscribe = useCallback(

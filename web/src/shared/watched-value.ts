@@ -3,11 +3,11 @@ import { useSyncExternalStore } from "react";
 interface WatchedValue<Value> {
   readonly get: () => Value;
   readonly set: (value: Value) => void;
-  /** The value, for components: they render again when it changes. */
+  /** Returns the value. Components re-render when it changes. */
   readonly use: () => Value;
 }
 
-/** A value of the whole page, outside of React. */
+/** Creates a global value of the page, outside React. */
 export function watchedValue<Value>(first: Value): WatchedValue<Value> {
   const listeners = new Set<() => void>();
   let value = first;

@@ -18,11 +18,11 @@ const WORDS: Readonly<Record<AgentState | "ready" | "hearing", string>> = {
   waiting_for_permission: "Waiting for you",
   failed: "No agent",
 };
-/** What the agent does while it also hears. */
+/** States in which the agent can hear the person. */
 const HEARING: readonly AgentState[] = ["listening", "thinking", "speaking"];
 const SPEAKER_EVENTS = [RoomEvent.ActiveSpeakersChanged];
 
-/** Shows what the agent does. Screen readers do not announce it: the announcer tells them of turns. */
+/** Shows what the agent is doing. Screen readers do not announce it, because `Announcer` announces turns. */
 export function AgentBadge(): ReactNode {
   const { liveKit, identity } = useJoinedTalk();
   const isOn = useIsMicrophoneOn();
@@ -36,7 +36,7 @@ export function AgentBadge(): ReactNode {
   const quiet = state === "listening" && !isOn ? "ready" : state;
   const shown = isOn && isLoud && HEARING.includes(state) ? "hearing" : quiet;
   useEffect(() => {
-    // Also seen where the page is in a tab that nobody looks at.
+    // The title is visible even when the tab is in the background.
     document.title = state === "waiting_for_permission" ? "Waiting for you – Parley" : "Parley";
     return () => {
       document.title = "Parley";

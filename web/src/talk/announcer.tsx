@@ -4,11 +4,11 @@ import { useSound } from "../voice/sound-switch.ts";
 import { toTitle } from "../tools/describe-call.ts";
 
 /**
- * Tells screen readers at most twice a turn: of the first tool that is used, and of the complete answer. Text is not
- * announced while it streams, and a spoken answer is heard anyway.
+ * Tells screen readers at most two things per turn: the first tool used, and the complete answer. Text is not announced
+ * while it streams, and a spoken answer is audible anyway.
  */
 export function Announcer(): ReactNode {
-  /** The key changes with each sentence, so that one that is said again is announced, too. */
+  /** The key changes with each sentence, so that a repeated sentence is announced again. */
   const [{ key, sentence }, setSaid] = useState({ key: "", sentence: "" });
   const parley = useParley();
   const calls = useToolCalls();
@@ -27,7 +27,7 @@ export function Announcer(): ReactNode {
 
   useEffect(() => {
     if (!last || last.state === "open" || told.current.has(last.id)) return undefined;
-    // Waits, because the last sentences may come after the turn's end.
+    // Waits, because the last sentences may arrive after the end of the turn.
     const timer = setTimeout(() => {
       told.current.add(last.id);
       setSaid({ key: last.id, sentence: endOf(last.state, last.isSpoken === true && hasSound ? "" : textOf(last)) });

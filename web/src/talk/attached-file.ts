@@ -1,11 +1,11 @@
-/** A file that goes with the next message. */
+/** A file of the next message. */
 export interface AttachedFile {
   readonly file: File;
-  /** A small picture of it as a `data:` address; absent for anything that is no picture. */
+  /** A thumbnail as a `data:` URL. Absent if the file is not a picture. */
   readonly thumbnail?: string;
 }
 
-/** Media types that a model can be shown. Other texts are sent as plain text. */
+/** Media types that a model accepts. Other text files are sent as plain text. */
 export const KINDS: readonly string[] = [
   "image/png",
   "image/jpeg",
@@ -14,19 +14,22 @@ export const KINDS: readonly string[] = [
   "application/pdf",
   "text/plain",
 ];
-/** A model sees no more of a picture than this, in pixels. */
+/** Models scale larger pictures down to this size, in pixels. */
 const LONGEST_EDGE = 1_568;
 const THUMBNAIL_EDGE = 96;
 const JPEG_QUALITY = 0.85;
-/** A PNG that stays larger than this is a photo, which JPEG makes much smaller. In bytes. */
+/** A PNG that stays larger than this, in bytes, is a photo, and JPEG makes it much smaller. */
 const LARGE_PNG = 1_000_000;
-/** All files of a message together, in bytes: an envelope holds 4 MiB, and words and names go with them. */
+/**
+ * The maximum size of all files of a message, in bytes. An envelope has 4 MiB, which must also hold the text and the
+ * names.
+ */
 export const MOST_BYTES = 4_000_000;
 
 /**
- * Gets a file ready to be sent. Pictures are scaled down to what a model sees; an animation stays as it is.
+ * Prepares a file for sending. Scales pictures down to the size that models see, except animations.
  *
- * @throws {TypeError} with a sentence for people, when no model can be shown such a file
+ * @throws {TypeError} with a sentence for people, if models do not accept such a file
  */
 export async function attachFile(file: File): Promise<AttachedFile> {
   if (!KINDS.includes(file.type) && !file.type.startsWith("text/"))
@@ -48,7 +51,7 @@ export async function attachFile(file: File): Promise<AttachedFile> {
   }
 }
 
-/** Never larger than it is. */
+/** Never enlarges the picture. */
 function draw(picture: ImageBitmap, longestEdge: number): HTMLCanvasElement {
   const scale = Math.min(1, longestEdge / Math.max(picture.width, picture.height));
   const [width, height] = [picture.width, picture.height].map((edge) => Math.max(1, Math.round(edge * scale)));

@@ -8,7 +8,6 @@ interface AttachedFilesProps {
   readonly onRemove: (file: AttachedFile) => void;
 }
 
-/** The files that go with the next message. */
 export function AttachedFiles({ files, onRemove }: AttachedFilesProps): ReactNode {
   if (files.length === 0) return null;
   return (

@@ -26,13 +26,13 @@ export function Composer(): ReactNode {
   const isBusy = BUSY.includes(state);
   const isEmpty = text.trim() === "" && files.length === 0;
 
-  /** Ends the answer, or its sound alone. The button goes away, and the focus must go somewhere. */
+  /** Stops the answer, or only its speech. Its button disappears, so the focus moves to the text field. */
   const end = (what?: "speech") => {
     stop(what);
     field.current?.focus();
   };
   const submit = () => {
-    // The words and the files stay until one of them is removed.
+    // Text and files stay until one of the files is removed.
     if (isEmpty || isTooLarge) return;
     const id = send(text, { attachments: files.map(({ file }) => file) });
     keepThumbnails(
@@ -43,7 +43,7 @@ export function Composer(): ReactNode {
     clear();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter also ends a word that is being composed (IME): then nothing is sent.
+    // While a word is being composed in an IME, Enter completes it and must not send.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     submit();
@@ -81,7 +81,7 @@ export function Composer(): ReactNode {
         onKeyDown={onKeyDown}
         onPaste={(event) => {
           const pasted = [...event.clipboardData.files];
-          // A text that is copied from an office program comes with a picture of itself.
+          // Text copied from an office program includes a picture of itself.
           if (pasted.length === 0 || event.clipboardData.types.includes("text/plain")) return;
           event.preventDefault();
           void add(pasted);
@@ -97,7 +97,7 @@ export function Composer(): ReactNode {
           <WordOrIcon word="Stop" path={ICONS.stop} />
         </button>
       )}
-      {/* With nothing to send, Stop takes its place. */}
+      {/* While the agent is busy and there is nothing to send, Stop replaces this button. */}
       {!(isBusy && isEmpty) && (
         <button className="primary send" disabled={isEmpty}>
           <WordOrIcon word="Send" path={ICONS.send} />

@@ -20,7 +20,7 @@ interface EarlierTurnsProps extends Variations {
   readonly earlier: ReturnType<typeof useEarlierTurns>;
 }
 
-/** What was said in this room before the page was opened. */
+/** The conversation in this room before the page was opened. */
 export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): ReactNode {
   const { turns, askedHere, answeredAnew } = earlier;
   return (
@@ -43,9 +43,9 @@ export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): 
 
 interface EarlierTurnProps extends Variations {
   readonly turn: SpokenTurn;
-  /** Whether this page shows the question itself. */
+  /** Whether the page's own messages show the question. */
   readonly isAskedHere: boolean;
-  /** The page shows another answer. */
+  /** Whether the page shows a newer answer. */
   readonly isAnsweredAnew: boolean;
 }
 
@@ -53,7 +53,9 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
   const { turnId, messageId, said, state, at, heard, answer } = turn;
   const { isAskedHere, isAnsweredAnew } = shown;
   const [problem, setProblem] = useState<string>();
-  /** What this page has received of the answer: it was being given, or one of its calls still runs. */
+  /**
+   * What this page has received of the answer, if it or one of its calls was still running when the page was opened.
+   */
   const seen = useMessage(turnId);
   const tell = (varying: Promise<void>) => {
     setProblem(undefined);
@@ -111,7 +113,7 @@ function EarlierQuestion({ turn, said, problem, onEdit }: EarlierQuestionProps):
   const isOwn = saidBy === identity;
   const done = (text?: string) => {
     setEditing(false);
-    // To where it was before: the button that began it.
+    // Returns the focus to the button that started the edit.
     item.current?.querySelector("button")?.focus();
     if (text === undefined) return;
     setWords(text);

@@ -4,7 +4,7 @@ import { EarlierTurns } from "./earlier-turns.tsx";
 import { MessageView } from "./message/message-view.tsx";
 import { useEarlierTurns } from "./use-earlier-turns.ts";
 
-/** Within this distance of its end, the list follows new messages; else it stays where the reader is. */
+/** Within this distance of its end, the list follows new messages. Otherwise it stays at the reader's position. */
 const NEAR_PX = 80;
 
 export function MessageList(): ReactNode {
@@ -12,7 +12,7 @@ export function MessageList(): ReactNode {
   const parley = useParley();
   const earlier = useEarlierTurns(messages);
   const { turns, askedHere, problem } = earlier;
-  // An answer that had begun before stands there, in its place.
+  // An answer that started before the page was opened is shown among the earlier turns.
   const begunBefore = new Set(turns.map(({ turnId }) => turnId).filter((id) => !askedHere.has(id)));
   const list = useRef<HTMLDivElement>(null);
   const isNear = useRef(true);
@@ -20,7 +20,7 @@ export function MessageList(): ReactNode {
   const last = messages.at(-1);
 
   useLayoutEffect(() => {
-    // After a message of its own, the person wants to see the answer.
+    // After sending a message, the person wants to see the answer.
     if (last?.role === "user" && last.from === undefined) isNear.current = true;
   }, [last]);
   useEffect(() => {
@@ -43,7 +43,7 @@ export function MessageList(): ReactNode {
       aria-label="Messages"
       tabIndex={0}
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
-        // New messages also move the end away, so only scrolling up means that the person wants to leave it.
+        // New messages also move the end away. So only scrolling up means that the person wants to leave the end.
         const isUp = scrollTop < top.current;
         top.current = scrollTop;
         isNear.current = scrollHeight - scrollTop - clientHeight < NEAR_PX || (isNear.current && !isUp);

@@ -5,7 +5,7 @@ interface Attachments {
   readonly files: readonly AttachedFile[];
   /** Why the last file was not attached, or why the files cannot be sent, for people. */
   readonly problem: string | undefined;
-  /** Whether one must be removed before the others can be sent. */
+  /** Whether a file must be removed before the others can be sent. */
   readonly isTooLarge: boolean;
   /** Never rejects. */
   readonly add: (chosen: readonly File[]) => Promise<void>;
@@ -13,7 +13,7 @@ interface Attachments {
   readonly clear: () => void;
 }
 
-/** The files that go with the next message: those that were chosen, pasted, or dropped anywhere on the page. */
+/** The files of the next message: selected, pasted, or dropped anywhere on the page. */
 export function useAttachments(): Attachments {
   const [files, setFiles] = useState<readonly AttachedFile[]>([]);
   const [problem, setProblem] = useState<string>();
@@ -29,7 +29,7 @@ export function useAttachments(): Attachments {
     }
   }, []);
   useEffect(() => {
-    // Also where nothing takes files: the browser would leave this page to show what was dropped.
+    // On the whole window: otherwise the browser would leave this page to show the dropped file.
     const onDragOver = (event: DragEvent) => hasFiles(event) && event.preventDefault();
     const onDrop = (event: DragEvent) => {
       if (!hasFiles(event)) return;

@@ -8,16 +8,16 @@ const NONE: readonly SpokenTurn[] = [];
 
 interface EarlierTurns {
   readonly turns: readonly SpokenTurn[];
-  /** Those of which this page shows the question and the answer itself. */
+  /** Ids of turns whose question and answer the page's own messages show. */
   readonly askedHere: ReadonlySet<string>;
-  /** Those that this page shows another answer to. */
+  /** Ids of turns for which the page shows a newer answer. */
   readonly answeredAnew: ReadonlySet<string>;
-  /** Why they could not be read, for people. */
+  /** Why they could not be loaded, for people. */
   readonly problem: ReactNode;
 }
 
 /**
- * What was said in this room before the page was opened, from the worker's record.
+ * Returns the room's conversation from before the page was opened, from the worker's record.
  *
  * @param shown the messages that this page has seen itself
  */
@@ -35,7 +35,7 @@ export function useEarlierTurns(shown: readonly TalkEntry[]): EarlierTurns {
   );
   return useMemo(() => {
     const loaded = stored.filter(({ isReplaced }) => isReplaced !== true);
-    // The turns after a regenerated answer are replaced, too. The new answer is to its question.
+    // The turns after a regenerated answer are replaced, too. The new answer belongs to the question of that turn.
     const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
     return {
       turns: place < 0 ? loaded : loaded.slice(0, place + 1),

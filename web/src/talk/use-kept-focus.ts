@@ -1,8 +1,8 @@
 import { useEffect } from "react";
 
 /**
- * Keeps the focus on the page. Buttons go away while they have it, such as Stop when the answer ends: without this the
- * browser gives the focus to nothing, and whoever uses the keyboard starts again at the top of the page.
+ * Keeps the focus on the page. A button can disappear while it has the focus, such as Stop when the answer ends. The
+ * browser would then drop the focus, and keyboard users would start again at the top of the page.
  */
 export function useKeptFocus(): void {
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useKeptFocus(): void {
       last = target;
       panel = target.closest(".panel");
     };
-    // Whoever clicks beside all fields means to leave: the button is still there then.
+    // A click outside all fields is a deliberate blur: the focused element still exists then.
     const onFocusOut = ({ target, relatedTarget }: FocusEvent) => {
       queueMicrotask(() => {
         if (relatedTarget === null && target === last && last?.isConnected && !last.matches(":disabled"))

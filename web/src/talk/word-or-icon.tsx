@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 
 interface WordOrIconProps {
   readonly word: string;
-  /** An SVG path in a box of 24 by 24, drawn as a line. */
+  /** An SVG path in a 24 by 24 box, drawn as a line. */
   readonly path: string;
 }
 
-/** What stands on a button: a word, or on a narrow page an icon whose name is the word. */
+/** A button's label: a word, or on a narrow page an icon that is labeled with the word. */
 export function WordOrIcon({ word, path }: WordOrIconProps): ReactNode {
   return (
     <>

@@ -2,12 +2,12 @@ import { isOpen, type ToolCall, useToolCalls } from "@parley/react";
 import { memo, type ReactNode } from "react";
 import { ExactText } from "../shared/exact-text.tsx";
 
-/** The id of the call that has somebody fill in this form; `undefined` for a call that the model has asked for. */
+/** Returns the id of the call that shows this form, or `undefined` for a call made by the model. */
 export function askingCall(toolUseId: string): string | undefined {
   return /^form:([\w-]+):/u.exec(toolUseId)?.[1];
 }
 
-/** The forms by which a call has asked somebody, each in one line of its card. */
+/** The forms that a call has shown, each as one line in its card. */
 export const AskedForms = memo(function AskedForms({ callId }: { readonly callId: string }): ReactNode {
   const forms = useToolCalls().filter(({ toolUseId }) => toolUseId.startsWith(`form:${callId}:`));
   return forms.map((form) => (

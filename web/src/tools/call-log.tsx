@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 
-/** Somebody who scrolls up by more than this reads: new lines leave the log where it is. */
+/** A person who has scrolled up by more than this is reading, so new lines do not move the log. */
 const NEAR_PX = 20;
 
 interface CallLogProps {
@@ -11,10 +11,10 @@ interface CallLogProps {
   readonly isRunning: boolean;
 }
 
-/** The log of a call, at its newest lines. It closes with its call, unless somebody has opened it or reads it. */
+/** A call's log, scrolled to its newest lines. Closes when the call ends, unless somebody has opened or focused it. */
 export function CallLog({ title, lines, isRunning }: CallLogProps): ReactNode {
   const box = useRef<HTMLPreElement>(null);
-  /** Where the log was put last: at its end. */
+  /** The last automatic scroll position, at the end of the log. */
   const top = useRef(0);
   const [chosen, setChosen] = useState<boolean>();
   const isShown = chosen ?? isRunning;

@@ -3,17 +3,17 @@ import { type ReactNode, useState } from "react";
 
 interface CancelCallProps {
   readonly callId: string;
-  /** The tool's name for people. */
+  /** The tool's display name. */
   readonly title: string;
 }
 
-/** Cancels one running call. The answer goes on without it. */
+/** Cancels one running call. The answer continues without it. */
 export function CancelCall({ callId, title }: CancelCallProps): ReactNode {
   const { cancelCall } = useTalk();
   const [isSent, setSent] = useState(false);
   const cancel = () => {
     setSent(true);
-    // A worker that cannot be reached shows in the connection's state; the button can be pressed again.
+    // The connection's state already shows that the worker is unreachable. The button can be pressed again.
     cancelCall(callId).catch(() => setSent(false));
   };
   return (

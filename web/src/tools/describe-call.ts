@@ -9,7 +9,7 @@ export function toTitle(name: string): string {
   return toVisible(words.charAt(0).toUpperCase() + words.slice(1));
 }
 
-/** The arguments that a person reads first: texts and numbers, each for itself, and cut. */
+/** Returns the arguments to show first: strings and numbers, one item each, cut to a total length. */
 export function toSummary(inputJson: string): readonly string[] {
   const input = parse(inputJson);
   const values = typeof input === "object" && input !== null ? Object.values(input) : [];
@@ -23,7 +23,7 @@ export function toSummary(inputJson: string): readonly string[] {
   });
 }
 
-/** JSON with line breaks; a text that is not complete yet stays as it is. */
+/** Formats JSON with line breaks. Incomplete JSON is returned as is. */
 export function toPretty(json: string): string {
   const value = parse(json);
   return value === undefined ? toVisible(json) : toExactJson(value);
@@ -38,7 +38,7 @@ export function toRunner({ runner, addressee, mcpServer }: ToolCall, me: string)
   return runner === "client" || addressee === me ? "on this device" : "here or on the server";
 }
 
-/** Describes an answer that came after the call's end. */
+/** Describes an answer that arrived after the call had ended. */
 export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
   const other = from === "server" ? "The server" : toVisible(from);
   const who = from === me ? "This device" : other;
@@ -47,13 +47,15 @@ export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
   return `${who} answered too late. That changed nothing.`;
 }
 
-/** A call that was not run because somebody refused it, in the person's own words if there are any. */
+/**
+ * How to show a call that failed with `permission_denied`. `note` is what the person said, or why the call was denied.
+ */
 export interface Refusal {
   readonly state: string;
   readonly note: string | undefined;
 }
 
-/** `undefined` for a call that was not refused. The error is a sentence for the model. */
+/** Returns `undefined` for a call that was not denied. The call's error is a sentence for the model. */
 export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefined {
   if (errorCode !== "permission_denied") return undefined;
   const [, why = error] = /^Not run: (.*)$/su.exec(error) ?? [];

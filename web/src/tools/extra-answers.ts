@@ -8,7 +8,7 @@ interface Answered<Extra extends Answer> {
   readonly extraAnswers?: readonly Extra[];
 }
 
-/** The answers after a call's end, without a device's answer that it has stopped a cancelled call. */
+/** Returns the answers after a call's end, except a device's confirmation that it stopped a canceled call. */
 export function toExtraAnswers<Extra extends Answer>({ status, extraAnswers = [] }: Answered<Extra>): readonly Extra[] {
   return extraAnswers.filter(({ kind, success }) => status !== "cancelled" || kind !== "late" || success);
 }

@@ -5,11 +5,11 @@ import { saveFile } from "../shared/save-file.ts";
 
 interface SaveWholeProps {
   readonly callId: string;
-  /** Of its tool. */
+  /** The name of its tool. */
   readonly name: string;
 }
 
-/** Says of a call that it is too large to be shown whole, and saves all of it as a file. */
+/** Says that a call is too large to be shown in full, and saves it as a file. */
 export function SaveWhole({ callId, name }: SaveWholeProps): ReactNode {
   const { token } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();

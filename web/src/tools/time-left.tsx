@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 
-/** The time until a moment, in whole seconds; nothing once it has passed. */
+/** The time left until a moment, in whole seconds. Empty once it has passed. */
 export function TimeLeft({ until }: { readonly until: number }): ReactNode {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -7,7 +7,7 @@ interface DeviceChoiceProps {
   readonly label: string;
 }
 
-/** Chooses one of the devices of a kind. Browsers tell their names only after a microphone was allowed. */
+/** Selects a device of one kind. Browsers reveal device names only after a microphone was allowed. */
 export function DeviceChoice({ kind, label }: DeviceChoiceProps): ReactNode {
   const { liveKit } = useJoinedTalk();
   const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
@@ -27,7 +27,7 @@ export function DeviceChoice({ kind, label }: DeviceChoiceProps): ReactNode {
     if (active === "") return undefined;
     const use = () => void liveKit.switchActiveDevice(kind, active).catch(() => setActive(""));
     use();
-    // Waits for the track, because LiveKit cannot change a microphone that is being opened.
+    // Waits for the track, because LiveKit cannot switch a microphone that is still being opened.
     liveKit.on(RoomEvent.LocalTrackPublished, use);
     return () => void liveKit.off(RoomEvent.LocalTrackPublished, use);
   }, [liveKit, kind, active]);

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from "react";
 
 const EVERY_MS = 80;
 
-/** How loud the microphone is. Set without React, because it changes twelve times a second. */
+/** The microphone's level. Updated without React, because it changes twelve times a second. */
 export function LevelMeter({ room }: { readonly room: Room }): ReactNode {
   const meter = useRef<HTMLMeterElement>(null);
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { DeviceChoice } from "./device-choice.tsx";
 import { setVolume, useVolume } from "./sound-switch.ts";
 
-/** How loud the page is, and what plays it. Only shown when the worker speaks. */
+/** The page's volume and output device. Only shown if the worker speaks. */
 export function LoudspeakerChoice(): ReactNode {
   const { speaks } = useVoice();
   const volume = useVolume();

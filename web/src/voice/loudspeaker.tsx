@@ -8,7 +8,7 @@ import { setSound, useSound } from "./sound-switch.ts";
 const SOUND = "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5ZM15.5 9a4.2 4.2 0 0 1 0 6m2.5-8.5a8 8 0 0 1 0 11";
 const NO_SOUND = "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5Zm12 0 5 5m0-5-5 5";
 
-/** Turns the sound of this page on and off. Only shown when the worker speaks. */
+/** Turns this page's sound on and off. Only shown if the worker speaks. */
 export function Loudspeaker(): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { speaks } = useVoice();
@@ -19,7 +19,7 @@ export function Loudspeaker(): ReactNode {
   const turn = () => {
     setSound(!isOn);
     const others = [...liveKit.remoteParticipants.values()].filter(({ kind }) => kind !== ParticipantKind.AGENT);
-    // The rest of the answer is shown at once, unless somebody else may be listening to it.
+    // The rest of the answer is shown at once, unless another person may be listening to it.
     if (isOn && state === "speaking" && others.length === 0) stop("speech");
   };
   return <IconButton label="Sound" path={isOn ? SOUND : NO_SOUND} isPressed={isOn} onClick={turn} />;

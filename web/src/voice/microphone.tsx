@@ -7,7 +7,7 @@ import { useMicrophone } from "./microphone-state.ts";
 
 const MICROPHONE = "M12 3a3 3 0 0 0-3 3v5a3 3 0 0 0 6 0V6a3 3 0 0 0-3-3Zm-7 8a7 7 0 0 0 14 0m-7 7v3";
 
-/** Turns the microphone on and off, and shows how loud it is. Only shown when the worker understands speech. */
+/** Turns the microphone on and off, and shows its level. Only shown if the worker understands speech. */
 export function Microphone(): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { isOn, isStarting, turn } = useMicrophone(liveKit);

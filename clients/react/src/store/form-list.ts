@@ -1,9 +1,9 @@
 import type { Form, FormAnswer } from "@parley/client/forms";
 import { Watched } from "./watched.ts";
 
-/** A form that waits for this participant. */
+/** A form waiting for this participant. */
 export interface OpenForm extends Form {
-  /** The id of its call. */
+  /** The id of the form's call. */
   readonly id: string;
   /** Only the first answer counts. */
   readonly answer: (answer: FormAnswer) => void;
@@ -14,16 +14,16 @@ interface Shown {
   readonly signal: AbortSignal;
 }
 
-/** The forms that wait for this participant, the oldest first. */
+/** The forms waiting for this participant, oldest first. */
 export class FormList extends Watched {
   #open: readonly OpenForm[] = [];
 
-  /** The same array object until a form comes or goes. */
+  /** The same array object until a form is added or removed. */
   get open(): readonly OpenForm[] {
     return this.#open;
   }
 
-  /** Shows a form, and resolves with its answer. When the signal aborts, the form is removed. */
+  /** Shows a form and resolves with its answer. Rejects and removes the form when the signal aborts. */
   readonly show = async (form: Form, { callId: id, signal }: Shown): Promise<FormAnswer> => {
     const { promise, resolve, reject } = Promise.withResolvers<FormAnswer>();
     const onAbort = () => reject(signal.reason as Error);
@@ -38,7 +38,7 @@ export class FormList extends Watched {
     }
   };
 
-  /** Cancels all forms, because nothing shows them any more. */
+  /** Cancels all forms. Call this when they are no longer displayed. */
   cancelAll(): void {
     for (const { answer } of this.#open) answer({ action: "cancel" });
   }

@@ -1,37 +1,37 @@
 import type { MessageBody } from "@parley/client";
 
-/** A piece of a message, in the order in which it is shown. */
+/** A part of a message. Parts are in display order. */
 export type Part =
   | {
       readonly kind: "text" | "thinking";
       readonly sequence: number;
       readonly text: string;
-      /** How many characters of `text` have come as sentences; in a spoken answer, how many are heard already. */
+      /** How many characters of `text` have arrived as sentences. In a spoken answer: how many have been played. */
       readonly saidTo: number;
     }
   | { readonly kind: "call"; readonly sequence: number; readonly toolUseId: string }
-  /** Words of the worker that are in no block: a filler, a question. */
+  /** Text from the worker that belongs to no block: a filler or a question. */
   | { readonly kind: "aside"; readonly text: string };
 
 export type MessageState = "sending" | "sent" | "open" | "completed" | "interrupted" | "failed" | "cancelled";
 
-/** What one side has said. Immutable: each change makes a new object. */
+/** One message of a user or the agent. Immutable: each change creates a new object. */
 export interface TalkMessage {
   readonly id: string;
   readonly role: "user" | "assistant";
-  /** The identity of another participant who has said it; absent for this one and the agent. */
+  /** The identity of the author, if it is another participant. Absent for this participant and the agent. */
   readonly from?: string;
-  /** Unix ms, when this client first knew of it. */
+  /** When this client first saw it, in Unix ms. */
   readonly at: number;
   readonly parts: readonly Part[];
   /** The names or media types of its attachments. */
   readonly attachments?: readonly string[];
   readonly state: MessageState;
-  /** In an answer: the id of the message that it answers; absent when the agent began. */
+  /** Answers only: the id of the message it answers. Absent if the agent started the turn. */
   readonly replyTo?: string;
-  /** Whether an answer is spoken, too. */
+  /** Whether the answer is spoken as well. */
   readonly isSpoken?: boolean;
-  /** Why it failed. */
+  /** The error message, if it failed. */
   readonly problem?: string;
 }
 
@@ -39,12 +39,12 @@ type BlockEvent = MessageBody<"block_event">;
 
 const CALL_BLOCKS: readonly (string | undefined)[] = ["tool_use", "server_tool_use"];
 
-/** The text of a message, without its calls. */
+/** Returns the message's text, without its calls. */
 export function textOf({ parts }: TalkMessage): string {
   return parts.flatMap((part) => (part.kind === "text" || part.kind === "aside" ? part.text : [])).join(" ");
 }
 
-/** The message after an event of one of its blocks; the same object when the event changes nothing that is shown. */
+/** Applies an event of one of the message's blocks. Returns the same object if nothing visible changes. */
 export function applyBlock(message: TalkMessage, event: BlockEvent): TalkMessage {
   const { sequence, type, toolUseId, text, textContent } = event;
   if (event.event === "turn_complete" || event.event === "turn_spoken") return end(message, event);
@@ -64,13 +64,13 @@ export function applyBlock(message: TalkMessage, event: BlockEvent): TalkMessage
   return settleAsides({ ...message, parts: put(message.parts, { kind: type, sequence, text: whole, saidTo }) });
 }
 
-/** A spoken answer stays open until its speech has ended. */
+/** Sets the final state of a message. A spoken answer stays open until its speech ends. */
 function end(message: TalkMessage, { event, state = "completed" }: BlockEvent): TalkMessage {
   if (event === "turn_complete" && message.isSpoken === true && message.state === "open") return message;
   return { ...message, state };
 }
 
-/** The message after one of its sentences has come. Words that stand in no block are an aside. */
+/** Applies one of the message's sentences. A sentence that is in no block becomes an aside. */
 export function applySentence(message: TalkMessage, sentence: string): TalkMessage {
   const text = sentence.trim();
   if (text === "") return message;
@@ -78,9 +78,9 @@ export function applySentence(message: TalkMessage, sentence: string): TalkMessa
   return { ...message, parts };
 }
 
-/** The parts with a sentence marked as said; `undefined` when no text has it. */
+/** Marks a sentence as said. Returns `undefined` if no text part contains it. */
 function markSaid(parts: readonly Part[], sentence: string): readonly Part[] | undefined {
-  // Sentences have one blank where a text may have line breaks.
+  // A sentence has single spaces where a text part may have line breaks.
   const words = sentence.split(/\s+/).map(escapeForPattern).join("\\s+");
   for (const part of parts) {
     if (part.kind !== "text") continue;
@@ -91,7 +91,7 @@ function markSaid(parts: readonly Part[], sentence: string): readonly Part[] | u
   return undefined;
 }
 
-/** Removes asides that are no asides: a sentence may come before the text that it is from. */
+/** Removes asides that turned out to be in a text part: a sentence may arrive before its text. */
 function settleAsides(message: TalkMessage): TalkMessage {
   let { parts } = message;
   for (const aside of parts)
@@ -104,13 +104,13 @@ function settleAsides(message: TalkMessage): TalkMessage {
   return parts === message.parts ? message : { ...message, parts };
 }
 
-/** The message with a call whose block has not been seen: it began before this client came. */
+/** Adds a call whose block we have not received, because it began before this client joined. */
 export function applyCall(message: TalkMessage, toolUseId: string): TalkMessage {
   if (message.parts.some((part) => part.kind === "call" && part.toolUseId === toolUseId)) return message;
   return { ...message, parts: [...message.parts, { kind: "call", sequence: -1, toolUseId }] };
 }
 
-/** The message with a whole answer, which was given while this client was away. */
+/** Adds a complete answer that was produced while this client was away. */
 export function applyWhole(message: TalkMessage, text: string): TalkMessage {
   const state = message.state === "open" ? "completed" : message.state;
   const isEmpty = !message.parts.some(({ kind }) => kind === "text" || kind === "aside");
@@ -123,7 +123,7 @@ function findText(parts: readonly Part[], sequence: number) {
   return part?.kind === "text" || part?.kind === "thinking" ? part : undefined;
 }
 
-/** Replaces the part of the same block, or inserts the part before the first one of a later block. */
+/** Replaces the part of the same block. If there is none, inserts the part before the first part of a later block. */
 function put(parts: readonly Part[], part: Exclude<Part, { kind: "aside" }>): readonly Part[] {
   const same = parts.findIndex((each) => each.kind !== "aside" && each.sequence === part.sequence);
   if (same >= 0) return parts.with(same, part);

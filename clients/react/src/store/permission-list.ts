@@ -2,16 +2,16 @@ import type { Parley } from "@parley/client";
 import { type Permission, toPermission } from "./permission.ts";
 import { Watched } from "./watched.ts";
 
-/** The questions that wait for this participant, the oldest first. */
+/** The permission requests waiting for this participant, oldest first. */
 export class PermissionList extends Watched {
   #open: readonly Permission[] = [];
 
-  /** The same array object until a question comes, changes or goes. */
+  /** The same array object until a request is added, changed or removed. */
   get open(): readonly Permission[] {
     return this.#open;
   }
 
-  /** Follows a client until the returned function is called. */
+  /** Subscribes to a client. Returns a function that unsubscribes. */
   follow(parley: Parley): () => void {
     const offs = [
       parley.on("permission_request", (request) => {
@@ -20,7 +20,7 @@ export class PermissionList extends Watched {
         this.#set(place < 0 ? [...this.#open, permission] : this.#open.with(place, permission));
       }),
       parley.on("permission_closed", (closed) => this.#set(this.#open.filter(({ id }) => id !== closed.id))),
-      // The tool does not take the edited arguments: the question stays open.
+      // The tool rejected the edited arguments, so the request stays open.
       parley.on("error", ({ originatingId, message }) => {
         if (this.#open.some(({ id }) => id === originatingId))
           this.#set(this.#open.map((each) => (each.id === originatingId ? { ...each, problem: message } : each)));
@@ -31,7 +31,7 @@ export class PermissionList extends Watched {
     };
   }
 
-  /** Drops all questions: the worker shows the open ones again once it knows this client. */
+  /** Removes all requests. The worker resends the open ones once it has acknowledged this client. */
   clear(): void {
     this.#set([]);
   }

@@ -1,22 +1,22 @@
 import type { MessageBody } from "@parley/client";
 import { parseFields } from "./tool-call.ts";
 
-/** A question that waits for this participant. */
+/** A permission request waiting for this participant. */
 export interface Permission {
   readonly id: string;
   readonly sessionId: string;
   readonly type: string;
   readonly title: string;
-  /** What the call would touch, and what `always` would allow from now on. */
+  /** What the call would touch. `always` allows these from now on. */
   readonly patterns: readonly string[];
   readonly callId?: string;
   readonly toolName?: string;
-  /** The exact arguments; absent when they are very long. */
+  /** The exact arguments. Absent if they are very long. */
   readonly input?: Readonly<Record<string, unknown>>;
   readonly allowsEditedInput: boolean;
-  /** Unix ms by this device's clock; absent when it waits for ever. */
+  /** Unix ms by this device's clock. Absent if the request never expires. */
   readonly expiresAt?: number;
-  /** Why the last response was not taken. */
+  /** Why the last response was rejected. */
   readonly problem?: string;
 }
 
@@ -32,7 +32,7 @@ export function toPermission(request: MessageBody<"permission_request">, now: nu
     ...(request.callId !== undefined && { callId: request.callId }),
     ...(typeof toolName === "string" && { toolName }),
     ...(isObject(input) && { input }),
-    // Not the worker's time, because its clock may differ: what counts is how much time was left.
+    // Computed from the time left, because the worker's clock may differ from ours.
     ...(typeof leftMs === "number" && { expiresAt: now + leftMs }),
   };
 }

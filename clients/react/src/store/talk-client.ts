@@ -16,7 +16,7 @@ const FEATURES = ["blocks", "tool_call_state", "permissions"];
 
 type Room = Parameters<typeof connect>[0];
 
-/** What the worker has said of its voice. */
+/** What the worker has announced about its voice. */
 interface WorkerVoice {
   readonly listens?: boolean;
   readonly speaks?: boolean;
@@ -24,14 +24,14 @@ interface WorkerVoice {
 type AnyTool = ClientTool<never>;
 
 /**
- * One client of a worker for a tree of components, with everything that it has received. React may end effects and
- * begin them again at once (StrictMode), so a client that is opened again before the next task goes on.
+ * One client of a worker for a component tree, with everything that it has received. React may end an effect and start
+ * it again right away (StrictMode). So a client that is reopened before the next task continues.
  */
 export class TalkClient extends Watched {
   readonly log = new TalkLog();
   readonly permissions = new PermissionList();
   readonly views = new ToolViews();
-  /** The tools that are offered, each with the function that withdraws it once it is registered. */
+  /** The offered tools. Each maps to the function that withdraws it, once it is registered. */
   readonly #tools = new Map<AnyTool, (() => void) | undefined>();
   #parley: Parley | undefined;
   #room: Room | undefined;
@@ -51,35 +51,37 @@ export class TalkClient extends Watched {
     return this.#room;
   }
 
-  /** Whether a worker knows this client. */
+  /** Whether a worker has acknowledged this client. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
 
-  /** Whether the worker understands speech, and speaks. */
+  /** Whether the worker understands speech, and whether it speaks. */
   get workerVoice(): WorkerVoice {
     return this.#worker;
   }
 
-  /** Tells the worker whether this page plays the agent's sound. */
+  /** Tells the worker whether this page plays the agent's audio. */
   listen(listens: boolean): void {
     if (listens === this.#listens) return;
     this.#listens = listens;
     this.#parley?.listen(listens);
   }
 
-  /** The last error of the worker that was about no message, such as a budget that is spent. */
+  /** The worker's last error that was not about a message, such as an exceeded budget. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Begins with a room, or continues with another object for the same room. The returned function ends it. */
+  /**
+   * Opens the client in a room, or continues with a new object for the same room. Returns a function that closes it.
+   */
   open(room: Room, options: ParleyOptions): () => void {
     clearTimeout(this.#closing);
     const isOther = this.#room !== room;
     this.#room = room;
     if (this.#parley && isOther) {
-      // A client that was out of the room is not told which questions were answered meanwhile.
+      // While a client is out of the room, it does not learn which requests were answered.
       this.permissions.clear();
       this.#parley.rejoin(room);
     } else if (isOther) void this.#closed.then(() => this.#connect(room, options));
@@ -89,7 +91,7 @@ export class TalkClient extends Watched {
     };
   }
 
-  /** Offers a tool while there is a client, until the returned function is called. */
+  /** Offers a tool while a client exists. Returns a function that withdraws it. */
   offer<Input>(tool: ClientTool<Input>): () => void {
     const any = tool as unknown as AnyTool;
     this.#tools.set(any, this.#parley?.registerTool(any));
@@ -105,7 +107,7 @@ export class TalkClient extends Watched {
     return messageId;
   }
 
-  /** Has a message of the user answered anew, with new words if given. If that fails, the message shows it, too. */
+  /** Has a user's message answered again, with new text if given. On failure, the message also shows the error. */
   async vary(targetId: string, newContent?: string): Promise<void> {
     if (newContent !== undefined) this.log.edit(targetId, newContent);
     const mode = newContent === undefined ? "regenerate" : "edit";
@@ -172,7 +174,7 @@ export class TalkClient extends Watched {
   }
 }
 
-/** LiveKit's room; `undefined` when the client has another transport. */
+/** Returns LiveKit's room, or `undefined` if the client uses another transport. */
 export function liveKitRoomOf(room: Room | undefined): LiveKitRoom | undefined {
   return room && "remoteParticipants" in room ? room : undefined;
 }

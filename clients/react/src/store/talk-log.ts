@@ -3,27 +3,27 @@ import { applyBlock, applyCall, applySentence, applyWhole, type TalkMessage } fr
 import { applyCallBlock, applyState, isOpen, type ToolCall } from "./tool-call.ts";
 import { Watched } from "./watched.ts";
 
-/** A message's place in the talk. What it says is read by `useMessage`. */
+/** A message's place in the conversation. `useMessage` returns its content. */
 export interface TalkEntry {
   readonly id: string;
   readonly role: "user" | "assistant";
-  /** The identity of another participant who has said it. */
+  /** The identity of the author, if it is another participant. */
   readonly from?: string;
 }
 
-/** All messages and calls since this client joined, made from the worker's messages. */
+/** All messages and calls since this client joined, built from the worker's messages. */
 export class TalkLog extends Watched {
   #entries: readonly TalkEntry[] = [];
   #calls: readonly ToolCall[] = [];
   readonly #messages = new Map<string, TalkMessage>();
   readonly #callsByUse = new Map<string, ToolCall>();
 
-  /** The same array object until a message comes or goes. */
+  /** The same array object until a message is added or removed. */
   get entries(): readonly TalkEntry[] {
     return this.#entries;
   }
 
-  /** The same array object until a call changes. */
+  /** The same array object until a call is added or changed. */
   get calls(): readonly ToolCall[] {
     return this.#calls;
   }
@@ -40,7 +40,7 @@ export class TalkLog extends Watched {
     return this.#calls.some(isOpen);
   }
 
-  /** Follows a client until the returned function is called. */
+  /** Subscribes to a client. Returns a function that unsubscribes. */
   follow(parley: Parley): () => void {
     const offs = [
       parley.on("answer_start", (answer) => this.#begin(answer)),
@@ -63,7 +63,7 @@ export class TalkLog extends Watched {
     };
   }
 
-  /** @param said.attachments names, or media types */
+  /** @param said.attachments their names or media types */
   addSent(id: string, said: { text: string; attachments: readonly string[] }, acknowledged: Promise<void>): void {
     this.#addUser(id, said.text, "sending");
     if (said.attachments.length > 0) this.#change(id, (known) => ({ ...known, attachments: said.attachments }));
@@ -73,13 +73,13 @@ export class TalkLog extends Watched {
     );
   }
 
-  /** Notes that a message of the user, or a request about it, has not reached the worker. */
+  /** Marks a user's message as failed, because it, or a request about it, did not reach the worker. */
   fail(id: string, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     this.#change(id, (known) => ({ ...known, state: "failed", problem }));
   }
 
-  /** Replaces the words of a message of the user. */
+  /** Replaces the text of a user's message. */
   edit(id: string, text: string): void {
     this.#change(id, (known) => ({ ...known, parts: [asText(text)] }));
   }
@@ -94,7 +94,7 @@ export class TalkLog extends Watched {
 
   #openAnswer(id: string, replyTo?: string): void {
     this.#addAnswer(id);
-    // An answer that names itself answers nobody.
+    // An answer that refers to itself answers no message.
     if (replyTo === undefined || replyTo === id) return;
     this.#change(id, (known) => (known.replyTo === replyTo ? known : { ...known, replyTo }));
   }
@@ -112,7 +112,7 @@ export class TalkLog extends Watched {
   #takeBlock(event: MessageBody<"block_event">): void {
     this.#openAnswer(event.turnId);
     this.#change(event.turnId, (known) => applyBlock(known, event));
-    // A delta of arguments names its block only by its index.
+    // A delta of the arguments identifies its block only by index.
     const part = this.#messages
       .get(event.turnId)
       ?.parts.find((each) => each.kind === "call" && each.sequence === event.sequence);
@@ -136,7 +136,7 @@ export class TalkLog extends Watched {
     this.changed();
   }
 
-  /** @param from the identity of another participant who has said it */
+  /** @param from the identity of the author, if it is another participant */
   #addUser(id: string, text: string, ...[state, from]: ["sending" | "open", from?: string]): void {
     this.#add({ id, role: "user", at: Date.now(), parts: [asText(text)], state, ...(from !== undefined && { from }) });
   }

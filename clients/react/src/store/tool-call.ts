@@ -2,43 +2,46 @@ import type { ExtraAnswer, MessageBody } from "@parley/client";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One use of a tool, from the model's first word of it to its end. Immutable: each change makes a new object. */
+/** One tool call, from the first token of its block to its end. Immutable: each change creates a new object. */
 export interface ToolCall {
-  /** The model's id, as in `Part`. */
+  /** The model's id of the call, as in `Part`. */
   readonly toolUseId: string;
-  /** The call's id in permissions, results and cancels; absent until the call has begun. */
+  /** The call's id in permissions, results and cancels. Absent until the call has begun. */
   readonly id?: string;
-  /** The id of the answer that it belongs to. */
+  /** The id of the answer it belongs to. */
   readonly messageId: string;
   readonly name: string;
-  /** `writing`: the model still writes the arguments. */
+  /** `writing`: the model is still writing the arguments. */
   readonly status: "writing" | "pending" | "running" | "success" | "error" | "cancelled";
-  /** The arguments as JSON; incomplete while they are written. */
+  /** The arguments as JSON. Incomplete while they are being written. */
   readonly inputJson: string;
   readonly output?: string;
-  /** Whether the arguments or the output are cut: the worker's `GET /session/{id}/calls/{callId}` has them whole. */
+  /** Whether arguments or output are truncated. `GET /session/{id}/calls/{callId}` returns them in full. */
   readonly isCut?: boolean;
-  /** What the tool shows to people. The model does not know it. */
+  /** What the tool shows to people. The model does not see it. */
   readonly display?: Fields;
   readonly error?: string;
   readonly errorCode?: string;
   readonly logs: readonly string[];
   /** From 0 to 1. */
   readonly progress?: number;
-  /** Who runs it, or who was asked to. */
+  /** Who runs it, or was asked to. */
   readonly runner?: "server" | "client" | "either" | "anthropic";
-  /** The name of the MCP server that the tool is from. */
+  /** The MCP server that provides the tool. */
   readonly mcpServer?: string;
-  /** The participant on whose device it runs. */
+  /** The participant whose device runs it. */
   readonly addressee?: string;
-  /** The arguments that a participant has put in the place of `inputJson`, as JSON. */
+  /** The arguments with which a participant replaced `inputJson`, as JSON. */
   readonly editedInput?: string;
   readonly waitsForPermission?: boolean;
-  /** The participant whose permission it waits for. */
+  /** The participant who must approve it. */
   readonly approver?: string;
-  /** Answers that came after the call's end, and changed nothing. `at` is Unix ms, by the worker's clock; older workers do not say it. */
+  /**
+   * Answers that arrived after the call had ended and were ignored. `at` is Unix ms by the worker's clock. Older
+   * workers omit it.
+   */
   readonly extraAnswers?: readonly (ExtraAnswer & { readonly at?: number })[];
-  /** Unix ms, by the worker's clock. */
+  /** Unix ms by the worker's clock. */
   readonly startedAt?: number;
   readonly finishedAt?: number;
   readonly deadlineAt?: number;
@@ -63,9 +66,9 @@ const METADATA = [
 ] as const;
 
 /**
- * The call after a state has come, unless a newer one is known; `undefined` for a state that names no tool use.
+ * Applies a call state, unless a newer one is known. Returns `undefined` for a state without a tool use id.
  *
- * @param find gives the known call of a tool use
+ * @param find returns the known call of a tool use
  */
 export function applyState(find: (toolUseId: string) => ToolCall | undefined, state: State): ToolCall | undefined {
   const metadata = parseFields(state.metadataJson);
@@ -82,7 +85,7 @@ export function applyState(find: (toolUseId: string) => ToolCall | undefined, st
     name,
     status,
     logs,
-    // The states of some tools have no arguments; the block has them.
+    // Some tools' states omit the arguments. Then the block has them.
     inputJson: state.inputJson || (known?.inputJson ?? ""),
     revision: typeof revision === "number" ? revision : 0,
     ...(isRunner(execution) && { runner: execution }),
@@ -90,7 +93,7 @@ export function applyState(find: (toolUseId: string) => ToolCall | undefined, st
   };
 }
 
-/** The call after an event of its tool use's block, or of its result's; `undefined` for other blocks. */
+/** Applies an event of a tool_use block or its result block. Returns `undefined` for other blocks. */
 export function applyCallBlock(known: ToolCall | undefined, event: BlockEvent): ToolCall | undefined {
   const { type, toolUseId, turnId, delta, content } = event;
   if (type === "tool_use" || type === "server_tool_use") {
@@ -113,7 +116,7 @@ export function applyCallBlock(known: ToolCall | undefined, event: BlockEvent): 
   if (deltaType === "input_json" && typeof partialJson === "string" && known.status === "writing")
     return { ...known, inputJson: known.inputJson + partialJson };
   if (event.event !== "block_stop" || !type?.endsWith("_result") || known.revision > 0) return known;
-  // The call has no states, because they are not shown or Anthropic runs it: its result tells its end.
+  // This call has no states, because they are not shown or because Anthropic runs it. Its result block ends it.
   const output = JSON.stringify(content?.["content"] ?? {});
   return { ...known, status: content?.["is_error"] === true ? "error" : "success", output };
 }
@@ -122,7 +125,7 @@ export function isOpen({ status }: ToolCall): boolean {
   return status === "writing" || status === "pending" || status === "running";
 }
 
-/** Parses a JSON object; `{}` for anything else. */
+/** Parses a JSON object. Returns `{}` for anything else. */
 export function parseFields(json: string): Fields {
   try {
     const value: unknown = JSON.parse(json);

@@ -4,7 +4,7 @@ import { Watched } from "./watched.ts";
 
 type View = ComponentType<{ readonly call: ToolCall }>;
 
-/** Which component shows the calls of which tool. */
+/** Maps tools to the components that show their calls. */
 export class ToolViews extends Watched {
   readonly #views = new Map<string, View>();
 
@@ -12,7 +12,7 @@ export class ToolViews extends Watched {
     return this.#views.get(toolName);
   }
 
-  /** Sets the component of a tool. The returned function removes it. */
+  /** Sets the component of a tool. Returns a function that removes it. */
   set(toolName: string, view: View): () => void {
     this.#views.set(toolName, view);
     this.changed();

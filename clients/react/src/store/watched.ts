@@ -1,4 +1,4 @@
-/** Something that React can watch by `useSyncExternalStore`. */
+/** Base class for stores that React subscribes to with `useSyncExternalStore`. */
 export abstract class Watched {
   readonly #listeners = new Set<() => void>();
 

@@ -2,13 +2,12 @@ import type { ReactNode } from "react";
 import { ExactText } from "../../shared/exact-text.tsx";
 
 interface AttachmentProps {
-  /** Its name, or its media type. */
+  /** Its name or media type. */
   readonly name: string;
-  /** The `data:` address of its small picture, if this page has one. */
+  /** The thumbnail's `data:` URL, if this page has it. */
   readonly thumbnail?: string | undefined;
 }
 
-/** A file that came with a message. */
 export function Attachment({ name, thumbnail }: AttachmentProps): ReactNode {
   return (
     <p className="attachment">

@@ -1,4 +1,4 @@
-/** How an answer ended, or what becomes of a message; nothing for one that is complete. */
+/** Labels for an answer that did not complete, or a message that is not delivered yet. */
 export const HOW_IT_ENDED: Readonly<Record<string, string>> = {
   interrupted: "Interrupted",
   cancelled: "Stopped",

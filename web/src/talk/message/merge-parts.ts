@@ -11,8 +11,8 @@ interface Seen {
 }
 
 /**
- * All parts of an answer that had begun before the page was opened: those that only the record has as `stored`, and in
- * their places those that the page has `seen`, which are newer.
+ * Merges the parts of an answer that started before the page was opened. Parts known only from the record are taken
+ * from `stored`. The page's own parts in `seen` are newer and replace stored ones.
  */
 export function mergeParts<S extends Stored, P extends Seen>(
   stored: readonly S[],

@@ -2,11 +2,11 @@ import type { ReactNode } from "react";
 
 interface MessageActionsProps {
   readonly onEdit?: (() => void) | undefined;
-  /** Has the question answered anew. */
+  /** Answers the question again. */
   readonly onAgain?: (() => void) | undefined;
 }
 
-/** What may be done with a message, beside its name. */
+/** The actions for a message, shown next to its author. */
 export function MessageActions({ onEdit, onAgain }: MessageActionsProps): ReactNode {
   if (!onEdit && !onAgain) return null;
   return (

@@ -25,13 +25,13 @@ import { When } from "./when.tsx";
 
 interface MessageViewProps {
   readonly id: string;
-  /** What the record has of an answer that had begun before the page was opened. */
+  /** The recorded part of an answer that started before the page was opened. */
   readonly earlier?: SpokenTurn;
   readonly edit: (id: string, text: string) => Promise<void>;
   readonly regenerate: (id: string) => Promise<void>;
 }
 
-/** One message. It renders again only when it grows itself, not when others come. */
+/** One message. Re-renders only when it changes itself, not when others arrive. */
 export const MessageView = memo(function MessageView({ id, earlier, edit, regenerate }: MessageViewProps): ReactNode {
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
@@ -60,7 +60,7 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
           text={textOf(message)}
           onDone={(text) => {
             setEditing(false);
-            // Gives the focus back to the button that began the edit.
+            // Returns the focus to the button that started the edit.
             item.current?.querySelector("button")?.focus();
             if (text !== undefined) inBackground(edit(id, text));
           }}
@@ -103,7 +103,7 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
   );
 });
 
-/** An answer of which only a call is seen, because it ran on, does not tell of its end: the record does. */
+/** If the page saw only a call that outlasted its answer, the end of the answer is known from the record. */
 function stateOf({ state }: TalkMessage, earlier: SpokenTurn | undefined): TalkMessage["state"] {
   return state === "open" && earlier && earlier.state !== "running" ? earlier.state : state;
 }
@@ -113,7 +113,7 @@ function inBackground(varying: Promise<void>): void {
   varying.catch(() => {});
 }
 
-/** Whether an answer that was cut off was read here and not heard: the microphone was off when it ended. */
+/** Whether an interrupted answer was read here rather than heard: the microphone was off when it ended. */
 function useIsReader(message: TalkMessage | undefined): boolean {
   const isOn = useIsMicrophoneOn();
   const [isReader, setReader] = useState<boolean>();
@@ -122,7 +122,7 @@ function useIsReader(message: TalkMessage | undefined): boolean {
   return isReader === true;
 }
 
-/** The end of a text that is not heard yet, or never was. */
+/** Returns the end of a text that was not played yet, or never was. */
 function restOf(part: Part, { isSpoken }: TalkMessage): string {
   if (part.kind !== "text" || isSpoken !== true || part.saidTo >= part.text.trimEnd().length) return "";
   return part.text.slice(part.saidTo);
@@ -139,7 +139,7 @@ interface FormPartProps {
   readonly asking: string;
 }
 
-/** A form by which a tool asks somebody. It is shown in the tool's own card, if there is one. */
+/** A form that a tool shows. It is part of the tool's own card, if there is one. */
 function FormPart({ toolUseId, asking }: FormPartProps): ReactNode {
   const isFolded = useToolCalls().some(({ id }) => id === asking);
   return !isFolded && <ToolCallView toolUseId={toolUseId} fallback={CallCard} />;
@@ -163,7 +163,7 @@ function PartView({ part, message, isReader }: PartViewProps): ReactNode {
         <p dir="auto">{part.text}</p>
       </details>
     );
-  // A person's words stay as they were typed.
+  // A person's text is shown as typed.
   if (message.role === "user")
     return (
       <p className="text" dir="auto">
@@ -172,7 +172,7 @@ function PartView({ part, message, isReader }: PartViewProps): ReactNode {
     );
   const { state } = message;
   const isCutOff = state === "interrupted" || state === "cancelled";
-  // Words are shown as they are written. Those that are not heard yet, or never were, are dimmed.
+  // Text is shown as it is written. Words that were not played yet, or never were, are dimmed.
   if (restOf(part, message) === "" || (!isCutOff && (state !== "open" || !hasSound)))
     return <Markdown text={part.text} />;
   const rest = isReader ? "unread" : "unheard";

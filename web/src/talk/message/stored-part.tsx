@@ -9,7 +9,7 @@ interface StoredPartProps {
   readonly turnId: string;
 }
 
-/** A part of an answer, as the record has it. */
+/** A part of an answer from the record. */
 export function StoredPart({ part, turnId }: StoredPartProps): ReactNode {
   return part.type === "text" ? <Markdown text={part.text} /> : <CallCard call={toToolCall(part, turnId)} />;
 }

@@ -7,11 +7,11 @@ const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", t
 interface WhenProps {
   /** Unix ms. */
   readonly at: number;
-  /** Whose clock `at` is from. It is shown by this device's. */
+  /** The clock that `at` is from. The time is shown by this device's clock. */
   readonly by: "worker" | "device";
 }
 
-/** When something was said: the time, with its day unless that is today. */
+/** The time of a message, with the date unless it is today. */
 export function When({ at, by }: WhenProps): ReactNode {
   const aheadMs = useClockAhead();
   const date = new Date(by === "worker" ? at + aheadMs : at);
