@@ -180,8 +180,8 @@ function ofScript(script: string): Inner {
 }
 
 /**
- * Whether the script's content is unknown: it comes from a stream, or its name is unknown. A script file is as clear as
- * any other program.
+ * Whether the script's content is unknown: it comes from a stream, or its name is unknown. Running a script file is
+ * like running any other program.
  */
 function isNoFile(file: string | undefined): boolean {
   return file === undefined || NO_FILE.test(plainPath(file)) || file.includes(UNKNOWN);

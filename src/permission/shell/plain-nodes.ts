@@ -49,9 +49,9 @@ const HIDDEN_EXPANSION = /\$\(|`/u;
 const NUMBERS = /^\$\(\([\d\s+*/%()<>=!&|^~?:,-]*\)\)$/u;
 
 /**
- * Whether a node does only what it shows: it runs no commands except those written in the line. A node that is not
- * known to be plain is not plain. Above all, this applies to everything that bash evaluates as arithmetic, because
- * there it also runs substitutions in values.
+ * Whether a node does only what it shows: it runs no commands except those written in the line. Any node not known to
+ * be plain is rejected. This applies above all to what bash evaluates as arithmetic, because there it also runs
+ * substitutions in values.
  */
 export function isPlain(node: SyntaxNode): boolean {
   switch (node.type) {

@@ -5,8 +5,8 @@ const SPECIAL = /^(?:auto_resume|histchars|npm_.*|.*_proxy)$/iu;
 
 /**
  * Whether a line may set this variable without permission. Bash gives meaning to upper-case names (`PATH`, `IFS`),
- * evaluates the values of some (`RANDOM`), and keeps adding more. Names with a lower-case letter and single letters
- * belong to the author of the line.
+ * evaluates the values of some (`RANDOM`), and keeps adding more. A single letter, or a name with a lower-case letter,
+ * is the author's own variable.
  */
 export function isOrdinaryName(name: string): boolean {
   if (!/^[a-zA-Z_]\w*$/u.test(name) || SPECIAL.test(name)) return false;
