@@ -7,8 +7,8 @@ const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
 /**
  * Returns the strictest action that the rules give for any of these deeds. Among the rules that match a deed, a deny
- * wins, otherwise the last rule. A deny that only may match gives `ask`. A deed that no rule matches gets `otherwise`,
- * or `allow` if rules can only restrict it.
+ * wins, otherwise the last rule. A deny that only possibly matches results in `ask`. A deed that no rule matches gets
+ * `otherwise`, or `allow` if rules can only restrict it.
  */
 export function evaluateRules(
   deeds: readonly Deed[],
@@ -52,7 +52,7 @@ function fitsByWord({ type, value, words, isExpanded }: Deed, { pattern }: Permi
   return matchPattern(toCanonicalPattern(type, pattern), value) ? "surely" : undefined;
 }
 
-/** Matches a deny or ask rule broadly: also aliases, and names that the deed may turn out to have. */
+/** Matches a deny or ask rule broadly, including aliases and names that the deed may turn out to have. */
 function fitsWidely(deed: Deed, rule: PermissionRule): Fit {
   const { type, value, aliases = [], maybes = [], mentions = [], ignoresCase = false } = deed;
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);

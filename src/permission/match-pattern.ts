@@ -17,7 +17,7 @@ const REMEMBERED = 1_000;
 interface CompiledPattern {
   readonly places: readonly Place[];
   /**
-   * The literal parts between its stars and `?`, in order. A text without all of them is rejected before the slower
+   * The literal parts between its stars and `?`, in order. A string without all of them is rejected before the slower
    * full match.
    */
   readonly runs: readonly string[];

@@ -50,7 +50,7 @@ export function toWidePatterns(type: string, pattern: string): readonly string[]
   return PATH_TYPES.has(type) && /^\/./u.test(canonical) ? [canonical, canonical.slice(1)] : [canonical];
 }
 
-/** Resolves `..` in a path or pattern: `a/../b` becomes `b`. A `**` remains, because it may match more than one folder. */
+/** Resolves `..` in a pattern: `a/../b` becomes `b`. A `**` remains, because it may match more than one folder. */
 function withoutDetours(path: string): string {
   const folders: string[] = [];
   for (const folder of path.split("/")) {

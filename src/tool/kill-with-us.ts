@@ -7,9 +7,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 const WATCH = 'read -r whom && { read -r _; kill -s KILL -- "$whom"; }';
 
 /**
- * Kills a process group when this process ends, for any reason. A shell in its own process group does this, so that no
- * signal to our group and no Ctrl-C reaches it. A parent-death signal exists only on Linux, and may come too late
- * there. Create an instance before the process is started, so that there is no gap between the two.
+ * Kills a process group when this process ends, for any reason. A shell does this from its own process group, so that
+ * signals to the other group and Ctrl-C do not reach it. A parent-death signal exists only on Linux, and may come too
+ * late there. Create an instance before the process is started, so that there is no gap between the two.
  */
 export class KillWithUs {
   readonly #watcher: ChildProcess;

@@ -20,8 +20,7 @@ type Settings = Readonly<Record<string, unknown>>;
  *
  * @param before the previous tools, when reloading. If a file cannot be loaded, `before.onBad` is called and its tool
  * stays as it was
- * @throws {AppError} `invalid_config` if the folder is missing. Without `before`, also naming a file or setting that is
- * invalid
+ * @throws {AppError} `invalid_config`, naming a missing folder or, without `before`, an invalid file or setting
  */
 export async function loadTools(
   folder: string,

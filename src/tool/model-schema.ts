@@ -52,8 +52,8 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map(
 export type Attribute = (text: string) => string;
 
 /**
- * Returns somebody else's schema in the form that the model sees. As far as we know, nothing in it makes the API reject
- * the request. With `attribute`, no text in it reads as the worker's own.
+ * Returns the schema of a participant or an MCP server in the form that the model sees. As far as we know, nothing in
+ * it makes the API reject the request. With `attribute`, no text in it reads as the worker's own.
  *
  * @throws {TypeError} naming the field that the API would reject
  */

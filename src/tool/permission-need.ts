@@ -5,7 +5,6 @@ import { PERMISSION_FIELDS, type PermissionAsk, type ToolPermission } from "./de
 import type { FoundTool } from "./tool-routing.ts";
 import { messageOf } from "./outcome.ts";
 
-/** What one call needs permission for. */
 export interface PermissionNeed {
   /** `tool` if the tool declares no permission. Then only a rule for that type can ask or deny. */
   readonly type: string;

@@ -1,4 +1,4 @@
-/** Variables that a system program needs. None of these contains a key, an address or a setting of ours. */
+/** Variables that a system program needs. None of these contains a key, an address or a setting of Parley. */
 const NEEDED = [
   "PATH",
   "HOME",
@@ -26,8 +26,9 @@ export function installerEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Returns the environment for a program that we start. Otherwise, a child process would inherit all of ours: our keys,
- * and variables that the program interprets in its own way (livekit-server reads `LIVEKIT_PORT` and `REDIS_HOST`).
+ * Returns the environment for a program that the worker starts. Otherwise, the program would inherit all of the
+ * worker's: its keys, and variables that the program interprets in its own way (livekit-server reads `LIVEKIT_PORT` and
+ * `REDIS_HOST`).
  *
  * @param names further variables to pass on, which the program itself reads
  */

@@ -35,7 +35,7 @@ const STANDALONE: Readonly<Record<string, RegExp>> = {
   stdbuf: /^-[ioe].+$/u,
   timeout: /^(?:-v|-[ks].+|--(?:foreground|preserve-status|verbose))$/u,
   setsid: /^-[cfw]+$/u,
-  // The placeholder after `-I` or `-J` has been removed, so these options stand alone.
+  // The placeholder after `-I` or `-J` has been removed, so no value follows these options.
   xargs: /^-[0oprtx]*(?:[IJ]|[IdELnPs].+)?$/u,
   strace: /^-[fqrtvxyc]+$/u,
   jobs: /^-x$/u,

@@ -17,7 +17,6 @@ export interface ToolUse {
   readonly inputError?: string;
 }
 
-/** The turn that a call belongs to. */
 export interface CallTurn {
   readonly turnId: string;
   readonly messageId: string;
@@ -26,8 +25,8 @@ export interface CallTurn {
   /** Aborted with a `TurnAbort`. */
   readonly signal: AbortSignal;
   /**
-   * Speaks or shows a text of the worker beside the answer (an aside). Resolves once that is done or no longer
-   * possible; never rejects. Absent if the turn is over and the call has outlived it.
+   * Speaks or shows a message of the worker itself, in addition to the answer (an aside). Resolves once it was
+   * delivered or can no longer be; never rejects. Absent if the turn has ended and the call continues without it.
    */
   readonly aside?: (text: string, signal: AbortSignal) => Promise<Said>;
   /** Absent if the answer is not spoken. */
@@ -35,7 +34,7 @@ export interface CallTurn {
 }
 
 /**
- * How an aside reached the participants: `heard`, spoken in full; `shown`, as text; `unsaid`, cut off or not possible.
+ * How an aside reached the participants: `heard`, spoken in full; `shown`, as text; `unsaid`, cut off or not delivered.
  */
 export type Said = "heard" | "shown" | "unsaid";
 
@@ -83,7 +82,6 @@ export interface CallClients {
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
 }
 
-/** Asks participants. */
 export interface CallQuestions {
   /**
    * Whether the call may run. Returns at once if nobody has to be asked; otherwise resolves when the approver has

@@ -49,7 +49,7 @@ interface Asked {
   readonly parent: OpenCall;
   readonly form: AskUserInput;
   readonly fields: readonly FormField[];
-  /** The part of the form's id that does not come from the parent and the form. */
+  /** Makes the form's id unique among the forms of its parent. */
   readonly key: string;
 }
 

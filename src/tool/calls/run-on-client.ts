@@ -99,8 +99,8 @@ function requestOfClient(
 ): Promise<ClientEnd | undefined> {
   const { id } = call.current;
   const end = Promise.withResolvers<ClientEnd | undefined>();
-  /** Also true where no claim is expected. */
   const claims = route.to === "unannounced" && route.claims;
+  /** Also true if no claim is expected. */
   let isClaimed = !claims;
   let wasSent = wasRequested;
   let wasDelivered = false;
