@@ -170,8 +170,8 @@ interface ToolOptions<Input, Settings> {
   readonly noticeAfterMs?: number;
   /**
    * What a call waits for in a session with voice. `turn_confirmed`: for the participant to stay silent, because more
-   * words may belong to the question. `words_spoken`: also for the answer so far to be played. @defaultValue
-   * "turn_confirmed"
+   * words may belong to the question. `words_spoken`: also for the answer so far to be played.
+   * @defaultValue "turn_confirmed"
    */
   readonly startWhen?: "turn_confirmed" | "words_spoken";
   /** Whether the turn does not wait for a call: the model gets a receipt, and the outcome later. @defaultValue false */
@@ -197,8 +197,7 @@ interface ToolOptions<Input, Settings> {
 }
 
 /**
- * Returns the tool's result. An object is sent as is, `undefined` and `null` as `{}`, and any other value as `{ value
- * }`.
+ * Returns the tool's result. An object is sent as is, `undefined` and `null` as `{}`, and any other value as `{value}`.
  */
 export type ToolRun<Input, Settings> = (input: Input, context: ToolContext<Settings>) => unknown;
 

@@ -41,7 +41,7 @@ export type FromThread =
   | { readonly type: "progress"; readonly fraction: number }
   | { readonly type: "ask"; readonly id: number; readonly request: PermissionAsk }
   | { readonly type: "elicit"; readonly id: number; readonly message: string; readonly schema: JsonObject }
-  /** `parts` are those of a `toolResult`, because its symbol would be lost on the way. */
+  /** `parts` are those of a `toolResult`, whose symbol would be lost on the way. */
   | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
   | { readonly type: "unusable"; readonly outcome: Outcome }
   | { readonly type: "failed"; readonly thrown: Thrown; readonly isDenied: boolean };

@@ -48,9 +48,7 @@ export function timedOut(timeoutMs: number): Outcome {
   return failure("timeout", `Tool execution exceeded timeout of ${timeoutMs}ms`);
 }
 
-/**
- * Returns a tool's value as an object: `undefined` and `null` become `{}`, a value that is not an object `{ value }`.
- */
+/** Returns a tool's value as an object: `undefined` and `null` become `{}`, a value that is not an object `{value}`. */
 export function toResultMap(value: JsonValue | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   return isRecord(value) ? (value as JsonObject) : { value };

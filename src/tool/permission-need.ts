@@ -15,8 +15,8 @@ export interface PermissionNeed {
   readonly metadata: JsonObject;
   readonly isDeclared: boolean;
   /**
-   * Whether a spoken or typed yes may allow the call. If not, only a typed yes to a question that was shown in full
-   * may.
+   * Whether a spoken or typed yes may allow the call. If not, the yes must be typed, to a question that was shown in
+   * full.
    */
   readonly voiceApproval: boolean;
   /** The schema for arguments with which the participant may replace the model's; absent if that is not allowed. */

@@ -26,8 +26,8 @@ export function installerEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Returns the environment for a program that the worker starts. Otherwise, the program would inherit all of the
- * worker's: its keys, and variables that the program interprets in its own way (livekit-server reads `LIVEKIT_PORT` and
+ * Returns the environment for a program that Parley starts. Otherwise, the program would inherit all of Parley's own:
+ * its keys, and variables that the program interprets in its own way (livekit-server reads `LIVEKIT_PORT` and
  * `REDIS_HOST`).
  *
  * @param names further variables to pass on, which the program itself reads

@@ -90,7 +90,9 @@ export async function findEntry(
   }
 }
 
-/** Opens the folder of an entry that does not exist (or is a broken link). `creates` creates missing folders. */
+/**
+ * Opens the folder of an entry that does not exist (or is a broken link). With `creates`, missing folders are created.
+ */
 async function parentOf(root: string, target: string, creates: boolean): Promise<Folder> {
   const missing: string[] = [];
   let path = dirname(target);

@@ -7,7 +7,7 @@ export const workspaceSettings = z
   .strictObject({
     /** The folder that the tools work in. It must exist. Links in its path are resolved once, at startup. */
     root: z.string().min(1).transform(toFolder),
-    /** The program that runs a command; the command is added as its last argument. You can use a sandbox here. */
+    /** The program that runs a command; the command is added as its last argument. A sandbox can be used here. */
     shell: z.array(z.string().min(1)).min(1).default(["bash", "--noprofile", "--norc", "-c"]),
     /**
      * Environment variables of a command, besides `PATH`, the language and the time zone. Without `HOME`, each command

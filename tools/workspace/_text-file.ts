@@ -22,7 +22,7 @@ export async function readText(root: string, path: string, permitted?: Permitted
 }
 
 async function readEntry({ folder, name, shown }: Entry): Promise<string> {
-  // O_NONBLOCK, because opening a pipe would wait forever.
+  // Without O_NONBLOCK, opening a pipe would wait forever.
   const handle = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? missingError(shown) : shownError(error);

@@ -29,7 +29,7 @@ export interface CallTurn {
    * delivered or can no longer be; never rejects. Absent if the turn has ended and the call continues without it.
    */
   readonly aside?: (text: string, signal: AbortSignal) => Promise<Said>;
-  /** Absent if the answer is not spoken. */
+  /** Absent while the answer is not spoken. */
   readonly speech?: TurnSpeech | undefined;
 }
 

@@ -16,10 +16,10 @@ import { cancelCall, endUnrunCall, refuseOpenCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { NotStored, runOnServer } from "./run-on-server.ts";
 
-/** The model's result for a call that was not stored as running, and so was never started. */
+/** What the model reads of a call that was not stored as running, and so was never started. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
 /**
- * The model's result for a call that was running on the server when its worker ended. `KillWithUs` has ended the
+ * What the model reads of a call that was running on the server when its worker ended. `KillWithUs` has ended the
  * processes that it started.
  */
 const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
@@ -242,7 +242,7 @@ export class CallRunner {
 
   /**
    * Finds the route again: devices may have come and gone while the approver was asked, and only the approver's own
-   * device is permitted.
+   * device may run the call.
    */
   #handOver(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
     const ports = this.#ports;
@@ -283,7 +283,8 @@ function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
 }
 
 /**
- * Returns why arguments would change when they are stored or sent. A model's arguments were checked when they arrived.
+ * Returns why arguments would change when they are stored or sent, if so. A model's arguments were checked when they
+ * arrived.
  */
 function faultOf(input: JsonObject): string | undefined {
   const read = readExactJson(input, "input");
@@ -291,8 +292,8 @@ function faultOf(input: JsonObject): string | undefined {
 }
 
 /**
- * The arguments were checked before the call started. If the schema has changed since and rejects them, they stay as
- * is.
+ * Returns the parsed arguments. They were valid before the call started; if the schema has changed since and rejects
+ * them, they are used as they are.
  */
 function parsed(tool: FoundTool, input: unknown): unknown {
   const checked = tryParse(tool.input, input);

@@ -58,9 +58,9 @@ const ATTEMPTS = 3;
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * Has the participant of a running call fill in a form. Each form is recorded as a separate call; in conversation, each
- * field is. Its id is derived from the asking call and the question. So if the tool runs again on another worker, a
- * recorded answer is not asked for again, and a device that shows the form keeps showing it.
+ * Has the participant of a running call fill in a form. Each form is recorded as a call; in conversation, each field
+ * is. The id of such a call is derived from the asking call and the question. So if the tool runs again on another
+ * worker, a recorded answer is not asked for again, and a device that shows the form keeps showing it.
  */
 export async function fillInForm<Content>(
   parent: OpenCall,

@@ -15,7 +15,7 @@ const MAX_LINE_LENGTH = 500;
 const MAX_BLOCKS = 1_000;
 
 /**
- * Looser than the SDK's schema: a part that cannot be read loses only that part. `toolResult` is from the protocol's
+ * Looser than the SDK's schema: an unreadable part does not make the rest unusable. `toolResult` is from the protocol's
  * first version.
  */
 const resultSchema = z.looseObject({
@@ -169,7 +169,7 @@ function withoutFiles(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFiles(inner)]));
 }
 
-/** Returns a valid picture, also one of an embedded resource, as an image block, and any other block as text. */
+/** Returns a valid picture as an image block, also one in an embedded resource, and any other block as text. */
 function toResultBlock(block: unknown): ResultBlock {
   const data = pictureOf(block)?.replace(/^data:[^,]{0,200};base64,/u, "");
   const type = typeof data === "string" ? mediaTypeOf(Buffer.from(data, "base64")) : undefined;

@@ -128,7 +128,8 @@ export class Connection {
 
   /**
    * Pings a server over HTTP, where nothing else reports that it is gone, and closes the connection if it is. A server
-   * that does not answer while it runs a call counts as busy. A stdio server is not pinged, because its process ends.
+   * that does not answer while it runs a call counts as busy. A stdio server is not pinged, because the end of its
+   * process is noticed.
    */
   check(): void {
     if (!(this.#transport instanceof StreamableHTTPClientTransport) || this.#pinging === undefined) return;

@@ -198,7 +198,7 @@ export class McpServer {
     this.tools = [...tools.values()];
   }
 
-  /** Compiles a tool, after other work has run, because compiling takes time. */
+  /** Lets other work run, then compiles a tool, because compiling takes time. */
   async #make(listed: unknown): Promise<ServerTool> {
     await nextTick();
     return toMcpTool(listed, {
