@@ -65,7 +65,7 @@ class Deeds {
   addLine(line: string, depth: number): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
     const { commands, redirects, texts, isClear, isExpanded } = readLine(line);
-    // A script runs in a shell that may have changed its folder, and so may any command after `cd`.
+    // A nested script may run in another folder, and so may any command in a line that contains `cd`.
     const isMoved = depth > 0 || commands.some(({ words }) => words.some((word) => MOVES.test(word)));
     for (const redirect of redirects) this.#addRedirect(redirect, { isMoved, isExpanded });
     for (const [index, command] of commands.entries())
