@@ -6,8 +6,9 @@ import { COMMAND_TYPE, toCanonicalPattern, toWidePatterns } from "./to-deeds.ts"
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
 /**
- * What the rules say of a call that would do all these deeds: the strictest action of any deed. Of the rules that match
- * one deed, a deny wins, else the last rule. A deed that no rule matches gets `otherwise`.
+ * Returns the strictest action that the rules give for any of these deeds. Among the rules that match a deed, a deny
+ * wins, otherwise the last rule. A deny that only possibly matches results in `ask`. A deed that no rule matches gets
+ * `otherwise`, or `allow` if rules can only restrict it.
  */
 export function evaluateRules(
   deeds: readonly Deed[],
@@ -18,9 +19,9 @@ export function evaluateRules(
   return STRICTEST_FIRST.find((action) => actions.includes(action)) ?? otherwise;
 }
 
-/** Whether the grants of a participant cover all of these values. `false` when there are no values. */
+/** Whether a participant's grants cover all of these values. `false` if there are no values. */
 export function isGranted({ type, values }: Wish, granted: readonly string[]): boolean {
-  // Version 0.1.0 stored a line of several commands with `; ` before it.
+  // Version 0.1.0 stored lines of several commands with a leading `; `.
   const patterns = type === COMMAND_TYPE ? granted.map((pattern) => pattern.replace(/^; /u, "")) : granted;
   return values.length > 0 && values.every((text) => patterns.some((pattern) => matchPattern(pattern, text)));
 }
@@ -41,7 +42,9 @@ function decideOne(deed: Deed, rules: readonly PermissionRule[]): Action | undef
 
 type Fit = "surely" | "possibly" | undefined;
 
-/** An allow matches narrowly: the deed's own name, word by word, and only what is known of it. */
+/**
+ * Matches an allow rule narrowly: only the canonical name (a command word by word), and nothing unknown before it runs.
+ */
 function fitsByWord({ type, value, words, isExpanded }: Deed, { pattern }: PermissionRule): Fit {
   if (isExpanded && !isBlanket(pattern)) return undefined;
   if (type === COMMAND_TYPE) return matchWords(pattern, words ?? [value]) ? "surely" : undefined;
@@ -49,7 +52,7 @@ function fitsByWord({ type, value, words, isExpanded }: Deed, { pattern }: Permi
   return matchPattern(toCanonicalPattern(type, pattern), value) ? "surely" : undefined;
 }
 
-/** A deny or an ask matches widely: also aliases, and what the deed may come to. */
+/** Matches a deny or ask rule broadly, including aliases and names that the deed may turn out to have. */
 function fitsWidely(deed: Deed, rule: PermissionRule): Fit {
   const { type, value, aliases = [], maybes = [], mentions = [], ignoresCase = false } = deed;
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);
@@ -58,14 +61,14 @@ function fitsWidely(deed: Deed, rule: PermissionRule): Fit {
   if (type !== COMMAND_TYPE) {
     const fits = (texts: readonly string[], reading: Reading) =>
       texts.some((text) => patterns.some((pattern) => matchPattern(pattern, text, reading)));
-    // Of the file of a redirection a part may not be known.
+    // Part of a redirection's file name may be unknown.
     if (fits(names, value.includes(UNKNOWN) ? "surely" : "known")) return "surely";
     return fits([...names, ...maybes.map(spelled)], "possibly") ? "possibly" : undefined;
   }
   const [pattern = ""] = patterns;
   if (names.some((name) => matchWidely(pattern, name, "surely"))) return "surely";
   const isPossible = [...names, ...maybes.map(spelled)].some((name) => matchWidely(pattern, name, "possibly"));
-  // A program that is given a script removes its quotes.
+  // A program that runs a script removes its quotes, so the text without quotes is matched as well.
   const texts = [value, ...mentions].flatMap((text) => [text, text.replaceAll(/["'\\]/gu, "")]).map(spelled);
   return isPossible || texts.some((text) => isMentioned(pattern, text)) ? "possibly" : undefined;
 }

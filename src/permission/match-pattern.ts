@@ -16,32 +16,38 @@ const REMEMBERED = 1_000;
 
 interface CompiledPattern {
   readonly places: readonly Place[];
-  /** The texts between its stars and `?`. A text that lacks one of them, in order, is refused at once. */
+  /**
+   * The literal parts between its stars and `?`, in order. A string without all of them is rejected before the slower
+   * full match.
+   */
   readonly runs: readonly string[];
 }
 
-/** What a star stands for: `narrow`, as in a path; `wide`, any text; `mentioned`, as `wide`, with any text around. */
+/**
+ * What a star matches. `narrow`: anything but a slash, as in a path. `wide`: any text. `mentioned`: any text, and the
+ * pattern may match inside a longer text.
+ */
 type Width = "narrow" | "wide" | "mentioned";
 
 const compiled = new Map<string, CompiledPattern>();
 
 /**
- * Whether a rule's pattern matches a whole text. `*` and `?` do not match a slash; `**` in the place of a folder does.
- * A star that is a word of its own matches any text; as the last word it may also be missing. A backslash takes the
- * next character as it is. Every other character matches itself.
+ * Whether a rule's pattern matches the whole text. `*` and `?` do not match a slash; `**` in place of a folder does. A
+ * star that is a separate word matches any text; as the last word, it may also be missing. A backslash makes the next
+ * character literal. Every other character matches itself.
  */
 export function matchPattern(pattern: string, text: string, reading: Reading = "known"): boolean {
   return fits(patternOf(pattern, "narrow"), text, reading);
 }
 
 /**
- * Whether the pattern of a rule that allows matches a command, word by word. A star that is a word of its own stands for one
- * or more words, or for none at the end. A star in a word stands for a part of that word, but not for the beginning of an
- * option or of an assignment, and not for a way out of a folder.
+ * Whether an allow rule's pattern matches a command, word by word. A star that is a separate word matches one or more
+ * words, or none at the end of the pattern. A star inside a word matches part of that word, but not the start of an
+ * option or an assignment, and not anything that leaves the folder, such as `..`.
  */
 export function matchWords(pattern: string, words: readonly string[]): boolean {
   const parts = pattern.match(/(?:\\[^]|[^\s\\])+/gu) ?? [];
-  // Which numbers of words the parts so far can match.
+  // Every number of words that the parts so far can match.
   let reached = new Set([0]);
   for (const [index, part] of parts.entries()) {
     const next = new Set<number>();
@@ -65,14 +71,15 @@ function matchWord(pattern: string, word: string): boolean {
   return matchPattern(pattern, word, "surely");
 }
 
-/** A file name pattern that finds `..` in older versions of bash. */
+/** A glob such as `.*`, which also matches `..` in older versions of bash. */
 const DOTS = new RegExp(`(?:^|/)\\.+${UNKNOWN}`, "u");
-/** What is not known may begin an option, too. */
+/** An unknown piece may also start an option. */
 const OPTION = new RegExp(`^[-+${UNKNOWN}]`, "u");
 
 /**
- * Whether a word may be something else than a name or a path in the folder that a pattern names: a way out of it, an option, an
- * assignment, or what the shell expands to other words. @param fixed the pattern's text before its first star
+ * Whether a word may be anything other than a name or path inside the pattern's folder: a path out of it, an option, an
+ * assignment, or something that the shell expands to several words.
+ * @param fixed the pattern's text before its first wildcard
  */
 function leadsAway(word: string, fixed: string): boolean {
   if (hasDetour(word) || hasHome(word) || word.includes(SEVERAL)) return true;
@@ -81,34 +88,37 @@ function leadsAway(word: string, fixed: string): boolean {
   return fixed === "" && OPTION.test(word);
 }
 
-/** Where the shell puts a home folder in place of a `~`, also in what looks like an assignment. */
+/** Where the shell replaces `~` with a home folder, also in words that look like assignments. */
 const HOME = /(?<=^|=|:)~[^/:]*/gu;
 
 function hasHome(word: string): boolean {
   return word.search(HOME) >= 0;
 }
 
-/** A command's text, with UNKNOWN in place of home folders. */
+/** Returns a command's text, with UNKNOWN in place of home folders. */
 export function withoutHomes(words: readonly string[]): string {
   return words.map((word) => word.replaceAll(HOME, UNKNOWN)).join(" ");
 }
 
-/** `..` leads out of the folder that a pattern names, so its stars do not match such a path. */
+/**
+ * Whether a path contains `..`. It may leave the folder that a pattern names, so the stars of an allow rule do not
+ * match it.
+ */
 export function hasDetour(path: string): boolean {
   return /(?:^|\/)\.\.(?:\/|$)/u.test(path);
 }
 
-/** The same for a rule that denies or asks about commands: there, every star matches any text. */
+/** Whether the pattern of a deny or ask rule matches a command. Here every star matches any text. */
 export function matchWidely(pattern: string, text: string, reading: Reading): boolean {
   return fits(patternOf(pattern, "wide"), text, reading);
 }
 
-/** Whether the pattern matches a part of a text that does not begin the text. */
+/** Whether the pattern matches inside the text, after its first character and not within a longer word. */
 export function isMentioned(pattern: string, text: string): boolean {
   return fits(patternOf(pattern, "mentioned"), text, "surely");
 }
 
-/** The pattern that matches this text and nothing else. */
+/** Returns a pattern that matches only this text. */
 export function literalPattern(text: string): string {
   return text.replaceAll(/[\\*?]/g, String.raw`\$&`);
 }
@@ -130,7 +140,7 @@ function patternOf(pattern: string, width: Width): CompiledPattern {
   return compiled.get(key) ?? remember(key, { places: compile(pattern, width), runs: runsOf(pattern) });
 }
 
-/** Blanks and slashes at the ends are cut: a pattern's last star also matches without them. */
+/** Trims whitespace and slashes from the parts, because a pattern's last star also matches without them. */
 function runsOf(pattern: string): string[] {
   if (pattern.includes("\\")) return [];
   return pattern.split(/[*?]+/u).map((run) => run.replaceAll(/^[\s/]+|[\s/]+$/gu, ""));
@@ -143,8 +153,8 @@ function remember(key: string, pattern: CompiledPattern): CompiledPattern {
 }
 
 /**
- * In this order: folders of any depth; a star that is a word; all that is below a folder; a star in a name; a character
- * after a backslash; any other character.
+ * The alternatives, in order: folders of any depth; a star as a whole word; everything below a folder; a star in a
+ * name; an escaped character; any other character.
  */
 const PIECE =
   /(?<folders>(?<=^|\/)\*{2,}\/)|(?<word>(?<=^|\s)\*+(?=$|\s))|(?<below>(?<=\/)\*{2,}$)|\*+|\\(?<escaped>[^])|[^]/gu;
@@ -167,10 +177,12 @@ function compile(pattern: string, width: Width): readonly Place[] {
   return places;
 }
 
-/** A character that can stand beside a command's name in a line or a script. */
+/** A character that can surround a command's name in a line or script. */
 const BOUNDARY: Place = { takes: (char) => !/[\p{L}\p{N}_.-]/u.test(char), repeats: false };
 
-/** Makes the last separator and all after it optional: `git *` matches `git`, and `notes/**` the folder itself. */
+/**
+ * Makes the last separator and everything after it optional: `git *` matches `git`, and `notes/**` the folder itself.
+ */
 function addOptionalEnd(places: Place[]): void {
   const separator = places.pop();
   if (separator) places.push({ leadsTo: [places.length + 1, places.length + 3] }, separator);

@@ -1,37 +1,39 @@
 export type Action = "allow" | "ask" | "deny";
 
-/** A rule of the config. `type` and `pattern` are globs (`matchPattern`). */
+/** A permission rule from the config. `type` and `pattern` are globs (`matchPattern`). */
 export interface PermissionRule {
   readonly type: string;
   readonly pattern: string;
   readonly action: Action;
 }
 
-/** What a call would do, as its tool says it. */
+/** What a call would do, as its tool declares it. */
 export interface Wish {
   readonly type: string;
-  /** What it would touch: paths, shell lines or names. They are literal: a `*` in them is a star. */
+  /** What it would touch: paths, shell command lines or names. Values are literal, so `*` is not a wildcard here. */
   readonly values: readonly string[];
-  /** Whether two names that differ only in case are the same. @defaultValue false */
+  /** Whether names that differ only in case are the same. @defaultValue false */
   readonly ignoresCase?: boolean;
 }
 
-/** One thing that a call would do, in the form that rules are compared with. */
+/** One thing that a call would do, in the canonical form that rules are compared with. */
 export interface Deed {
   readonly type: string;
-  /** Its canonical name. A command's holds UNKNOWN where its words are not known before it runs. */
+  /** The canonical name. In a command, UNKNOWN replaces whatever is not known before it runs. */
   readonly value: string;
-  /** Of a command: its words, one by one. An allow is compared with these. */
+  /** A command's words. Allow rules are compared with these. */
   readonly words?: readonly string[];
-  /** Whether values of variables, outputs of commands or sums are put into its line. Then only `*` allows it. */
+  /**
+   * Whether the shell inserts variables, command output or arithmetic into the line. Then only `*` or `**` allows it.
+   */
   readonly isExpanded?: boolean;
-  /** Whether rules can only restrict it: what none of them names may be done. */
+  /** Whether rules can only restrict it: it is allowed if no rule matches. */
   readonly isOnlyRestricted?: boolean;
-  /** Other names. A deny or an ask matches them too; an allow does not. */
+  /** Other names for it. Deny and ask rules match them too; allow rules do not. */
   readonly aliases?: readonly string[];
-  /** What it may come to. A deny or an ask that matches one of these leads to a question. */
+  /** Names that it may turn out to have. If a deny or ask rule matches one, permission is requested. */
   readonly maybes?: readonly string[];
-  /** Texts that it is given. A deny or an ask that matches a part of one leads to a question. */
+  /** Texts that the command receives as input. If a deny or ask rule matches part of one, permission is requested. */
   readonly mentions?: readonly string[];
   readonly ignoresCase?: boolean;
 }

@@ -1,8 +1,8 @@
 const MAX_WORDS = 4;
 
 /**
- * Reads a short utterance as a yes or a no. Every word must be on the language's lists, with a yes or a no among them
- * and not both. `undefined` for anything else, and for more than four words.
+ * Reads a short utterance as yes or no. Every word must be on the language's lists, with a yes or a no among them but
+ * not both. Returns `undefined` for anything else, and for more than four words.
  */
 export function readYesOrNo(utterance: string, language: string | undefined): "yes" | "no" | undefined {
   const words = toWords(utterance);
@@ -14,7 +14,10 @@ export function readYesOrNo(utterance: string, language: string | undefined): "y
   return isYes ? "yes" : "no";
 }
 
-/** An utterance's words, in small letters, without accents, apostrophes and marks. Of a long one, the first. */
+/**
+ * Returns the words of an utterance's first 200 characters, in lower case, without accents, apostrophes and
+ * punctuation.
+ */
 export function toWords(utterance: string): string[] {
   const plain = utterance
     .slice(0, 200)
@@ -24,7 +27,7 @@ export function toWords(utterance: string): string[] {
   return plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
-/** The kind of each phrase, the longest phrase first. `undefined` when a word is on no list. */
+/** Returns the kind of each phrase, matching the longest phrase first, or `undefined` if a word is on no list. */
 function meaningsOf(words: readonly string[], answers: SpokenAnswers): (keyof SpokenAnswers)[] | undefined {
   if (words.length === 0) return [];
   for (let count = words.length; count > 0; count--) {
@@ -37,17 +40,17 @@ function meaningsOf(words: readonly string[], answers: SpokenAnswers): (keyof Sp
   return undefined;
 }
 
-/** A language's words for yes and no: in small letters, without accents and apostrophes. */
+/** A language's words for yes and no, in lower case, without accents and apostrophes. */
 interface SpokenAnswers {
-  /** Said after what the call asks permission for. */
+  /** Spoken after the description of what needs permission. */
   readonly question: string;
   readonly yes: readonly string[];
   readonly no: readonly string[];
-  /** Words that may stand beside a yes or a no, and are neither. */
+  /** Words that may accompany a yes or a no but mean neither. */
   readonly beside: readonly string[];
 }
 
-/** By the first part of a BCP 47 tag. */
+/** Keyed by the primary subtag of a BCP 47 tag. */
 export const SPOKEN_ANSWERS = {
   en: {
     question: "Yes or no?",
@@ -93,7 +96,7 @@ export const SPOKEN_ANSWERS = {
   },
 } as const satisfies Record<string, SpokenAnswers>;
 
-/** @param language a BCP 47 tag; English for a language that has no list */
+/** @param language a BCP 47 tag; a language without a list gets English */
 export function spokenAnswersOf(language: string | undefined): SpokenAnswers {
   const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
   return Object.entries<SpokenAnswers>(SPOKEN_ANSWERS).find(([name]) => name === primary)?.[1] ?? SPOKEN_ANSWERS.en;

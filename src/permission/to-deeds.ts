@@ -3,20 +3,20 @@ import { plainPath } from "../lib/plain-path.ts";
 import { commandDeeds } from "./shell/command-deeds.ts";
 import type { Deed, Wish } from "./rule.ts";
 
-/** The type whose values are globs of files, from the workspace's root. */
+/** The type whose values are file globs, relative to the workspace's root. */
 const GLOB_TYPE = "glob";
-/** The types whose values are paths. One path has several spellings (`a/b`, `./a//b`). */
+/** The types whose values are paths. A path can be spelled in several ways (`a/b`, `./a//b`). */
 const PATH_TYPES: ReadonlySet<string> = new Set(["read", "edit", GLOB_TYPE]);
-/** What of a glob stands for other names. More than is true only means more questions. */
+/** The parts of a glob that match other names. Matching too much only causes more permission requests. */
 const WILD = /\{.*\}|[*?[\\][^/]*/gsu;
 
-/** The type whose values are lines for a shell. */
+/** The type whose values are shell command lines. */
 export const COMMAND_TYPE = "bash";
 
-/** On these systems a program is found whatever the case of its name. */
+/** On these systems, programs are found regardless of the case of their name. */
 const ANY_CASE = process.platform === "darwin" || process.platform === "win32";
 
-/** Each thing that a call would do, by its one canonical name. Rules are compared with these. */
+/** Returns everything that a call would do, each thing under its one canonical name. Rules are compared with these. */
 export function toDeeds({ type, values, ignoresCase = false }: Wish): Deed[] {
   if (type === COMMAND_TYPE)
     return values.flatMap(commandDeeds).map((deed) => ({ type, ignoresCase: ignoresCase || ANY_CASE, ...deed }));
@@ -24,13 +24,16 @@ export function toDeeds({ type, values, ignoresCase = false }: Wish): Deed[] {
   return values.map((value) => ({ type, value: PATH_TYPES.has(type) ? plainPath(value) : value, ignoresCase }));
 }
 
-/** What a glob finds has other names than the glob itself. */
+/** Adds the names that a glob may find, because they differ from the glob itself. */
 function toGlobDeed(pattern: string): Deed {
   const value = plainPath(pattern.replace(/^\/+/u, ""));
   return { type: GLOB_TYPE, value, maybes: [value.replaceAll(WILD, UNKNOWN)] };
 }
 
-/** A rule's pattern in the spelling of canonical values. A path that ends with a slash means all that is below it. */
+/**
+ * Returns a rule's pattern in the canonical spelling of values. A path that ends with a slash means everything below
+ * it.
+ */
 export function toCanonicalPattern(type: string, pattern: string): string {
   if (!PATH_TYPES.has(type)) return pattern;
   const path = pattern.replaceAll(/\/(?:\.?\/)+/gu, "/").replace(/^(?:\.\/)+(?=.)/u, "");
@@ -39,15 +42,15 @@ export function toCanonicalPattern(type: string, pattern: string): string {
 }
 
 /**
- * The same for a rule that denies or asks. A path that begins with a slash is meant from the workspace's root, too: the
- * shipped tools know no other one.
+ * Returns the canonical patterns of a deny or ask rule. A path with a leading slash is also read as relative to the
+ * workspace's root, because the shipped tools know no other root.
  */
 export function toWidePatterns(type: string, pattern: string): readonly string[] {
   const canonical = toCanonicalPattern(type, pattern);
   return PATH_TYPES.has(type) && /^\/./u.test(canonical) ? [canonical, canonical.slice(1)] : [canonical];
 }
 
-/** `a/../b` is `b`; so is what stands for `a`. Of `**` any folder is left. */
+/** Resolves `..` in a pattern: `a/../b` becomes `b`. A `**` remains, because it may match more than one folder. */
 function withoutDetours(path: string): string {
   const folders: string[] = [];
   for (const folder of path.split("/")) {

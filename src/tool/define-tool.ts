@@ -3,70 +3,83 @@ import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { FormAnswer } from "../protocol/forms/form.ts";
 
-/** What a running tool gets besides its input. */
+/** What a running tool receives besides its input. */
 export interface ToolContext<Settings = unknown> {
   /**
-   * The tool's own or shared entry under `toolSettings` in parley.config.ts, checked at start by the tool's `settings`.
+   * The tool's own or shared entry of `toolSettings` in parley.config.ts, validated at startup by the tool's
+   * `settings`.
    */
   readonly settings: Settings;
-  /** Aborted on the deadline, on a stop and when the session closes; the reason says which. Pass it on to all waits. */
+  /**
+   * Aborted at the deadline, on a stop and when the session closes; the reason says which. Pass it to everything you
+   * await.
+   */
   readonly signal: AbortSignal;
-  /** The ToolUseRequest's id: unique to this call. */
+  /** The id of the ToolUseRequest, unique to this call. */
   readonly callId: string;
-  /** Equal for the same tool with the same arguments in the same turn: pass it to services that must not act twice. */
+  /**
+   * The same for every call of this tool with these arguments in this turn. Pass it to services that must not act
+   * twice.
+   */
   readonly idempotencyKey: string;
-  /** The identity of the participant whose turn this is, and the room. */
+  /** The identity of the participant whose turn this is, and the name of the room. */
   readonly participant: string;
   readonly room: string;
   /**
-   * LiveKit's id of the room: a later room of the same name has another one. The key for state that is to end with the
-   * room, such as an order. Where there is no LiveKit, as in a test in memory, the room's name.
+   * LiveKit's id of the room. A later room with the same name has a different id, so use this as the key for state that
+   * should end with the room, such as an order. Without LiveKit, as in an in-memory test, this is the room's name.
    */
   readonly roomSid: string;
-  /** The id of the session. A later room of the same name goes on with it, unless `continueConversation` is false. */
+  /**
+   * The id of the session. A later room with the same name continues the session, unless `continueConversation` is
+   * false.
+   */
   readonly sessionId: string;
-  /** The values of `permission.pattern` for which permission was given; absent when an earlier worker got it. */
+  /** The values of `permission.pattern` that were permitted; absent if an earlier worker got the permission. */
   readonly permitted?: readonly string[];
-  /** Adds a line to the call's log, which is shown while the call runs. Lines after its end are dropped. */
+  /**
+   * Adds a line to the call's log, which is shown while the call runs. Lines added after the call has ended are
+   * dropped.
+   */
   readonly log: (line: string) => void;
   /** Sets the call's progress, from 0 to 1. */
   readonly progress: (fraction: number) => void;
   /**
-   * Asks for permission for something that only the running tool knows of. The rules judge first; where they say so,
-   * the participant is asked, and the tool's `timeoutMs` stands still. Resolves when it is allowed.
+   * Asks for permission for something that only becomes known while the tool runs. The rules decide first. If they
+   * require it, the participant is asked, and the tool's `timeoutMs` is paused. Resolves if it is permitted.
    *
-   * @throws {PermissionDenied} when it is not allowed; a tool that lets it out ends its call as `permission_denied`
+   * @throws {PermissionDenied} if it is not permitted; if the tool does not catch this, its call ends as
+   * `permission_denied`
    */
   readonly ask: (request: PermissionAsk) => Promise<void>;
   /**
-   * Has the participant whose turn this is fill in a form, and the tool's `timeoutMs` stand still: on its device, if
-   * that announces `ask_user`, else in words, one field after the other. Without an answer in time, or a participant
-   * that can be asked, it resolves with `cancel`. What is accepted fits the schema.
+   * Has the participant whose turn this is fill in a form, and pauses the tool's `timeoutMs`. The form appears on the
+   * participant's device if that announces `ask_user`; otherwise the agent asks for one field after another in
+   * conversation. Resolves with `cancel` if no answer comes in time or the participant cannot be asked. Accepted
+   * content matches the schema.
    *
-   * @throws {TypeError} when the schema is not that of a form; the signal's reason when the call ends
+   * @throws {TypeError} if the schema is not that of a form; the signal's reason if the call ends
    */
   readonly elicit: <Content = JsonObject>(request: Elicitation<Content>) => Promise<Elicited<Content>>;
-  /**
-   * `traceparent` and `tracestate` of the call's span, to be sent with the tool's own requests; empty without a trace.
-   */
+  /** `traceparent` and `tracestate` of the call's span, to send with the tool's own requests. Empty without a trace. */
   readonly traceHeaders: Readonly<Record<string, string>>;
 }
 
-/** What a tool asks permission for before it runs. Each function gets the checked input. */
+/** What a tool asks permission for before it runs. Each function receives the validated input. */
 export interface ToolPermission<Input, Settings = unknown> {
-  /** The type that rules name: values of `read` and `edit` are paths, those of `bash` are command lines. */
+  /** The type that rules refer to. Values of `read` and `edit` are paths, those of `bash` are command lines. */
   readonly type: string;
-  /** What the call touches, literally: only rules are patterns. `run` must then touch nothing else. */
+  /** What the call touches, as literal values: only rules contain wildcards. `run` must not touch anything else. */
   readonly pattern: (input: Input, settings: Settings) => string | readonly string[];
-  /** Whether names that differ only in upper and lower case mean the same thing. @defaultValue false */
+  /** Whether names that differ only in case mean the same thing. @defaultValue false */
   readonly ignoresCase?: (input: Input, settings: Settings) => boolean;
-  /** What the question to the participant is about, such as "Write notes/today.md". */
+  /** What the permission request is about, such as "Write notes/today.md". */
   readonly title: (input: Input) => string;
-  /** What else a client may show. */
+  /** Further details that a client may show. */
   readonly metadata?: (input: Input) => JsonObject;
 }
 
-/** What a tool asks permission for while it runs: the fields of `ToolPermission`. */
+/** What a tool asks permission for while it runs. The fields are those of `ToolPermission`. */
 export interface PermissionAsk {
   readonly type: string;
   readonly pattern: string | readonly string[];
@@ -75,18 +88,18 @@ export interface PermissionAsk {
   readonly metadata?: JsonObject;
 }
 
-/** What a tool asks a person for while it runs, in the shape of an MCP elicitation. */
+/** What a tool asks a participant for while it runs, in the shape of an MCP elicitation. */
 export interface Elicitation<Content = JsonObject> {
-  /** What is asked, as the person reads or hears it; at most 2,000 characters. */
+  /** The question, as the participant reads or hears it; at most 2,000 characters. */
   readonly message: string;
   /**
-   * A flat object, as zod or JSON Schema: each property a string, number, integer, boolean, enum or an array of an
-   * enum, perhaps with a title.
+   * A flat object, as zod or JSON Schema. Each property is a string, number, integer, boolean, enum or array of an
+   * enum, and may have a title.
    */
   readonly schema: z.ZodType<Content> | JsonObject;
 }
 
-/** How a form has ended. */
+/** How a form ended. */
 export type Elicited<Content = JsonObject> =
   | { readonly action: "accept"; readonly content: Content }
   | Exclude<FormAnswer, { readonly action: "accept" }>;
@@ -96,86 +109,96 @@ interface ToolOptions<Input, Settings> {
   readonly description: string;
   /** A zod object, or a JSON Schema whose root is an object. */
   readonly input: z.ZodType<Input> | JsonObject;
-  /** The shape of `toolSettings[name]` in parley.config.ts; a bad value stops the start, with the field's name. */
+  /**
+   * The schema of `toolSettings[name]` in parley.config.ts. An invalid value stops the startup with an error that names
+   * the field.
+   */
   readonly settings?: z.ZodType<Settings>;
-  /** Whether the tool is off, and offered to nobody, without its entry in `toolSettings`. @defaultValue false */
+  /** Whether the tool is off, and not offered, unless `toolSettings` has an entry for it. @defaultValue false */
   readonly needsSettings?: boolean;
   /**
-   * The entry of `toolSettings` that the tool shares with others, in place of one by its own name. Without that entry
-   * the tool is off, and offered to nobody.
+   * The entry of `toolSettings` that the tool shares with others, instead of an entry under its own name. Without that
+   * entry, the tool is off and not offered.
    */
   readonly sharedSettings?: string;
   /**
-   * Whose device may run a `client` or `either` tool: that of the participant whose turn it is, or, with `room`, also that of
-   * another participant who announced the name for the room, and who then gives the result. @defaultValue "own"
+   * Whose devices may run a `client` or `either` tool. `own`: only the device of the turn's participant. `room`: also
+   * the device of any participant who announced the tool for the room. Its owner then provides the result.
+   * @defaultValue "own"
    */
   readonly scope?: "own" | "room";
   /** @defaultValue 30000; at most 600000 */
   readonly timeoutMs?: number;
   /**
-   * Runs each call in a thread of its own with at most 256 MB, which is ended when the call is: for what computes long
-   * without a pause, and would hold up other sessions. The input must be structured-cloneable.
+   * Runs each call in a separate thread with at most 256 MB, which is terminated when the call ends. Use it for long
+   * computations that would block other sessions. The input must be structured-cloneable.
    * @defaultValue false
    */
   readonly isolate?: boolean;
-  /** The tool changes nothing anywhere: it may start before the model has finished its message. @defaultValue false */
+  /**
+   * Whether the tool changes nothing anywhere. It may then start before the model has finished its message.
+   * @defaultValue false
+   */
   readonly readOnly?: boolean;
   /**
-   * Whether a second run has no further effect, so that a call may run again after a crash of the worker. @defaultValue
-   * the value of `readOnly`
+   * Whether a second run has no further effect, so that a call may run again after the worker crashed.
+   * @defaultValue the value of `readOnly`
    */
   readonly idempotent?: boolean;
   /**
-   * What becomes of a running call when the participant begins a new message over it: `finish` lets it end and brings
-   * its outcome into the session later, `cancel` aborts it, `block` makes the new message wait. @defaultValue "cancel"
-   * for a `readOnly` tool, else "finish"
+   * What happens to a running call when the participant interrupts it with a new message: `finish` lets it end and
+   * reports its outcome later, `cancel` aborts it, `block` makes the new message wait.
+   * @defaultValue "cancel" for a `readOnly` tool, else "finish"
    */
   readonly onInterrupt?: "finish" | "cancel" | "block";
   /**
-   * What becomes of a call with the same arguments as an earlier one of the same turn: `allow` runs it, `reuse` gives
-   * it the earlier one's outcome without running, `reject` refuses it.
+   * What happens to a call with the same arguments as an earlier one in the same turn: `allow` runs it, `reuse` returns
+   * the earlier call's outcome without running it, `reject` refuses it.
    * @defaultValue "allow"
    */
   readonly onDuplicate?: "allow" | "reuse" | "reject";
   /**
-   * What ToolCallState and the event `tool_state` show of its calls: all, only name, status and times, or nothing. The
-   * config's `toolDetail` wins. @defaultValue "full"
+   * What ToolCallState and the `tool_state` event show of its calls: everything, only name, status and times, or
+   * nothing. The config's `toolDetail` takes precedence. @defaultValue "full"
    */
   readonly stateDetail?: "full" | "name" | "off";
-  /** What is said, in a spoken answer, when a call leaves the participant waiting; the texts of a list take turns. */
+  /** What a spoken answer says when a call keeps the participant waiting. The strings of an array are used in turn. */
   readonly filler?: string | readonly string[];
-  /** How long the participant waits in silence before that. @defaultValue 1200 */
+  /** How long the participant waits in silence before the filler. @defaultValue 1200 */
   readonly fillerAfterMs?: number;
-  /** After this time a spoken answer says that the call takes longer. @defaultValue no notice */
+  /** How long until a spoken answer says that the call takes longer. @defaultValue never */
   readonly noticeAfterMs?: number;
   /**
-   * What a call waits for in a session with a voice: `turn_confirmed` for the participant's silence, since more words
-   * may be the rest of its question; `words_spoken` also until the answer so far has been heard. @defaultValue
-   * "turn_confirmed"
+   * What a call waits for in a session with voice. `turn_confirmed`: for the participant to stay silent, because more
+   * words may belong to the question. `words_spoken`: also for the answer so far to be played.
+   * @defaultValue "turn_confirmed"
    */
   readonly startWhen?: "turn_confirmed" | "words_spoken";
-  /** The turn does not wait for a call: the model gets a receipt, and the outcome later. @defaultValue false */
+  /** Whether the turn does not wait for a call: the model gets a receipt, and the outcome later. @defaultValue false */
   readonly background?: boolean;
   /**
-   * How an outcome that its turn did not wait for is told: `speak` in a turn of its own at the next pause, `wait` with
-   * the participant's next message, `silent` with that too, but the model speaks of it only when asked. @defaultValue
-   * "speak"
+   * How an outcome that its turn did not wait for is reported: `speak`, in a new turn at the next pause; `wait`, with
+   * the participant's next message; `silent`, also with the next message, but the model mentions it only when asked.
+   * @defaultValue "speak"
    */
   readonly onResult?: "speak" | "wait" | "silent";
   /**
-   * What a call needs permission for; the config's rules decide whether the participant is asked. Without it, never.
+   * What a call needs permission for. The config's rules decide whether the participant is asked. Without this field,
+   * only a rule of the type `tool` can require permission.
    */
   readonly permission?: ToolPermission<Input, Settings>;
   /**
-   * Whether a spoken yes may allow a call. With `false` a yes in words must be typed, after a question that was shown
-   * whole to a client without dialogs. @defaultValue true
+   * Whether a spoken yes may allow a call. If `false`, a yes in conversation must be typed, and a client without
+   * dialogs must have shown the whole question. @defaultValue true
    */
   readonly voiceApproval?: boolean;
-  /** Whether the participant may put other arguments in the place of the model's. @defaultValue false */
+  /** Whether the participant may replace the model's arguments. @defaultValue false */
   readonly allowEditedInput?: boolean;
 }
 
-/** Returns the tool's answer: a map is sent as it is, `undefined` and `null` as `{}`, anything else as `{value}`. */
+/**
+ * Returns the tool's result. An object is sent as is, `undefined` and `null` as `{}`, and any other value as `{value}`.
+ */
 export type ToolRun<Input, Settings> = (input: Input, context: ToolContext<Settings>) => unknown;
 
 export type ToolDefinition<Input, Settings> =
@@ -212,7 +235,7 @@ const TOOL_FIELDS = fieldsOf<ToolOptions<never, never> & { readonly execution?: 
   run: true,
 });
 
-/** The fields of a tool's `permission`, and of what a running tool asks for. */
+/** The fields of a tool's `permission`, and of the requests of a running tool. */
 export const PERMISSION_FIELDS = fieldsOf<PermissionAsk>({
   type: true,
   pattern: true,
@@ -223,14 +246,14 @@ export const PERMISSION_FIELDS = fieldsOf<PermissionAsk>({
 
 const TOOL = Symbol.for("parley.tool");
 
-/** A tool as `tools/**` exports it; `load-tools.ts` gives it its name. */
+/** A tool, as files in `tools/` export it. `load-tools.ts` sets its name. */
 export type Tool = ToolDefinition<never, never> & { readonly [TOOL]: true };
 
 /**
- * Declares a tool. The default export of a file in `tools/` must be one; the file's name is the tool's name
- * (`web-search.ts` is `web_search`). `run` may throw: the message goes to the model as an error result.
+ * Declares a tool. Export it as the default of a file in `tools/`. The file's name is the tool's name (`web-search.ts`
+ * becomes `web_search`). `run` may throw: the model receives the message as an error result.
  *
- * @throws {TypeError} for a field that a tool does not have: a misspelt `permission` would let the tool run unasked
+ * @throws {TypeError} for an unknown field: a misspelled `permission` would let the tool run without asking
  * @example
  * export default defineTool({
  *   description: "Adds two numbers.",

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * The address of a package that may be missing, found from here or else from the agent's folder. Packages for
- * development are dependencies of the agent, and pnpm shows them to no other package.
+ * Returns the URL of a package that may be missing, resolved from here or else from the agent's folder. Development
+ * packages are dependencies of the agent, and pnpm hides them from all other packages.
  */
 export function findPackage(name: string): string | undefined {
   try {

@@ -18,9 +18,10 @@ function readSchema(schema: object): JsonObject {
 }
 
 /**
- * Patterns and references of a JSON Schema are not run: an MCP server's may be anything.
+ * Compiles the schema of a form. Patterns and references of a JSON Schema are not run, because an MCP server's may
+ * contain anything.
  *
- * @throws {TypeError} when no form can show it
+ * @throws {TypeError} if no form can show the schema
  */
 export function compileForm(schema: Elicitation<unknown>["schema"]): CompiledForm {
   try {

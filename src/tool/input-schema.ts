@@ -4,16 +4,16 @@ import { compileJsonSchema, describeProblem } from "../lib/json-schema/json-sche
 import { libraryInput } from "../lib/json-schema/library-input.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 
-/** A tool's input schema, compiled once: what the model is shown, and the check of what it writes. */
+/** A tool's input schema, compiled once: the schema that the model sees, and the check of the model's input. */
 export interface InputSchema {
   readonly jsonSchema: JsonObject;
-  /** @throws {InvalidInputError} names the first wrong field, never its value */
+  /** @throws {InvalidInputError} naming the first invalid field, never its value */
   readonly parse: (input: unknown) => unknown;
 }
 
 export class InvalidInputError extends Error {}
 
-/** The checked input, or the message of the InvalidInputError. */
+/** Returns the parsed input, or the message of the InvalidInputError. */
 export function tryParse(
   schema: InputSchema,
   input: unknown,
@@ -26,16 +26,16 @@ export function tryParse(
   }
 }
 
-/** @throws {TypeError} when the schema is not usable as a tool's input (its root must be an object) */
+/** @throws {TypeError} if the schema cannot be used for a tool's input (its root must be an object) */
 export function compileInputSchema(schema: z.ZodType | JsonObject): InputSchema {
   return schema instanceof z.ZodType ? fromZod(schema) : fromJsonSchema(schema);
 }
 
 /**
- * Compiles the schema of a participant or an MCP server. It is never made into code, and neither it nor a value can
- * make the check expensive. The model is shown `shown`.
+ * Compiles a schema from a participant or an MCP server. It is never turned into code, and neither the schema nor a
+ * value can make the check expensive. The model sees `shown`.
  *
- * @param options.isLenient whether a keyword that cannot be read is not checked, instead of refusing the schema
+ * @param options.isLenient whether to skip a keyword that cannot be read, instead of rejecting the schema
  */
 export function compileForeignSchema(
   schema: JsonObject,
@@ -72,19 +72,19 @@ function fromZod(schema: z.ZodType): InputSchema {
   };
 }
 
-/** One for all, because making one costs 10 ms. It must forget what it has compiled, or it grows with every schema. */
+/** Shared, because creating one takes 10 ms. Compiled schemas are removed, or it would grow with each of them. */
 const ajv = new Ajv2020({
   strict: false,
   allErrors: false,
   logger: false,
   validateFormats: false,
-  // Lets a parameter be named `constructor`.
+  // Allows a parameter named `constructor`.
   ownProperties: true,
 });
 
 function fromJsonSchema(jsonSchema: JsonObject): InputSchema {
   requireObjectRoot(jsonSchema);
-  // Ajv knows only the name of its own draft and would refuse a schema that names another.
+  // Ajv knows only the `$schema` of its own draft and would reject any other.
   const { $schema: _, ...compiled } = jsonSchema;
   const validate = ajv.compile(compiled);
   ajv.removeSchema(compiled);
@@ -102,7 +102,7 @@ function requireObjectRoot(schema: unknown): void {
     throw new TypeError('the input schema\'s root must have type "object"');
 }
 
-/** The params in which Ajv names a property that is missing or one too many. */
+/** The params in which Ajv names a missing or unexpected property. */
 const PROPERTY_PARAMS = ["missingProperty", "additionalProperty", "unevaluatedProperty", "propertyName"];
 
 function fieldOf(error: ErrorObject | undefined): [string[], string] {

@@ -10,15 +10,15 @@ import { UnusableResult } from "./results/read-result.ts";
 import type { ServerTool } from "./server-tool.ts";
 
 const MEMORY_LIMIT_MB = 256;
-/** V8 bounds the thread's heap, but not its buffers. */
+/** How often the size of the thread's buffers is checked. V8 limits only the thread's heap. */
 const LOOK_AT_BUFFERS_MS = 250;
-/** How long a tool that was told to stop may tidy up. */
+/** How long an aborted tool may clean up. */
 const ABORT_GRACE_MS = 1_000;
 const THREAD = moduleBeside(import.meta.url, "isolated-thread");
 
 /**
- * How a tool with `isolate` runs: each call in a thread of its own, which is ended when the call is over. What the tool
- * computes without a pause holds up nobody else, and it is ended when it takes too much memory.
+ * Runs a tool with `isolate`: each call in a separate thread, which is terminated when the call is over. A long
+ * computation does not block other sessions, and a call that uses too much memory is ended.
  */
 export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNullable<ServerTool["run"]> {
   return async (input, { signal, log, progress, ask, elicit, ...context }) => {
@@ -41,7 +41,7 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
     };
     const ports = { end, send, log, progress: tell, ask, elicit };
     thread.on("message", (message: unknown) => {
-      // A package that the tool uses may send messages of its own from its thread.
+      // A package that the tool uses may send its own messages from the thread.
       if (isRecord(message)) handle(message as FromThread, ports);
     });
     thread.on("error", (error: NodeJS.ErrnoException) => end.reject(toThreadError(error)));
@@ -63,7 +63,7 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
   };
 }
 
-/** What the tool threw, with the places in its own file, which its author needs. */
+/** Restores what the tool threw, with the stack in its own file, which its author needs. */
 function fromThrown({ message, name, code, stack, cause }: Thrown): unknown {
   if (name === undefined) return message;
   const error = new Error(message, cause && { cause: fromThrown(cause) });

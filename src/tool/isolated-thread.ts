@@ -13,18 +13,20 @@ import { PermissionDenied } from "./permission-denied.ts";
 import { readBounded } from "./results/read-bounded.ts";
 import { readReturned } from "./results/read-result.ts";
 
-// The thread in which one call of a tool with `isolate` runs. It sends only what is of use: the main thread must handle
-// each message, so a tool that logs in a loop or returns too much would hold up all sessions of its process.
+// The thread in which one call of a tool with `isolate` runs. It sends only what is useful. The main thread must handle
+// every message, so a tool that logs in a loop or returns too much would block all sessions of its process.
 
 const MAX_UNREAD_PROGRESS = 100;
 
 export interface ThreadData {
-  /** The tool's. */
+  /** The path of the tool's file. */
   readonly file: string;
-  /** The config's own; checked again here, because the checked form may not be sendable to a thread. */
+  /**
+   * As written in the config. It is validated again here, because the validated form may not be sendable to a thread.
+   */
   readonly settings: unknown;
   readonly input: unknown;
-  /** Its one item counts the progress messages that the main thread has read. */
+  /** Its only element counts the progress messages that the main thread has read. */
   readonly progressRead: Int32Array<SharedArrayBuffer>;
   readonly context: Omit<ToolContext, "settings" | "signal" | "log" | "progress" | "ask" | "elicit">;
 }
@@ -39,22 +41,25 @@ export type FromThread =
   | { readonly type: "progress"; readonly fraction: number }
   | { readonly type: "ask"; readonly id: number; readonly request: PermissionAsk }
   | { readonly type: "elicit"; readonly id: number; readonly message: string; readonly schema: JsonObject }
-  /** `parts` of what `toolResult` made: its mark would not come through. */
+  /** `parts` are those of a `toolResult`, whose symbol would be lost on the way. */
   | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
   | { readonly type: "unusable"; readonly outcome: Outcome }
   | { readonly type: "failed"; readonly thrown: Thrown; readonly isDenied: boolean };
 
-/** What the tool threw. The class of an error would not come through, and a value that is none has a message alone. */
+/**
+ * What the tool threw. An error's class would be lost on the way. A thrown value that is not an error has only a
+ * message.
+ */
 export interface Thrown {
   readonly message: string;
   readonly name?: string;
-  /** As `ENOENT`. */
+  /** Such as `ENOENT`. */
   readonly code?: string | undefined;
   readonly stack?: string | undefined;
   readonly cause?: Thrown | undefined;
 }
 
-/** How many errors are sent of a chain of causes. */
+/** How many nested causes of an error are sent. */
 const MAX_CAUSES = 3;
 
 if (!isMainThread && parentPort) await runHere(parentPort, workerData as ThreadData);
@@ -82,7 +87,7 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     const request = sendable(asked, "ask");
     await wait((id) => ({ type: "ask", id, request }));
   };
-  // A zod schema cannot be sent, so what was accepted is checked by it here.
+  // A zod schema cannot be sent, so accepted content is parsed with it here.
   const elicit = async <Content>({ message, schema }: Elicitation<Content>): Promise<Elicited<Content>> => {
     const { compileForm } = await import("./form-schema.ts");
     const form = compileForm(schema).schema;
@@ -110,14 +115,14 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
       signal: stop.signal,
       log,
       progress,
-      // What a tool does not wait for must not end the thread.
+      // A rejection that the tool does not await must not end the thread.
       ask: (request: PermissionAsk) => unawaited(ask(request)),
       elicit: <Content>(request: Elicitation<Content>) => unawaited(elicit(request)),
     };
     const value = await tool.run?.(input as never, own as never);
     const { outcome } = readReturned(value);
     if (outcome.state !== "success") return send({ type: "unusable", outcome });
-    // What was read, within the limits: more may hang on the value itself, such as the rest of a buffer.
+    // Sends what was read, which is within the limits. The value itself may hold more, such as the rest of a buffer.
     const parts = partsOf(value);
     if (parts) send({ type: "done", parts: cleanJson(parts) as ToolResultParts });
     else send({ type: "done", value: outcome.result });
@@ -139,7 +144,7 @@ function toThrown(error: unknown, causes = 0): Thrown {
   };
 }
 
-/** @throws {Error} for what is over a limit of JSON; it names the place and the limit */
+/** @throws {Error} naming the place and the limit, if the value exceeds a limit for JSON */
 function sendable<Value>(value: Value, name: string): Value {
   const read = readBounded(value, name);
   if ("fault" in read) throw new Error(read.fault);

@@ -14,13 +14,13 @@ import { toServerTool, type ServerTool } from "./server-tool.ts";
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * Loads the tools of `folder`, in sorted order: `web/web-search.ts` becomes `web_search`; files that begin with `_`, and
- * declarations (`.d.ts`), are left out. `settings` are `toolSettings` of the config: by tool name, or by the name that
- * tools share. Tools that need settings and have none are off and left out.
+ * Loads the tools of `folder`, in sorted order: `web/web-search.ts` becomes `web_search`. Files whose names begin with
+ * `_` and declarations (`.d.ts`) are skipped. `settings` is the config's `toolSettings`, keyed by tool name or by the
+ * name that tools share. Tools that need settings and have none are off, and are omitted.
  *
- * @param before the tools so far, when they are loaded again. Of a file that cannot be loaded `before.onBad` is told,
- *   and its tool stays as it was
- * @throws {AppError} `invalid_config` naming the file, unless there is a `before`
+ * @param before the previous tools, when reloading. If a file cannot be loaded, `before.onBad` is called and its tool
+ * stays as it was
+ * @throws {AppError} `invalid_config`, naming a missing folder or, without `before`, an invalid file or setting
  */
 export async function loadTools(
   folder: string,
@@ -63,7 +63,7 @@ export async function loadTools(
   return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
 }
 
-/** Undefined: the tool is off. */
+/** Returns `undefined` if the tool is off. */
 function toLoaded(
   path: string,
   name: string,
@@ -77,9 +77,9 @@ function toLoaded(
 }
 
 /**
- * A tool's entry in `toolSettings`, and whether the tool is off because it needs one and has none.
+ * Returns a tool's entry in `toolSettings`, and whether the tool is off because it needs an entry and has none.
  *
- * @throws {TypeError} when it needs settings, but does not say which
+ * @throws {TypeError} if the tool needs settings but has no schema for them
  */
 export function settingsOf(
   name: string,

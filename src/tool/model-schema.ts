@@ -1,12 +1,14 @@
 import { isRecord, type JsonObject, type JsonValue } from "../lib/json.ts";
 
-/** The Messages API refuses a whole request for one property name that does not match. */
+/** The Messages API rejects a whole request if one property name does not match. */
 export const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
-/** Keywords that the API refuses at the root of a schema. */
+/** Keywords that the API rejects at the root of a schema. */
 export const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf"] as const;
 const MAX_TEXT_LENGTH = 1_000;
 
-/** A key that is no name of a property: a place in `$defs`, or an expression. Words of a sentence have blanks. */
+/**
+ * A key that is not a property name: a name in `$defs`, or a regular expression. A sentence would contain whitespace.
+ */
 const KEY = /^\S{1,200}$/;
 const TYPES: readonly unknown[] = "string number integer boolean array object null".split(" ");
 const FORMATS: readonly unknown[] = (
@@ -15,8 +17,8 @@ const FORMATS: readonly unknown[] = (
 ).split(" ");
 
 /**
- * The keywords that the model is shown, by the kind of value that they take. It has no use for others, or the API
- * understands them differently. `exact` is what the model has to write itself.
+ * The keywords that the model sees, grouped by the kind of their value. The model does not need the others, or the API
+ * interprets them differently. `exact` values stay unchanged, because the model has to write them itself.
  */
 const KEYWORDS = {
   exact: "enum const default",
@@ -46,14 +48,14 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map(
   Object.entries(KEYWORDS).flatMap(([kind, words]) => words.split(" ").map((word) => [word, kind as Kind] as const)),
 );
 
-/** Turns a text of the schema into a quotation of its author. */
+/** Turns a string in the schema into a quotation of its author. */
 export type Attribute = (text: string) => string;
 
 /**
- * Somebody else's schema in the form that the model is shown: as far as we can tell, nothing in it makes the API refuse
- * the request. With `attribute`, no text in it reads as the worker's own.
+ * Returns the schema of a participant or an MCP server in the form that the model sees. As far as we know, nothing in
+ * it makes the API reject the request. With `attribute`, no text in it reads as the worker's own.
  *
- * @throws {TypeError} naming the field that the API would not take
+ * @throws {TypeError} naming the field that the API would reject
  */
 export function toModelSchema(schema: JsonObject, attribute?: Attribute): JsonObject {
   if (schema["type"] !== "object") throw new TypeError('the input schema\'s root must have type "object"');
@@ -72,7 +74,7 @@ class Shown {
     this.#attribute = attribute;
   }
 
-  /** `undefined` for what is no schema. */
+  /** Returns `undefined` for anything that is not a schema. */
   schema(schema: JsonValue, path: string): JsonValue | undefined {
     if (typeof schema === "boolean") return schema;
     if (!isRecord(schema)) return undefined;
@@ -112,7 +114,7 @@ class Shown {
         return this.#list(operand, path);
       case "properties":
         return this.#named(operand, PROPERTY_NAME, { what: "parameter", path });
-      // References lead there, so one that is left out would break them.
+      // References point to definitions, so omitting one would break them.
       case "definitions":
         return this.#named(operand, KEY, { what: "definition", path });
       case "byName":
@@ -145,7 +147,7 @@ class Shown {
   }
 }
 
-/** A map without the entries whose name does not match, or whose value is none. */
+/** Returns the map without entries whose name does not match or whose value is dropped. */
 function mapped(
   map: JsonValue,
   pattern: RegExp,
@@ -157,7 +159,7 @@ function mapped(
   return Object.fromEntries(shown.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
 }
 
-/** Names of properties. Any other text there would be read, and means nothing. */
+/** Returns only property names. The model would read any other text, although it means nothing here. */
 function names(list: JsonValue): JsonValue | undefined {
   if (!Array.isArray(list)) return undefined;
   return (list as readonly JsonValue[]).filter((name) => typeof name === "string" && PROPERTY_NAME.test(name));
@@ -172,7 +174,7 @@ function badName(name: string, { what, path, pattern }: { what: string; path: st
   return `its ${what} ${shown} (in ${path.slice(0, 200)}) does not match ${pattern.source}`;
 }
 
-/** Whether a reference leads to a place in the schema itself. */
+/** Whether a reference points to a place in the schema itself. */
 function isInside(ref: string, root: JsonObject): boolean {
   if (ref !== "#" && !ref.startsWith("#/")) return false;
   let place: unknown = root;
@@ -184,7 +186,7 @@ function isInside(ref: string, root: JsonObject): boolean {
   return isRecord(place);
 }
 
-/** Compiling an expression is quick, even if running it would not be. */
+/** Only compiles the expression, which is fast even if running it would not be. */
 function isRegExp(pattern: string): boolean {
   try {
     return new RegExp(pattern, "u") instanceof RegExp;

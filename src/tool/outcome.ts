@@ -22,7 +22,7 @@ export function failure(errorCode: CallErrorCode, errorMessage: string): Failure
   return { state: errorCode === "cancelled" ? "cancelled" : "error", errorCode, errorMessage };
 }
 
-/** The message of a thrown value, fit to be stored; never throws. */
+/** Returns the message of a thrown value, safe to store. Never throws. */
 export function messageOf(error: unknown): string {
   try {
     return cleanText(String(error instanceof Error ? error.message : error)) || "The tool failed without a message";
@@ -31,7 +31,7 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** Cuts the code and the message of a failure, which a client or a tool may have made as long as it likes. */
+/** Shortens the code and message of a failure. A client or a tool may have sent strings of any length. */
 export function withShortError(outcome: Outcome): Outcome {
   if (outcome.state === "success") return outcome;
   const { errorCode, errorMessage } = outcome;
@@ -43,18 +43,18 @@ export function withShortError(outcome: Outcome): Outcome {
   };
 }
 
-/** The worker's own timeout. Clients may rely on the text (spec/001). */
+/** Returns the worker's own timeout failure. Clients may rely on the text (spec/001). */
 export function timedOut(timeoutMs: number): Outcome {
   return failure("timeout", `Tool execution exceeded timeout of ${timeoutMs}ms`);
 }
 
-/** A tool's value as a map: `undefined` and `null` become `{}`, what is not a map becomes `{value}`. */
+/** Returns a tool's value as an object: `undefined` and `null` become `{}`, a value that is not an object `{value}`. */
 export function toResultMap(value: JsonValue | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   return isRecord(value) ? (value as JsonObject) : { value };
 }
 
-/** The outcome in words for the model, cut to `maxBytes` with a mark at the cut. */
+/** Returns the outcome as the model reads it. Text is cut to `maxBytes`, with a marker at the cut. */
 export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; maxBytes: number }): ModelAnswer {
   if (outcome.state === "success") {
     const { result, content } = outcome;
@@ -70,7 +70,7 @@ export function toModelAnswer(outcome: Outcome, limits: { timeoutMs: number; max
   return { content: truncateText(message + partial, limits.maxBytes), isError: true };
 }
 
-/** The blocks with at most so many bytes of text in all, and a mark where some is left out. */
+/** Limits the text in all blocks together to `maxBytes`, with a marker where text was cut. */
 function withShortTexts(blocks: readonly ContentBlock[], maxBytes: number): ContentBlock[] {
   let left = maxBytes;
   const cut = (value: unknown): string => {
@@ -89,14 +89,14 @@ function withShortTexts(blocks: readonly ContentBlock[], maxBytes: number): Cont
   return blocks.map(shorten);
 }
 
-/** The result as text: `{value: "text"}` is that text, anything else is JSON. */
+/** Returns the result as text: a lone `value` is unwrapped, a string stays as it is, and anything else becomes JSON. */
 export function resultText(result: JsonObject): string {
   const isWrapped = Object.keys(result).length === 1 && "value" in result;
   const value = isWrapped ? result["value"] : result;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** The outcome in words for the model. When the participant changed the arguments, the words say so. */
+/** Returns the outcome as the model reads it, with a note if the participant changed the arguments. */
 export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome, maxBytes: number): ModelAnswer {
   const answer = toModelAnswer(outcome, { timeoutMs, maxBytes });
   if (!editedInput) return answer;
@@ -106,14 +106,14 @@ export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome,
   return { ...answer, content: [{ type: "text", text: note }, ...content] };
 }
 
-/** What the model reads of a call that goes on without its turn: it runs, waits to start, or waits for an answer. */
+/** What the model reads for a call that continues without its turn: it runs, waits to start, or waits for an answer. */
 export const RECEIPTS = {
   running: "Still running. Its outcome will be reported when it arrives.",
   toStart: "Waiting for the participant's permission. Its outcome will be reported when it arrives.",
   asking: "Waiting for the participant's answer. Its outcome will be reported when it arrives.",
 } as const;
 
-/** Whether a result that the model was given is a receipt. */
+/** Whether a tool result in the conversation is a receipt. */
 export function isReceipt(content: unknown): boolean {
   if (typeof content !== "string") return false;
   if (Object.values<string>(RECEIPTS).includes(content)) return true;

@@ -1,17 +1,20 @@
 import { TOOL_TIMES } from "../protocol/limits.ts";
 import type { Tool } from "./define-tool.ts";
 
-/** When a call may start in a session with a voice. */
+/** When a call may start in a session with voice. */
 export type StartWhen = "turn_confirmed" | "words_spoken";
-/** How the outcome of a call that its turn did not wait for is told. */
+/** How the outcome of a call that its turn did not wait for is reported. */
 export type OnResult = "speak" | "wait" | "silent";
 
-/** How calls of a tool keep pace with the talk: when they start, what is said meanwhile, and whether the turn waits. */
+/**
+ * How a tool's calls fit into the conversation: when they start, what is said while they run, and whether the turn
+ * waits.
+ */
 export interface Pacing {
-  /** What is said while a call runs; several texts take turns, none means silence. */
+  /** What is said while a call runs. Several strings are used in turn; an empty list means silence. */
   readonly fillers: readonly string[];
   readonly fillerAfterMs: number;
-  /** `undefined`: never a notice. */
+  /** `undefined` means no status message. */
   readonly noticeAfterMs: number | undefined;
   readonly startWhen: StartWhen;
   readonly isBackground: boolean;
@@ -31,7 +34,7 @@ export const DEFAULT_PACING: Pacing = {
 const START_WHEN: readonly StartWhen[] = ["turn_confirmed", "words_spoken"];
 const ON_RESULT: readonly OnResult[] = ["speak", "wait", "silent"];
 
-/** @throws {TypeError} naming the field of the definition that is wrong */
+/** @throws {TypeError} naming the invalid field of the definition */
 export function toPacing(tool: Tool): Pacing {
   const { filler, fillerAfterMs, noticeAfterMs, startWhen, background, onResult } = tool;
   const fillers = filler === undefined ? [] : [filler].flat();

@@ -5,30 +5,35 @@ import { PERMISSION_FIELDS, type PermissionAsk, type ToolPermission } from "./de
 import type { FoundTool } from "./tool-routing.ts";
 import { messageOf } from "./outcome.ts";
 
-/** What one call needs permission for. */
 export interface PermissionNeed {
-  /** `tool` when the tool declares no permission: then only a rule for that type can ask or deny. */
+  /** `tool` if the tool declares no permission. Then only a rule for that type can ask or deny. */
   readonly type: string;
-  /** The values that the call would touch, literally. */
+  /** What the call would touch, as literal values. */
   readonly values: readonly string[];
   readonly ignoresCase: boolean;
   readonly title: string;
   readonly metadata: JsonObject;
   readonly isDeclared: boolean;
-  /** Whether a spoken or typed yes may allow the call. If not, only a typed yes to a question that was shown whole. */
+  /**
+   * Whether a spoken or typed yes may allow the call. If not, the yes must be typed, to a question that was shown in
+   * full.
+   */
   readonly voiceApproval: boolean;
-  /** The schema of arguments that the participant may put in the place of the model's; absent where it may not. */
+  /** The schema for arguments with which the participant may replace the model's; absent if that is not allowed. */
   readonly editedInputSchema: JsonObject | undefined;
 }
 
-/** A need with its approver: the owner of the device that is to run the call, else the participant whose turn it is. */
+/**
+ * A need with its approver: the owner of the device that is to run the call, otherwise the participant whose turn it
+ * is.
+ */
 export interface AskedNeed extends PermissionNeed {
   readonly approver: string;
 }
 
 /** Whether a call may run. */
 export type Permit =
-  /** With `approver`, no other participant's device may run the call, since its owner was not asked. */
+  /** With `approver`, only that participant's device may run the call, because no other owner was asked. */
   | { readonly isAllowed: true; readonly editedInput?: JsonObject; readonly approver?: string }
   /** `why` completes "Not run: " or "Not allowed: ". */
   | { readonly isAllowed: false; readonly why: string };
@@ -37,10 +42,10 @@ export type Permit =
 export const TOOL_TYPE = "tool";
 const MAX_VALUES = 50;
 const MAX_VALUE_LENGTH = 10_000;
-/** In UTF-16 units; a longer title is cut, and ends with `…`. */
+/** In UTF-16 code units. A longer title is cut and ends with `…`. */
 export const MAX_TITLE_LENGTH = 500;
 
-/** @throws {TypeError} names the function of the tool's permission that failed for this input */
+/** @throws {TypeError} naming the function of the tool's permission that failed for this input */
 export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed {
   const { name, permission, voiceApproval = true, allowEditedInput = false } = tool;
   const editedInputSchema = allowEditedInput ? tool.input.jsonSchema : undefined;
@@ -59,7 +64,7 @@ export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed 
   };
 }
 
-/** @throws {TypeError} naming the field that is wrong */
+/** @throws {TypeError} naming the invalid field */
 export function needOfRunning(
   { voiceApproval = true }: Pick<FoundTool, "voiceApproval">,
   request: PermissionAsk,
@@ -80,7 +85,7 @@ export function needOfRunning(
   };
 }
 
-/** Reads what a tool says, and tells in which field it cannot be read. */
+/** Returns a function that reads a field from the tool, and names that field if reading fails. */
 function readerOf(where: (field: keyof ToolPermission<unknown>) => string) {
   return <Value>(field: keyof ToolPermission<unknown>, read: () => Value): Value => {
     try {

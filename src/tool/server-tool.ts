@@ -4,17 +4,17 @@ import type { Tool, ToolContext, ToolPermission } from "./define-tool.ts";
 import { type InputSchema, compileInputSchema } from "./input-schema.ts";
 import { type Pacing, toPacing } from "./pacing.ts";
 
-/** What becomes of a call that repeats an earlier one of its turn. */
+/** What happens to a call that repeats an earlier one of its turn. */
 type OnDuplicate = "allow" | "reuse" | "reject";
 
-/** A tool of the `tools/` folder or of an MCP server, named and compiled. */
+/** A tool of the `tools/` folder or of an MCP server, with its name and compiled schema. */
 export interface ServerTool {
   readonly name: string;
   readonly description: string;
   readonly input: InputSchema;
   readonly execution: Execution;
   /**
-   * Whose device may run it: that of the participant whose turn it is, or of anybody who announced it for the room.
+   * Whose device may run it: that of the participant whose turn it is, or that of anyone who announced it for the room.
    * @defaultValue "own"
    */
   readonly scope?: "own" | "room";
@@ -32,31 +32,34 @@ export interface ServerTool {
   readonly voiceApproval?: boolean;
   /** @defaultValue false */
   readonly allowEditedInput?: boolean;
-  /** Whether it is offered only once turns are left out of what the model is shown. @defaultValue false */
+  /** Whether it is offered only once turns have been dropped from the context window. @defaultValue false */
   readonly isForCutTalks?: boolean;
   /**
-   * The turn ends when a call of it has succeeded: the model says nothing more in it. Called then, with whose turn it
-   * is; again when another worker takes up a turn that was about to end. @defaultValue the model goes on
+   * If set, a successful call ends the turn: the model writes nothing more in it. Called then with the turn's
+   * participant, and again if another worker resumes a turn that was about to end. @defaultValue the model continues
    */
   readonly endTurn?: (participant: string) => void;
   /** The name of its MCP server. */
   readonly mcpServer?: string;
-  /** Whether the tool's server is away: the tool is not offered then, and a call that comes anyway fails at once. */
+  /**
+   * Whether the tool's MCP server is disconnected. Then the tool is not offered, and a call that arrives anyway fails
+   * at once.
+   */
   readonly isAway?: () => boolean;
-  /** Absent for a tool that only clients run. Adds the settings to the context by itself. */
+  /** Absent for a tool that only clients run. Adds the settings to the context itself. */
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
 
-/** Checked when tools are loaded, because nobody may have type-checked their files. */
+/** Checked when tools are loaded, because their files may not have been type-checked. */
 const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
 const SCOPES = ["own", "room"] as const;
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
 const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
-/** A text, such as "false", would count as true. */
+/** Checked because a string, such as "false", would count as true. */
 const BOOLEANS = ["isolate", "readOnly", "idempotent", "needsSettings", "voiceApproval", "allowEditedInput"] as const;
 export const STATE_DETAILS = ["full", "name", "off"] as const satisfies readonly StateDetail[];
 
-/** @throws {TypeError} naming the field of the definition that is wrong */
+/** @throws {TypeError} naming the invalid field of the definition */
 export function toServerTool(name: string, tool: Tool, rawSettings: unknown): ServerTool {
   const { description, run, timeoutMs, execution = "server" } = tool;
   if (typeof description !== "string" || description.trim() === "") throw new TypeError("description: expected a text");
@@ -139,8 +142,8 @@ function parseSettings(name: string, schema: NonNullable<Tool["settings"]>, valu
 
 /** Tools that come and go while sessions run. */
 export interface LiveTools {
-  /** The names of all such tools begin with one of these. */
+  /** All names of such tools begin with one of these. */
   readonly prefixes: readonly string[];
-  /** Calls the listener when tools have come or gone. The returned function removes it. */
+  /** Calls the listener when tools have changed. The returned function removes the listener. */
   readonly onChanged: (listener: () => void) => () => void;
 }

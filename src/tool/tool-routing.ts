@@ -3,19 +3,19 @@ import type { InputSchema } from "./input-schema.ts";
 import type { ServerTool } from "./server-tool.ts";
 import { DEFAULT_PACING } from "./pacing.ts";
 
-/** A tool that a participant announced in its Configuration. */
+/** A client tool, as a participant announced it in its Configuration. */
 export interface AnnouncedTool {
   readonly name: string;
   readonly description: string;
   readonly input: InputSchema;
   readonly execution: "client" | "either";
-  /** In whose turns the tool may be used: its owner's, or everybody's. */
+  /** In whose turns the tool may be used: only its owner's (`own`), or everyone's (`room`). */
   readonly scope: "own" | "room";
   readonly timeoutMs: number | undefined;
   readonly readOnly: boolean;
 }
 
-/** A participant that can be asked to run tools. `tools` is `undefined` while its list is unknown. */
+/** A participant whose device can run tools. `tools` is `undefined` while its list is unknown. */
 export interface ToolHost {
   readonly identity: string;
   /** Whether its client claims the `either` calls that it runs (the feature `claims`). */
@@ -23,15 +23,16 @@ export interface ToolHost {
   readonly tools: ReadonlyMap<string, AnnouncedTool> | undefined;
 }
 
-/** A host as the turns of one participant see it. */
+/** A device as the turns of one participant see it. */
 export interface TurnHost extends ToolHost {
-  /** Whether it is the participant whose turn it is. */
+  /** Whether it belongs to the participant whose turn it is. */
   readonly isOwn: boolean;
 }
 
 /**
- * The hosts that calls of this participant's turns may go to: first the participant itself, with all that it announced,
- * then the others, with what they announced for the room. A host whose list is unknown is asked in its own turns only.
+ * Returns the devices that calls of this participant's turns may go to: first its own, with everything it announced,
+ * then the others, with what they announced for the room. A device whose list is unknown is asked only in its owner's
+ * turns.
  */
 export function hostsFor(participant: string, hosts: readonly ToolHost[]): TurnHost[] {
   const isOwn = ({ identity }: ToolHost) => identity === participant;
@@ -45,30 +46,31 @@ export function hostsFor(participant: string, hosts: readonly ToolHost[]): TurnH
 }
 
 /**
- * The hosts that may run a tool. What the worker declares by a name, no other participant may serve by announcing that name:
- * the model and the turn's participant take it for the worker's. A tool of the scope `room` is meant for all devices.
+ * Returns the devices that may run a tool. No other participant may serve a tool of the worker by announcing its name,
+ * because the model and the turn's participant would take it for the worker's. A tool with scope `room` may run on all
+ * devices.
  */
 function hostsOf({ scope }: Pick<FoundTool, "scope">, hosts: readonly TurnHost[]): readonly TurnHost[] {
   return scope === "room" ? hosts : hosts.filter(({ isOwn }) => isOwn);
 }
 
-/** A tool as the model is shown it. */
+/** A tool as the model sees it. */
 export interface OfferedTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** The participant that announced it; absent for the worker's own tools and for MCP servers'. */
+  /** The participant that announced it; absent for tools of the worker and of MCP servers. */
   readonly owner?: string;
   /** Whether it comes and goes with a client or an MCP server. @defaultValue false */
   readonly mayGo?: boolean;
 }
 
-/** Everything that is needed to run a tool, wherever it was declared. */
+/** Everything needed to run a tool, wherever it was declared. */
 export type FoundTool = Omit<ServerTool, "description" | "isAway" | "isForCutTalks" | "endTurn">;
 
 /**
- * Where a call goes. `unannounced`: an `either` call goes to a client that may have the tool, for its list is unknown.
- * A client that `claims` first says that it takes the call; any other has all of the call's time to answer.
+ * Where a call goes. `unannounced`: an `either` call goes to a client whose tool list is unknown, so it may have the
+ * tool. A client that `claims` first says that it takes the call; any other has all of the call's time to answer.
  */
 export type Route =
   | { readonly to: "server" }
@@ -79,9 +81,9 @@ export type Route =
 type ServerTools = ReadonlyMap<string, ServerTool>;
 
 /**
- * The tools that can be reached now, sorted by name so that the prompt cache keeps its prefix.
+ * Returns the tools that are reachable now, sorted by name so that the prompt cache keeps its prefix.
  *
- * @param talk.isCut whether the model is not shown the whole talk
+ * @param options.isCut whether turns have been dropped from the context window
  */
 export function offeredTools(
   serverTools: ServerTools,
@@ -111,7 +113,10 @@ export function offeredTools(
   return [...offered.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The server tool of this name, else the announced tool of the first host that has one: the turn's own comes first. */
+/**
+ * Returns the server tool with this name, or else the announced tool of the first device that has one. The turn's own
+ * participant comes first.
+ */
 export function findTool(name: string, serverTools: ServerTools, hosts: readonly TurnHost[]): FoundTool | undefined {
   const own = serverTools.get(name);
   if (own) return own;
@@ -119,7 +124,7 @@ export function findTool(name: string, serverTools: ServerTools, hosts: readonly
   if (!announced) return undefined;
   const { readOnly } = announced;
   const onInterrupt = readOnly ? "cancel" : "finish";
-  // Any of the hosts may run it: `hostsFor` has left out what others announced for themselves alone.
+  // Any of these devices may run it: `hostsFor` excluded tools that others announced only for themselves.
   return { ...announced, scope: "room", idempotent: readOnly, onInterrupt, pacing: DEFAULT_PACING };
 }
 
@@ -134,7 +139,7 @@ export function routeCall(tool: FoundTool, all: readonly TurnHost[]): Route {
   return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
 }
 
-/** The participant wrote the text, so the model gets it as a quotation. */
+/** The participant wrote the description, so the model gets it as a quotation. */
 function describeAnnounced(identity: string, description: string): string {
   const owner = JSON.stringify(identity);
   return `Runs on the device of participant ${owner}, which describes it as: ${JSON.stringify(description)}`;

@@ -1,6 +1,6 @@
 const MAX_NUMBER_LENGTH = 40;
 
-/** Parses a JSON object. A number that a double cannot hold (bigint, numeric) comes as the text of its digits. */
+/** Parses a JSON object. A number that a double cannot represent (bigint, numeric) becomes a string of its digits. */
 export function exactJson(text: string): Record<string, unknown> {
   const exact = (_key: string, value: unknown, context?: { readonly source?: string }): unknown => {
     const source = context?.source;

@@ -3,15 +3,18 @@ import postgres from "postgres";
 const CONNECT_TIMEOUT_S = 5;
 
 /**
- * The extended protocol, in which a second statement is a syntax error (42601). Otherwise the driver would send a text
- * without parameters by the simple protocol, which runs any number of statements.
+ * The extended protocol, in which a second statement is a syntax error (42601). Otherwise, the driver would send a
+ * query without parameters in the simple protocol, which runs any number of statements.
  */
 const EXTENDED = { simple: false, prepare: false };
 
-/** Sends parameters as the text that the model wrote: PostgreSQL, not the driver, reads dates, booleans and JSON. */
+/**
+ * Sends parameters as the text that the model wrote, so that PostgreSQL, not the driver, parses dates, booleans and
+ * JSON.
+ */
 const asText = (...from: number[]) => ({ to: 25, from, serialize: String, parse: String });
 
-/** One connection, opened by the first statement, with one statement at a time. Dispose of it; that never waits. */
+/** One connection, opened by the first statement, for one statement at a time. Dispose of it; that never waits. */
 export interface Session extends AsyncDisposable {
   readonly query: <Row extends object>(sql: string, params?: (string | null)[]) => postgres.PendingQuery<Row[]>;
 }
@@ -31,8 +34,8 @@ export function openSession(url: string): Session {
   });
   return {
     query<Row extends object>(sql: string, params: (string | null)[] = []) {
-      // The driver would connect again, outside of the transaction. (Its own `begin` ends the process here, because it
-      // sends a rollback on the lost socket.)
+      // The driver would reconnect, outside the transaction. (Its own `begin` ends the process here, because it sends a
+      // rollback on the lost socket.)
       if (isLost) throw new Error("The connection to the database broke");
       return pool.unsafe<Row[]>(sql, params, EXTENDED);
     },

@@ -5,15 +5,15 @@ import type { QuerySettings } from "./_query-settings.ts";
 import { refusePowerfulRole } from "./_role-guard.ts";
 import { runQuery, type Query, type QueryResult } from "./_run-query.ts";
 
-/** What connecting and checking the role may take beside the statement's own time. */
+/** Time for connecting and checking the role, in addition to the statement's own time. */
 const GRACE_MS = 6_000;
-/** SQLSTATE query_canceled: the server's own statement_timeout. */
+/** SQLSTATE query_canceled: the server's own statement_timeout was exceeded. */
 const QUERY_CANCELED = "57014";
 
 /**
- * Runs one query in a session of its own, which no setting, lock or change outlives. Each of three things ends it, in
- * case the query turns one off: the server's statement_timeout, our own deadline, and `signal`. The last two cancel it
- * on the server too; an abort rejects with the signal's reason.
+ * Runs one query in a separate session, which no setting, lock or change outlives. Three things can end it, in case the
+ * query turns one off: the server's statement_timeout, our own deadline, and `signal`. The last two also cancel it on
+ * the server. An abort rejects with the signal's reason.
  */
 export async function queryDatabase(query: Query, settings: QuerySettings, signal: AbortSignal): Promise<QueryResult> {
   signal.throwIfAborted();
@@ -44,7 +44,10 @@ async function readOnly(session: Session, query: Query, settings: QuerySettings 
   return await runQuery(session, query, settings);
 }
 
-/** PostgreSQL's messages help the model to repair its query; the driver's name the host, so they are not passed on. */
+/**
+ * PostgreSQL's messages help the model to fix its query. The driver's messages name the host, so they are not passed
+ * on.
+ */
 function shown(error: unknown): unknown {
   if (error instanceof postgres.PostgresError) {
     const hint = error.hint === undefined ? "" : ` Hint: ${error.hint}`;

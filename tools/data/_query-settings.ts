@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** Settings of database_query. The URL's role should be its own and able to read only what the model may see. */
+/**
+ * Settings of database_query. The URL's role should be used for nothing else, and able to read only what the model may
+ * see.
+ */
 export const querySettings = z.strictObject({
   url: z.url({ protocol: /^postgres(ql)?$/ }),
   statementTimeoutMs: z.int().min(1).max(60_000).default(5_000),

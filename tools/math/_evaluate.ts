@@ -5,15 +5,15 @@ import { tokenize, type Token } from "./_tokens.ts";
 const MAX_DEPTH = 100;
 
 /**
- * Computes an arithmetic expression, in time linear to its length, without running code. `^` and `**` bind to the right
- * and above a leading minus (-2^2 is -4); `%` before an operand is the remainder, else "per cent".
+ * Evaluates an arithmetic expression in linear time, without running code. `^` and `**` are right-associative and bind
+ * more tightly than a leading minus (-2^2 is -4). `%` before an operand is the remainder, otherwise percent.
  */
 export function evaluate(expression: string): number {
   const parser = new Parser(tokenize(expression));
   return toAnswer(parser.run());
 }
 
-/** Recursive descent: one method for each level of binding, which computes as it goes. */
+/** Recursive descent: one method per level of precedence. It computes while it parses. */
 class Parser {
   readonly #tokens: readonly Token[];
   #index = 0;
@@ -49,7 +49,7 @@ class Parser {
     }
   }
 
-  /** Every recursion passes here, so the depth is counted here. */
+  /** Every recursion passes through here, so the depth is counted here. */
   #unary(): number {
     if (++this.#depth > MAX_DEPTH) throw new Error(`The expression is nested deeper than ${MAX_DEPTH} levels`);
     const value = this.#take("-") ? -this.#unary() : this.#take("+") ? this.#unary() : this.#power();

@@ -51,7 +51,7 @@ function toNumber(text: string): number {
   return value;
 }
 
-/** Shows an invisible character by its code point, because the message may be read aloud or printed. */
+/** Shows an invisible character as its code point, because the message may be read aloud or printed. */
 function shown(expression: string, index: number): string {
   const codePoint = expression.codePointAt(index) ?? 0;
   const character = String.fromCodePoint(codePoint);

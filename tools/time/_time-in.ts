@@ -11,7 +11,7 @@ export interface LocalTime {
   readonly iso: string;
 }
 
-/** @throws {Error} naming an unknown zone, never guessing another */
+/** @throws {Error} for an unknown zone, naming it */
 export function timeIn(timeZone: string, now: Date): LocalTime {
   if (!isTimeZone(timeZone)) {
     const shown = JSON.stringify(timeZone.slice(0, 64));

@@ -3,12 +3,12 @@ import ipaddr from "ipaddr.js";
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
-/** Azure's host agent: every virtual machine there reaches it, although the address is a public one. */
+/** Azure's host agent. Every virtual machine there can reach it, although the address is a public one. */
 const CLOUD_AGENTS: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
 /**
- * Whether `address` belongs to the public internet. What is not known to be public is refused: private, loopback,
- * link-local (cloud metadata), shared, reserved, multicast, tunnels, and IPv6 forms that carry such an IPv4 address.
+ * Whether `address` belongs to the public internet. Anything not known to be public is rejected: private, loopback,
+ * link-local (cloud metadata), shared, reserved, multicast, tunnels, and IPv6 forms that contain such an IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
   const canonical = isIP(address) === 6 ? canonicalIpv6(address) : address;
@@ -20,7 +20,10 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === "unicast" && parsed.match(GLOBAL_IPV6);
 }
 
-/** In hexadecimal only: ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4, sockets do not. Undefined for one with a zone. */
+/**
+ * Returns the address in hexadecimal only, because ipaddr.js reads ::1.2.3.4 as ::ffff:1.2.3.4 and sockets do not.
+ * Returns `undefined` for an address with a zone.
+ */
 function canonicalIpv6(address: string): string | undefined {
   return URL.parse(`http://[${address}]`)?.hostname.slice(1, -1);
 }

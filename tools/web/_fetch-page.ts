@@ -10,7 +10,7 @@ const MAX_BODY_BYTES = 1_000_000;
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
 
 export interface Page {
-  /** The address after redirects. */
+  /** The URL after redirects. */
   readonly url: string;
   readonly status: number;
   readonly contentType: string;
@@ -19,8 +19,8 @@ export interface Page {
 }
 
 /**
- * Fetches a page from `network` only; every redirect is checked like a new URL. The connection is closed on return, on
- * a throw, and when `signal` aborts, which rejects with the signal's reason.
+ * Fetches a page from `network` only; every redirect is checked like a new URL. The connection is closed when this
+ * returns or throws, and when `signal` aborts, which rejects with the signal's reason.
  */
 export async function fetchPage(address: string, network: Network, signal: AbortSignal): Promise<Page> {
   let url = parsePageUrl(address);

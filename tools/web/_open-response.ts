@@ -5,8 +5,8 @@ import { pinned, vetHost, type Network } from "./_network.ts";
 const MAX_HEADER_BYTES = 16_384;
 
 /**
- * Sends one GET, without following redirects, on a connection of its own to an address that was checked. The caller
- * reads or destroys the response. Asks for the identity encoding only: nothing is decompressed.
+ * Sends one GET, without following redirects, on a separate connection to a checked address. The caller reads or
+ * destroys the response. Requests only the identity encoding, so nothing is decompressed.
  */
 export async function openResponse(url: URL, network: Network, signal: AbortSignal): Promise<IncomingMessage> {
   const addresses = await vetHost(url, network, signal);
@@ -21,7 +21,7 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
     headers: { accept: "text/html, text/*, application/json", "accept-encoding": "identity", "user-agent": "Parley" },
   });
   outgoing.on("response", answer.resolve);
-  // After an upgrade the connection speaks another protocol than HTTP: no page and no `response` will come.
+  // After an upgrade, the connection does not use HTTP, so no page and no `response` will come.
   outgoing.on("upgrade", (_response, socket) => {
     socket.destroy();
     answer.reject(new SwitchedProtocol("The server wants to speak another protocol than HTTP"));
@@ -40,7 +40,7 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
 
 class SwitchedProtocol extends Error {}
 
-/** The error in words for the model. The raw message holds addresses. */
+/** Describes the error for the model. The raw message contains addresses. */
 function describe(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (code === "HPE_HEADER_OVERFLOW") return "The server's headers are too large";

@@ -1,4 +1,4 @@
-/** Reads at most `maxBytes`, then closes the stream; `truncated` tells whether there was more. */
+/** Reads at most `maxBytes`, then closes the stream. `truncated` says whether there was more. */
 export async function readBody(
   stream: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -8,7 +8,7 @@ export async function readBody(
   for await (const chunk of stream) {
     chunks.push(chunk);
     sizeBytes += chunk.length;
-    // Leaving the loop destroys a Node stream and cancels a web stream, and so closes the connection.
+    // Leaving the loop destroys a Node stream or cancels a web stream, which closes the connection.
     if (sizeBytes > maxBytes) break;
   }
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), truncated: sizeBytes > maxBytes };

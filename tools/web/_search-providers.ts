@@ -2,7 +2,7 @@ import { z } from "zod";
 import { htmlToText } from "./_html-text.ts";
 import type { SearchSettings } from "./_search-settings.ts";
 
-/** A hit as the provider gives it: plain text of any length, and any URL. */
+/** A hit as the provider returns it: plain text of any length, and any URL. */
 export interface Hit {
   readonly title: string;
   readonly url: string;
@@ -11,7 +11,7 @@ export interface Hit {
 
 export interface Answer {
   readonly hits: readonly Hit[];
-  /** The number of all hits, if the provider gives it. */
+  /** The total number of hits, if the provider reports it. */
   readonly total?: number;
 }
 
@@ -20,7 +20,7 @@ interface Search {
   readonly limit: number;
 }
 
-/** What differs between search APIs: how to ask, and how to read the answer. */
+/** What differs between search APIs: how to send a request, and how to read the answer. */
 export interface Provider {
   readonly request: (search: Search, settings: SearchSettings) => Request;
   readonly read: (body: unknown) => Answer;
@@ -78,7 +78,7 @@ function endpoint(baseUrl: string, path: string): URL {
   return new URL(path, baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`);
 }
 
-/** Brave marks the words that it found with HTML tags and escapes the rest. */
+/** Brave marks matched words with HTML tags and escapes the rest. */
 function plain(html: string): string {
   return htmlToText(html).text;
 }

@@ -13,7 +13,7 @@ export interface SearchResults {
   readonly totalResults: number;
 }
 
-/** Asks the provider once. There is no retry, and no redirect, for it could carry the key elsewhere. */
+/** Asks the provider once, without retries. Redirects are not followed, because one could send the key elsewhere. */
 export async function searchWeb(
   search: { readonly query: string; readonly limit: number },
   settings: SearchSettings,
@@ -55,7 +55,7 @@ async function send(request: Request, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** The provider's own text is left out: it may quote the key. */
+/** The provider's own text is omitted, because it may quote the key. */
 function problem(status: number): string {
   if (status === 401 || status === 403) return `HTTP ${status}: it refuses the configured key or format`;
   if (status === 429) return "HTTP 429: too many searches, try again later";

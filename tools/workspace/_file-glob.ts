@@ -1,8 +1,8 @@
 import { ANY_CHAR, ANY_NAME, ANY_TEXT, anyFolders, literal, type Place } from "../../src/lib/glob.ts";
 
 /**
- * Compiles a glob of file names: `*` and `?` within a name, a doubled star for folders of any depth, `[a-z]`, `[!a-z]`,
- * `{a,b}`, and a backslash before a character that is meant literally. Anything else stands for itself.
+ * Compiles a glob for file names: `*` and `?` within a name, a doubled star for folders at any depth, `[a-z]`,
+ * `[!a-z]`, `{a,b}`, and a backslash before a literal character. Any other character matches itself.
  */
 export function compileFileGlob(pattern: string): readonly Place[] {
   const places: Place[] = [];
@@ -50,7 +50,7 @@ function addPart({ pattern, places, start, end, isNameStart }: Part): void {
   }
 }
 
-/** Adds the character at an index, and gives its number of UTF-16 units. */
+/** Adds the character at an index, and returns its number of UTF-16 code units. */
 function addLiteral(pattern: string, places: Place[], index: number): number {
   const char = String.fromCodePoint(pattern.codePointAt(index) ?? 0);
   places.push(literal(char));
@@ -87,7 +87,7 @@ function splitAtCommas(pattern: string, start: number, end: number): [from: numb
   return [...parts, [from, end]];
 }
 
-/** The index of the `]` for the `[` at `start`, or -1 when there is none. */
+/** Returns the index of the `]` for the `[` at `start`, or -1 if there is none. */
 function classEnd(pattern: string, start: number, end: number): number {
   const first = start + ("!^".includes(pattern[start + 1] ?? " ") ? 2 : 1);
   for (let index = first; index < end; index++) {
@@ -97,7 +97,7 @@ function classEnd(pattern: string, start: number, end: number): number {
   return -1;
 }
 
-/** The index of the `}` for the `{` at `start`, or -1 when there is none or no comma between them. */
+/** Returns the index of the `}` for the `{` at `start`, or -1 if there is none or no comma between them. */
 function braceEnd(pattern: string, start: number, end: number): number {
   let hasComma = false;
   for (let index = start, depth = 0; index < end; index++) {

@@ -4,13 +4,13 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { OutsideError, insidePath } from "./_path.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Where Linux shows open files. A path below an open folder's entry leads into that folder, even if it was moved. */
+/** Where Linux lists open files. A path below an open folder's entry leads into that folder, even if it was moved. */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 
 /**
- * A folder of the workspace that is held open; dispose of it. A path from `at(name)` leads into this very folder:
- * swapping a part of its path for a link afterwards changes nothing (on Linux; elsewhere the path itself is used).
+ * A workspace folder that is held open; dispose of it. A path from `at(name)` leads into this very folder, even if a
+ * part of its path is later replaced by a link (on Linux; elsewhere the path itself is used).
  */
 export class Folder implements AsyncDisposable {
   /** The path with all links resolved. */
@@ -22,7 +22,7 @@ export class Folder implements AsyncDisposable {
     this.path = path;
   }
 
-  /** @throws {OutsideError} when it is not `root` or below it */
+  /** @throws {OutsideError} if the folder is neither `root` nor below it */
   static async open(root: string, path: string): Promise<Folder> {
     if (!isWithin(root, path)) throw new OutsideError();
     const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -36,7 +36,7 @@ export class Folder implements AsyncDisposable {
     }
   }
 
-  /** A path to an entry of the folder. `name` is a single name, not a path. */
+  /** Returns a path to an entry of the folder. `name` is a single name, not a path. */
   at(name: string): string {
     return join(HAS_DESCRIPTORS ? `${DESCRIPTORS}/${this.#handle.fd}` : this.path, name);
   }
@@ -46,26 +46,27 @@ export class Folder implements AsyncDisposable {
   }
 }
 
-/** A file or folder of the workspace, with the folder that holds it. Dispose of it. */
+/** A file or folder of the workspace, with the folder that contains it. Dispose of it. */
 export interface Entry extends AsyncDisposable {
   readonly folder: Folder;
   readonly name: string;
-  /** The path from the root, links resolved. */
+  /** The path from the root, with links resolved. */
   readonly shown: string;
 }
 
 interface FindOptions {
-  /** Whether missing folders on the way are made. @defaultValue false */
+  /** Whether missing folders on the way are created. @defaultValue false */
   readonly creates?: boolean;
-  /** The paths that permission was given for; finding another throws. @defaultValue any path */
+  /** The permitted paths. Finding any other path throws. @defaultValue any path */
   readonly permitted?: readonly string[] | undefined;
 }
 
 /**
- * Finds the entry that a path from the model leads to. Links are followed as long as they stay inside.
+ * Finds the entry that a path from the model leads to. Links are followed as long as they stay inside the workspace.
  *
- * @param path from the root
- * @throws {OutsideError} for what is not below `root`, and an error fit for the model when a folder is missing
+ * @param path relative to the root
+ * @throws {OutsideError} for a path that is not below `root`, and an error with a message for the model if a folder is
+ * missing
  */
 export async function findEntry(
   root: string,
@@ -89,7 +90,9 @@ export async function findEntry(
   }
 }
 
-/** The folder of an entry that does not exist (or is a link to nothing). `creates` makes the missing ones. */
+/**
+ * Opens the folder of an entry that does not exist (or is a broken link). With `creates`, missing folders are created.
+ */
 async function parentOf(root: string, target: string, creates: boolean): Promise<Folder> {
   const missing: string[] = [];
   let path = dirname(target);
@@ -132,7 +135,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== "EEXIST") throw error;
 }
 
-/** The system's error in words for the model, without the path. */
+/** Describes a system error for the model, without the path. */
 export function shownError(error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
     EACCES: "The worker may not do that",

@@ -6,7 +6,7 @@ import { rootOf, type WorkspaceSettings } from "./_settings.ts";
 
 /** As many links as Linux follows. */
 const MAX_HOPS = 40;
-/** How many entries of a folder are tried to find one whose name has an upper and a lower case. */
+/** How many entries of a folder are tried to find one whose name has upper and lower case. */
 const MAX_TRIED = 20;
 
 export const workspacePath = z.string().min(1).max(4_096).describe("Path from the workspace's root");
@@ -18,10 +18,11 @@ export class OutsideError extends Error {
 }
 
 /**
- * The path in its one spelling. An absolute path is refused even where it leads inside: the file would have two names
- * then, and a rule for one of them would not hold for the other.
+ * Returns the path in its one canonical spelling. An absolute path is rejected even if it leads into the workspace:
+ * otherwise the file would have two names, and a rule for one of them would not apply to the other.
  *
- * @throws {Error} fit for the model, for a path that leads out of the workspace by itself
+ * @throws {Error} with a message for the model, for a path that is absolute or leads out of the workspace without a
+ * link
  */
 export function insidePath(path: string): string {
   if (path.includes("\0")) throw new Error("The path holds a NUL");
@@ -35,7 +36,7 @@ interface PathInput {
   readonly path: string;
 }
 
-/** The permission of a tool that works on one file: it asks for the file, by each of its names. */
+/** Returns the permission of a tool that works on one file: it asks for the file under each of its names. */
 export function filePermission(type: "read" | "edit", verb: string) {
   return {
     type,
@@ -45,12 +46,14 @@ export function filePermission(type: "read" | "edit", verb: string) {
   };
 }
 
-/** All names of a path: its own, and each that a link on the way leads to. The last one is the file's real name. */
+/**
+ * Returns all names of a path: its own, and each that a link on the way leads to. The last one is the file's real name.
+ */
 export function pathNames(root: string, path: string): string[] {
   return namesFrom(root, resolve(root, insidePath(path)));
 }
 
-/** The other names of a path that may be absolute and may lead out of the workspace. */
+/** Returns the other names of a path, which may be absolute and may lead out of the workspace. */
 export function linkNames(root: string, path: string): string[] {
   return namesFrom(root, resolve(root, path)).filter((name) => name !== path);
 }
@@ -65,7 +68,7 @@ function namesFrom(root: string, path: string): string[] {
   return [...names];
 }
 
-/** Replaces the first link in a path by its target; `undefined` when there is no link. */
+/** Replaces the first link in a path by its target. Returns `undefined` if there is no link. */
 function followFirstLink(path: string): string | undefined {
   const parts = path.split(sep);
   for (let end = 2; end <= parts.length; end++) {
@@ -77,7 +80,7 @@ function followFirstLink(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether names that differ only in case are one in the folder that a path leads to, or in its nearest parent. */
+/** Whether case is ignored in the folder that a path leads to, or in its nearest parent that exists. */
 function ignoresCase(root: string, path: string): boolean {
   let folder = resolve(root, pathNames(root, path).at(-1) ?? ".");
   while (!look(folder)?.isDirectory() && folder !== dirname(folder)) folder = dirname(folder);
@@ -87,7 +90,7 @@ function ignoresCase(root: string, path: string): boolean {
     const [one, two] = [look(join(folder, name)), look(join(folder, other))];
     return one !== undefined && one.ino === two?.ino && one.dev === two.dev;
   }
-  // The names did not tell: these systems ignore case unless somebody has set it otherwise.
+  // No name was conclusive. These systems ignore case by default.
   return process.platform === "darwin" || process.platform === "win32";
 }
 
@@ -100,7 +103,7 @@ function* someNames(folder: string): Generator<string> {
       yield entry.name;
     }
   } catch {
-    // A folder that cannot be read gives no names.
+    // A folder that cannot be read yields no names.
   }
 }
 
@@ -108,7 +111,7 @@ function look(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // The path cannot be reached; the tool will say why.
+    // The path cannot be reached; the tool will report why.
     return undefined;
   }
 }

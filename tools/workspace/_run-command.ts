@@ -6,20 +6,19 @@ import { createInterface } from "node:readline";
 import { killGroup, KillWithUs } from "../../src/tool/kill-with-us.ts";
 import { CommandOutput } from "./_output.ts";
 
-/** The only variables of the worker that a command gets: they hold no key and no address. */
+/** The only variables of the worker that a command inherits. They contain no key and no address. */
 const INHERITED = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 /** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
-/** How long the output is still read after the command has ended. */
+/** How long output is still read after the command has ended. */
 const DRAIN_MS = 500;
 /** A command that writes more is stopped. */
 const MAX_OUTPUT_BYTES = 10_000_000;
 
 export interface Command {
-  /** Program and arguments. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** Besides what is inherited. */
+  /** In addition to the inherited variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
@@ -27,16 +26,16 @@ export interface Command {
 
 export interface CommandResult {
   readonly exitCode: number | null;
-  /** The signal or the limit that ended it, if it did not end by itself. */
+  /** The signal or limit that ended it, or `null` if it ended by itself. */
   readonly endedBy: string | null;
-  /** Both streams in the order in which they came; of a long output the middle is left out. */
+  /** Both streams in the order of arrival. The middle of a long output is omitted. */
   readonly output: string;
   readonly truncated: boolean;
 }
 
 /**
- * Runs a command with a home of its own, which is empty: what a program finds in its home is configuration, and no tool
- * that writes files may write it.
+ * Runs a command with a separate, empty home folder, unless `env` sets `HOME`. Programs read configuration from their
+ * home, so no tool that writes files may write to it.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
   command.signal.throwIfAborted();
@@ -50,9 +49,9 @@ export async function runCommand(command: Command): Promise<CommandResult> {
 }
 
 /**
- * Runs a command in a process group of its own and ends the whole group: by SIGTERM and then SIGKILL when the signal
- * aborts or the output is too long, by SIGKILL when the command has ended or this process ends in any way. Rejects with
- * the signal's reason.
+ * Runs a command in its own process group and ends the whole group: with SIGTERM and then SIGKILL if the signal aborts
+ * or the output is too long, and with SIGKILL when the command has ended or this process ends for any reason. An abort
+ * rejects with the signal's reason.
  */
 async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<CommandResult> {
   signal.throwIfAborted();
@@ -89,7 +88,7 @@ async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<
   child.once("exit", () => {
     killGroup(child.pid, "SIGKILL");
     killWithUs.end();
-    // A process that left the group may hold the streams open.
+    // A process that left the group may still hold the streams open.
     setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
   });
   child.once("close", (exitCode, signalName) => {

@@ -8,21 +8,21 @@ const MAX_FILE_BYTES = 5_000_000;
 
 export interface TextFile {
   readonly text: string;
-  /** The path from the root, links resolved. */
+  /** The path from the root, with links resolved. */
   readonly shown: string;
 }
 
-/** What permission was given for: the file must be found under one of these names. */
+/** The permitted names. The file must be found under one of them. */
 type Permitted = readonly string[] | undefined;
 
-/** Reads a whole text file of the workspace. @throws an error fit for the model */
+/** Reads a whole text file of the workspace. @throws an error with a message for the model */
 export async function readText(root: string, path: string, permitted?: Permitted): Promise<TextFile> {
   await using entry = await findEntry(root, path, { permitted });
   return { text: await readEntry(entry), shown: entry.shown };
 }
 
 async function readEntry({ folder, name, shown }: Entry): Promise<string> {
-  // O_NONBLOCK, since opening a pipe would wait for ever.
+  // Without O_NONBLOCK, opening a pipe would wait forever.
   const handle = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
       throw error.code === "ENOENT" ? missingError(shown) : shownError(error);
@@ -38,7 +38,7 @@ async function readEntry({ folder, name, shown }: Entry): Promise<string> {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
-/** Writes a text file, whole or not at all; missing folders are made. Resolves with the path from the root. */
+/** Writes a text file, completely or not at all, and creates missing folders. Resolves with the path from the root. */
 export async function writeText(
   root: string,
   path: string,
@@ -49,7 +49,7 @@ export async function writeText(
   return entry.shown;
 }
 
-/** Changes a text file; `change` may throw to leave it as it is. Resolves with the path from the root. */
+/** Changes a text file. `change` may throw to leave it unchanged. Resolves with the path from the root. */
 export async function changeText(
   root: string,
   path: string,
@@ -60,7 +60,9 @@ export async function changeText(
   return entry.shown;
 }
 
-/** Renames a new file to the old name. So a hard link to the old file, which may lie outside, keeps the old content. */
+/**
+ * Renames a new file to the old name. A hard link to the old file, which may be outside, thus keeps the old content.
+ */
 async function replace({ folder, name }: Entry, text: string): Promise<void> {
   const target = folder.at(name);
   const before = await stat(target).catch(() => undefined);

@@ -2,12 +2,11 @@ import { readdir } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { Folder } from "./_folder.ts";
 
-/** The most entries that are looked at. */
 const MAX_ENTRIES = 100_000;
-/** Large folders that are made by programs. */
+/** Large folders that programs create. */
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
-/** Yields the path from the root of each file below it, in order of names. Links are neither followed nor named. */
+/** Yields the path from the root of each file below it, sorted by name. Links are neither followed nor yielded. */
 export async function* walk(root: string, signal: AbortSignal): AsyncGenerator<string> {
   const folders = [root];
   let seen = 0;

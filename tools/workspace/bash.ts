@@ -23,7 +23,7 @@ export default defineTool({
     pattern: ({ command }, settings) => [command.trim() || command, ...linkedRedirects(rootOf(settings), command)],
     title: ({ command }) => `Run ${command}`,
   },
-  // A command cannot be judged by ear.
+  // A command is too hard to check when it is only heard.
   voiceApproval: false,
   timeoutMs: 120_000,
   run: async ({ command }, { settings, signal, log }) => {
@@ -33,7 +33,10 @@ export default defineTool({
   },
 });
 
-/** Redirections to files that have other names: each link on the way, and a path from the file system's root. */
+/**
+ * Returns a line's redirections under the other names of their files: the target of each link on the way, and for an
+ * absolute path the path from the workspace's root.
+ */
 function linkedRedirects(root: string, command: string): string[] {
   return shellRedirects(command).flatMap(({ sign, path }) =>
     linkNames(root, path).map((name) => `${sign} '${name.replaceAll("'", String.raw`'\''`)}'`),

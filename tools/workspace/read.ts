@@ -39,7 +39,7 @@ export default defineTool({
   },
 });
 
-/** As many lines as an answer holds; a long one is cut with a mark. */
+/** Returns as many lines as an answer can hold. A long line is cut, with a marker. */
 function fitting(lines: readonly string[]): string[] {
   const kept: string[] = [];
   let length = 0;

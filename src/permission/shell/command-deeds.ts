@@ -4,31 +4,31 @@ import { withoutHomes } from "../match-pattern.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
 
-/** What find puts file names in place of, and the usual mark of xargs. */
+/** The placeholder that find replaces with file names, and the default one of xargs. */
 const MARK = "{}";
-/** Options by which xargs puts what it reads in place of another mark, in the same word or the next. */
+/** xargs options that set another placeholder, in the same word or the next. */
 const MARK_ATTACHED = /^(?:-[0oprtx]*[iIJ]|--r[a-z]*=)(?<mark>.+)$/u;
 const MARK_FOLLOWS = /^-[0oprtx]*[IJ]$/u;
-/** With more marks than this, every argument may be anything. */
+/** With more placeholders than this, every argument counts as unknown. */
 const MAX_MARKS = 16;
-/** How deep scripts (`sh -c "sh -c …"`) and programs that start programs may be nested. */
+/** Maximum nesting of scripts (`sh -c "sh -c …"`) and of programs that start programs. */
 const MAX_DEPTH = 8;
-/** Limits on a line's deeds and on the characters of all their names. What is beyond counts as "may be anything". */
+/** Limits on a line's deeds and on the total length of their names. Anything beyond counts as "may be anything". */
 const MAX_DEEDS = 200;
 const MAX_LENGTH = 60_000;
-/** What separates commands in a line that could not be parsed. */
+/** Separates the commands of a line that could not be parsed. */
 const JOINTS = /[;&|<>()`\n\r{}]+/u;
 
-/** `read` and `edit` are what a redirection does with a file. */
+/** A redirection's `type` is what it does with the file; commands have none. */
 export type ShellDeed = Omit<Deed, "type"> & { readonly type?: "read" | "edit" };
 
-/** Programs that change the folder from which paths are meant, also where a word is a script. */
+/** Programs that change the working folder. Also matches inside a word, which may be a script. */
 const MOVES = /(?:^|\W)(?:cd|pushd|popd)(?:$|\W)/u;
 
 /**
- * What a shell line would do: one deed for each command in it, also for one that is joined, nested, in a script for a
- * shell, or an argument of a program that starts it. What cannot be told becomes a deed of its own, UNKNOWN, which may
- * be anything. Nothing is run and nothing is looked up.
+ * Returns what a shell line would do: one deed for each command, including commands that are joined, nested, in a
+ * script for a shell, or an argument of a program that starts them. Whatever cannot be determined becomes a separate
+ * deed, UNKNOWN, which may be anything. Nothing is run or looked up.
  */
 export function commandDeeds(line: string): ShellDeed[] {
   const deeds = new Deeds();
@@ -37,18 +37,19 @@ export function commandDeeds(line: string): ShellDeed[] {
   return deeds.all.length > 0 ? deeds.all : [{ value: line.trim() || line, words: [line.trim()] }];
 }
 
-/** The files of all redirections in a line whose names are known, also in scripts in it. */
+/** Returns all redirections of a line, including its scripts, whose file names are known. */
 export function shellRedirects(line: string): ShellRedirect[] {
   return commandDeeds(line).flatMap(({ words: [sign, path] = [], aliases = [] }) => {
     if ((sign !== "<" && sign !== ">") || path === undefined) return [];
-    // After `cd` and in a script the path may be another one: as an alias, it still counts for what is denied.
+    // After `cd` and in a script, the file may be a different one. The written path is an alias, which deny rules still
+    // match.
     const paths = [path, ...aliases.map((alias) => alias.slice(sign.length + 1))];
     return [...new Set(paths)].filter((each) => !each.includes(UNKNOWN)).map((each) => ({ sign, path: each }));
   });
 }
 
 interface OfLine {
-  /** Given to programs of the line; one of them may run what they name. */
+  /** Input that the line passes to programs, one of which may run what the input names. */
   readonly texts?: readonly string[];
   readonly isExpanded?: boolean;
 }
@@ -64,12 +65,12 @@ class Deeds {
   addLine(line: string, depth: number): void {
     if (this.#isFull || depth > MAX_DEPTH) return this.#addAnything();
     const { commands, redirects, texts, isClear, isExpanded } = readLine(line);
-    // A shell in the line may run in another folder than the line itself.
+    // A nested script may run in another folder, and so may any command in a line that contains `cd`.
     const isMoved = depth > 0 || commands.some(({ words }) => words.some((word) => MOVES.test(word)));
     for (const redirect of redirects) this.#addRedirect(redirect, { isMoved, isExpanded });
     for (const [index, command] of commands.entries())
       this.#addCommand(command, depth, { texts: index === 0 ? texts : [], isExpanded });
-    // A deny rule can still match the pieces of a line that was not understood.
+    // Deny rules can still match the pieces of a line that was not understood.
     if (!isClear) this.#addAnything(line.split(JOINTS).map((part) => part.trim()));
   }
 
@@ -91,9 +92,10 @@ class Deeds {
     const [program = "", ...args] = words;
     const name = fileName(program);
     const filled = filledIn(name, args);
-    // A name with a blank in it looks like a program with an argument, and is not.
+    // A program name that contains whitespace would look like a program with an argument.
     const shown = /\s/u.test(program) ? UNKNOWN : program;
-    // Which of xargs' words is its program is not certain, but it is none that xargs puts something into.
+    // It is uncertain which of xargs' words is its program, but it is never one that starts with a filled-in
+    // placeholder.
     const started = unwrapped(name, filled).filter((command) => !command.startsWith(UNKNOWN));
     const all = [...assignments, ...(words.length > 0 ? [shown, ...args] : [])];
     this.#add({
@@ -125,7 +127,7 @@ class Deeds {
   }
 }
 
-/** The arguments, with UNKNOWN wherever find or xargs itself puts in something that the line does not tell. */
+/** Returns the arguments, with UNKNOWN wherever find or xargs inserts something that the line does not show. */
 function filledIn(name: string, args: readonly string[]): readonly string[] {
   if (name === "find") return args.map((arg) => arg.replaceAll(MARK, UNKNOWN));
   return name === "xargs" ? withInput(args) : args;
@@ -138,7 +140,8 @@ function withInput(args: readonly string[]): readonly string[] {
   );
   const marks = new Set([MARK, ...named].filter(Boolean));
   if (marks.size > MAX_MARKS) return args.map(() => UNKNOWN);
-  // The mark itself is no argument of what xargs runs. The word after a later option of this kind may be one.
+  // The placeholder itself is not an argument of the program that xargs runs. The word after a later such option may be
+  // one.
   const own = args.findIndex((_, index) => follows(index));
   const rest = args.filter((_, index) => index !== own);
   return rest.map((arg) => [...marks].reduce((text, mark) => text.replaceAll(mark, UNKNOWN), arg));

@@ -3,27 +3,27 @@ import { plainPath } from "../../lib/plain-path.ts";
 import { evaluatesNames } from "./plain-nodes.ts";
 import { isOrdinaryName } from "./variable-names.ts";
 
-/** What a command itself starts, as far as its arguments tell. */
+/** What a command starts, as far as its arguments show. */
 interface Inner {
-  /** Lines that it gives to a shell. */
+  /** Command lines that it passes to a shell. */
   readonly scripts: readonly string[];
   /** Programs with their arguments. */
   readonly commands?: readonly (readonly string[])[];
-  /** Whether it may start something that its arguments do not tell. */
+  /** Whether it may start something that its arguments do not show. */
   readonly isUnclear: boolean;
 }
 
 const SHELLS: ReadonlySet<string> = new Set("sh bash dash zsh ksh mksh ash fish rbash".split(" "));
-/** Programs that start the program in their arguments, which stands after their own options and assignments. */
+/** Programs that start the program in their arguments, which follows their own options and assignments. */
 const WRAPPERS: ReadonlySet<string> = new Set(
   (
     "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf setsid setpriv xargs " +
     "strace ltrace chroot unshare nsenter flock busybox toybox entr firejail bwrap systemd-run jobs"
   ).split(" "),
 );
-/** Of these, the ones that take a file, a folder or a mask before the program. */
+/** Wrappers that take a file, a folder or a mask before the program. */
 const PLACED: ReadonlySet<string> = new Set(["flock", "chroot", "taskset"]);
-/** Options after which the next word is not their value. A value that is attached by `=` is one for all programs. */
+/** Options that do not take the next word as their value. Values attached with `=` are recognized for every program. */
 const STANDALONE: Readonly<Record<string, RegExp>> = {
   sudo: /^-[AbEHknPS]+$/u,
   doas: /^-[Lns]+$/u,
@@ -35,24 +35,24 @@ const STANDALONE: Readonly<Record<string, RegExp>> = {
   stdbuf: /^-[ioe].+$/u,
   timeout: /^(?:-v|-[ks].+|--(?:foreground|preserve-status|verbose))$/u,
   setsid: /^-[cfw]+$/u,
-  // Its marks are no part of its arguments any more.
+  // The placeholder after `-I` or `-J` has been removed, so no value follows these options.
   xargs: /^-[0oprtx]*(?:[IJ]|[IdELnPs].+)?$/u,
   strace: /^-[fqrtvxyc]+$/u,
   jobs: /^-x$/u,
 };
-/** Programs that give a shell what follows `-c`, or else what is typed. */
+/** Programs that pass what follows `-c` to a shell. Without `-c`, the shell reads what is typed. */
 const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
-/** Commands that change what a word means from then on, or run later what they read. */
+/** Commands that change the meaning of later words, or that run what they read at a later time. */
 const OBSCURE: ReadonlySet<string> = new Set(
   "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel shopt bwrap".split(
     " ",
   ),
 );
-/** What `set` may be given: `-k`, `-a`, `-H` and others change what later words mean. */
+/** Harmless arguments of `set`. Others, such as `-k`, `-a` and `-H`, change the meaning of later words. */
 const PLAIN_SET = /^(?:-[efunvx]*o?|\+[efunvx]+|errexit|nounset|pipefail|xtrace)$/u;
-/** Not a script file: an option, or a path to an open stream, whose content is unknown. */
+/** Not a script file: an option, or the path of an open stream, whose content is unknown. */
 const NO_FILE = /^(?:[-+]|(?:\/|(?:\.\.\/)+)(?:dev|proc)\/)/u;
-/** A shell's option that a script follows. */
+/** A shell option that is followed by a script. */
 const SCRIPT_FLAG = /^[-+][a-zA-Z]*c[a-zA-Z]*$/u;
 /** How many words of a command are tried as the start of another command. */
 const MAX_TRIED = 16;
@@ -78,7 +78,7 @@ function ofProgram(name: string, args: readonly string[]): Inner {
   if (OBSCURE.has(name) || evaluatesNames(name, args)) return { scripts: [], isUnclear: true };
   const first = args.findIndex(isProgram);
   if (name === "watch") return ofScript(args.slice(Math.max(first, 0)).join(" "));
-  // The command follows the host. Without one, ssh runs what is typed.
+  // The command follows the host. Without a command, ssh runs what is typed.
   if (name === "ssh") return ofScript(args.slice(first + 1).join(" ") || UNKNOWN);
   if (name === "find") return { scripts: [], commands: executed(args), isUnclear: false };
   if (name === "set") return { scripts: [], isUnclear: !args.every((arg) => PLAIN_SET.test(arg)) };
@@ -98,7 +98,7 @@ function ofWrapper(name: string, args: readonly string[]): Inner {
   };
 }
 
-/** Each word at which the program may begin: the one after an option may still be the option's value. */
+/** Returns every index at which the program may start. A word after an option may still be that option's value. */
 function startsOf(name: string, args: readonly string[]): number[] {
   const starts: number[] = [];
   const standalone = STANDALONE[name];
@@ -113,7 +113,7 @@ function startsOf(name: string, args: readonly string[]): number[] {
   return starts;
 }
 
-/** What find runs for the files that it finds. */
+/** Returns the commands that find runs for the files it finds. */
 function executed(args: readonly string[]): string[][] {
   return args.flatMap((arg, index) => {
     if (!/^-(?:exec|ok)(?:dir)?$/u.test(arg)) return [];
@@ -123,12 +123,12 @@ function executed(args: readonly string[]): string[][] {
   });
 }
 
-/** Arguments that the program gets from elsewhere, as from xargs' input. */
+/** Returns arguments that a wrapper adds from elsewhere: xargs adds its input, which is unknown. */
 function fedTo(name: string): string[] {
   return name === "xargs" ? [UNKNOWN] : [];
 }
 
-/** The scripts of each `bash -c SCRIPT` among the arguments of any program. */
+/** Returns the scripts of every `bash -c SCRIPT` among the arguments of any program. */
 function scriptsIn(args: readonly string[]): string[] {
   return args.flatMap((arg, index) => {
     if (!SHELLS.has(fileName(arg)) && !arg.includes(UNKNOWN)) return [];
@@ -137,7 +137,10 @@ function scriptsIn(args: readonly string[]): string[] {
   });
 }
 
-/** A wrapper's arguments from each word that may be its program: an option may take a word as its value. */
+/**
+ * Returns the command from each word that may be the wrapped program. A word after an option may be that option's
+ * value.
+ */
 export function unwrapped(name: string, args: readonly string[]): string[] {
   if (!WRAPPERS.has(name)) return [];
   return args.slice(0, MAX_TRIED).flatMap((arg, index) => {
@@ -145,7 +148,7 @@ export function unwrapped(name: string, args: readonly string[]): string[] {
   });
 }
 
-/** The command without its options. These may stand before the word that says what it does: `git -C x push`. */
+/** Returns the command without its options, which may precede the word that says what it does: `git -C x push`. */
 export function withoutOptions(name: string, args: readonly string[]): string[] {
   if (!args.some(isOption)) return [];
   const plain = args.filter((arg) => !isOption(arg));
@@ -171,12 +174,15 @@ function ofShell(args: readonly string[]): Inner {
   return script === undefined ? { scripts: [], isUnclear: true } : ofScript(script);
 }
 
-/** An UNKNOWN in a script may be several words, and several commands. */
+/** UNKNOWN in a script may be several words, or several commands. */
 function ofScript(script: string): Inner {
   return { scripts: [script], isUnclear: script.includes(UNKNOWN) };
 }
 
-/** A shell may run a script file as any program is run. A script from a stream, or by an unknown name, is unclear. */
+/**
+ * Whether the script's content is unknown: it comes from a stream, or its name is unknown. Running a script file is
+ * like running any other program.
+ */
 function isNoFile(file: string | undefined): boolean {
   return file === undefined || NO_FILE.test(plainPath(file)) || file.includes(UNKNOWN);
 }
@@ -193,7 +199,7 @@ function isProgram(arg: string): boolean {
   return !isOption(arg) && !isAssignment(arg) && !/^\d+(?:\.\d+)?[smhd]?$/u.test(arg);
 }
 
-/** `env A=1` and `sudo --version` start nothing. */
+/** Whether the argument starts nothing, as in `env A=1` and `sudo --version`. */
 function isHarmless(arg: string): boolean {
   return isAssignment(arg) || /^--?(?:help|version|[hVlvp])$/u.test(arg);
 }

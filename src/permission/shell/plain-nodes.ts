@@ -2,7 +2,7 @@ import type { SyntaxNode } from "unbash";
 import { UNKNOWN } from "../../lib/glob.ts";
 import { isOrdinaryName } from "./variable-names.ts";
 
-/** Nodes that only join, quote or group what stands in them. Each of their children is looked at by itself. */
+/** Nodes that only join, quote or group their children. Each child is checked separately. */
 const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
   "Statement",
   "CompoundList",
@@ -38,22 +38,26 @@ const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
   "Replace",
   "CaseModification",
 ]);
-/** The shell evaluates their operands as arithmetic, or as the name of a variable. Either may hold a subscript, which it runs. */
+/**
+ * Tests whose operands the shell evaluates as arithmetic or as a variable name. Both may have a subscript, which it
+ * runs.
+ */
 const EVALUATING_TESTS: ReadonlySet<string> = new Set("-eq -ne -lt -le -gt -ge -v -R".split(" "));
-/** An expansion that the shell takes as plain text. Something else may expand it later, as arithmetic does. */
+/** An expansion that the shell takes as plain text here. Something else may expand it later, as arithmetic does. */
 const HIDDEN_EXPANSION = /\$\(|`/u;
-/** Arithmetic without a name: a name's value may be a text, which is evaluated, too. */
+/** Arithmetic without names. A variable's value may be a string, which the shell evaluates as well. */
 const NUMBERS = /^\$\(\([\d\s+*/%()<>=!&|^~?:,-]*\)\)$/u;
 
 /**
- * Whether a node means what it looks like: it runs only commands that stand in the line. Whatever is not known to be plain
- * is not, above all every place that bash evaluates as arithmetic, because there it runs substitutions in values, too.
+ * Whether a node does only what it shows: it runs no commands except those written in the line. Any node not known to
+ * be plain is rejected. This applies above all to what bash evaluates as arithmetic, because there it also runs
+ * substitutions in values.
  */
 export function isPlain(node: SyntaxNode): boolean {
   switch (node.type) {
     case "Script":
       return !node.errors?.length;
-    // `{name[subscript]}>file` gives the variable a stream's number.
+    // `{name[subscript]}>file` assigns a file descriptor to the variable.
     case "Word":
       return !/^\{\w*\[.*\}$/su.test(node.text);
     case "CommandExpansion":
@@ -61,7 +65,7 @@ export function isPlain(node: SyntaxNode): boolean {
       return node.script !== undefined;
     case "ArithmeticExpansion":
       return NUMBERS.test(node.text);
-    // Numbers and signs, since the whole expansion is looked at above.
+    // Only numbers and operators, because the whole expansion was checked above.
     case "ArithmeticBinary":
     case "ArithmeticUnary":
     case "ArithmeticTernary":
@@ -90,17 +94,17 @@ export function isPlain(node: SyntaxNode): boolean {
   }
 }
 
-/** Whether the shell puts something into the line here that nobody who reads it can see. */
+/** Whether the shell inserts something here that a reader of the line cannot see. */
 export function isExpanding({ type }: SyntaxNode): boolean {
   return /Expansion$|ProcessSubstitution/u.test(type) && type !== "BraceExpansion";
 }
 
-/** Builtins whose arguments are names of variables. A name may have a subscript, which is evaluated. */
+/** Builtins whose arguments are variable names. A name may have a subscript, which is evaluated. */
 const NAMING: ReadonlySet<string> = new Set(
   "read unset export readonly declare typeset local let getopts wait printf test [".split(" "),
 );
 
-/** Whether a builtin's arguments may name what it evaluates. Only for builtins that take names. */
+/** Whether a builtin may evaluate something in its arguments. `false` for builtins that take no variable names. */
 export function evaluatesNames(name: string, args: readonly string[]): boolean {
   if (!NAMING.has(name)) return false;
   const isUnknown = (arg: string) => arg.includes(UNKNOWN);
@@ -119,7 +123,7 @@ export function evaluatesNames(name: string, args: readonly string[]): boolean {
     case "typeset":
     case "local":
     case "readonly":
-      // Their options make names stand for other names or for arrays, and values be evaluated.
+      // Their options can turn names into references or arrays, and make bash evaluate values.
       return !args.every(isPlainSetting);
     case "read":
       // `-a` makes an array, whose elements another builtin would evaluate.
@@ -129,7 +133,7 @@ export function evaluatesNames(name: string, args: readonly string[]): boolean {
   }
 }
 
-/** `name` or `name=value`. A value in parentheses is one of an array, with subscripts. */
+/** Whether the argument is `name` or `name=value`. A value in parentheses is an array, which may have subscripts. */
 function isPlainSetting(arg: string): boolean {
   const [, name = "", value = ""] = /^(\w+)(?:=(.*))?$/su.exec(arg) ?? [];
   return isOrdinaryName(name) && !value.startsWith("(");

@@ -4,7 +4,7 @@ import { UNKNOWN } from "../../lib/glob.ts";
 import { isExpanding, isPlain } from "./plain-nodes.ts";
 import { argumentText, wordText } from "./words-of.ts";
 
-/** How deep expansions may be nested. Each level is parsed again, so each costs as much time as the first. */
+/** Maximum nesting of expansions. Each level is parsed again and takes as long as the first. */
 const MAX_NESTING = 8;
 
 /** One program with its arguments, as the shell would start it. */
@@ -17,22 +17,22 @@ export interface ShellCommand {
 /** `> file` or `< file`. */
 export interface ShellRedirect {
   readonly sign: "<" | ">";
-  /** In the one spelling of paths. UNKNOWN if the shell has to find out any part of it. */
+  /** The canonical path, or UNKNOWN if the shell determines any part of it. */
   readonly path: string;
 }
 
 export interface ShellLine {
   readonly commands: readonly ShellCommand[];
   readonly redirects: readonly ShellRedirect[];
-  /** What `<<` and `<<<` give to programs, each after its sign. */
+  /** The here-documents and here-strings, each with its operator (`<<`, `<<<`) in front. */
   readonly texts: readonly string[];
-  /** Whether all of it was understood. */
+  /** Whether the whole line was understood. */
   readonly isClear: boolean;
-  /** Whether the shell puts values of variables, outputs of commands or sums into it. */
+  /** Whether the shell inserts variables, command output or arithmetic into the line. */
   readonly isExpanded: boolean;
 }
 
-/** All commands of a line, wherever they stand in it. */
+/** Returns all commands and redirections of a line, at any depth. */
 export function readLine(line: string): ShellLine {
   const commands: ShellCommand[] = [];
   const redirects: ShellRedirect[] = [];
@@ -72,11 +72,11 @@ function toCommand({ name, prefix, args }: Command): ShellCommand {
   };
 }
 
-/** Empty for a redirect that touches no file: to another stream, or to `/dev/null`. */
+/** Returns an empty array for a redirect that touches no file: to another stream, or to `/dev/null`. */
 function toRedirect({ operator, target }: Redirect): ShellRedirect[] {
   const text = target ? wordText(target) : "";
   if (text === "/dev/null" || (operator.endsWith("&") && /^(?:\d+|-)$/u.test(text))) return [];
-  // A part that is not known may hold a `..`, or find a link: then nothing is known of the file.
+  // An unknown part may contain `..` or a symbolic link, so the whole path is unknown.
   const path = text.startsWith("~") || text.includes(UNKNOWN) ? UNKNOWN : plainPath(text);
   return [{ sign: operator.startsWith("<") && operator !== "<>" ? "<" : ">", path }];
 }

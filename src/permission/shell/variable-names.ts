@@ -1,11 +1,12 @@
-/** Names in capitals that neither bash nor the programs in a line find other programs by. */
+/** Upper-case names that neither bash nor the programs in a line use to find other programs. */
 const KNOWN_CAPITALS: ReadonlySet<string> = new Set("CI DEBUG FORCE_COLOR NODE_ENV NO_COLOR PORT".split(" "));
-/** Bash's two special names without capitals, and names by which programs find a proxy or a registry. */
+/** Bash's two lower-case special names, and names that programs use to find a proxy or a registry. */
 const SPECIAL = /^(?:auto_resume|histchars|npm_.*|.*_proxy)$/iu;
 
 /**
- * Whether a line may set this variable without a question. Bash gives a meaning to names in capitals (`PATH`, `IFS`), evaluates
- * values of some (`RANDOM`), and has more of them every year. Names with a small letter and single letters are the author's own.
+ * Whether a line may set this variable without permission. Bash gives meaning to upper-case names (`PATH`, `IFS`),
+ * evaluates the values of some (`RANDOM`), and keeps adding more. A single letter, or a name with a lower-case letter,
+ * is the author's own variable.
  */
 export function isOrdinaryName(name: string): boolean {
   if (!/^[a-zA-Z_]\w*$/u.test(name) || SPECIAL.test(name)) return false;

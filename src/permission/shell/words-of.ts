@@ -1,7 +1,7 @@
 import type { CommandArgument, Word, WordPart } from "unbash";
 import { SEVERAL, UNKNOWN } from "../../lib/glob.ts";
 
-/** A word as the program gets it: without quotes, and with UNKNOWN for what the shell will put in. */
+/** Returns a word as the program receives it: without quotes, and with UNKNOWN for whatever the shell inserts. */
 export function wordText(word: Word): string {
   return word.parts ? partsText(word.parts) : word.value;
 }

@@ -12,7 +12,10 @@ interface RunningCall {
   readonly deadline: Deadline;
 }
 
-/** How a running tool asks for permission, or has a form filled in. Its deadline stands still until the last answer. */
+/**
+ * Returns the functions with which a running tool asks for permission or has a form filled in. While an answer is open,
+ * the call's deadline is paused.
+ */
 export function askWhileRunning(
   call: OpenCall,
   { tool, ports, deadline }: RunningCall,
@@ -36,7 +39,7 @@ export function askWhileRunning(
         ports.ledger.update(id, { deadlineAt: deadline.at });
       }
     }
-    // The answer may have come after another worker took the session: then this rejects, for the call is that worker's.
+    // Rejects if another worker took over the session before the answer came: the call belongs to that worker now.
     await abortable(ports.record.durable(id), call.over);
     return answer;
   };
@@ -50,11 +53,11 @@ export function askWhileRunning(
     call.over.throwIfAborted();
     return answered(ports.questions.elicit(call, request, forms++));
   };
-  // A rejection that the tool does not wait for must not end the process.
+  // A rejection that the tool does not await must not end the process.
   return { ask: (request) => unawaited(ask(request)), elicit: (request) => unawaited(elicit(request)) };
 }
 
-/** A call's timer, which can be stopped and started again. */
+/** A call's timer, which can be paused and resumed. */
 export class Deadline {
   readonly #onOver: () => void;
   #leftMs: number;
@@ -79,7 +82,7 @@ export class Deadline {
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince));
   }
 
-  /** Milliseconds since the epoch, while it runs. */
+  /** When the time is up, in milliseconds since the epoch. Valid only while the timer runs. */
   get at(): number {
     return Math.round(Date.now() + this.#leftMs - (performance.now() - this.#runsSince));
   }

@@ -5,26 +5,28 @@ import { withShortError } from "../outcome.ts";
 import type { ServerTool } from "../server-tool.ts";
 
 /**
- * Fields of a call that `update` does not set: other methods do, and `hasStoredPermission` comes from the store alone.
+ * Fields of a call that `update` does not set. Other methods set them; `hasStoredPermission` comes only from the store.
  */
 type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "hasStoredPermission";
 type CallChange = Partial<Pick<Call, Exclude<keyof typeof UNTOUCHED, NotUpdated> | "isBackground">>;
 
-/** What the client of a call has done, other than a result. A `Failure` is its answer `unknown_tool`. */
+/** What a call's client has done, apart from sending a result. A `Failure` is its answer `unknown_tool`. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;
 
 /** A call that has not ended. */
 export interface OpenCall {
   readonly current: Call;
-  /** Resolves with the outcome that won; never rejects. */
+  /** Resolves with the outcome that won. Never rejects. */
   readonly settled: Promise<Outcome>;
-  /** Resolves when the call has begun to run; never, if it ends before that. */
+  /** Resolves when the call begins to run. Never resolves if the call ends before that. */
   readonly begun: Promise<"begun">;
-  /** Aborted when the call has ended, in any way. Whatever works for the call listens to it. */
+  /** Aborted when the call ends, for any reason. Everything that works for the call listens to it. */
   readonly over: AbortSignal;
-  /** Whether it waits for a permission: to start, or, while it runs, to go on. */
+  /** Whether it waits for a participant: for permission to start, or for an answer while it runs. */
   readonly isWaiting: boolean;
-  /** Whether somebody may have run it: it was stored as running and then handed over, here or by an earlier worker. */
+  /**
+   * Whether it may have run: it was stored as running and then passed to its executor, here or by an earlier worker.
+   */
   readonly mayHaveRun: boolean;
 }
 
@@ -39,11 +41,11 @@ interface Entry extends OpenCall {
   onClientSignal?: (signal: ClientSignal) => void;
 }
 
-/** Told of every change, in order; must not throw. */
+/** Notified of every change, in order. Must not throw. */
 export interface LedgerListener {
   readonly onOpened: (call: Call) => void;
   readonly onChanged: (call: Call) => void;
-  /** The call is stored as running, and is handed to whoever runs it. */
+  /** The call is stored as running, and its executor receives it. */
   readonly onBegun: (call: Call) => void;
   /** The call has logged a line or made progress. May be called often. */
   readonly onProgress: (call: Call) => void;
@@ -60,20 +62,20 @@ interface First {
 const REMEMBERED_CALLS = 1_000;
 
 /**
- * The only writer of all calls' states in a session. All sources of an outcome (result, deadline, stop, disconnect,
- * denial) end in `settle`, where the first one wins. What comes later changes nothing; extra answers are told to the
- * listener.
+ * The only writer of the states of all calls in a session. All sources of an outcome (result, deadline, stop,
+ * disconnect, denial) end in `settle`, where the first one wins. Later outcomes change nothing. Extra answers are
+ * reported to the listener.
  */
 export class CallLedger {
   readonly #open = new Map<string, Entry>();
-  /** Calls that have ended, oldest first: tells an extra answer from one for an unknown call. */
+  /** Calls that have ended, oldest first. Distinguishes an extra answer from an answer to an unknown call. */
   readonly #ended = new Map<string, { readonly answeredBy: string | undefined }>();
-  /** The first call of each idempotency key, of tools whose calls may not be repeated within a turn. */
+  /** The first call of each idempotency key, for tools whose calls may not be repeated within a turn. */
   readonly #firstOfKey = new Map<string, First>();
   readonly #listener: LedgerListener;
   readonly #tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>;
 
-  /** @param tools say which calls may not be repeated; only of these the outcome is kept */
+  /** @param tools determine which calls may not be repeated; outcomes are remembered only for these */
   constructor(listener: LedgerListener, tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>) {
     this.#listener = listener;
     this.#tools = tools;
@@ -106,20 +108,26 @@ export class CallLedger {
     return entry;
   }
 
-  /** Remembers a call, perhaps an earlier worker's, if it is the first of its key and its tool may not repeat it. */
+  /** Remembers a call, possibly an earlier worker's, if it is the first of its key and its tool may not repeat it. */
   recall({ id: callId, idempotencyKey, turnId, toolName }: Call, settled: Promise<Outcome>): void {
     const { onDuplicate = "allow" } = this.#tools.get(toolName) ?? {};
     if (onDuplicate === "allow" || this.#firstOfKey.has(idempotencyKey)) return;
     this.#firstOfKey.set(idempotencyKey, { callId, turnId, settled });
   }
 
-  /** A turn begins: forgets the first calls of turns without an open call, for no call can repeat them any more. */
+  /**
+   * Called when a turn begins. Forgets the first calls of turns without an open call, because no call can repeat them
+   * now.
+   */
   forgetPastTurns(): void {
     const open = new Set([...this.#open.values()].map(({ current }) => current.turnId));
     for (const [key, { turnId }] of this.#firstOfKey) if (!open.has(turnId)) this.#firstOfKey.delete(key);
   }
 
-  /** The outcome of the earlier call (same turn, tool and arguments) that this one may not repeat, if there is one. */
+  /**
+   * Returns the outcome of the earlier call (same turn, tool and arguments) that this one may not repeat, if there is
+   * one.
+   */
   earlierOf({ id, idempotencyKey }: Call): Promise<Outcome> | undefined {
     const first = this.#firstOfKey.get(idempotencyKey);
     return first && first.callId !== id ? first.settled : undefined;
@@ -139,7 +147,9 @@ export class CallLedger {
     if (entry) entry.onClientSignal = handler;
   }
 
-  /** Passes a signal to the handler; `false` when the call is not open or was sent to another participant. */
+  /**
+   * Passes a signal to the call's handler. Returns `false` if the call is not open or was sent to another participant.
+   */
   signal(callId: string, from: string, signal: ClientSignal): boolean {
     const entry = this.#open.get(callId);
     if (entry?.current.addressee !== from) return false;
@@ -160,12 +170,12 @@ export class CallLedger {
     this.#listener.onChanged(entry.current);
   }
 
-  /** Marks a call as begun that only waits for the call that it repeats. */
+  /** Marks a call as begun that does not run itself: it waits for the call that it repeats. */
   begin(callId: string): void {
     this.#open.get(callId)?.begin("begun");
   }
 
-  /** Adds lines (separated by line breaks) to the call's log, and sets its progress, brought into 0 to 1. */
+  /** Adds lines (separated by line breaks) to the call's log, and sets its progress, clamped to 0 to 1. */
   report(callId: string, { log, progress }: { readonly log?: string; readonly progress?: number }): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
@@ -177,7 +187,7 @@ export class CallLedger {
     this.#listener.onProgress(entry.current);
   }
 
-  /** Notes that the call is stored as running, and runs from now on. Ignored for a call that has ended. */
+  /** Records that the call is stored as running and now runs. Ignored for a call that has ended. */
   noteHandedOver(callId: string): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
@@ -192,7 +202,10 @@ export class CallLedger {
     if (entry) entry.isWaiting = isWaiting;
   }
 
-  /** Ends an open call. `false`: it had ended before, and nothing changes. `by` is the participant that answered. */
+  /**
+   * Ends an open call. Returns `false` and changes nothing if it had ended before. `by` is the participant that
+   * answered.
+   */
   settle(callId: string, ended: Outcome, by?: string): boolean {
     const entry = this.#open.get(callId);
     if (!entry) return false;
@@ -206,7 +219,7 @@ export class CallLedger {
     return true;
   }
 
-  /** Settles the call with its addressee's answer. Any other answer is put on record and changes nothing. */
+  /** Settles the call with its addressee's answer. Any other answer is recorded and changes nothing. */
   answer(callId: string, outcome: Outcome, from: string): "won" | "unknown" | ExtraAnswer["kind"] {
     const entry = this.#open.get(callId);
     if (entry?.current.addressee === from) {
@@ -222,7 +235,7 @@ export class CallLedger {
     return kind;
   }
 
-  /** Puts an answer that changes nothing on the call's record. */
+  /** Records an answer that does not change the call. */
   note(callId: string, kind: ExtraAnswer["kind"], { from, outcome }: { from: string; outcome: Outcome }): void {
     const short = withShortError(outcome);
     const errorCode = short.state === "success" ? {} : { errorCode: short.errorCode };

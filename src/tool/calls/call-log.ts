@@ -4,13 +4,15 @@ export const CALL_LOG = { lines: 1_000, lineBytes: 4_096, bytes: 64 * 1_024 } as
 const LINE_CUT = "… [cut]";
 const FULL = "[more lines were not kept]";
 
-/** The log of a call: at most 1,000 lines or 64 KiB, a line at most 4 KiB. A line says where something was left out. */
+/**
+ * The log of a call: at most 1,000 lines or 64 KiB, and at most 4 KiB per line. A marker shows where something was cut.
+ */
 export class CallLog {
   #lines: readonly string[];
   #bytes: number;
   #isFull: boolean;
 
-  /** @param lines those that an earlier worker stored */
+  /** @param lines lines that an earlier worker stored */
   constructor(lines: readonly string[] = []) {
     this.#lines = lines;
     this.#bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
@@ -21,10 +23,10 @@ export class CallLog {
     return this.#lines;
   }
 
-  /** Adds one line, or several with line breaks between them. `false`: nothing was kept. */
+  /** Adds one or more lines, separated by line breaks. Returns `false` if the log is already full. */
   add(text: string): boolean {
     if (this.#isFull) return false;
-    // A text that is far too long is cut before it is split.
+    // A string that is far too long is cut before it is split.
     for (const line of text.slice(0, 2 * CALL_LOG.bytes).split(/\r\n|\r|\n/)) this.#addLine(line);
     return true;
   }

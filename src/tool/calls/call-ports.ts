@@ -13,11 +13,10 @@ export interface ToolUse {
   readonly toolUseId: string;
   readonly toolName: string;
   readonly input: JsonObject;
-  /** Why the arguments cannot be used at all (the model's JSON was broken). */
+  /** Why the arguments cannot be used at all (the model's JSON was invalid). */
   readonly inputError?: string;
 }
 
-/** The turn that a call belongs to. */
 export interface CallTurn {
   readonly turnId: string;
   readonly messageId: string;
@@ -26,71 +25,78 @@ export interface CallTurn {
   /** Aborted with a `TurnAbort`. */
   readonly signal: AbortSignal;
   /**
-   * Says an aside. Resolves once it has been said, or can no longer be said; never rejects. Absent when the turn is
-   * over and the call has outlived it.
+   * Speaks or shows a message of the worker itself, in addition to the answer (an aside). Resolves once it was
+   * delivered or can no longer be; never rejects. Absent if the turn has ended and the call continues without it.
    */
   readonly aside?: (text: string, signal: AbortSignal) => Promise<Said>;
   /** Absent while the answer is not spoken. */
   readonly speech?: TurnSpeech | undefined;
 }
 
-/** How words reached the participants: spoken in full, or as text. `unsaid`: they were cut off, or there was no way. */
+/**
+ * How an aside reached the participants: `heard`, spoken in full; `shown`, as text; `unsaid`, cut off or not delivered.
+ */
 export type Said = "heard" | "shown" | "unsaid";
 
-/** The speech of a turn's answer. Nothing here rejects. */
+/** The speech of a turn's answer. None of these functions rejects. */
 export interface TurnSpeech {
-  /** Resolves when the answer so far has been heard, or will not be heard any more. */
+  /** Resolves once the answer so far has been played or dropped. */
   readonly untilHeard: () => Promise<void>;
-  /** Says an aside that fills a wait; the answer's next words cut it off. */
+  /** Speaks a filler. It stops when the answer continues. */
   readonly filler: (text: string, signal: AbortSignal) => Promise<void>;
-  /** Says an aside of the same kind: that the call takes longer. */
+  /** Speaks the status message that the call takes longer. It stops when the answer continues. */
   readonly notice: (signal: AbortSignal) => Promise<void>;
 }
 
-/** What is the same for all calls of a session. */
+/** Settings that are the same for all calls of a session. */
 export interface CallSettings {
   readonly room: string;
   readonly roomSid: string;
   readonly sessionId: string;
-  /** For tools without a `timeoutMs` of their own. */
+  /** Used for tools without their own `timeoutMs`. */
   readonly defaultTimeoutMs: number;
   readonly resultMaxBytes: number;
-  /** What may be shown of calls, by tool name, where the operator has set it. */
+  /** How much of a tool's calls may be shown, by tool name, if the operator has set it. */
   readonly toolDetail: Readonly<Record<string, StateDetail>>;
 }
 
-/** Stores calls and what they name. */
+/** Stores calls and their media. */
 export interface CallRecord {
-  /** Resolves when the tool_use block and this call are stored as they are now: nothing runs before. */
+  /** Resolves once the tool_use block and the current state of this call are stored. Nothing runs before that. */
   readonly durable: (callId: string) => Promise<void>;
-  /** Keeps the bytes that the outcome of an open call names: before that outcome settles it. */
+  /** Stores the media of an open call's outcome. Call it before that outcome settles the call. */
   readonly keepMedia: (call: Call, media: readonly Media[]) => void;
 }
 
-/** The participants that may run calls, and the messages to them. */
+/** The participants whose devices may run calls, and the messages to them. */
 export interface CallClients {
-  /** The hosts that calls of this participant's turns may go to (`hostsFor`). */
+  /** The devices that calls of this participant's turns may go to (`hostsFor`). */
   readonly hosts: (participant: string) => readonly TurnHost[];
   readonly isPresent: (identity: string) => boolean;
   /**
-   * Sends the ToolUseRequest to the call's addressee, without one to all participants. Rejects when it cannot be sent.
+   * Sends the ToolUseRequest to the call's addressee, or to all participants if it has none. Rejects if it cannot be
+   * sent.
    */
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
   readonly sendCancel: (call: Call, reason: CancelReason) => void;
 }
 
-/** Asks people. */
 export interface CallQuestions {
-  /** Whether the call may run: at once when nobody need be asked, else when the approver has answered. */
+  /**
+   * Whether the call may run. Returns at once if nobody has to be asked; otherwise resolves when the approver has
+   * answered.
+   */
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
-  /** The same for what a running call asks permission for. */
+  /** The same for permission that a running call asks for. */
   readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
-  /** Why a rule denies the call, in words for the model; `undefined` when none does. */
+  /** Returns why a rule denies the call, in words for the model, or `undefined` if no rule does. */
   readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
-  /** Withdraws the open question about a stored call. Never rejects. */
+  /** Withdraws the open permission request of a stored call. Never rejects. */
   readonly withdraw: (call: Call) => Promise<void>;
-  /** Has somebody fill in the form that a running call asks for; `count` says how many it has asked for before. */
+  /**
+   * Has a participant fill in a form for a running call. `count` is the number of forms that the call asked for before.
+   */
   readonly elicit: <Content>(
     call: OpenCall,
     request: Elicitation<Content>,
@@ -98,15 +104,15 @@ export interface CallQuestions {
   ) => Promise<Elicited<Content>>;
 }
 
-/** What the session around a call does at its beginning and its end. */
+/** What a session does when a call begins and ends. */
 export interface CallSession {
-  /** Resolves when the call may start, or is over; `undefined`: at once. The deadline does not run before. */
+  /** Resolves when the call may start or is over; `undefined` means at once. The deadline does not run before that. */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void> | undefined;
-  /** Headers that make the tool's own requests part of the call's trace; empty where there is none. */
+  /** Returns headers that make the tool's own requests part of the call's trace; empty without a trace. */
   readonly traceOf: (callId: string) => Readonly<Record<string, string>>;
-  /** Called when a server tool has thrown, for the log: the model is told the message alone. */
+  /** Called when a server tool has thrown, to log the error. The model sees only its message. */
   readonly onThrew: (call: Call, error: unknown) => void;
-  /** A call has ended for which the model had got a receipt. */
+  /** Called when a call ends for which the model has already received a receipt. */
   readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
 }
 

@@ -16,14 +16,17 @@ import { cancelCall, endUnrunCall, refuseOpenCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { NotStored, runOnServer } from "./run-on-server.ts";
 
-/** Told to the model of a call that was not stored as running, and so was never started. */
+/** What the model reads of a call that was not stored as running, and so was never started. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
-/** Told to the model of a call that ran on the server. `KillWithUs` has ended the processes that it had started. */
+/**
+ * What the model reads of a call that was running on the server when its worker ended. `KillWithUs` has ended the
+ * processes that it started.
+ */
 const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
 
 const UNANNOUNCED = { to: "unannounced", claims: false } as const;
 
-/** A call whose tool is known and whose arguments are checked. */
+/** A call whose tool is known and whose arguments are valid. */
 interface Checked {
   readonly tool: FoundTool;
   readonly input: unknown;
@@ -34,13 +37,13 @@ interface Judged extends Checked {
   readonly need: PermissionNeed;
 }
 
-/** Hands the stored call to the server or a client, or settles it. */
+/** Passes the stored call to the server or a client, or settles it. */
 type Start = (call: OpenCall) => Promise<void> | undefined;
 
 /**
- * Takes a session's calls from the model's tool use to what the model reads of it: finds the tool, checks the
- * arguments, asks for permission where the rules say so, hands the call to the server or a client. The ledger settles
- * it.
+ * Processes a session's calls, from the model's tool use to the result that the model reads. It finds the tool, checks
+ * the arguments, asks for permission if the rules require it, and passes the call to the server or a client. The ledger
+ * settles the call.
  */
 export class CallRunner {
   readonly #ports: CallPorts;
@@ -51,12 +54,12 @@ export class CallRunner {
 
   /**
    * Runs one tool use to its end and resolves with what the model reads. Failures of the tool, the client or the model
-   * do not reject: each is an error answer. When the turn is aborted while the call is open, the answer comes at once,
-   * by the tool's `onInterrupt`: cancelled, or still running (and `onLateOutcome` later). A background call is answered
-   * with a receipt once it has begun (and `onLateOutcome` later).
+   * do not reject: each becomes an error result. If the turn is aborted while the call is open, this resolves at once:
+   * depending on the tool's `onInterrupt`, the call is canceled, or it continues and `onLateOutcome` follows. A
+   * background call resolves with a receipt once it has begun, and `onLateOutcome` follows.
    *
-   * @param stored the use's call, where an earlier worker has stored one and never started it
-   * @throws the record's error, when the call could not be stored
+   * @param stored the call of this tool use, if an earlier worker stored it but never started it
+   * @throws the record's error if the call could not be stored
    */
   run(use: ToolUse, turn: CallTurn, stored?: Call): Promise<ModelAnswer> {
     const tool = this.#find(use, turn);
@@ -71,7 +74,7 @@ export class CallRunner {
     });
   }
 
-  /** Stores a tool use that must not run, as when its step was cut off, with the reason for the model. */
+  /** Stores a tool use that must not run, for example because its step was cut off, with the reason for the model. */
   refuse(use: ToolUse, turn: CallTurn, { why, stored }: { why: string; stored?: Call | undefined }): ModelAnswer {
     const tool = this.#find(use, turn);
     const call = this.#ports.ledger.open(stored ?? newCall(use, turn, { tool, ports: this.#ports }));
@@ -80,34 +83,39 @@ export class CallRunner {
   }
 
   /**
-   * Brings a call that an earlier worker left open to its end, under the same id. A call that ended keeps its outcome.
-   * A client is asked again, with the time that is left. The server runs a call again only if its tool is idempotent. A
-   * call that waits for its permission to start waits on. `pending` means never started, since `running` is stored
-   * first: such a call is handled as a new one. What may have run and cannot be asked about ends as "outcome unknown".
+   * Completes a call that an earlier worker left open, under the same id:
    *
-   * @param stored the call as it was recorded; absent when it was never stored, and so never started
+   * - A call that has ended keeps its outcome.
+   * - A call that waits for permission to start keeps waiting.
+   * - A `pending` call was never started, because `running` is stored first. It runs as a new call if its tool is
+   *   idempotent; otherwise it is refused.
+   * - A call that was sent to a client is sent again, with the remaining time.
+   * - A call that ran on the server runs again if its tool is idempotent. Otherwise it ends as "outcome unknown".
+   *
+   * @param stored the call as it was recorded; absent if it was never stored, and so never started
    */
   async resume(use: ToolUse, turn: CallTurn, stored: Call | undefined): Promise<ModelAnswer> {
     const ports = this.#ports;
     const found = this.#find(use, turn);
     if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.settings.resultMaxBytes);
     if (stored?.state === "pending" && stored.hasStoredPermission) return this.#waitOn(stored, found, turn);
-    // Never started. A tool that acts may run only after a complete message, and whether this one was is not known.
+    // Never started. A tool with effects may run only after a complete message, and it is not known whether this one
+    // was.
     if (!stored || stored.state === "pending") {
       if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
       return this.run(use, turn, stored);
     }
     const tool = found ?? { idempotent: false };
     const input = found ? parsed(found, stored.editedInput ?? use.input) : use.input;
-    // A client that is asked twice under one id runs the tool once, so asking again is always safe.
+    // A client runs the tool only once per call id, so asking again is always safe.
     const identity = stored.addressee;
     if (identity !== undefined && stored.executionResolved !== "server") {
-      // Where nobody has said that the client has the tool, the server may still run it.
+      // If it is not certain that the client has the tool, the server may still run it.
       const isKnown = stored.executionResolved === "client";
       const route = isKnown ? ({ to: "client", identity } as const) : { ...UNANNOUNCED, identity };
       return this.#follow(stored, turn, (call) => runOnClient(call, { tool, input, ports, route, wasRequested: true }));
     }
-    // The questions of the earlier run are void: a new run asks again.
+    // The permission requests of the earlier run are void; a new run asks again.
     if (stored.hasStoredPermission) await ports.questions.withdraw(stored);
     if (found?.run && found.idempotent) {
       const fresh = { ...stored, startedAt: undefined, deadlineAt: undefined };
@@ -123,11 +131,11 @@ export class CallRunner {
   }
 
   /**
-   * Opens a call, starts it once it may start, and waits for its end or the end of its turn; for a background call only
-   * until it has begun. It is stored before anybody runs it: as pending and as running, in one statement if nothing
-   * lies between.
+   * Opens a call, starts it as soon as it may start, and waits until the call or its turn ends. For a background call,
+   * waits only until it has begun. The call is stored before it runs: as pending and as running, in one statement if
+   * nothing happens in between.
    *
-   * @throws the record's error, when the call could not be stored
+   * @throws the record's error if the call could not be stored
    */
   async #follow(call: Call, turn: CallTurn, start: Start): Promise<ModelAnswer> {
     const { ledger, settings, session } = this.#ports;
@@ -154,7 +162,7 @@ export class CallRunner {
     return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
   }
 
-  /** Makes an error of the start, of whatever kind, the call's failure. */
+  /** Turns an error while starting the call into the call's failure. */
   #fail(open: OpenCall, error: unknown): void {
     const why = messageOf(error);
     if (open.current.state === "pending") this.#refuse(open, "execution_error", why);
@@ -165,7 +173,7 @@ export class CallRunner {
     refuseOpenCall(call, this.#ports, why);
   }
 
-  /** Waits for the approver, who may have answered meanwhile. The call itself was never started. */
+  /** Waits for the approver, who may already have answered. The call itself was never started. */
   #waitOn(stored: Call, tool: FoundTool | undefined, turn: CallTurn): Promise<ModelAnswer> {
     return this.#follow(stored, turn, (call) => {
       const checked = this.#check(call, tool);
@@ -173,7 +181,7 @@ export class CallRunner {
     });
   }
 
-  /** Checks the call, and settles it or hands it on. */
+  /** Checks the call, then settles it or passes it on. */
   #start(call: OpenCall, found: FoundTool | undefined, turn: CallTurn): Promise<void> | undefined {
     const { ledger } = this.#ports;
     const checked = this.#check(call, found);
@@ -189,7 +197,7 @@ export class CallRunner {
     return this.#handOverIfPermitted(call, { ...checked, turn });
   }
 
-  /** Refuses a call of no tool, or with arguments that its tool does not take. */
+  /** Returns the tool and the parsed arguments. Refuses a call of an unknown tool or with invalid arguments. */
   #check(call: OpenCall, tool: FoundTool | undefined): Pick<Checked, "tool" | "input"> | undefined {
     const { toolName, input: given } = call.current;
     if (!tool) return this.#refuse(call, "unknown_tool", `Tool '${toolName}' not found`);
@@ -198,7 +206,7 @@ export class CallRunner {
     return { tool, input: input.value };
   }
 
-  /** Hands the call over at once when nobody need be asked. */
+  /** Passes the call on, after asking for permission if required, or refuses it. */
   #handOverIfPermitted(call: OpenCall, checked: Checked): Promise<void> | undefined {
     const { tool, input, turn } = checked;
     const route = routeCall(tool, this.#ports.clients.hosts(turn.participant));
@@ -224,7 +232,7 @@ export class CallRunner {
       const why = `The arguments as the participant changed them cannot be used. ${edited.error}`;
       return this.#refuse(call, "invalid_parameters", why);
     }
-    // The rules judged the arguments that were shown; edited ones must not do what a rule denies.
+    // The rules checked the original arguments. Edited ones must not do what a rule denies.
     const need = edited ? permissionNeed(tool, edited.value) : judged.need;
     const denied = edited && this.#ports.questions.denialOf(call.current, need);
     if (denied !== undefined) return this.#refuse(call, "permission_denied", `Not run: ${denied}`);
@@ -233,8 +241,8 @@ export class CallRunner {
   }
 
   /**
-   * Finds the route anew: devices may have come and gone while the approver was asked, and only its own device is
-   * permitted.
+   * Finds the route again: devices may have come and gone while the approver was asked, and only the approver's own
+   * device may run the call.
    */
   #handOver(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
     const ports = this.#ports;
@@ -248,14 +256,14 @@ export class CallRunner {
   }
 }
 
-/** When the turn is aborted: cancels the call, or lets it go on without the turn and resolves with its receipt. */
+/** When the turn is aborted: cancels the call, or lets it continue without the turn and resolves with its receipt. */
 function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<string> {
   const detached = Promise.withResolvers<string>();
   const onAbort = () => {
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
     const mayGoOn = call.mayHaveRun && state === "running";
-    // Passed over: the participant waits for the outcome as before, only without its turn.
+    // Passed over: the turn ended only so that others could run, and its participant still wants the outcome.
     const isWanted = kind === "passed_over" || onInterrupt !== "cancel" || isBackground;
     const isKept = call.isWaiting || (mayGoOn && isWanted);
     if (kind === "stopped" || kind === "closed" || !isKept)
@@ -274,13 +282,19 @@ function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
   return { ...tool, execution: "client" };
 }
 
-/** Why arguments would not be the same on record, for a client and for the tool. A model's are checked as they come. */
+/**
+ * Returns why arguments would change when they are stored or sent, if so. A model's arguments were checked when they
+ * arrived.
+ */
 function faultOf(input: JsonObject): string | undefined {
   const read = readExactJson(input, "input");
   return "fault" in read ? `Invalid parameters: ${read.fault}` : undefined;
 }
 
-/** The arguments were checked before the call started; if the schema has changed since, they are used as they are. */
+/**
+ * Returns the parsed arguments. They were valid before the call started; if the schema has changed since and rejects
+ * them, they are used as they are.
+ */
 function parsed(tool: FoundTool, input: unknown): unknown {
   const checked = tryParse(tool.input, input);
   return "error" in checked ? input : checked.value;
@@ -291,7 +305,7 @@ function newCall(
   turn: CallTurn,
   { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "settings"> },
 ): Call {
-  // A call whose arguments this changes is refused.
+  // If this changes the arguments, the call is refused.
   const input = cleanJson(use.input) as JsonObject;
   const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(input)}`;
   const { defaultTimeoutMs, toolDetail } = ports.settings;

@@ -8,7 +8,8 @@ export interface EndPorts extends Pick<CallPorts, "ledger"> {
 }
 
 /**
- * Ends a call that nobody runs. All participants get its request and its result, as for a call that the server runs.
+ * Ends a call that nobody runs. All participants receive its request and its result, as for a call that the server
+ * runs.
  */
 export function endUnrunCall(call: OpenCall, ports: EndPorts, outcome: Outcome): void {
   if (!ports.ledger.settle(call.current.id, outcome)) return;
@@ -16,21 +17,24 @@ export function endUnrunCall(call: OpenCall, ports: EndPorts, outcome: Outcome):
   ports.clients.sendResult(call.current);
 }
 
-/** Ends a call that is not run, because of what its request is. */
+/** Ends a call with a failure because its request is refused. */
 export function refuseOpenCall(call: OpenCall, ports: EndPorts, why: Parameters<typeof failure>): void {
   endUnrunCall(call, ports, failure(...why));
 }
 
 /**
- * Ends an open call from our side and tells the client that runs it. What the client did by then is not known. Only
- * what a participant stopped or interrupted is `cancelled`; what a closing session ends, and a form whose call is over,
- * is `outcome_unknown` or `not_run`.
+ * Ends an open call from our side and notifies the client that runs it. What the client has done by then is unknown.
+ * Only what a participant stopped or interrupted is `cancelled`. What a closing session ends, and a form whose call is
+ * over, is `outcome_unknown` or `not_run`.
  */
 export function cancelCall(call: OpenCall, reason: CancelReason, ports: EndPorts): void {
   settleAndTell(call, { outcome: endOf(call, reason), reason }, ports);
 }
 
-/** Ends the one open call that a participant has cancelled. Its turn goes on, and the model reads who cancelled it. */
+/**
+ * Ends one open call that a participant canceled. Its turn continues, and the model reads that a participant canceled
+ * it.
+ */
 export function cancelOne(call: OpenCall, ports: EndPorts): void {
   const when = call.mayHaveRun ? "while it was running; its outcome is unknown" : "before it was started";
   const outcome = failure("cancelled", `Cancelled by a participant ${when}`);

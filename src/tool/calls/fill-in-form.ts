@@ -22,24 +22,24 @@ import { cancelCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { untilStored } from "./run-on-server.ts";
 
-/** One field that is asked for in words. */
+/** One form field that is asked for in conversation. */
 export interface WordedField {
   readonly field: FormField;
-  /** Said before the question. */
+  /** Spoken or written before the question. */
   readonly before: readonly string[];
 }
 
 export interface FormPorts {
   readonly calls: CallPorts;
-  /** How long an answer in words is waited for, for each field. */
+  /** How long to wait for an answer in conversation, for each field. */
   readonly waitMs: number;
-  /** The form of this id, if an earlier worker has shown it to a participant. Each is returned once. */
+  /** Returns the form with this id if an earlier worker showed it to a participant. Returns each form only once. */
   readonly takeLeft: (formId: string) => Call | undefined;
-  /** Asks the call's participant. Need not settle when the call has ended. Never rejects. */
+  /** Asks the call's participant. May stay pending if the call has ended. Never rejects. */
   readonly askInWords: (form: OpenCall, asked: WordedField) => Promise<FormAnswer>;
 }
 
-/** One request of a call. `count` tells it from the call's others, also when an idempotent tool runs again. */
+/** One request of a call. `count` numbers the call's requests, and is the same if an idempotent tool runs again. */
 interface Request<Content> {
   readonly request: Elicitation<Content>;
   readonly count: number;
@@ -49,18 +49,18 @@ interface Asked {
   readonly parent: OpenCall;
   readonly form: AskUserInput;
   readonly fields: readonly FormField[];
-  /** The part of its id that is not made from the parent and the form. */
+  /** Makes the form's id unique among the forms of its parent. */
   readonly key: string;
 }
 
-/** How often a form is shown whose answers do not fit. */
+/** How many times a form is shown before it counts as canceled, if its answers are invalid. */
 const ATTEMPTS = 3;
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * Has the participant of a running call fill in a form. Each form, and in words each field, is a call of its own on
- * record. Its id follows from the asking call and what is asked: when the tool runs again on another worker, an answer
- * that is on record is not asked for again, and a device that shows the form goes on showing it.
+ * Has the participant of a running call fill in a form. Each form is recorded as a call; in conversation, each field
+ * is. The id of such a call is derived from the asking call and the question. So if the tool runs again on another
+ * worker, a recorded answer is not asked for again, and a device that shows the form keeps showing it.
  */
 export async function fillInForm<Content>(
   parent: OpenCall,
@@ -108,9 +108,7 @@ async function ask(asked: Asked, ports: FormPorts): Promise<FormAnswer> {
 
 const CANCELLED: FormAnswer = { action: "cancel" };
 
-/**
- * The participant's own `ask_user`, if it takes such a form: a client may have a tool of that name for something else.
- */
+/** Returns the participant's own `ask_user` if it accepts such a form: a client may use that name for another tool. */
 function deviceOf(participant: string, form: AskUserInput, { clients }: CallPorts): AnnouncedTool | undefined {
   const tool = clients
     .hosts(participant)
@@ -119,7 +117,10 @@ function deviceOf(participant: string, form: AskUserInput, { clients }: CallPort
   return tool && "value" in tryParse(tool.input, form) ? tool : undefined;
 }
 
-/** One field after the other; the first no or silence ends it. A form without fields is a yes or no to its message. */
+/**
+ * Asks for one field after another, and stops at the first refusal or silence. A form without fields asks for a yes or
+ * no to its message.
+ */
 async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
   const { message, problem } = form;
   if (fields.length === 0) return confirm({ parent, form, key, fields }, ports);
@@ -155,18 +156,18 @@ function putInWords(
 
 interface Put {
   readonly ports: FormPorts;
-  /** Has the form answered: the call is settled when this resolves, or soon after. */
+  /** Gets the form answered. The call is settled when this resolves, or soon after. */
   readonly run: (form: OpenCall) => Promise<void>;
 }
 
-/** Brings a form to its end. When the asking call ends first, the form is withdrawn. */
+/** Opens a form and resolves with its answer. If the asking call ends first, the form is withdrawn. */
 async function putTo(parent: OpenCall, call: Call, { ports, run }: Put): Promise<FormAnswer> {
   const { ledger } = ports.calls;
   if (call.outcome) return toAnswer(call.outcome);
   parent.over.throwIfAborted();
   if (ledger.openCount >= LIMITS.openCalls) throw new Error(`More than ${LIMITS.openCalls} calls are open`);
   const form = ledger.open(call);
-  // It waits for a person: a new message is answered meanwhile.
+  // It waits for a participant, so new messages are answered in the meantime.
   ledger.setWaiting(call.id, true);
   const withdraw = () => cancelCall(form, reasonOf(parent.current), ports.calls);
   parent.over.addEventListener("abort", withdraw, { once: true, signal: form.over });
@@ -179,7 +180,7 @@ async function putTo(parent: OpenCall, call: Call, { ports, run }: Put): Promise
   return toAnswer(await form.settled);
 }
 
-/** Why a form is over whose call has ended. */
+/** Returns why a form is canceled after its call has ended. */
 function reasonOf({ outcome }: Call): CancelReason {
   if (outcome?.state === "cancelled") return "interrupted";
   const isClosed = outcome?.state === "error" && outcome.errorCode === "outcome_unknown";
@@ -200,7 +201,7 @@ async function runInWords(form: OpenCall, asked: WordedField, { calls, askInWord
   }
 }
 
-/** The form's answer. Any other end is a `cancel`: no time left, or a client that left or failed. */
+/** Returns the form's answer. Any other end counts as `cancel`: a timeout, or a client that left or failed. */
 function toAnswer(outcome: Outcome): FormAnswer {
   if (outcome.state !== "success") return CANCELLED;
   const { action, content } = outcome.result;

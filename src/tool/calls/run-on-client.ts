@@ -9,21 +9,23 @@ import { runOnServer, untilStored } from "./run-on-server.ts";
 interface ClientRun {
   readonly tool: Pick<FoundTool, "run" | "idempotent">;
   readonly input: unknown;
-  /** The values for which permission was given; used if the server takes the call over. */
+  /** The permitted values; used if the server takes the call over. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
   readonly route: Extract<Route, { to: "client" | "unannounced" }>;
-  /** An earlier worker may have sent the request. */
+  /** Whether an earlier worker may have sent the request. */
   readonly wasRequested: boolean;
 }
 
 /**
- * Asks one participant to run the call and waits for its end: by its answer, by the deadline (`timeoutMs` and the
- * grace, from the moment when it is set running; a call that was asked before has the time that is left), or because
- * the participant is gone. The server takes an `either` call over when the client declined it, was never reached, or
- * announced that it claims calls and did not claim this one in time. If the client may have run it, the server takes it
- * over only if the tool is idempotent. A client that does not claim and is silent may be running it until its time is
- * over: only then, and only if the tool is idempotent, does the server run it, with as much time again.
+ * Asks one participant's client to run the call, and waits for its end: an answer, the deadline, or the participant
+ * leaving. The deadline is `timeoutMs` plus the grace period, from the moment the call is set running. A call that was
+ * sent before has the remaining time.
+ *
+ * The server takes over an `either` call if the client declined it, was never reached, or announced that it claims
+ * calls and did not claim this one in time. If the client may have run it, the server takes it over only if the tool is
+ * idempotent. A client that does not claim calls and stays silent may be running the call until the deadline. Then the
+ * server runs it only if the tool is idempotent, with the full `timeoutMs` again.
  */
 export async function runOnClient(call: OpenCall, { route, wasRequested, ...work }: ClientRun): Promise<void> {
   const { tool, ports } = work;
@@ -31,7 +33,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const isEither = executionAsked === "either" && tool.run !== undefined;
   const totalMs = timeoutMs + TOOL_TIMES.graceMs;
   const deadlineAt = startedAt + totalMs;
-  // Another worker can only use the stored wall-clock time; within this one the monotonic clock counts.
+  // Another worker knows only the stored wall-clock time. Within this worker, the monotonic clock counts.
   const leftMs = Math.min(totalMs, deadlineAt - Date.now());
   const startedAtTick = performance.now() - (totalMs - leftMs);
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
@@ -44,7 +46,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const timer = setTimeout(expire, Math.max(0, leftMs));
   let serverMs: number;
   try {
-    // Stored first, so that the next worker asks this participant and no other.
+    // Stored first, so that the next worker asks the same participant and no other.
     await untilStored(call, ports);
     if (call.over.aborted) return;
     const end = await Promise.race([requestOfClient(call, ports, { route, wasRequested }), overdue.promise]);
@@ -61,12 +63,12 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   await runOnServer(call, { ...work, leftMs: serverMs });
 }
 
-/** Whether the client has neither announced the tool, nor claimed the call, nor answered: it may not have the tool. */
+/** Whether the client may not have the tool: it has neither announced the tool, nor claimed the call, nor answered. */
 function mayLackIt({ current }: OpenCall): boolean {
   return current.executionResolved === undefined;
 }
 
-/** Why the client will not answer any more. */
+/** Why the client will not answer. */
 type Why = "declined" | "unclaimed" | "unreachable" | "left";
 
 const FAILURES: Record<Why, Failure> = {
@@ -76,17 +78,20 @@ const FAILURES: Record<Why, Failure> = {
   left: failure("client_disconnected", "The participant left while the tool was running; its outcome is unknown"),
 };
 
-/** How the client's part ended, and the call's outcome if the server does not take it over. */
+/** How the client's part ended, and the call's outcome if the server does not take the call over. */
 interface ClientEnd {
   readonly outcome: Failure;
   readonly mayHaveRun: boolean;
-  /** The participant, if it said so itself. */
+  /** The participant, if it sent this outcome itself. */
   readonly by?: string;
 }
 
 type Request = Pick<ClientRun, "route" | "wasRequested">;
 
-/** Sends the request, and again on a return. Resolves when the call has ended or its client will not answer. */
+/**
+ * Sends the request, and again when the participant returns. Resolves when the call has ended or the client will not
+ * answer.
+ */
 function requestOfClient(
   call: OpenCall,
   ports: CallPorts,
@@ -94,12 +99,12 @@ function requestOfClient(
 ): Promise<ClientEnd | undefined> {
   const { id } = call.current;
   const end = Promise.withResolvers<ClientEnd | undefined>();
-  /** Also true where no claim is expected. */
   const claims = route.to === "unannounced" && route.claims;
+  /** Also true if no claim is expected. */
   let isClaimed = !claims;
   let wasSent = wasRequested;
   let wasDelivered = false;
-  // A client that was asked and then left may have run the call, whatever it says when it is asked again.
+  // A client that was asked and then left may have run the call, whatever it answers when asked again.
   let mayHaveRun = wasRequested;
   let timer: NodeJS.Timeout | undefined;
   const giveUp = (why: Why) => end.resolve({ outcome: FAILURES[mayHaveRun ? "left" : why], mayHaveRun });
@@ -120,7 +125,7 @@ function requestOfClient(
     if (typeof signal === "object") return end.resolve({ outcome: signal, mayHaveRun, by: route.identity });
     switch (signal) {
       case "claimed":
-        // An Ack of a client that does not claim says only that the request has come.
+        // An Ack from a client that does not claim calls only says that the request has arrived.
         if (call.current.executionResolved === "client" || !claims) return;
         if (!isClaimed) clearTimeout(timer);
         isClaimed = true;

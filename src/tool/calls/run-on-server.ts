@@ -6,14 +6,14 @@ import { askWhileRunning, Deadline } from "./ask-while-running.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts } from "./call-ports.ts";
 
-/** The call is not on record, and so must not run. */
+/** The call could not be stored, and so must not run. */
 export class NotStored extends Error {
   override readonly message = "Not run: the call could not be stored";
 }
 
 /**
- * Resolves when the call, which has been set running, is stored with its tool_use block. Whoever hands it to the
- * server's function or to a client waits for this first.
+ * Resolves once the call, already set running, is stored with its tool_use block. Wait for this before passing the call
+ * to the server's function or to a client.
  *
  * @throws {NotStored}
  */
@@ -29,18 +29,18 @@ export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, 
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;
   readonly input: unknown;
-  /** The values for which permission was given; absent when an earlier worker got it. */
+  /** The permitted values; absent if an earlier worker got the permission. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
-  /** The time left to a call that was taken over from a client. @defaultValue the call's `timeoutMs` */
+  /** The remaining time of a call that was taken over from a client. @defaultValue the call's `timeoutMs` */
   readonly leftMs?: number;
 }
 
 /**
- * Runs the tool's function in this process: request to all participants, the run, result to all. The call settles on
- * the deadline at the latest, even when the function ignores its signal; the clock stands still while the tool asks for
- * permission. What the function returns later is recorded as late. A call that was taken over from a client has only
- * the time left.
+ * Runs the tool's function in this process: sends the request to all participants, runs the function, and sends the
+ * result to all. The call settles at the deadline at the latest, even if the function ignores its signal. The deadline
+ * is paused while the tool asks a participant. Whatever the function returns later is recorded as late. A call that was
+ * taken over from a client has only the remaining time.
  */
 export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun): Promise<void> {
   const { ports } = work;
@@ -55,7 +55,8 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
     startedAt,
     deadlineAt,
   });
-  // Stored first: then the next worker repeats nothing that may have acted, and asks no client to run this call.
+  // Stored first, so that the next worker does not repeat a call that may have had effects, and asks no client to run
+  // it.
   await untilStored(call, ports);
   if (call.over.aborted) return;
   ports.clients.sendRequest(call.current).catch(() => {});

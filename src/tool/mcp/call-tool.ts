@@ -7,45 +7,49 @@ import { mediaTypeOf } from "../results/media-type.ts";
 import { readParts } from "../results/read-result.ts";
 import { type Connection, callErrorText } from "./connection.ts";
 
-/** The most that a timer can hold: what ends the request is the signal of the call, which has its own deadline. */
+/** The longest time that a timer supports. The call's signal, which has its own deadline, ends the request. */
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
-/** Further blocks are only counted: a message of 10 MB may have millions, and each costs time. */
+/** Further blocks are only counted: a message of 10 MB may contain millions, and each takes time. */
 const MAX_BLOCKS = 1_000;
 
-/** Looser than the SDK's schema: what cannot be read costs that part only. `toolResult` is of the protocol's first version. */
+/**
+ * Looser than the SDK's schema: an unreadable part does not make the rest unusable. `toolResult` is from the protocol's
+ * first version.
+ */
 const resultSchema = z.looseObject({
   content: z.array(z.unknown()).catch([]),
   structuredContent: z.unknown().optional(),
   toolResult: z.unknown().optional(),
   isError: z.boolean().nullish().catch(undefined),
 });
-/** A text of this length that is base64 is a file. The model cannot read it, and it would fill what the model is shown. */
+/** A longer base64 string counts as a file. The model cannot read it, and it would fill the context window. */
 const MAX_BASE64_LENGTH = 1_000;
 const BASE64 = /^(?:data:[^,]{0,200},)?[A-Za-z0-9+/_-]+={0,2}$/u;
 
 interface McpCall {
   /** The server's name in the config. */
   readonly server: string;
-  /** The tool's own name, as the server gave it. */
+  /** The tool's own name, as the server listed it. */
   readonly tool: string;
   readonly input: unknown;
   readonly context: Pick<ToolContext, "signal" | "callId" | "log" | "progress" | "traceHeaders" | "elicit">;
 }
 
-/** The server does not know the session that a call was sent in. It has run nothing. */
+/** The server does not know the session that a call was sent in. It did not run the call. */
 export class UnknownSessionError extends Error {}
 
 /**
- * Calls the tool and resolves with its value. When the signal aborts, the server gets a cancellation.
+ * Calls the tool and resolves with its value. If the signal aborts, the server receives a cancellation.
  *
- * @throws {UnknownSessionError} the connection is given up, and the call may be sent again on the next one
+ * @throws {UnknownSessionError} after giving up the connection; the call may be sent again on the next one
  */
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
   const { signal, callId, traceHeaders, elicit } = context;
   signal.throwIfAborted();
-  // The SDK never stops listening to its signal: on the call's own it would send a cancellation for an answered call.
+  // The SDK never removes its listener from the signal. On the call's own signal, it would cancel calls that were
+  // answered.
   const request = new AbortController();
   const onAbort = () => request.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -71,7 +75,7 @@ export async function callTool(connection: Connection, { server, tool, input, co
   }
 }
 
-/** Turns a server's progress into log lines, and into a fraction where it gives a total. */
+/** Turns a server's progress into log lines, and into a fraction if the server sends a total. */
 function toProgress(context: Pick<ToolContext, "log" | "progress">): (progress: Progress) => void {
   let lines = 0;
   return ({ progress, total, message }) => {
@@ -82,14 +86,14 @@ function toProgress(context: Pick<ToolContext, "log" | "progress">): (progress: 
   };
 }
 
-/** The tool's own report that it has failed. */
+/** The tool's own report that it failed. */
 class ToolError extends Error {}
 
 type ToolAnswer = z.output<typeof resultSchema>;
 
 /**
- * The value as one of our own tools would return it: the structured content if there is any, with what the blocks say beside
- * it, else the texts. Pictures are shown to the model, as far as it can be shown them; other files are only named.
+ * Returns the value as one of our own tools would: the structured content, if any, with whatever else the blocks say,
+ * or else the text of the blocks. Pictures are shown to the model if possible; other files are only named.
  *
  * @throws {ToolError} for a result that is marked as an error
  */
@@ -111,7 +115,7 @@ function toToolValue({ content: all, structuredContent: current, toolResult: old
   const blocks = content.map(toResultBlock);
   if (!blocks.some(({ type }) => type === "image")) return plain;
   const shown = { ...(structuredContent && { result: structuredContent }), content: blocks.filter(isSaying) };
-  // If it is too much to be shown, everything is only named.
+  // If this exceeds the limits, everything is only named.
   return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
 }
 
@@ -121,8 +125,8 @@ function withText(structuredContent: Record<string, unknown>, text: string): unk
 }
 
 /**
- * What a server may write into a text beside its structured content without saying more: all of it, one of its values, or an
- * entry of a list that is one.
+ * Returns the texts that only repeat the structured content: all of it, one of its values, or an entry of one of its
+ * lists.
  */
 function textsOf(given: unknown): ReadonlySet<string> {
   const values = isRecord(given) ? Object.values(given) : [];
@@ -143,7 +147,7 @@ function repeats(block: unknown, repeated: ReadonlySet<string> | undefined): boo
   }
 }
 
-/** The structured content without what the blocks show, and without files: these are named. */
+/** Returns the structured content without a copy of the blocks, and with files replaced by a short description. */
 function toStructured(given: unknown, content: readonly unknown[]): Record<string, unknown> | undefined {
   if (given === undefined || given === null) return undefined;
   const shown = JSON.stringify(content);
@@ -165,7 +169,7 @@ function withoutFiles(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFiles(inner)]));
 }
 
-/** A sound picture as one, also that of an embedded resource; any other block in words. */
+/** Returns a valid picture as an image block, also one in an embedded resource, and any other block as text. */
 function toResultBlock(block: unknown): ResultBlock {
   const data = pictureOf(block)?.replace(/^data:[^,]{0,200};base64,/u, "");
   const type = typeof data === "string" ? mediaTypeOf(Buffer.from(data, "base64")) : undefined;

@@ -20,9 +20,9 @@ import { type McpTransport, openTransport } from "./open-transport.ts";
 
 const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 10_000;
-/** How many forms a server may have filled in during one call: a person is not to be asked without end. */
+/** How many forms a server may have filled in during one call, so that it cannot keep asking a participant. */
 const MAX_FORMS = 20;
-/** How long a closing connection waits for the server to take the end of its session. */
+/** How long a closing connection waits for the server to end its session. */
 const FAREWELL_MS = 500;
 
 interface ConnectionOptions {
@@ -32,7 +32,6 @@ interface ConnectionOptions {
   readonly onStderr: (text: string) => void;
 }
 
-/** A call that waits for the server's answer. */
 interface WaitingCall {
   readonly onProgress: (progress: Progress) => void;
   readonly elicit: ToolContext["elicit"];
@@ -45,9 +44,11 @@ export class Connection {
   readonly lost: Promise<void>;
   readonly #transport: McpTransport;
   readonly #onLost: () => void;
-  /** By progress token. */
+  /** Keyed by progress token. */
   readonly #calls = new Map<string, WaitingCall & { forms: number; isAsking: boolean }>();
-  /** Whether the server has given its session an id. Kept here, because the transport forgets the id as it closes. */
+  /**
+   * Whether the server assigned an id to its session. Stored here, because the transport forgets the id when it closes.
+   */
   #hasSession = false;
   #isChecking = false;
   #pinging: NodeJS.Timeout | undefined;
@@ -60,9 +61,9 @@ export class Connection {
     this.#transport = transport;
   }
 
-  /** Rejects after the config's `timeoutMs`, whatever the server does. */
+  /** Opens a connection. Rejects after the config's `timeoutMs`, whatever the server does. */
   static async open({ config, signal, onListChanged, onStderr }: ConnectionOptions): Promise<Connection> {
-    // No other capabilities: a server may not ask us for samples of the model or for files.
+    // No other capabilities: a server may not request samples from the model, or files.
     const client = new Client({ name: "parley", version: "0.1.0" }, { capabilities: { elicitation: { form: {} } } });
     const connection = new Connection(client, openTransport(config, onStderr));
     client.onclose = () => connection.#onLost();
@@ -85,8 +86,8 @@ export class Connection {
   }
 
   /**
-   * Runs one call; it gets the progress that the server reports under `token`, and its forms. The SDK's own way loses
-   * progress that arrives in one piece with the answer.
+   * Runs one call and passes it the progress that the server reports under `token`, and its forms. The SDK's own
+   * progress handling loses progress that arrives together with the answer.
    */
   async withCall<Value>(token: string, waiting: WaitingCall, call: () => Promise<Value>): Promise<Value> {
     this.#calls.set(token, { ...waiting, forms: 0, isAsking: false });
@@ -98,9 +99,9 @@ export class Connection {
   }
 
   /**
-   * Puts a server's form to the participant of its call. The protocol does not say which call it is for, and sessions
-   * share the connection. So while several calls wait, nobody is asked: it might be the wrong person. Forms come one at
-   * a time, because each is an open call, and a session may have few of these.
+   * Shows a server's form to the participant of its call. The protocol does not say which call a form is for, and
+   * sessions share the connection. So while several calls wait, nobody is asked: it might be the wrong participant. A
+   * call has one form at a time, because each is an open call, and a session may have only a few of these.
    */
   async #elicit(params: ElicitRequest["params"]): Promise<ElicitResult> {
     const [call, ...others] = this.#calls.values();
@@ -126,8 +127,9 @@ export class Connection {
   }
 
   /**
-   * Pings a server over HTTP, where nothing else says that it is gone, and closes the connection if it is. A server
-   * that is busy with a call is left alone. A stdio server is not asked: the end of its process tells.
+   * Pings a server over HTTP, where nothing else reports that it is gone, and closes the connection if it is. A server
+   * that does not answer while it runs a call counts as busy. A stdio server is not pinged, because the end of its
+   * process is noticed.
    */
   check(): void {
     if (!(this.#transport instanceof StreamableHTTPClientTransport) || this.#pinging === undefined) return;
@@ -140,7 +142,8 @@ export class Connection {
       await this.client.ping({ timeout: PING_TIMEOUT_MS });
     } catch (error) {
       const isBusy = error instanceof McpError && isTimeout(error) && this.#calls.size > 0;
-      // A server that knows no ping has answered. Any other error may be that of a session which it has forgotten.
+      // A server without support for pings has answered. Any other error may mean that the server has forgotten the
+      // session.
       const isAlive = isBusy || (error instanceof McpError && error.code === Number(ErrorCode.MethodNotFound));
       if (!isAlive) await this.client.close();
     } finally {
@@ -149,7 +152,7 @@ export class Connection {
   }
 
   /**
-   * Whether the error says that the server does not know our session: HTTP 404 to a request that named one. The server
+   * Whether the error says that the server does not know our session: HTTP 404 for a request that named one. The server
    * has then run nothing, and only a new connection helps.
    */
   isSessionUnknown(error: unknown): boolean {
@@ -161,7 +164,7 @@ export class Connection {
     this.#onLost();
   }
 
-  /** Ends the server's process or session; open requests are rejected. */
+  /** Ends the server's process or session. Open requests are rejected. */
   async close(): Promise<void> {
     clearInterval(this.#pinging);
     this.#pinging = undefined;
@@ -183,7 +186,7 @@ function isTimeout(error: McpError): boolean {
   return error.code === Number(ErrorCode.RequestTimeout);
 }
 
-/** The reason of a failure, fit for the log: never the server's own words, which may quote a participant. */
+/** Returns the reason of a failure, safe to log: never the server's own text, which may quote a participant. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   if (error instanceof StreamableHTTPError)
@@ -193,14 +196,14 @@ export function reasonOf(error: unknown): string {
   return systemReasonOf(error) ?? error.name;
 }
 
-/** Why the system could not reach or start a server: `ECONNREFUSED`, `ENOENT: npx`. */
+/** Returns why the system could not reach or start a server: `ECONNREFUSED`, `ENOENT: npx`. */
 function systemReasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const inner = [error.cause, ...(error instanceof AggregateError ? (error.errors as unknown[]) : [])];
   const code = codeOf(error);
   if (code === undefined) {
     const [reason] = inner.flatMap((each) => systemReasonOf(each) ?? []);
-    // Node's own words, such as "bad port": no server has answered.
+    // Node's own message, such as "bad port". No server has answered.
     const words = error.message === "fetch failed" && error.cause instanceof Error ? error.cause.message : undefined;
     return reason ?? words;
   }
@@ -216,7 +219,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The error text that the model reads. An error that the server gave keeps its own words. */
+/** Returns the error text that the model reads. An error that the server sent keeps its own text. */
 export function callErrorText(server: string, error: unknown): string {
   if (error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
     return `MCP server "${server}" was lost during the call; its outcome is unknown`;

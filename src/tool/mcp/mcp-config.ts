@@ -4,9 +4,9 @@ import { isRecord } from "../../lib/json.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 
 const common = {
-  /** For a call, and for the server's start up to its list of tools. */
+  /** Limits each call, and the server's start up to its list of tools. */
   timeoutMs: z.number().int().positive().max(TOOL_TIMES.maxTimeoutMs).default(TOOL_TIMES.defaultTimeoutMs),
-  /** Which of the server's tools to take, by their own names; `*` stands for any text. @defaultValue all */
+  /** Which of the server's tools to use, by their own names; `*` matches any text. @defaultValue all */
   tools: z.array(z.string().min(1)).min(1).default(["*"]),
 };
 
@@ -14,7 +14,7 @@ const stdioSchema = z.strictObject({
   /** Started without a shell. */
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER. The process gets nothing else of our environment. */
+  /** Added to HOME, LOGNAME, PATH, SHELL, TERM and USER. The process receives nothing else from our environment. */
   env: z.record(z.string(), z.string()).default({}),
   /** Relative to the working directory of the worker. */
   cwd: z.string().min(1).optional(),
@@ -24,7 +24,7 @@ const stdioSchema = z.strictObject({
 const MAX_HEADERS = 100;
 
 const httpSchema = z.strictObject({
-  /** May be a private address, since the operator chooses it. */
+  /** May be a private address, because the operator chooses it. */
   url: z
     .url({ protocol: /^https?$/, error: "expected an http or https URL" })
     .refine((url) => !hasCredentials(url), { error: "expected a URL without a user name; use headers" }),
@@ -45,7 +45,7 @@ export type StdioServerConfig = z.output<typeof stdioSchema>;
 export type HttpServerConfig = z.output<typeof httpSchema>;
 export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 
-/** Not a union of the two: its error would not say which field is wrong. */
+/** Not a union of the two schemas, because its error would not say which field is wrong. */
 const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, context): McpServerConfig => {
   const isHttp = isRecord(value) && Object.hasOwn(value, "url");
   if (!isHttp && !(isRecord(value) && Object.hasOwn(value, "command"))) {
@@ -66,7 +66,7 @@ const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, contex
 
 const SERVER_NAME = /^[a-zA-Z0-9_-]{1,32}$/;
 
-/** `mcpServers` of parley.config.ts: by the name with which the server's tool names begin. */
+/** `mcpServers` of parley.config.ts, keyed by the server's name, with which its tool names begin. */
 export const mcpServersSchema = z.record(z.string(), serverSchema).superRefine((servers, context) => {
   for (const name of Object.keys(servers).filter((each) => !SERVER_NAME.test(each))) {
     const message = "expected a name of 1 to 32 letters, digits, _ and -";

@@ -4,20 +4,20 @@ import { type InputSchema, compileForeignSchema } from "../input-schema.ts";
 import { NOT_AT_ROOT, PROPERTY_NAME, toModelSchema } from "../model-schema.ts";
 
 const MAX_SCHEMA_LENGTH = 32_768;
-/** How many schemas at a root are followed, one in another: a union of intersections, say. */
+/** How many schemas are folded into a root, including nested ones, as in a union of intersections. */
 const MAX_FOLDED = 64;
 
 /**
- * Compiles a server's schema. The model sees nearly all of it; we check only keywords that are cheap to check and that are
- * written as JSON Schema has them, and leave the others to the server, for the operator cannot change its schemas.
+ * Compiles a server's schema. The model sees nearly all of it. We check only keywords that are cheap to check and valid
+ * as JSON Schema, and leave the others to the server, because the operator cannot change its schemas.
  *
- * @throws {TypeError} says why the schema cannot be used
+ * @throws {TypeError} saying why the schema cannot be used
  */
 export function compileMcpSchema(schema: unknown): InputSchema {
   const read = readJson(schema ?? {}, "its schema");
   if ("fault" in read) throw new TypeError(read.fault);
   if (!isRecord(read.value)) throw new TypeError("its schema is no object");
-  // A server that names no type, or another one, still gets an object: the protocol knows no other arguments.
+  // The protocol allows no arguments but an object, so a missing or different type is replaced.
   const whole: JsonObject = { ...(read.value as JsonObject), type: "object" };
   const { length } = JSON.stringify(whole);
   if (length > MAX_SCHEMA_LENGTH) throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
@@ -26,8 +26,9 @@ export function compileMcpSchema(schema: unknown): InputSchema {
 }
 
 /**
- * What the API refuses at a root, unions and intersections, folded into its properties as far as that is true. Those of an
- * alternative are optional, unless every alternative requires them. The whole is checked all the same.
+ * Folds unions and intersections, which the API rejects at a root, into the root's properties as far as that is
+ * accurate. The properties of an alternative are optional, unless every alternative requires them. Calls are still
+ * checked against the original schema.
  */
 function folded(root: JsonObject): JsonObject {
   const { properties, required } = new Folding(root).of(root);
@@ -87,7 +88,7 @@ class Folding {
   }
 }
 
-/** A property that two alternatives describe otherwise may be either. */
+/** If two alternatives describe a property differently, it may be either. */
 function merge(properties: Map<string, JsonValue>, others: ReadonlyMap<string, JsonValue>): void {
   for (const [name, other] of others) {
     const known = properties.get(name);
@@ -103,7 +104,7 @@ function eitherOf(known: JsonValue, other: JsonValue): JsonValue {
   return { anyOf: isThere ? [...before] : [...before, other] };
 }
 
-/** Without optional parameters whose names the API refuses: the model need not give them. */
+/** Removes optional parameters whose names the API rejects. The model can do without them. */
 function withoutUnnameable(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return (schema as readonly JsonValue[]).map(withoutUnnameable);
   if (!isRecord(schema)) return schema;

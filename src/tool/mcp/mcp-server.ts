@@ -10,11 +10,11 @@ import { MAX_TOOLS, listTools, listedName, toMcpTool } from "./to-mcp-tool.ts";
 import type { McpServerConfig } from "./mcp-config.ts";
 
 const BACKOFF = { minTimeout: 500, maxTimeout: 30_000, factor: 2, randomize: true };
-/** A connection that ends sooner counts as a failed attempt, so that the pauses grow when a server keeps crashing. */
+/** A connection that ends sooner counts as a failed attempt, so that the pauses grow if a server keeps crashing. */
 const STABLE_MS = 10_000;
-/** A server that says "changed" all the time is asked for its list once in this time. */
+/** Minimum time between two listings, for a server that keeps reporting changes. */
 const LIST_GAP_MS = 250;
-/** In characters, for the whole list of one server: each schema costs time to compile. */
+/** In characters, for the whole tool list of one server. Each schema takes time to compile. */
 const MAX_TOTAL_LENGTH = 524_288;
 const MAX_STDERR_LENGTH = 500;
 
@@ -22,29 +22,32 @@ interface McpServerOptions {
   readonly name: string;
   readonly config: McpServerConfig;
   readonly logger: Logger;
-  /** Called when `tools` have changed, or whether they can be reached. */
+  /** Called when `tools` has changed, or when the server was connected or lost. */
   readonly onChanged: () => void;
-  /** How long a connection must last so that it counts as a success. @defaultValue 10000 */
+  /** How long a connection must last to count as a success. @defaultValue 10000 */
   readonly stableMs?: number;
 }
 
-/** One configured server: connects, and connects again, until it is closed. No fault of the server throws here. */
+/**
+ * One configured server. Connects, and reconnects until it is closed. A server failure never throws here, except in a
+ * call.
+ */
 export class McpServer {
   readonly name: string;
-  /** The tools as last listed. They stay while the server is away; their calls then fail at once. */
+  /** The tools as last listed. They stay while the server is disconnected; calls then fail at once. */
   tools: readonly ServerTool[] = [];
   readonly #options: McpServerOptions;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  /** Made tools, by the JSON that they were listed as. */
+  /** Compiled tools, keyed by the JSON that they were listed as. */
   #made = new Map<string, ServerTool>();
   #warned = new Set<string>();
   #connection: Connection | undefined;
-  /** Resolves with the connection that is opened next; rejects when the next attempt fails. */
+  /** Resolves with the next connection; rejects if the next attempt fails. */
   #next = nextConnection();
   #isReported = false;
-  /** The end of what the server's process has written to stderr: it most often says why it has ended. */
+  /** The last part of the process's stderr, which usually says why it ended. */
   #stderr = "";
   #isListing = false;
   #isStale = false;
@@ -60,7 +63,7 @@ export class McpServer {
     return this.#connection === undefined;
   }
 
-  /** May be called twice. Resolves when the server's process has ended, which may take 4 s. */
+  /** Resolves when the server's process has ended, which may take 4 s. May be called more than once. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("The MCP server is being closed"));
     await this.#running;
@@ -76,13 +79,13 @@ export class McpServer {
     }
   }
 
-  /** Resolves after a connection that lasted for `stableMs`, rejects after any other. */
+  /** Resolves after a connection that lasted at least `stableMs`; rejects after any other. */
   async #attempt(): Promise<void> {
     try {
       await this.#serve();
     } catch (error) {
       this.#report(error);
-      // Wrapped, because p-retry takes a bare TypeError for a bug and ends the retries.
+      // Wrapped, because p-retry treats a bare TypeError as a bug and stops retrying.
       throw new Error("The MCP server is not connected", { cause: error });
     }
   }
@@ -106,7 +109,7 @@ export class McpServer {
     }
   }
 
-  /** Opens a connection and lists the tools. Calls that wait for the connection hear of it, or of the failure. */
+  /** Opens a connection and lists the tools, then settles `#next`, which calls may be waiting for. */
   async #open(): Promise<Connection> {
     const { config } = this.#options;
     const { signal } = this.#closing;
@@ -137,7 +140,7 @@ export class McpServer {
     }
   }
 
-  /** Warns once for each time that the server is away; further reports are at debug level. */
+  /** Warns once per disconnection. Further reports are logged at debug level. */
   #report(error: unknown): void {
     if (this.#closing.signal.aborted) return;
     const level = this.#isReported ? "debug" : "warn";
@@ -149,7 +152,9 @@ export class McpServer {
     this.#isReported = true;
   }
 
-  /** Lists again after a change. One listing at a time; a change during one is followed by another. */
+  /**
+   * Lists the tools again after a change. Only one listing runs at a time; a change during a listing triggers another.
+   */
   async #relist(connection: Connection): Promise<void> {
     this.#isStale = true;
     if (this.#isListing || this.#connection !== connection) return;
@@ -193,7 +198,7 @@ export class McpServer {
     this.tools = [...tools.values()];
   }
 
-  /** Lets other work run between two tools, for compiling takes time. */
+  /** Lets other work run, then compiles a tool, because compiling takes time. */
   async #make(listed: unknown): Promise<ServerTool> {
     await nextTick();
     return toMcpTool(listed, {
@@ -204,7 +209,10 @@ export class McpServer {
     });
   }
 
-  /** A call whose session the server does not know was not run, so it is sent again, once, on the next connection. */
+  /**
+   * Calls a tool. If the server did not know the session, the call was not run, so it is sent again once, on the next
+   * connection.
+   */
   async #call(tool: string, input: unknown, context: Omit<ToolContext, "settings">): Promise<unknown> {
     const call = { server: this.name, tool, input, context };
     const connection = this.#connection;

@@ -6,26 +6,28 @@ import { toolPrefix } from "./to-mcp-tool.ts";
 
 interface McpServersOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
-  /** The tools of the `tools/` folder, which no server's tool replaces. */
+  /** The tools of the `tools/` folder. No server's tool replaces them. */
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
-  /** Called with the prefix of a server's tools each time that it has listed them and they are in the map; `isLast`: so has each other one. */
+  /**
+   * Called with the prefix of a server's tools whenever the server has listed them and they are in the map. `isLast`:
+   * every other server has listed its tools, too.
+   */
   readonly onListed?: (prefix: string, listed: { readonly isLast: boolean }) => void;
-  /** How long a connection must last so that it counts as a success. @defaultValue 10000 */
+  /** How long a connection must last to count as a success. @defaultValue 10000 */
   readonly stableMs?: number;
 }
 
 export interface McpServers extends LiveTools {
-  /** Our own tools and those of the servers, always as they are now. */
+  /** Our own tools and those of the servers, always up to date. */
   readonly tools: ReadonlyMap<string, ServerTool>;
-  /** Takes others in the place of our own tools. */
   readonly replaceOwn: (own: ReadonlyMap<string, ServerTool>) => void;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Begins to connect to all servers and returns at once; their tools appear in the map as they come. When tools of two
- * servers have one name, the server that the config names first wins. Close it to end all connections.
+ * Starts to connect to all servers and returns at once. Tools appear in the map as servers list them. If tools of two
+ * servers have the same name, the server that the config names first wins. `close` ends all connections.
  */
 export function connectMcpServers({ servers, own: first, logger, onListed, stableMs }: McpServersOptions): McpServers {
   let own = first;

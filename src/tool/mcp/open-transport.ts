@@ -2,22 +2,21 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import type { HttpServerConfig, McpServerConfig } from "./mcp-config.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
-/** The limit of one message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type McpTransport = StdioTransport | StreamableHTTPClientTransport;
 
-/** Gives a transport that the client starts. `onStderr` gets what a process writes to stderr, in pieces. */
+/** Returns a transport for the client to start. `onStderr` receives what a process writes to stderr, in pieces. */
 export function openTransport(config: McpServerConfig, onStderr: (text: string) => void): McpTransport {
   if ("url" in config) return overHttp(config);
   return new StdioTransport(config, { maxMessageBytes: MAX_MESSAGE_BYTES, onStderr });
 }
 
 function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTransport {
-  // A redirect to another origin, which would take the headers there, is followed only if `redirectPolicy` says so.
+  // A redirect to another origin would send the headers there, so it is followed only if `redirectPolicy` says so.
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
-    // A call whose answer cannot be read must not wait for its deadline: closing ends it.
+    // Closing ends a call whose answer is too large. Otherwise the call would wait for its deadline.
     fetch: cappedFetch(MAX_MESSAGE_BYTES, () => void transport.close()),
   });
   return transport;
@@ -26,13 +25,13 @@ function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTrans
 const LINE_FEED = 0x0a;
 
 /**
- * `fetch` whose bodies fail above `maxBytes`, since the SDK holds a whole answer, or a whole event of a stream, in
- * memory. An event stream has no end, so there the limit is for each event.
+ * Returns a `fetch` whose response bodies fail above `maxBytes`, because the SDK holds a whole answer, or a whole event
+ * of a stream, in memory. An event stream has no end, so there the limit applies to each event.
  */
 export function cappedFetch(maxBytes: number, onTooLarge: () => void): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    // The SDK handles redirects and has to know the address that they came from.
+    // The SDK handles redirects and needs the original response, which has the URL.
     const isRedirect = response.status >= 300 && response.status < 400;
     if (!response.body || isRedirect) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
@@ -63,7 +62,7 @@ function capped(
   });
 }
 
-/** The index after the last empty line of the chunk, where an event ends. */
+/** Returns the index after the last empty line of the chunk, where an event ends. */
 function endOfEvent(chunk: Uint8Array, previous: number): number | undefined {
   for (let index = chunk.length - 1; index >= 0; index--) {
     if (chunk[index] !== LINE_FEED) continue;

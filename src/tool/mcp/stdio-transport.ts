@@ -8,18 +8,18 @@ import { ErrorCode, type JSONRPCMessage, McpError } from "@modelcontextprotocol/
 import { KillWithUs, killGroup } from "../kill-with-us.ts";
 import type { StdioServerConfig } from "./mcp-config.ts";
 
-/** How long the process gets to exit: after its input closed or a write failed, and then between SIGTERM and SIGKILL. */
+/** How long the process has to exit: after its input closed or a write failed, and then between SIGTERM and SIGKILL. */
 const GRACE_MS = 2_000;
 
 interface StdioOptions {
   readonly maxMessageBytes: number;
-  /** Gets what the process writes to stderr, in pieces. */
+  /** Receives what the process writes to stderr, in pieces. */
   readonly onStderr: (text: string) => void;
 }
 
 /**
- * A server that is a process. It leads a process group: what it starts ends with it, and all of it ends when we end, in any
- * way. The SDK's own transport knows of the one process alone.
+ * A server that runs as a process. It leads a process group: everything it starts ends with it, and all of it ends when
+ * our process ends, for any reason. The SDK's own transport ends only the one process.
  */
 export class StdioTransport implements Transport {
   onclose: Transport["onclose"];
@@ -64,7 +64,8 @@ export class StdioTransport implements Transport {
     try {
       await once(child.stdin, "drain");
     } catch (error) {
-      // A process that exits refuses input (EPIPE) before Node reports the exit. By then, all of its stderr has been read.
+      // A process that exits refuses input (EPIPE) before Node reports the exit. On `close`, all of its stderr has been
+      // read.
       await Promise.race([once(child, "close"), sleep(GRACE_MS, undefined, { ref: false })]);
       throw closed(error);
     }
@@ -84,7 +85,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** A message that cannot be read is left out; one without an end would fill the memory. */
+  /** Skips messages that cannot be read. Closes the transport if a message is too large. */
   #take(chunk: Buffer): void {
     try {
       this.#received.append(chunk);
@@ -104,7 +105,10 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** What the SDK gives requests that were open; a notification would fail with the system's error, such as EPIPE. */
+/**
+ * Returns the error that the SDK uses for open requests. Otherwise, a notification would fail with the system's error,
+ * such as EPIPE.
+ */
 function closed(cause?: unknown): McpError {
   return Object.assign(new McpError(ErrorCode.ConnectionClosed, "Connection closed"), { cause });
 }

@@ -10,7 +10,7 @@ import { compileMcpSchema } from "./mcp-schema.ts";
 
 const MAX_DESCRIPTION_LENGTH = 4_000;
 
-/** The fields of an entry of `tools/list` that we read. */
+/** The fields of a `tools/list` entry that we read. */
 const listedSchema = z.looseObject({
   name: z.string().min(1),
   title: z.string().optional(),
@@ -23,12 +23,12 @@ const listedSchema = z.looseObject({
 interface McpToolOptions {
   readonly server: string;
   readonly timeoutMs: number;
-  /** Calls the tool by the name that the server gave it. */
+  /** Calls the tool by the name that the server listed. */
   readonly call: (tool: string, input: unknown, context: Omit<ToolContext, "settings">) => Promise<unknown>;
   readonly isAway: () => boolean;
 }
 
-/** @throws {TypeError} says why the tool cannot be used; fit for the log */
+/** @throws {TypeError} saying why the tool cannot be used; safe to log */
 export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: McpToolOptions): ServerTool {
   const parsed = listedSchema.safeParse(listed);
   if (!parsed.success) throw new TypeError(`its ${parsed.error.issues[0]?.path.join(".") || "entry"} cannot be read`);
@@ -49,17 +49,17 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: 
   return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), mcpServer: server, isAway };
 }
 
-/** The beginning of the names of a server's tools. */
+/** Returns the prefix of the names of a server's tools. */
 export function toolPrefix(server: string): string {
   return `${server}_`;
 }
 
-/** The name that the model knows a server's tool by. It may be too long. */
+/** Returns the name under which the model knows a server's tool. It may be too long. */
 function mcpToolName(server: string, tool: string): string {
   return `${toolPrefix(server)}${tool.replaceAll(/[^a-zA-Z0-9_-]/gu, "_")}`;
 }
 
-/** A listed tool's own name, cut for the log. */
+/** Returns a listed tool's own name, cut for the log. */
 export function listedName(listed: unknown): string {
   return wholeName(listed).slice(0, 100) || "(without a name)";
 }
@@ -70,14 +70,14 @@ function wholeName(listed: unknown): string {
 
 export const MAX_TOOLS = 128;
 const MAX_PAGES = 32;
-/** A longer name is refused in any case, and the server may make it as long as it likes. */
+/** Longer names are rejected anyway, and a server may send names of any length. */
 const MAX_MATCHED_LENGTH = 1_000;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
 /**
- * The entries of a server's list whose names one of the patterns matches, unchecked, so that one bad tool does not cost the
- * others.
+ * Returns the entries of a server's list whose names match one of the patterns. They are not validated here, so that
+ * one invalid tool does not affect the others.
  */
 export async function listTools(
   client: Client,

@@ -3,21 +3,21 @@ import { JPG } from "image-size/types/jpg";
 import { PNG } from "image-size/types/png";
 import { WEBP } from "image-size/types/webp";
 
-/** The API's own limit, on either side of a picture. */
+/** The API's limit for each side of a picture, in pixels. */
 const MAX_SIDE = 8_000;
-/** Only these of the package's readers are used, because they read bytes of strangers. */
+/** Only these readers of the package are used, because they read untrusted bytes. */
 const IMAGES = [
   ["image/png", PNG],
   ["image/jpeg", JPG],
   ["image/gif", GIF],
   ["image/webp", WEBP],
 ] as const;
-/** Before the one that tells its size, a JPEG of a camera has a dozen. */
+/** A camera's JPEG has about a dozen segments before the one with its size. */
 const MAX_SEGMENTS = 1_000;
-/** A PDF may have something before its first line. */
+/** Other bytes may precede a PDF's first line. */
 const PDF_WITHIN = 1_024;
 
-/** What bytes are, whatever they are said to be. `fault`: why the model cannot be shown them. */
+/** What the bytes are, whatever their declared type. `fault` says why the model cannot be shown them. */
 export type MediaType =
   | { readonly kind: "image" | "document"; readonly mediaType: string }
   | { readonly fault: string };
@@ -37,8 +37,8 @@ export function mediaTypeOf(bytes: Uint8Array): MediaType {
 }
 
 /**
- * The package's reader would take a step for each byte of a broken JPEG, and for each of the 65,535 entries that a segment of
- * EXIF may claim to have: up to a second for 3 MB.
+ * Returns the size of a JPEG. The package's reader would take a step for each byte of a broken JPEG, and for each of
+ * the 65,535 entries that an EXIF segment may claim to have: up to a second for 3 MB.
  */
 function sizeOfJpeg(jpeg: Uint8Array): { readonly width: number; readonly height: number } | undefined {
   const view = new DataView(jpeg.buffer, jpeg.byteOffset, jpeg.byteLength);
@@ -51,7 +51,7 @@ function sizeOfJpeg(jpeg: Uint8Array): { readonly width: number; readonly height
   return undefined;
 }
 
-/** The end is looked for anywhere: a PDF may have something after it, and may have been added to. */
+/** Searches for the end marker anywhere, because other bytes may follow it, and a PDF may have been extended. */
 function toPdf(bytes: Uint8Array): MediaType {
   const isCutOff = !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes("%%EOF");
   if (isCutOff) return { fault: "the bytes begin as a PDF, and have no end" };
@@ -62,7 +62,7 @@ export function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PDF_WITHIN)).includes("%PDF-");
 }
 
-/** The readers throw at bytes that end too early. */
+/** Returns `undefined` if the reader throws, as it does for truncated bytes. */
 function tried<Read>(read: () => Read): Read | undefined {
   try {
     return read();

@@ -12,8 +12,8 @@ interface ReadAttachments {
 }
 
 /**
- * What came with a participant's message, for the model: `data` is a picture or a PDF, `text` a plain text. A map that
- * has neither is the client's own affair.
+ * Returns the attachments of a participant's message that are for the model: `data` is a picture or a PDF, `text` is
+ * plain text. An attachment with neither is meant for clients only.
  *
  * @throws {AppError} `malformed` or `too_large`, naming the attachment that cannot be shown
  */
@@ -37,7 +37,7 @@ function toBlock(attachment: JsonObject): unknown {
   const title = nameOf(attachment);
   const titled = title === undefined ? {} : { title };
   if (data === undefined) return { type: "document", source: { type: "text", data: text }, ...titled };
-  // Whether it is sound, `readContent` finds out.
+  // `readContent` checks whether it is valid.
   return isDocument(data) ? { type: "document", source: { data }, ...titled } : { type: "image", source: { data } };
 }
 

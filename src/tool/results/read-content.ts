@@ -6,7 +6,7 @@ import { asText, isRecord } from "../../lib/json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { mediaTypeOf } from "./media-type.ts";
 
-/** Why something in a result cannot be taken. The message goes behind the name of the field that it is in. */
+/** Why content cannot be used. Callers put the name of the field in front of the message. */
 export class ContentFault extends Error {
   readonly isTooLarge: boolean;
 
@@ -21,7 +21,7 @@ const text = z.strictObject({ type: z.literal("text"), text: words });
 const bytes = z.strictObject({
   type: z.literal("base64").optional(),
   media_type: z.string().optional(),
-  // Bytes, after `cleanJson`.
+  // The object is what `cleanJson` makes of bytes.
   data: z.union([z.string(), z.strictObject({ base64: z.string() })]),
 });
 const plainText = z.strictObject({
@@ -47,17 +47,17 @@ const block = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** Content as it is stored, and the bytes that it names. */
+/** Content as it is stored, and the media that it refers to. */
 export interface ReadContent {
   readonly blocks: readonly ContentBlock[];
   readonly media: readonly Media[];
 }
 
 /**
- * Checks what a tool or a participant gives the model to see, and takes the bytes out of it. A link is refused: the API
- * would fetch it, and fail the whole turn if it cannot.
+ * Checks content that a tool or a participant shows to the model, and extracts the bytes. Links are rejected: the API
+ * would fetch them, and fail the whole turn if it could not.
  *
- * @throws {ContentFault} beginning with the place of the block that is wrong
+ * @throws {ContentFault} beginning with the place of the invalid block
  */
 export function readContent(given: unknown): ReadContent {
   if (!Array.isArray(given)) throw new ContentFault(": expected a list of content blocks");
@@ -82,7 +82,7 @@ export function readContent(given: unknown): ReadContent {
   throw new ContentFault(`: ${total} bytes are too many: at most ${LIMITS.contentBytes} in all`, { isTooLarge: true });
 }
 
-/** Of its texts that may be long. */
+/** Returns the length of the block's texts that may be long. */
 function writtenLength({ text = "", source, content }: ContentBlock): number {
   const data = isRecord(source) && source["type"] === "text" ? source["data"] : "";
   const inner = Array.isArray(content) ? (content as readonly ContentBlock[]) : [];
@@ -112,10 +112,10 @@ function readMedia(kind: "image" | "document", data: string | { readonly base64:
   return { id: createId(), mediaType: type.mediaType, bytes: read };
 }
 
-/** The place and what was expected there, without the value: it may be as large as it likes. */
+/** Returns the place and what was expected there, without the value, which may be of any size. */
 function firstIssue(issues: readonly z.core.$ZodIssue[]): string {
   const [issue] = issues;
-  // The form that comes nearest is the last one: of a document, the bytes.
+  // The last alternative is the closest one: for a document, the bytes.
   if (issue?.code === "invalid_union" && issue.errors.length > 0) {
     const inner = firstIssue(issue.errors.at(-1) ?? []);
     return issue.path.map((key) => `.${String(key)}`).join("") + inner;

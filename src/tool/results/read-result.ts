@@ -8,13 +8,13 @@ import { failure, resultText, success, toResultMap } from "../outcome.ts";
 import { readBounded } from "./read-bounded.ts";
 import { ContentFault, readContent } from "./read-content.ts";
 
-/** The outcome of a call whose tool has returned, with the bytes that the outcome's content names. */
+/** The outcome of a call whose tool has returned, with the media that its content refers to. */
 export interface ReadResult {
   readonly outcome: Outcome;
   readonly media: readonly Media[];
 }
 
-/** Stands for a result that was found unusable in the thread of its tool, and that was left there. */
+/** Replaces a result that was found unusable in the tool's thread and was not sent. */
 export class UnusableResult {
   readonly outcome: Outcome;
 
@@ -23,7 +23,7 @@ export class UnusableResult {
   }
 }
 
-/** What a tool of ours returned. Never throws: a result that cannot be used is a failure that says why. */
+/** Reads what one of our tools returned. Never throws: an unusable result becomes a failure that says why. */
 export function readReturned(value: unknown): ReadResult {
   if (value instanceof UnusableResult) return { outcome: value.outcome, media: [] };
   const parts = partsOf(value);
@@ -38,7 +38,10 @@ interface Parts {
   readonly display?: unknown;
 }
 
-/** The parts of a result, from a tool of ours or from a client. The tool has run, whatever is wrong with them. */
+/**
+ * Reads the parts of a result from one of our tools, an MCP server or a client. The tool has run, even if they are
+ * invalid.
+ */
 export function readParts({ result, content, display }: Parts): ReadResult {
   const read = readBounded(result, "result");
   if ("fault" in read) return { outcome: unusable(toFault(read)), media: [] };
@@ -63,7 +66,7 @@ export function readParts({ result, content, display }: Parts): ReadResult {
   }
 }
 
-/** The outcome of a call that a client says has failed, with what the client has found out about it. */
+/** Returns the outcome of a call that a client reports as failed, with the client's diagnostics. */
 export function readFailed(failed: Failure, diagnostics: unknown): Outcome {
   const read = readBounded(diagnostics, "result");
   if ("fault" in read) return { ...failed, errorMessage: `${failed.errorMessage} (left out: ${read.fault})` };
