@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { createTalkArchive } from "../src/session/record/talk-archive.ts";
+import { createConversationArchive } from "../src/session/record/conversation-archive.ts";
 import { restore, type Restored } from "../src/session/restore/restore.ts";
 import type { SessionWriter } from "../src/store/sessions/session-writer.ts";
 import { fillTalk } from "../test/session/restore/fill-talk.ts";
@@ -54,7 +54,10 @@ test(`how soon a worker that joins a room has its session open, after ${SHORT} t
 });
 
 const restored = (writer: SessionWriter): Promise<Restored> =>
-  restore(writer, { archive: createTalkArchive(writer, { model: "m", maxBytes: 20_000 }), resultMaxBytes: 1_000 });
+  restore(writer, {
+    archive: createConversationArchive(writer, { model: "m", maxBytes: 20_000 }),
+    resultMaxBytes: 1_000,
+  });
 
 /** Measures durations in ms. If `act` returns a function, it is called afterwards and not measured. */
 async function timesOf<Of>(rounds: number, each: readonly Of[], act: (of: Of) => Promise<unknown>) {

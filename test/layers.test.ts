@@ -171,7 +171,7 @@ test("no folder of src holds more files than a reader takes in at once", async (
 const FOR_TOOLS = [
   "src/tool/define-tool.ts",
   "src/tool/permission-denied.ts",
-  "src/tool/kill-with-us.ts",
+  "src/tool/process-group-reaper.ts",
   "src/permission/shell/command-deeds.ts",
 ];
 

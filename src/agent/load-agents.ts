@@ -4,7 +4,7 @@ import { AppError } from "../errors/app-error.ts";
 import { describeIssue } from "../lib/checks/describe-issue.ts";
 import { describeImportError } from "../lib/modules/import-error.ts";
 import { findModules } from "../lib/modules/find-modules.ts";
-import type { LoadedBefore } from "../lib/loaded-before.ts";
+import type { PreviousModules } from "../lib/previous-modules.ts";
 import { agentSchema, type AgentSettings } from "./agent-fields.ts";
 import { isAgent } from "./define-agent.ts";
 
@@ -23,7 +23,7 @@ const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
  */
 export async function loadAgents(
   folder: string,
-  before?: LoadedBefore<AgentSettings>,
+  before?: PreviousModules<AgentSettings>,
 ): Promise<ReadonlyMap<string, AgentSettings>> {
   const files = await findModules(folder);
   const agents = new Map<string, AgentSettings>();

@@ -1,6 +1,6 @@
 import { asText } from "../lib/json.ts";
 import { toolResultBlock, toolUseId, type TurnBlock } from "./block.ts";
-import { heardBlocks } from "./heard.ts";
+import { truncateToPlayed } from "./truncate-to-played.ts";
 import { toSteps, UsedIds, type Step } from "./steps.ts";
 import { KnownTools } from "./tool-changes.ts";
 import { shownPart, type InputPart, type TurnRecord } from "./turn-record.ts";
@@ -118,7 +118,7 @@ class HistoryDraft {
   add(turn: TurnRecord, { isOpen, isPaused } = { isOpen: false, isPaused: false }): void {
     this.#turns.push(turn);
     append(this.#messages, "user", turn.input.map(inputBlock).filter(isSayable));
-    const blocks = turn.heard === undefined ? turn.blocks : heardBlocks(turn.blocks, turn.heard);
+    const blocks = turn.heard === undefined ? turn.blocks : truncateToPlayed(turn.blocks, turn.heard);
     let changes = (this.#options.tellsTools && turn.context?.tools) || [];
     const takeChanges = (before: number) => {
       const due = changes.filter((change) => change.before <= before);

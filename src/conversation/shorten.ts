@@ -1,4 +1,4 @@
-import { flatMapGrowing } from "../lib/flat-map-growing.ts";
+import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { mediaIn, toolUseId, type TurnBlock } from "./block.ts";
 import { contentText, mediaOf, type MediaSource } from "./content.ts";
 import { byteLength, isBefore } from "./shown-context.ts";
@@ -73,7 +73,7 @@ interface Place {
 const bytesOf = (media: readonly Place[]) => media.reduce((sum, { size }) => sum + size, 0);
 
 /** A running turn is a new object each time, so it is never served from the cache. */
-const mediaPlaces = flatMapGrowing(({ position, input, blocks }: Shown): readonly Place[] => {
+const mediaPlaces = incrementalFlatMap(({ position, input, blocks }: Shown): readonly Place[] => {
   const at = (sequence: number, media: readonly MediaSource[]) =>
     media.map(({ size }) => ({ size, place: { position, sequence } }));
   const said = input.flatMap((part) => (part.type === "attachment" ? (mediaOf(part.block) ?? []) : []));

@@ -1,6 +1,6 @@
 import type { TurnBlock } from "./block.ts";
 import { asBlocks, mediaTokens } from "./content.ts";
-import { flatMapGrowing } from "../lib/flat-map-growing.ts";
+import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { shownPart, type BlockPlace, type InputPart, type ToolChange, type TurnRecord } from "./turn-record.ts";
 
 export const START: BlockPlace = { position: 0, sequence: 0 };
@@ -48,7 +48,7 @@ export function turnsBytes(turns: readonly TurnRecord[]): number {
   return remembered(turns, () => bytesOfEach(turns).reduce((sum, bytes) => sum + bytes, 0));
 }
 
-const bytesOfEach = flatMapGrowing((turn: TurnRecord) => [turnBytes(turn)]);
+const bytesOfEach = incrementalFlatMap((turn: TurnRecord) => [turnBytes(turn)]);
 
 /** Returns the part of `turnBytes` that is spent on announcing added and removed tools. */
 export function toldBytes({ context }: TurnRecord): number {

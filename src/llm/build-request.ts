@@ -1,6 +1,6 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
 import type { HistoryMessage } from "../conversation/history.ts";
-import { flatMapGrowing } from "../lib/flat-map-growing.ts";
+import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { asText, type JsonObject } from "../lib/json.ts";
 import { toMessages, type MediaData } from "./to-messages.ts";
 
@@ -107,7 +107,7 @@ function toStandIns(messages: readonly Anthropic.MessageParam[]): JsonObject[] {
   return [...names].toSorted().map((name) => toApiTool({ name, description: "No longer available.", inputSchema }));
 }
 
-const usedTools = flatMapGrowing(({ content }: Anthropic.MessageParam) =>
+const usedTools = incrementalFlatMap(({ content }: Anthropic.MessageParam) =>
   typeof content === "string" ? [] : content.flatMap((block) => (block.type === "tool_use" ? block.name : [])),
 );
 

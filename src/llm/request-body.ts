@@ -1,4 +1,4 @@
-import { sameBeginning } from "../lib/flat-map-growing.ts";
+import { sameBeginning } from "../lib/incremental-flat-map.ts";
 import type { ModelRequest } from "./build-request.ts";
 
 type Messages = ModelRequest["messages"];

@@ -2,7 +2,7 @@ import type { Anthropic } from "@anthropic-ai/sdk";
 import { mediaIn } from "../conversation/block.ts";
 import { asBlocks, mediaOf, mediaText, type ContentBlock } from "../conversation/content.ts";
 import type { HistoryBlock, HistoryMessage } from "../conversation/history.ts";
-import { flatMapGrowing } from "../lib/flat-map-growing.ts";
+import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import { toToolName } from "../protocol/limits.ts";
 
@@ -22,7 +22,7 @@ export function toMessages(
 }
 
 const NO_MEDIA: MediaData = new Map();
-const toMessagesWithoutMedia = flatMapGrowing((message: HistoryMessage) => toMessage(message, NO_MEDIA));
+const toMessagesWithoutMedia = incrementalFlatMap((message: HistoryMessage) => toMessage(message, NO_MEDIA));
 
 function toMessage(message: HistoryMessage, media: MediaData): readonly Anthropic.MessageParam[] {
   const known = messagesWithoutMedia.get(message);

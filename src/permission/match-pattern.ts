@@ -10,7 +10,7 @@ import {
   type Place,
   type Reading,
 } from "../lib/glob.ts";
-import { keepNewest } from "../lib/keep-newest.ts";
+import { evictOldest } from "../lib/evict-oldest.ts";
 
 const REMEMBERED = 1_000;
 
@@ -148,7 +148,7 @@ function runsOf(pattern: string): string[] {
 
 function remember(key: string, pattern: CompiledPattern): CompiledPattern {
   compiled.set(key, pattern);
-  keepNewest(compiled, REMEMBERED);
+  evictOldest(compiled, REMEMBERED);
   return pattern;
 }
 

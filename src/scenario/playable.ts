@@ -6,7 +6,7 @@ import { arrivalOf } from "../session/agent/greetings.ts";
 export const TEST_IDENTITY = "tester";
 
 /** Returns why a stored turn cannot be replayed in a test, or `undefined` if it can. */
-export function whyNot(turn: TurnRecord): string | undefined {
+export function unreplayableReason(turn: TurnRecord): string | undefined {
   if (turn.state !== "completed") return `it is ${turn.state}, and nothing says at which moment`;
   const isFirstGreeting = turn.position === 1 && isGreeting(turn);
   if (turn.parentMessageId === null && !isFirstGreeting) return "it began by itself";

@@ -5,7 +5,7 @@ import { endOfBudget } from "../store/turns/end-of-budget.ts";
 import { loadBlockTimes, loadRecordedCalls, type StoredCall } from "../store/turns/load-recorded-calls.ts";
 import { loadTurns } from "../store/turns/load-turns.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
-import { asPlayed, whyNot } from "./playable.ts";
+import { asPlayed, unreplayableReason } from "./playable.ts";
 import { createRedact } from "./redact.ts";
 import { toScenario } from "./to-scenario.ts";
 
@@ -61,5 +61,5 @@ function whyNotScripted(turn: TurnRecord, calls: readonly StoredCall[]): string 
   if (turn.blocks.some(({ blockType }) => blockType === "server_tool_use")) return "Anthropic ran a tool in it";
   const own = calls.filter(({ position }) => position === turn.position);
   if (own.some(({ detail }) => detail !== "full")) return "a tool in it shows no details";
-  return whyNot(turn);
+  return unreplayableReason(turn);
 }

@@ -1,9 +1,9 @@
 import { hostname } from "node:os";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { CallEnd, type CallLine } from "./agent/call-end.ts";
-import { ofAgent } from "./agent/of-agent.ts";
-import type { KnownMemories } from "./memory/known-memories.ts";
-import { ToldMemories } from "./memory/told-memories.ts";
+import { followCurrentAgent } from "./agent/follow-current-agent.ts";
+import type { MemorySnapshots } from "./memory/memory-snapshots.ts";
+import { MemoryPrompt } from "./memory/memory-prompt.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -34,7 +34,7 @@ export interface SessionWorld extends Pick<
   readonly conversationId: string;
   readonly store: SessionStore;
   /** @defaultValue no memories */
-  readonly memories?: Pick<KnownMemories, "of" | "read"> | undefined;
+  readonly memories?: Pick<MemorySnapshots, "of" | "read"> | undefined;
   readonly link: Pick<RoomLink, "publish" | "openTranscription">;
   /** @defaultValue the call cannot be ended, and agents have no call tools */
   readonly line?: CallLine | undefined;
@@ -54,7 +54,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
   const { sessionId, conversationId, store, agents, link, line, logger, memories } = world;
   const { recorder, archive, restored, stanzas, sentBefore } = store;
   const callEnd = line && new CallEnd(line, logger);
-  const { policy, serverTools, liveTools } = ofAgent(world, {
+  const { policy, serverTools, liveTools } = followCurrentAgent(world, {
     line,
     callEnd,
     setLanguage: async (identity, language) => {
@@ -107,7 +107,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     outbox,
     recorder,
     spending,
-    memories: memories && new ToldMemories(memories),
+    memories: memories && new MemoryPrompt(memories),
     permissionStore: store.permissions,
     restored,
     archive,

@@ -3,7 +3,7 @@ import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { agentIdentity } from "../protocol/conversation-id.ts";
 import type { Sql } from "../store/database/pool.ts";
-import { beginAnew } from "../store/sessions/begin-anew.ts";
+import { startNewSession } from "../store/sessions/start-new-session.ts";
 import { claimSession, findLease, releaseLease } from "../store/sessions/leases.ts";
 import type { SessionRoom } from "../store/sessions/session-rooms.ts";
 import type { SessionRecord } from "../store/sessions/sessions.ts";
@@ -117,7 +117,7 @@ async function leaveBehind(
     throw error;
   }
   const claimedAt = performance.now();
-  const anew = await beginAnew(writer, { sessionId: createId(), roomSid, owner, leaseMs, isTold });
+  const anew = await startNewSession(writer, { sessionId: createId(), roomSid, owner, leaseMs, isTold });
   if (!anew) return undefined;
   logger.info({ earlierSession: earlier.id }, "new session for a later room of the same name");
   return { ...toRoomSession(options, anew.session, claimedAt), ended: anew.ended };

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { SessionWriter } from "../store/sessions/session-writer.ts";
 import { keepFirstAgent, keepLanguage, keepSessionAgent, loadLanguages } from "../store/sessions/sessions.ts";
 import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
-import { behindRecord } from "./events/behind-record.ts";
+import { publishAfterStored } from "./events/publish-after-stored.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
 import { createPermissionStore, type PermissionEvents } from "./permission/permission-store.ts";
 import { restore } from "./restore/restore.ts";
@@ -13,7 +13,7 @@ import { CountedLog } from "./wire/counted-log.ts";
 import { StanzaCounter } from "./wire/outbox.ts";
 import { Recorder } from "./record/recorder.ts";
 import type { SessionLease } from "./record/session-lease.ts";
-import { createTalkArchive } from "./record/talk-archive.ts";
+import { createConversationArchive } from "./record/conversation-archive.ts";
 
 /** An average for text. Estimates the tokens of turns stored by older versions, which did not count them. */
 const BYTES_A_TOKEN = 3;
@@ -38,7 +38,7 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
   const writer: SessionWriter = lease.writer;
   const { sql } = writer;
   const { sessionId } = writer.lease;
-  const archive = createTalkArchive(writer, {
+  const archive = createConversationArchive(writer, {
     model: policy.model,
     maxBytes: policy.context.budgetTokens * BYTES_A_TOKEN,
   });
@@ -64,7 +64,7 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
     keepLanguage: (identity, language) => keepLanguage(writer, { identity, language }),
     keepFirstAgent: async (served) => roomSid && (await keepFirstAgent(writer, { ...served, roomSid })),
     keepAgent: async (agent) => roomSid && (await keepSessionAgent(writer, { agent, roomSid })),
-    watchers: [behindRecord(publish, recorder)],
+    watchers: [publishAfterStored(publish, recorder)],
     close: async () => {
       unkept.close();
       await trimStanzas(writer, { last: stanzas.last }).catch(() => {});

@@ -3,7 +3,7 @@ import type { ServerTool } from "../tool/server-tool.ts";
 import type { SessionEvent } from "./events/session-event.ts";
 import type { Peers } from "./peers/peers.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { TalkArchive } from "./record/talk-archive.ts";
+import type { ConversationArchive } from "./record/conversation-archive.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { VoicePort } from "./room/voice-port.ts";
 import type { SessionPolicy } from "./session-policy.ts";
@@ -26,7 +26,7 @@ export interface SessionCore {
   /** Undefined in a session without speech. Silent while no participant listens. */
   readonly voice: VoicePort | undefined;
   readonly recorder: Recorder;
-  readonly archive: TalkArchive;
+  readonly archive: ConversationArchive;
   readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
   /** Notifies the session's watchers. */

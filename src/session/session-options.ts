@@ -1,9 +1,9 @@
 import type { LiveTools } from "../tool/server-tool.ts";
 import type { CallEnd } from "./agent/call-end.ts";
 import type { SessionAgents } from "./agent/session-agents.ts";
-import type { NotesModel } from "./context/summariser.ts";
+import type { SummaryModel } from "./context/summarizer.ts";
 import type { SessionWatcher } from "./events/session-event.ts";
-import type { ToldMemories } from "./memory/told-memories.ts";
+import type { MemoryPrompt } from "./memory/memory-prompt.ts";
 import type { PermissionStore } from "./permission/permission-store.ts";
 import type { Restored } from "./restore/restore.ts";
 import type { VoicePort } from "./room/voice-port.ts";
@@ -26,10 +26,10 @@ export interface SessionOptions extends Pick<SessionCore, Core>, Partial<Pick<Se
   /** @defaultValue tokens cannot be counted by the API */
   readonly countTokens?: CountTokens | undefined;
   /** Summarizes older turns. @defaultValue no summaries are written */
-  readonly notesModel?: NotesModel | undefined;
+  readonly notesModel?: SummaryModel | undefined;
   readonly spending: Pick<Spending, "isWarningDue" | "limited">;
   /** @defaultValue no memories */
-  readonly memories?: ToldMemories | undefined;
+  readonly memories?: MemoryPrompt | undefined;
   readonly permissionStore: PermissionStore;
   /** Undefined in a session without speech. */
   readonly voice?: VoicePort | undefined;

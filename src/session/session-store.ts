@@ -2,7 +2,7 @@ import type { SessionAgent } from "../store/sessions/sessions.ts";
 import type { SessionWatcher } from "./events/session-event.ts";
 import type { PermissionStore } from "./permission/permission-store.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { TalkArchive } from "./record/talk-archive.ts";
+import type { ConversationArchive } from "./record/conversation-archive.ts";
 import type { Restored } from "./restore/restore.ts";
 import type { SpendingStore } from "./spending/spending-store.ts";
 import type { StanzaCounter } from "./wire/outbox.ts";
@@ -10,7 +10,7 @@ import type { StanzaCounter } from "./wire/outbox.ts";
 /** Stores what must outlive a session, and holds what was restored when it was opened. */
 export interface SessionStore {
   readonly recorder: Recorder;
-  readonly archive: TalkArchive;
+  readonly archive: ConversationArchive;
   readonly permissions: PermissionStore;
   readonly spending: SpendingStore;
   readonly stanzas: StanzaCounter;

@@ -5,19 +5,19 @@ import type { Configurations } from "./peers/configurations.ts";
 import type { PermissionDesk } from "./permission/permission-desk.ts";
 import type { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
-import { Summariser, type NotesModel } from "./context/summariser.ts";
+import { Summarizer, type SummaryModel } from "./context/summarizer.ts";
 import { phrasesFor } from "./answer/phrases.ts";
-import type { ToldMemories } from "./memory/told-memories.ts";
+import type { MemoryPrompt } from "./memory/memory-prompt.ts";
 import type { Spending } from "./spending/spending.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { abortable } from "../lib/abortable.ts";
 import { createId } from "../lib/id.ts";
-import { ShownTalk, type Window } from "../turn/shown-talk.ts";
+import { ContextWindow, type Window } from "../turn/context-window.ts";
 import { LateOutcomes } from "./turns/late-outcomes.ts";
 import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 import { withOpening, withOutcomes, type LateOutcome } from "./turns/outcome-turn.ts";
-import { wordsOf } from "./turns/own-words.ts";
-import { PassingOver } from "./turns/passing-over.ts";
+import { wordsOf } from "./turns/fixed-answer.ts";
+import { TurnYielder } from "./turns/turn-yielder.ts";
 import { createTurn } from "./turns/create-turn.ts";
 import { logTurnEnd } from "./turns/log-turn-end.ts";
 import { runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
@@ -37,12 +37,12 @@ interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
   /** Summarizes older turns. @defaultValue no summaries are written */
-  readonly notesModel?: NotesModel | undefined;
+  readonly notesModel?: SummaryModel | undefined;
   readonly calls: SessionCalls;
   /** The parts of the session that ask participants in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
-  readonly memories?: ToldMemories | undefined;
+  readonly memories?: MemoryPrompt | undefined;
   readonly media: Pick<SessionMedia, "of">;
   readonly spending: Pick<Spending, "isWarningDue" | "limited">;
 }
@@ -59,12 +59,12 @@ export class SessionTurns {
   );
   readonly #lateOutcomes: LateOutcomes;
   readonly #speakers: Speakers | undefined;
-  #shown: ShownTalk;
-  readonly #summariser: Summariser | undefined;
+  #shown: ContextWindow;
+  readonly #summariser: Summarizer | undefined;
   readonly #model: ModelCalls;
   /** When the last turn ended, by `performance.now()`. */
   #lastEnd = performance.now();
-  readonly #passing: PassingOver;
+  readonly #passing: TurnYielder;
   /** The position of the newest turn, including replaced ones. */
   #lastPosition: number;
   /** The turn being answered or spoken, with its id and the ids of its messages: a ControlStop may name any of them. */
@@ -73,12 +73,12 @@ export class SessionTurns {
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
     const { notesModel: model, logger, policy, agents, peers, voice, archive } = options;
-    this.#summariser = model && new Summariser({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
+    this.#summariser = model && new Summarizer({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
     this.#model = new ModelCalls(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });
     this.#lastPosition = restored.lastPosition;
-    this.#passing = new PassingOver({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
+    this.#passing = new TurnYielder({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
     this.#lateOutcomes = new LateOutcomes({
       isPause: () => this.#queue.isOpen && !peers.isEmpty,
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
@@ -106,7 +106,7 @@ export class SessionTurns {
     const interruptsNow = interrupts || this.#options.policy.onNewMessage === "interrupt";
     if (interruptsNow && !this.#options.calls.isBlocking) this.#queue.abort("interrupted");
     this.#queue.add(turn);
-    this.passOver();
+    this.yieldIfBlocking();
   }
 
   /**
@@ -136,7 +136,7 @@ export class SessionTurns {
   }
 
   /** Call it whenever the running turn may have begun to hold up other participants' turns. */
-  passOver(): void {
+  yieldIfBlocking(): void {
     this.#passing.check();
   }
 
@@ -261,9 +261,9 @@ export class SessionTurns {
     return wordsOf(told) ? told : withOutcomes(told, this.#lateOutcomes.take(begin.participant));
   }
 
-  #showing(window: Window): ShownTalk {
+  #showing(window: Window): ContextWindow {
     const { policy, peers, recorder } = this.#options;
-    return new ShownTalk(window, policy.context, {
+    return new ContextWindow(window, policy.context, {
       languageOf: (identity) => peers.get(identity)?.language,
       onLeftOut: (summary) => recorder.keepSummary(summary),
     });

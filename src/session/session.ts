@@ -14,7 +14,7 @@ import { Peers } from "./peers/peers.ts";
 import { PermissionDesk } from "./permission/permission-desk.ts";
 import { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
-import { forListeners } from "./peers/for-listeners.ts";
+import { speakOnlyToListeners } from "./peers/speak-only-to-listeners.ts";
 import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
 import type { SessionCore } from "./session-core.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -54,7 +54,7 @@ export class Session {
       peers,
       outbox,
       link,
-      voice: options.voice && forListeners(options.voice, peers, logger),
+      voice: options.voice && speakOnlyToListeners(options.voice, peers, logger),
       recorder,
       archive,
       telemetry,
@@ -237,7 +237,7 @@ export class Session {
 
   #tell(event: SessionEvent): void {
     // After these events, the turn may be waiting only for permissions, or only for its own participant's device.
-    if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.passOver();
+    if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.yieldIfBlocking();
     tellWatchers(this.#watchers, event, this.#core.logger);
   }
 }

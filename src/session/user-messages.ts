@@ -12,7 +12,7 @@ import type { Transcript } from "./room/voice-port.ts";
 import type { NewTurn } from "./turns/turn-queue.ts";
 import type { Outbox } from "./wire/outbox.ts";
 import type { Admission } from "./inbox/admission.ts";
-import { TakenMessages, type Said } from "./inbox/said.ts";
+import { HandledMessages, type Said } from "./inbox/user-input.ts";
 
 interface UserMessagesOptions {
   /** The ids of messages that were already handled. */
@@ -39,11 +39,11 @@ interface More extends Pick<NewTurn, "meta" | "isLeft" | "spoken"> {
 /** Handles what participants type and say: each message begins a turn or answers a question. */
 export class UserMessages {
   readonly #options: UserMessagesOptions;
-  readonly #taken: TakenMessages;
+  readonly #taken: HandledMessages;
 
   constructor(options: UserMessagesOptions) {
     this.#options = options;
-    this.#taken = new TakenMessages(options.messageIds);
+    this.#taken = new HandledMessages(options.messageIds);
   }
 
   /** Marks the message of this id as handled, because it already has a turn. */

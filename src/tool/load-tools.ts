@@ -5,7 +5,7 @@ import { AppError } from "../errors/app-error.ts";
 import { didYouMean } from "../lib/checks/did-you-mean.ts";
 import { describeImportError } from "../lib/modules/import-error.ts";
 import { findModules } from "../lib/modules/find-modules.ts";
-import type { LoadedBefore } from "../lib/loaded-before.ts";
+import type { PreviousModules } from "../lib/previous-modules.ts";
 import { TOOL_NAME } from "../protocol/limits.ts";
 import { isTool, type Tool } from "./define-tool.ts";
 import { runIsolated } from "./isolated-run.ts";
@@ -25,7 +25,7 @@ type Settings = Readonly<Record<string, unknown>>;
 export async function loadTools(
   folder: string,
   settings: Settings = {},
-  before?: LoadedBefore<ServerTool>,
+  before?: PreviousModules<ServerTool>,
 ): Promise<ReadonlyMap<string, ServerTool>> {
   if (!(await isFolder(folder))) throw new AppError("invalid_config", `toolsFolder: there is no folder ${folder}`);
   const files = await findModules(folder);

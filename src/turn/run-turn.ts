@@ -4,12 +4,12 @@ import { UsedIds } from "../conversation/steps.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
 import type { ShownContext, ToldTool, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
-import { flatMapGrowing } from "../lib/flat-map-growing.ts";
+import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { asText, isRecord } from "../lib/json.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepUses, type ToolRunner } from "./answer-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
-import type { ShownTalk } from "./shown-talk.ts";
+import type { ContextWindow } from "./context-window.ts";
 import type { Others } from "./token-gauge.ts";
 import { TurnDraft, type BlockRecord } from "./turn-draft.ts";
 import type { TurnEnd, TurnEvent } from "./turn-event.ts";
@@ -51,7 +51,7 @@ const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly 
  * use has its result. The caller must make the last blocks durable.
  */
 export async function* runTurn(
-  turns: { readonly shown: ShownTalk; readonly turn: TurnRecord },
+  turns: { readonly shown: ContextWindow; readonly turn: TurnRecord },
   deps: TurnDependencies,
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, void> {
@@ -73,7 +73,7 @@ interface Progress {
 }
 
 async function* runSteps(
-  { shown, turn }: { readonly shown: ShownTalk; readonly turn: TurnRecord },
+  { shown, turn }: { readonly shown: ContextWindow; readonly turn: TurnRecord },
   { deps, progress }: { readonly deps: TurnDependencies; readonly progress: Progress },
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, void> {
@@ -239,4 +239,4 @@ function idsOf(shown: readonly TurnRecord[], turn: TurnRecord): UsedIds {
 
 const usesIn = ({ blocks }: TurnRecord) =>
   blocks.filter(({ blockType }) => blockType === "tool_use").map((block) => toolUseId(block) ?? "");
-const usesOf = flatMapGrowing(usesIn);
+const usesOf = incrementalFlatMap(usesIn);

@@ -7,9 +7,9 @@ import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voi
 import { AgentAudio } from "./speak/agent-audio.ts";
 import { AnswerSpeech } from "./speak/answer-speech.ts";
 import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
-import { LimitedRecogniser } from "./listen/limited-recogniser.ts";
+import { LimitedRecognizer } from "./listen/limited-recognizer.ts";
 import { Microphones } from "./listen/microphones.ts";
-import { Misheard } from "./listen/misheard.ts";
+import { UnrecognizedSpeech } from "./listen/unrecognized-speech.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";
 import { PreparedSynthesizer } from "./speak/prepared-synthesizer.ts";
 import type { Synthesizer } from "./providers/synthesizer.ts";
@@ -54,7 +54,7 @@ export class RoomVoice implements VoicePort {
    */
   readonly #speakers: SpeakerStreams | undefined;
   readonly #mouth: PreparedSynthesizer | undefined;
-  readonly #misheard = new Misheard(() => this.#sayNotUnderstood());
+  readonly #misheard = new UnrecognizedSpeech(() => this.#sayNotUnderstood());
   #started: Promise<void> | undefined;
   #session: AudioSession | undefined;
   #speaker: string | undefined;
@@ -78,7 +78,7 @@ export class RoomVoice implements VoicePort {
     this.#microphones =
       ears &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isHearing });
-    this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecogniser(ears, this.#misheard) : ears;
+    this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecognizer(ears, this.#misheard) : ears;
     this.#speakers = ears?.capabilities.streaming ? new SpeakerStreams() : undefined;
     const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });

@@ -12,7 +12,7 @@ import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { fetchSpeech, missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
-import { createUnseenEnds } from "./hooks/unseen-ends.ts";
+import { createAbandonedSessions } from "./hooks/abandoned-sessions.ts";
 import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
@@ -103,7 +103,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(source);
   const { sql } = source;
   const { webhook } = config;
-  const unseenEnds = createUnseenEnds({
+  const unseenEnds = createAbandonedSessions({
     sql,
     logger,
     telemetry,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../errors/app-error.ts";
-import { type DatabaseWays, findDatabaseWays } from "../store/database/database-ways.ts";
+import { type DatabaseEndpoints, findDatabaseEndpoints } from "../store/database/database-endpoints.ts";
 import { type MigrationStatus, migrate } from "../store/database/migrate.ts";
 import { databasePlace } from "./settings/database-url.ts";
 import type { TellProgress } from "./services/service.ts";
@@ -25,9 +25,9 @@ interface Addresses {
 export async function prepareDatabase(
   { databaseUrl, directUrl }: Addresses,
   options: WaitOptions,
-): Promise<MigrationStatus & DatabaseWays> {
+): Promise<MigrationStatus & DatabaseEndpoints> {
   const status = await migrateWhenThere(directUrl ?? databaseUrl, options);
-  const ways = await whenThere(databaseUrl, () => findDatabaseWays(databaseUrl, directUrl), options);
+  const ways = await whenThere(databaseUrl, () => findDatabaseEndpoints(databaseUrl, directUrl), options);
   return { ...status, ...ways };
 }
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { ShownTalk } from "../../src/turn/shown-talk.ts";
+import { ContextWindow } from "../../src/turn/context-window.ts";
 import { createOpenStream } from "../../src/session/model/open-stream.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { StepRequest } from "../../src/turn/run-step.ts";
@@ -88,7 +88,7 @@ test("the events of a failed tool are what such a turn yields", async () => {
   };
 
   const events: string[] = [];
-  const shown = new ShownTalk({ turns: [], context: undefined }, { budgetTokens: 30_000, hardTokens: 120_000 });
+  const shown = new ContextWindow({ turns: [], context: undefined }, { budgetTokens: 30_000, hardTokens: 120_000 });
   for await (const event of runTurn({ shown, turn }, dependencies, new AbortController().signal)) {
     const line = describe(event);
     if (line !== events.at(-1)) events.push(line);

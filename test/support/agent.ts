@@ -6,7 +6,7 @@ import { inject } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { createModel } from "../../src/llm/stream-message.ts";
-import { createNotesModel } from "../../src/session/context/summariser.ts";
+import { createSummaryModel } from "../../src/session/context/summarizer.ts";
 import { betasOf, INLINE_TOOLS } from "../../src/session/model/open-stream.ts";
 import { agentSchema } from "../../src/agent/agent-fields.ts";
 import { hooksOf } from "../../src/agent/hooks.ts";
@@ -223,7 +223,7 @@ export class TestAgent implements AsyncDisposable {
       standardAgent,
       hooksOf: (name) => hooksOf(agent, agents[name]),
       tellsOfEnd,
-      ...(summaryModel !== undefined && { notesModel: createNotesModel(model, summaryModel) }),
+      ...(summaryModel !== undefined && { notesModel: createSummaryModel(model, summaryModel) }),
     });
     this.#session = session;
     this.#leave = async () => {

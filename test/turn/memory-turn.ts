@@ -8,7 +8,7 @@ import type { ToolUse } from "../../src/tool/calls/call-ports.ts";
 import type { ModelAnswer } from "../../src/tool/outcome.ts";
 import type { StepRequest } from "../../src/turn/run-step.ts";
 import { runTurn, type TurnDependencies } from "../../src/turn/run-turn.ts";
-import { ShownTalk } from "../../src/turn/shown-talk.ts";
+import { ContextWindow } from "../../src/turn/context-window.ts";
 import type { TurnEvent } from "../../src/turn/turn-event.ts";
 import { turn } from "../conversation/arbitrary-turns.ts";
 
@@ -152,7 +152,7 @@ export class MemoryTurn {
       countTokens: () => Promise.resolve(undefined),
       ...more,
     };
-    const shown = new ShownTalk({ turns: past, context: undefined }, { budgetTokens: 30_000, hardTokens: 120_000 });
+    const shown = new ContextWindow({ turns: past, context: undefined }, { budgetTokens: 30_000, hardTokens: 120_000 });
     const input = [{ type: "text" as const, text: "Go" }];
     const running = turn(past.length + 1, "running", { input, blocks });
     for await (const event of runTurn({ shown, turn: running }, deps, signal)) {

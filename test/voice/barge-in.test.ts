@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { countLetters } from "../../src/conversation/heard.ts";
+import { countLetters } from "../../src/conversation/truncate-to-played.ts";
 import { abortable } from "../../src/lib/abortable.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { killGroup, KillWithUs } from "../../src/tool/kill-with-us.ts";
+import { killGroup, ProcessGroupReaper } from "../../src/tool/process-group-reaper.ts";
 import { CommandOutput } from "./_output.ts";
 
 /** The only variables of the worker that a command inherits. They contain no key and no address. */
@@ -59,14 +59,14 @@ async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<
   const inherited = Object.fromEntries(
     INHERITED.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
   );
-  const killWithUs = new KillWithUs();
+  const reaper = new ProcessGroupReaper();
   const child = spawn(program, args, {
     cwd,
     env: { ...inherited, TERM: "dumb", ...env },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  killWithUs.watch(child.pid);
+  reaper.watch(child.pid);
   const output = new CommandOutput();
   const ended = Promise.withResolvers<CommandResult>();
   let isTooMuch = false;
@@ -87,7 +87,7 @@ async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<
   child.once("error", (error) => ended.reject(new Error("The command could not be started", { cause: error })));
   child.once("exit", () => {
     killGroup(child.pid, "SIGKILL");
-    killWithUs.end();
+    reaper.end();
     // A process that left the group may still hold the streams open.
     setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
   });

@@ -16,7 +16,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Files that an existing project may already have. They are kept, and the agent works with them. */
-const OF_PROJECT: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
+const SHARED_FILES: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
 
 /** The names of the written files. */
 export interface Written {
@@ -48,7 +48,7 @@ export async function runInit(path: string): Promise<Written> {
     .filter((_, index) => isFile[index])
     .map((source) => ({ source, name: OTHER_NAMES[source] ?? source }));
   const there = files.map(({ name }) => name).filter((name) => existsSync(join(folder, name)));
-  const taken = there.filter((name) => !OF_PROJECT.has(name));
+  const taken = there.filter((name) => !SHARED_FILES.has(name));
   if (taken.length > 0)
     throw new TalkError(`${folder} already has ${taken.join(", ")}. Nothing was written: choose another folder`);
   const missing = files.filter(({ name }) => !there.includes(name));

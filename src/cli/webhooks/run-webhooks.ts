@@ -1,4 +1,4 @@
-import { withoutPreparing } from "../../store/database/database-ways.ts";
+import { withoutPreparing } from "../../store/database/database-endpoints.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { listUndelivered, retryWebhooks } from "../../store/webhooks/webhooks.ts";
 import { TalkError } from "../talk/talk-error.ts";

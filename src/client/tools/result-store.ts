@@ -1,4 +1,4 @@
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import type { ToolResult } from "./run-tool.ts";
 
 const MAX_IDS = 5_000;
@@ -24,7 +24,7 @@ export class ResultStore {
     this.#results.set(result.id, { result, sizeBytes });
     this.#sizeBytes += sizeBytes;
     while (this.#results.size > MAX_RESULTS || this.#sizeBytes > MAX_BYTES) this.#forgetOldest();
-    keepNewest(this.#ids, MAX_IDS);
+    evictOldest(this.#ids, MAX_IDS);
   }
 
   /** Returns `undefined` if the id has no result yet, and an error result if the result was evicted. */

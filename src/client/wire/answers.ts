@@ -1,4 +1,4 @@
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { AnswerEndEvent } from "../client-events.ts";
 
@@ -30,7 +30,7 @@ export class Answers {
   begin({ id, previousId }: MessageBody<"start_answer">): void {
     if (this.#open.has(id) || this.#ended.has(id)) return;
     this.#open.set(id, { id, previousId, sentences: new Map() });
-    keepNewest(this.#open, MAX_OPEN);
+    evictOldest(this.#open, MAX_OPEN);
   }
 
   /** A long sentence is sent as a stream, so it may arrive after the final sentence. */
@@ -55,7 +55,7 @@ export class Answers {
   #end(answer: AnswerEndEvent): void {
     this.#open.delete(answer.id);
     this.#ended.add(answer.id);
-    keepNewest(this.#ended, MAX_OPEN);
+    evictOldest(this.#ended, MAX_OPEN);
     this.#onEnd(answer);
   }
 }

@@ -1,5 +1,5 @@
 import type { AppError } from "../../errors/app-error.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import { decodeTrusted, type Incoming } from "../../protocol/codec/codec.ts";
 import { unpackStanzaId } from "../../protocol/codec/unpack.ts";
 import type { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
@@ -123,7 +123,7 @@ export class IncomingMessages {
     const key = `${stanzaId} ${from}`;
     if (this.#seen.has(key)) return false;
     this.#seen.add(key);
-    keepNewest(this.#seen, REMEMBERED_STANZAS);
+    evictOldest(this.#seen, REMEMBERED_STANZAS);
     this.#lastSeen = Math.max(this.#lastSeen, stanzaId);
     return true;
   }

@@ -1,4 +1,4 @@
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import type { Message, MessageBody, MessageType, SentBy } from "../../protocol/messages/messages.ts";
 import { Answers } from "./answers.ts";
 import type { ParleyEvents } from "../client-events.ts";
@@ -52,7 +52,7 @@ export class WorkerMessages {
       this.#ports.unacknowledged.acknowledge(acknowledgedStanzaId, success),
     tool_use_request: (body, stanzaId, traceparent) => {
       this.#toolNames.set(body.id, body.toolName);
-      keepNewest(this.#toolNames, REMEMBERED_NAMES);
+      evictOldest(this.#toolNames, REMEMBERED_NAMES);
       this.#ports.requests.handle(body, stanzaId, traceparent);
     },
     tool_use_cancel: (body) => this.#ports.requests.cancel(body),

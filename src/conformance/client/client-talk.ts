@@ -15,7 +15,7 @@ import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
 import { grantToken } from "../../livekit/grant-token.ts";
 import { TOPIC } from "../../protocol/limits.ts";
-import { type LivekitServer, RoomEnd } from "../wire/room-end.ts";
+import { type LivekitServer, RoomConnection } from "../wire/room-end.ts";
 import { ClientProgram } from "./client-program.ts";
 
 const CLIENT = "client";
@@ -66,7 +66,7 @@ export class ClientTalk implements AsyncDisposable {
   readonly #options: ClientTalkOptions;
   readonly #cleanup = new Cleanup();
   #program: ClientProgram | undefined;
-  #worker: RoomEnd | undefined;
+  #worker: RoomConnection | undefined;
   #lastStanza = 0;
 
   private constructor(options: ClientTalkOptions) {
@@ -104,7 +104,7 @@ export class ClientTalk implements AsyncDisposable {
     const { livekit } = this.#options;
     const identity = `agent-${createId()}`;
     const token = await grantToken(livekit, { room: this.roomName, identity, kind: "agent" });
-    this.#worker = await RoomEnd.join(livekit.url, token, (arrival) => this.#take(arrival));
+    this.#worker = await RoomConnection.join(livekit.url, token, (arrival) => this.#take(arrival));
   }
 
   /** Makes the worker leave the room without sending anything. */
@@ -118,14 +118,14 @@ export class ClientTalk implements AsyncDisposable {
   }
 
   /** Lets another participant join that is not a worker. It leaves when this room is closed. */
-  async joinStranger(onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomEnd> {
+  async joinStranger(onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomConnection> {
     const { livekit } = this.#options;
     const token = await grantToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
-    return this.#cleanup.use(await RoomEnd.join(livekit.url, token, onArrival));
+    return this.#cleanup.use(await RoomConnection.join(livekit.url, token, onArrival));
   }
 
   /** Waits for at most `withinMs` until the kit's worker knows a participant. */
-  async untilAnnounced({ room: { localParticipant } }: RoomEnd, withinMs: number): Promise<void> {
+  async untilAnnounced({ room: { localParticipant } }: RoomConnection, withinMs: number): Promise<void> {
     const isKnown = () => this.#worker?.room.remoteParticipants.has(localParticipant?.identity ?? "") ?? false;
     const until = performance.now() + withinMs;
     while (!isKnown() && performance.now() < until) await sleep(LOOK_EVERY_MS);

@@ -19,7 +19,7 @@ interface PublishOptions {
 }
 
 /** A participant of a room that sends and receives bytes without interpreting them. */
-export class RoomEnd implements AsyncDisposable {
+export class RoomConnection implements AsyncDisposable {
   readonly room: RtcNode.Room;
   #sending: Promise<void> = Promise.resolve();
 
@@ -27,7 +27,11 @@ export class RoomEnd implements AsyncDisposable {
     this.room = room;
   }
 
-  static async join(url: string, token: string, onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomEnd> {
+  static async join(
+    url: string,
+    token: string,
+    onArrival: (arrival: Arrival) => void = () => {},
+  ): Promise<RoomConnection> {
     const { DataPacketKind, Room, RoomEvent } = await loadRtcNode();
     const room = new Room();
     room.on(RoomEvent.DataReceived, (...[bytes, sender, kind, topic = ""]) => {
@@ -47,7 +51,7 @@ export class RoomEnd implements AsyncDisposable {
       );
     });
     await room.connect(url, token, { autoSubscribe: false, dynacast: false });
-    return new RoomEnd(room);
+    return new RoomConnection(room);
   }
 
   /** Frames are sent in the order of the calls. */

@@ -8,7 +8,7 @@ import { type Arrival, bodiesOf, encodeOwn, type Frame, readFrame, type Way } fr
 import { Inbox } from "../wire/inbox.ts";
 import { pack } from "../wire/pack.ts";
 import { TOPIC } from "../../protocol/limits.ts";
-import { RoomEnd } from "../wire/room-end.ts";
+import { RoomConnection } from "../wire/room-end.ts";
 
 /** What a client needs to join a room. */
 export interface Access {
@@ -39,10 +39,10 @@ export const anyInput = { type: "object" } as const;
 export class KitClient implements AsyncDisposable {
   readonly frames = new Inbox<Frame>();
   readonly #conversationId: string;
-  readonly #end: RoomEnd;
+  readonly #end: RoomConnection;
   #stanza = 0;
 
-  private constructor(end: RoomEnd, conversationId: string) {
+  private constructor(end: RoomConnection, conversationId: string) {
     this.#end = end;
     this.#conversationId = conversationId;
   }
@@ -52,7 +52,7 @@ export class KitClient implements AsyncDisposable {
     const { token, livekitUrl } = await give(room, identity);
     const early: Arrival[] = [];
     let take = (arrival: Arrival): void => void early.push(arrival);
-    const end = await RoomEnd.join(livekitUrl, token, (arrival) => take(arrival));
+    const end = await RoomConnection.join(livekitUrl, token, (arrival) => take(arrival));
     const client = new KitClient(end, conversationIdOfRoom(room));
     take = (arrival) => client.#take(arrival);
     for (const arrival of early) take(arrival);

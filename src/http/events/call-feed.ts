@@ -1,7 +1,7 @@
 import type { Call } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
-import { oncePer } from "../../lib/once-per.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
+import { memoizeByObject } from "../../lib/memoize-by-object.ts";
 import { callAsTold } from "../../session/events/live-event.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import { loadCall, loadCallsNow } from "../../store/calls.ts";
@@ -17,14 +17,14 @@ interface CallFeedOptions {
 }
 
 /** Returns the `tool_state` event for a call, or `undefined` if the call is not shown. */
-export const toToolStateEvent = oncePer((call: Call): SseEvent | undefined => {
+export const toToolStateEvent = memoizeByObject((call: Call): SseEvent | undefined => {
   const { messageId: turnId, revision: sequence } = call;
   const state = toToolCallState(call);
   return state && { event: "tool_state", data: { turnId, sequence, ...state } };
 });
 
 /** Returns a stored call in the state that a live event reports. */
-const toldStates = oncePer((stored: Call) => oncePer((told: JsonObject) => callAsTold(stored, told)));
+const toldStates = memoizeByObject((stored: Call) => memoizeByObject((told: JsonObject) => callAsTold(stored, told)));
 
 const REMEMBERED_CALLS = 1_000;
 
@@ -72,7 +72,7 @@ export class CallFeed {
     if (!event || revision <= (this.#shown.get(id) ?? 0)) return;
     this.#shown.delete(id);
     this.#shown.set(id, revision);
-    keepNewest(this.#shown, REMEMBERED_CALLS);
+    evictOldest(this.#shown, REMEMBERED_CALLS);
     if (call.outcome) this.#open.delete(id);
     else this.#open.add(id);
     await this.#options.send(event);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../lib/json.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import {
   type PermissionRecord,
   loadOpenPermissions,
@@ -64,7 +64,7 @@ export class PermissionFeed {
     if (state === "asked") return;
     this.#asked.delete(id);
     this.#over.add(id);
-    keepNewest(this.#over, REMEMBERED);
+    evictOldest(this.#over, REMEMBERED);
     await send(toReplied(shown));
   }
 }

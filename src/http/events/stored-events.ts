@@ -1,7 +1,7 @@
 import type { TurnBlock } from "../../conversation/block.ts";
 import { contentText } from "../../conversation/content.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
-import { oncePer } from "../../lib/once-per.ts";
+import { memoizeByObject } from "../../lib/memoize-by-object.ts";
 import { shownDelta, toBlockStop, toolOf } from "../../session/events/block-events.ts";
 import type { LiveEvent } from "../../session/events/live-event.ts";
 import type { FollowedTurn, RecordPoint } from "../../store/turns/load-turns-after.ts";
@@ -35,7 +35,7 @@ export function turnStartEvent(turn: FollowedTurn): SseEvent {
   return { event: "turn_start", data };
 }
 
-export const blockStartEvent = oncePer((block: TurnBlock, turn: FollowedTurn): SseEvent => {
+export const blockStartEvent = memoizeByObject((block: TurnBlock, turn: FollowedTurn): SseEvent => {
   const { sequence, blockType } = block;
   return {
     event: "block_start",
@@ -44,13 +44,13 @@ export const blockStartEvent = oncePer((block: TurnBlock, turn: FollowedTurn): S
 });
 
 /** One delta with the whole block, for readers that got no deltas of it. `undefined` if the block has none. */
-export const wholeDeltaEvent = oncePer((block: TurnBlock, turn: FollowedTurn): SseEvent | undefined => {
+export const wholeDeltaEvent = memoizeByObject((block: TurnBlock, turn: FollowedTurn): SseEvent | undefined => {
   const delta = wholeDelta(block);
   if (!delta) return undefined;
   return { event: "block_delta", data: { turnId: turn.messageId, sequence: block.sequence, ...shownDelta(delta) } };
 });
 
-export const blockStopEvent = oncePer((block: TurnBlock, turn: FollowedTurn): SseEvent => {
+export const blockStopEvent = memoizeByObject((block: TurnBlock, turn: FollowedTurn): SseEvent => {
   const { event, ...data } = toBlockStop(turn.messageId, block);
   return { event, id: toEventId({ position: turn.position, sequence: block.sequence }), data };
 });
@@ -90,7 +90,7 @@ function wholeDelta({ blockType, textContent, content }: TurnBlock): JsonObject 
 }
 
 /** Returns the SSE event for a live event that is sent before its block is stored, or that is never stored. */
-export const liveEvent = oncePer(({ event, data }: LiveEvent): SseEvent => {
+export const liveEvent = memoizeByObject(({ event, data }: LiveEvent): SseEvent => {
   if (event !== "block_delta") return { event, data };
   const { delta, ...rest } = data;
   return { event, data: { ...rest, ...(isRecord(delta) && shownDelta(delta as JsonObject)) } };

@@ -1,7 +1,7 @@
 import type { Call } from "../../conversation/call.ts";
 import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { oncePer } from "../../lib/once-per.ts";
+import { memoizeByObject } from "../../lib/memoize-by-object.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
@@ -45,7 +45,7 @@ export function toOpencodeReplied({ id, sessionId, state, isAlways }: Permission
 }
 
 /** Returns a call as a tool part, or `undefined` if it is not shown. */
-export const toPartUpdated = oncePer((call: Call, sessionID: string): SseEvent | undefined => {
+export const toPartUpdated = memoizeByObject((call: Call, sessionID: string): SseEvent | undefined => {
   const state = toToolPartState(call);
   if (!state) return undefined;
   const { id, messageId: messageID, toolName: tool } = call;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { oncePer } from "../../lib/once-per.ts";
+import { memoizeByObject } from "../../lib/memoize-by-object.ts";
 import type { LoopShare } from "./loop-share.ts";
 
 export interface SseEvent {
@@ -26,7 +26,7 @@ export interface SseTimes {
 }
 
 /** Encodes an event once for all streams that send it. JSON has no line breaks, so the data is one line. */
-const encode = oncePer(({ event, id, data }: SseEvent) => {
+const encode = memoizeByObject(({ event, id, data }: SseEvent) => {
   const head = `${id === undefined ? "" : `id: ${id}\n`}${event === undefined ? "" : `event: ${event}\n`}`;
   return Buffer.from(`${head}data: ${JSON.stringify(data)}\n\n`);
 });

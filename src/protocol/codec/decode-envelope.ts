@@ -4,7 +4,7 @@ import { checkPacket } from "./check-packet.ts";
 import { type Incoming, readEnvelope, readParts, toMalformed } from "./codec.ts";
 import { peekEnvelope } from "./peek.ts";
 import { rememberKeys } from "./remember-keys.ts";
-import { nameUnreadable, unpackToolsApart } from "./tools-apart.ts";
+import { nameUnreadable, unpackToolsIndividually } from "./unpack-tools-individually.ts";
 import { unpack } from "./unpack.ts";
 
 /**
@@ -18,7 +18,7 @@ export function decodeEnvelope(bytes: Uint8Array): Incoming {
     return readEnvelope(unpackPacket(bytes));
   } catch (error) {
     // An invalid tool in a Configuration must not make the other tools unusable.
-    const apart = error instanceof MalformedMessageError ? undefined : unpackToolsApart(bytes, unpackPacket);
+    const apart = error instanceof MalformedMessageError ? undefined : unpackToolsIndividually(bytes, unpackPacket);
     if (!apart) throw toRefusal(error, bytes);
     const incoming = readEnvelope(apart.root);
     if (!("message" in incoming) || incoming.message.type !== "configuration") return incoming;

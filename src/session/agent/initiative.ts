@@ -2,13 +2,13 @@ import type { IdleStep } from "../../agent/agent-fields.ts";
 import type { Peers } from "../peers/peers.ts";
 import { endsTurn, type SessionEvent } from "../events/session-event.ts";
 import type { CallEnd } from "./call-end.ts";
-import type { TalkArchive } from "../record/talk-archive.ts";
+import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import { Greetings, type GreetingsOptions } from "./greetings.ts";
 import { Idle } from "./idle.ts";
 
 interface InitiativeOptions extends Pick<GreetingsOptions, "agents" | "begin" | "logger"> {
-  readonly archive: Pick<TalkArchive, "hasTurnsOf">;
+  readonly archive: Pick<ConversationArchive, "hasTurnsOf">;
   readonly peers: Pick<Peers, "isPresent" | "present">;
   readonly voice?: Pick<VoicePort, "untilQuiet"> | undefined;
   /** @defaultValue the agent cannot end calls */

@@ -5,7 +5,7 @@ import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { abortable } from "../../lib/abortable.ts";
 import type { SessionAgent } from "../../store/sessions/sessions.ts";
-import type { KnownMemories } from "../memory/known-memories.ts";
+import type { MemorySnapshots } from "../memory/memory-snapshots.ts";
 import type { CountTokens, OpenStream } from "../model/open-stream.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
@@ -27,7 +27,7 @@ interface SessionAgentsOptions {
   readonly dispatchedTo?: string | undefined;
   readonly lookAt: () => SeenRoom;
   /** @defaultValue no memories */
-  readonly memories?: Pick<KnownMemories, "of" | "read"> | undefined;
+  readonly memories?: Pick<MemorySnapshots, "of" | "read"> | undefined;
   readonly logger: Logger;
   /** Returns milliseconds since the epoch. @defaultValue the system clock */
   readonly now?: () => number;

@@ -1,5 +1,5 @@
 import type { AnswerProgress } from "../../conversation/turn-record.ts";
-import { countLetters, dropLetters } from "../../conversation/heard.ts";
+import { countLetters, dropLetters } from "../../conversation/truncate-to-played.ts";
 import { createId } from "../../lib/id.ts";
 import type { Said } from "../../tool/calls/call-ports.ts";
 import type { Outbox } from "../wire/outbox.ts";

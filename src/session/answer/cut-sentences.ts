@@ -1,4 +1,4 @@
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import { isAbbreviation } from "./abbreviations.ts";
 
 /** Characters that may appear between a sentence's period and the white space: quotes, brackets and Markdown marks. */
@@ -103,7 +103,7 @@ function segmenterFor(language: string | undefined): Intl.Segmenter {
   if (known) return known;
   const made = makeSegmenter(language);
   segmenters.set(language, made);
-  keepNewest(segmenters, MAX_SEGMENTERS);
+  evictOldest(segmenters, MAX_SEGMENTERS);
   return made;
 }
 

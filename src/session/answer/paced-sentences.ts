@@ -1,5 +1,5 @@
 import type { AnswerProgress } from "../../conversation/turn-record.ts";
-import { countLetters } from "../../conversation/heard.ts";
+import { countLetters } from "../../conversation/truncate-to-played.ts";
 
 interface Sentence {
   readonly text: string;

@@ -30,7 +30,7 @@ export class ToolOffer {
     const tools = offeredTools(serverTools, hosts, talk);
     return {
       tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
-      onRefusedTool: (tool, field) => this.#leaveOut(tool, field),
+      onRefusedTool: (tool, field) => this.#summarizeDroppedTurns(tool, field),
     };
   }
 
@@ -41,7 +41,7 @@ export class ToolOffer {
   }
 
   /** Omits a rejected tool from the model's requests until it is announced or listed again. */
-  #leaveOut({ name, inputSchema, owner }: OfferedTool, field: string): void {
+  #summarizeDroppedTurns({ name, inputSchema, owner }: OfferedTool, field: string): void {
     this.#refusedSchemas.add(inputSchema);
     this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");
     const error = new AppError("malformed", `Tool "${name}": the model's API refuses its ${field}`);

@@ -1,6 +1,6 @@
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { type ToolCallState, toToolCallState } from "./tool-call-state.ts";
@@ -54,7 +54,7 @@ export class ToolStates {
     }
     if (!call.outcome || call.detail !== "full") return;
     this.#ended.set(call.id, body);
-    keepNewest(this.#ended, MAX_ENDED);
+    evictOldest(this.#ended, MAX_ENDED);
   }
 
   /** Shows the other clients whose permission a call waits for. The approver itself is shown the question. */

@@ -1,6 +1,6 @@
 import type { EndReason } from "../../conversation/session-end.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { whileAway } from "../../store/database/while-away.ts";
+import { retryWhileUnavailable } from "../../store/database/retry-while-unavailable.ts";
 import { type Begun, beginRoom, endRoom } from "../../store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 
@@ -57,7 +57,7 @@ export class SessionRoom {
     let begun: Begun | undefined;
     const attempt = async () => (begun = await beginRoom(writer, { roomSid, agent, afterPosition, isTold }));
     try {
-      return await whileAway(attempt, { signal: this.#closing.signal });
+      return await retryWhileUnavailable(attempt, { signal: this.#closing.signal });
     } catch (error) {
       // The attempt in progress when the session closed may have succeeded.
       if (begun) return begun;

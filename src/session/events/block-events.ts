@@ -8,7 +8,7 @@ import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import type { Peers } from "../peers/peers.ts";
 import type { Recorder } from "../record/recorder.ts";
-import { behindRecord } from "./behind-record.ts";
+import { publishAfterStored } from "./publish-after-stored.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { SessionWatcher, TurnSpoken } from "./session-event.ts";
 
@@ -39,7 +39,7 @@ export function createBlockEvents({ outbox, peers, recorder }: BlockEventsOption
     const step = { id: createId(), messageId: turn.messageId, sequence: steps, content: textContent ?? "" };
     outbox.post({ type: "reasoning_step", body: step }, { to: peers.withFeature("reasoning_steps") });
   };
-  return behindRecord(show, recorder);
+  return publishAfterStored(show, recorder);
 }
 
 function isReasoning({ blockType, textContent }: TurnBlock): boolean {

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
 import { createId } from "../../lib/id.ts";
 import { isRecord } from "../../lib/json.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import { decodeEnvelope } from "../../protocol/codec/decode-envelope.ts";
 import { peekEnvelope, peekType } from "../../protocol/codec/peek.ts";
 import { MESSAGES } from "../../protocol/messages/messages.ts";
@@ -150,7 +150,7 @@ export class Admission {
 
   #remember(answered: string): void {
     this.#answered.add(answered);
-    keepNewest(this.#answered, REMEMBERED_ANSWERS);
+    evictOldest(this.#answered, REMEMBERED_ANSWERS);
   }
 
   #isFirstAnswer(from: string, bytes: Uint8Array): boolean {

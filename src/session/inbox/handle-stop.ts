@@ -1,7 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { Peer } from "../peers/peer.ts";
-import type { TalkArchive } from "../record/talk-archive.ts";
+import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
 interface StopPorts {
@@ -9,7 +9,7 @@ interface StopPorts {
   readonly turns: { stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean };
   /** Cancels an open call. Returns `false` if no open call has this id. */
   readonly calls: { cancel(callId: string): boolean };
-  readonly archive: Pick<TalkArchive, "has">;
+  readonly archive: Pick<ConversationArchive, "has">;
   readonly outbox: Pick<Outbox, "postError">;
 }
 

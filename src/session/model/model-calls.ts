@@ -1,7 +1,7 @@
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import type { StepRequest } from "../../turn/run-step.ts";
 import type { ContextLimits } from "../../turn/next-call.ts";
-import type { ShownTalk } from "../../turn/shown-talk.ts";
+import type { ContextWindow } from "../../turn/context-window.ts";
 import type { MediaData } from "../../llm/to-messages.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
 import type { VoicePort } from "../room/voice-port.ts";
@@ -63,13 +63,13 @@ interface ModelCallsOptions {
  */
 export class ModelCalls {
   readonly #options: ModelCallsOptions;
-  readonly #shown: () => ShownTalk;
+  readonly #shown: () => ContextWindow;
   readonly #speculations: Speculations | undefined;
   /** Stages 4 to 7. */
   readonly #openStream: OpenStream;
 
   /** @param shown returns the context window */
-  constructor(options: ModelCallsOptions, shown: () => ShownTalk) {
+  constructor(options: ModelCallsOptions, shown: () => ContextWindow) {
     this.#options = options;
     this.#shown = shown;
     const { policy, telemetry, spending, agents, openStream } = options;

@@ -1,4 +1,4 @@
-import { HeldStream } from "../../lib/held-stream.ts";
+import { BufferedStream } from "../../lib/buffered-stream.ts";
 import type { ModelEvent } from "../../llm/model-event.ts";
 import { Speaker } from "../answer/speaker.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
@@ -19,7 +19,7 @@ type Asked = Omit<Parameters<OpenStream>[0], "observe">;
 
 interface Attempt {
   readonly key: string;
-  readonly held: HeldStream<ModelEvent>;
+  readonly held: BufferedStream<ModelEvent>;
   readonly timer: NodeJS.Timeout;
   readonly known: {
     /** Absent until the call has begun. */
@@ -82,7 +82,7 @@ export class Speculations {
       return stream;
     };
     const onEvent = firstSentence(language, (sentence) => (known.unprepare = prepare?.(sentence)));
-    const held = new HeldStream((signal) => openStream({ ...asked, observe }, signal), onEvent);
+    const held = new BufferedStream((signal) => openStream({ ...asked, observe }, signal), onEvent);
     this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
   }
 

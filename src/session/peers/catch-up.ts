@@ -1,7 +1,7 @@
 import { AppError } from "../../errors/app-error.ts";
 import { abortable } from "../../lib/abortable.ts";
 import { postWhole } from "../answer/post-whole.ts";
-import type { TalkArchive } from "../record/talk-archive.ts";
+import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { messageCost } from "./message-budget.ts";
 
@@ -15,7 +15,7 @@ const READ_COST = 10;
 
 interface CatchUpOptions {
   readonly outbox: Outbox;
-  readonly archive: Pick<TalkArchive, "answers">;
+  readonly archive: Pick<ConversationArchive, "answers">;
   /** Called with the cost, in tokens of the client's budget. */
   readonly charge: (cost: number) => void;
 }

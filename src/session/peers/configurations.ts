@@ -9,7 +9,7 @@ import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
 import { type Announcement, compileAnnouncement } from "./announced-tools.ts";
 import { catchUp } from "./catch-up.ts";
 import type { VoicePort } from "../room/voice-port.ts";
-import type { TalkArchive } from "../record/talk-archive.ts";
+import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { Peer } from "./peer.ts";
 import type { Peers } from "./peers.ts";
@@ -28,7 +28,7 @@ interface ConfigurationsOptions {
   /** @defaultValue the session is text only */
   readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
   readonly peers: Pick<Peers, "clients" | "hosts">;
-  readonly archive: Pick<TalkArchive, "answers">;
+  readonly archive: Pick<ConversationArchive, "answers">;
   /** Called when the language that `set_language` chose for a participant no longer applies. */
   readonly onLanguageDropped: (identity: string) => void;
 }

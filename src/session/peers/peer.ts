@@ -1,5 +1,5 @@
 import { LIMITS } from "../../protocol/limits.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import type { AnnouncedTool } from "../../tool/tool-routing.ts";
 import { MessageBudget } from "./message-budget.ts";
 import type { RoomParticipant } from "../room/room-input.ts";
@@ -109,7 +109,7 @@ export class Peer {
   takeStanza(stanzaId: number): boolean {
     if (this.#seenStanzas.has(stanzaId)) return false;
     this.#seenStanzas.add(stanzaId);
-    keepNewest(this.#seenStanzas, REMEMBERED_STANZAS);
+    evictOldest(this.#seenStanzas, REMEMBERED_STANZAS);
     return true;
   }
 
@@ -117,7 +117,7 @@ export class Peer {
   noteStoring(stanzaId: number, storing: Promise<void>): void {
     const all = this.#storing;
     all.set(stanzaId, storing);
-    keepNewest(all, REMEMBERED_STANZAS);
+    evictOldest(all, REMEMBERED_STANZAS);
     storing.then(
       () => all.delete(stanzaId),
       () => {},

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { whileAway } from "../../store/database/while-away.ts";
+import { retryWhileUnavailable } from "../../store/database/retry-while-unavailable.ts";
 import type { PermissionEnd } from "../../store/permissions/ask-permission.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { PermissionStore } from "./permission-store.ts";
@@ -73,7 +73,10 @@ export class OpenPermissions {
     const request = this.#open.get(permissionId);
     try {
       const isStillWanted = () => this.#open.has(permissionId);
-      const record = await whileAway(() => store.close(end), { giveUpAfterMs: GIVE_UP_AFTER_MS, isStillWanted });
+      const record = await retryWhileUnavailable(() => store.close(end), {
+        giveUpAfterMs: GIVE_UP_AFTER_MS,
+        isStillWanted,
+      });
       if (record) this.apply(record);
       // The request was given more time.
       if (record?.state === "asked" && request) return this.#waitOn(request, record);

@@ -4,7 +4,7 @@ import type { TurnBlock } from "../../conversation/block.ts";
 import type { Summary } from "../../conversation/summary.ts";
 import type { AnswerProgress, ShownContext, TurnRecord } from "../../conversation/turn-record.ts";
 import { AppError } from "../../errors/app-error.ts";
-import { whileAway } from "../../store/database/while-away.ts";
+import { retryWhileUnavailable } from "../../store/database/retry-while-unavailable.ts";
 import { cleanJson } from "../../lib/clean-json.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
@@ -123,7 +123,9 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    */
   async keepMessage(message: WaitingMessage): Promise<void> {
     if (this.#begun?.parentMessageId === message.id) return this.#chains.get(this.#begun.turnId);
-    const kept = this.#messages.add(() => whileAway(() => insertWaitingMessage(this.#writer, message), RETRIES));
+    const kept = this.#messages.add(() =>
+      retryWhileUnavailable(() => insertWaitingMessage(this.#writer, message), RETRIES),
+    );
     this.#keeping.set(message.id, kept);
     try {
       await kept;
@@ -306,7 +308,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     const before = Promise.allSettled(this.#chains.values());
     const write = async () => {
       await before;
-      return whileAway(operation, RETRIES);
+      return retryWhileUnavailable(operation, RETRIES);
     };
     return this.#besides.add(write, { signal: this.#closing.signal });
   }
@@ -319,7 +321,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   /** @param after the first write of `key` waits for this promise, and fails if it rejects */
   #write(key: string, operation: () => Promise<void>, after: Promise<void> = Promise.resolve()): void {
     const before = this.#chains.get(key) ?? after;
-    const write = before.then(() => whileAway(operation, RETRIES));
+    const write = before.then(() => retryWhileUnavailable(operation, RETRIES));
     this.#chains.set(key, write);
     write
       .catch((error: AppError) => {

@@ -2,15 +2,15 @@ import { mediaIn } from "../../conversation/block.ts";
 import type { Media } from "../../conversation/content.ts";
 import type { Call } from "../../conversation/call.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
-import { flatMapGrowing } from "../../lib/flat-map-growing.ts";
+import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { MediaData } from "../../llm/to-messages.ts";
 import type { GivenMedia } from "../../store/media.ts";
 import type { Recorder } from "./recorder.ts";
-import type { TalkArchive } from "./talk-archive.ts";
+import type { ConversationArchive } from "./conversation-archive.ts";
 
 interface SessionMediaOptions {
   readonly recorder: Pick<Recorder, "keepMedia">;
-  readonly archive: Pick<TalkArchive, "loadMedia">;
+  readonly archive: Pick<ConversationArchive, "loadMedia">;
 }
 
 /** The bytes of a session's pictures and documents. Caches the media that the model was shown last. */
@@ -69,4 +69,4 @@ export class SessionMedia {
   }
 }
 
-const idsIn = flatMapGrowing(({ blocks }: HistoryMessage) => blocks.flatMap(mediaIn).map(({ id }) => id));
+const idsIn = incrementalFlatMap(({ blocks }: HistoryMessage) => blocks.flatMap(mediaIn).map(({ id }) => id));

@@ -14,9 +14,9 @@ import { loadLastPosition, loadMessageIds } from "../../store/turns/find-turns.t
 import { loadRunningTurns, loadUnspokenTurn } from "../../store/turns/load-turns.ts";
 import { loadWaitingMessages, type WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import { isReceipt } from "../../tool/outcome.ts";
-import type { Window } from "../../turn/shown-talk.ts";
-import { KNOWN_MESSAGES } from "../inbox/said.ts";
-import type { TalkArchive } from "../record/talk-archive.ts";
+import type { Window } from "../../turn/context-window.ts";
+import { KNOWN_MESSAGES } from "../inbox/user-input.ts";
+import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { UnfinishedTurn } from "../turns/turn-queue.ts";
 import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 
@@ -40,7 +40,7 @@ export interface Restored {
 }
 
 interface RestoreOptions {
-  readonly archive: TalkArchive;
+  readonly archive: ConversationArchive;
   /** Size limit of a result that the model sees. */
   readonly resultMaxBytes: number;
 }

@@ -1,9 +1,9 @@
 import PQueue from "p-queue";
 import { AppError, toAppError } from "../../errors/app-error.ts";
-import { whileAway } from "../../store/database/while-away.ts";
+import { retryWhileUnavailable } from "../../store/database/retry-while-unavailable.ts";
 import { addUsage, NO_USAGE, type ModelEvent, type Usage } from "../../llm/model-event.ts";
 import { BUDGET_SCOPES, type BudgetScope, type Spender } from "../../store/spending/spending.ts";
-import type { NotesModel } from "../context/summariser.ts";
+import type { SummaryModel } from "../context/summarizer.ts";
 import type { OpenStream } from "../model/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
 import type { SpendingStore } from "./spending-store.ts";
@@ -72,7 +72,7 @@ export class Spending {
   }
 
   /** Like `limited`, but for the summary model, whose call fails once a budget is used up. */
-  countedNotes({ name, ask }: NotesModel): NotesModel {
+  countedNotes({ name, ask }: SummaryModel): SummaryModel {
     return {
       name,
       ask: (prompt, participant, signal) =>
@@ -188,7 +188,7 @@ export class Spending {
     this.#timer = undefined;
     for (const { participant, usage, ...rest } of this.#waiting.values()) {
       const spending = { ...this.#spender(participant), ...usage, ...rest };
-      const write = () => whileAway(() => store.add(spending), { giveUpAfterMs: GIVE_UP_AFTER_MS });
+      const write = () => retryWhileUnavailable(() => store.add(spending), { giveUpAfterMs: GIVE_UP_AFTER_MS });
       this.#writes.add(write).catch((error: unknown) => onLost(toAppError(error)));
     }
     this.#waiting.clear();

@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../errors/app-error.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { TurnState } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import { ATTR, PARLEY, SPAN } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import { createTelemetry, type Telemetry } from "../../telemetry/telemetry.ts";
@@ -217,6 +217,6 @@ export class SessionTelemetry {
     const span = trace.getSpanContext(of);
     if (!span || !isSpanContextValid(span)) return;
     this.#ended.set(callId, of);
-    keepNewest(this.#ended, REMEMBERED_CALLS);
+    evictOldest(this.#ended, REMEMBERED_CALLS);
   }
 }

@@ -6,7 +6,7 @@ import { type AppError, type ErrorCode, toAppError } from "../../errors/app-erro
 import type { CallTurn, TurnSpeech } from "../../tool/calls/call-ports.ts";
 import { isEndedBy, runTurn, type TurnDependencies } from "../../turn/run-turn.ts";
 import { NO_USAGE } from "../../llm/model-event.ts";
-import type { ShownTalk } from "../../turn/shown-talk.ts";
+import type { ContextWindow } from "../../turn/context-window.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
 import { AnswerOutput } from "../answer/answer-output.ts";
 import { postWhole } from "../answer/post-whole.ts";
@@ -31,7 +31,7 @@ export interface SessionTurnPorts {
   readonly onAnswer: (turn: TurnRecord, answer: Pick<AnswerOutput, "silence">) => void;
   readonly recorder: Recorder;
   /** The context window, without the turns that this one replaces. */
-  readonly shown: ShownTalk;
+  readonly shown: ContextWindow;
   /** The turn's position in the session, counting replaced turns. */
   readonly nextPosition: number;
   /** BCP 47. The language of the participant whose turn it is. */

@@ -1,5 +1,5 @@
 import { saidIn, type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
-import { flatMapGrowing } from "../../lib/flat-map-growing.ts";
+import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 interface SpeakersOptions {
@@ -85,10 +85,10 @@ const EXPLANATION =
 
 const earlierOf = (identity: string) => ` Earlier messages are from ${JSON.stringify(identity)}.`;
 
-const senders = flatMapGrowing(({ parentMessageId, participantIdentity }: TurnRecord) =>
+const senders = incrementalFlatMap(({ parentMessageId, participantIdentity }: TurnRecord) =>
   parentMessageId === null ? [] : [participantIdentity],
 );
-const named = flatMapGrowing((turn: TurnRecord) => (isNamed(turn) ? [turn] : []));
+const named = incrementalFlatMap((turn: TurnRecord) => (isNamed(turn) ? [turn] : []));
 
 function isNamed({ input }: Pick<TurnRecord, "input">): boolean {
   return input.some((part) => part.type === "text" && part.from !== undefined);

@@ -27,7 +27,7 @@ const TIMESTAMP = {
 
 /**
  * Creates a pool. The first query opens a connection. The caller must call `end`. The address may contain parameters
- * (`?sslmode=require`; for `?prepare=false` see `findDatabaseWays`).
+ * (`?sslmode=require`; for `?prepare=false` see `findDatabaseEndpoints`).
  *
  * @throws {AppError} `invalid_config` if `sslmode` is unknown or a certificate named by the address cannot be read
  */

@@ -25,7 +25,7 @@ interface ClaimedSession extends SessionRecord {
   readonly takenFrom: string | null;
   /**
    * Whether the session belongs to an earlier LiveKit room of the same name. If so, this room begins a new session
-   * (`beginAnew`).
+   * (`startNewSession`).
    */
   readonly isOfEarlierRoom: boolean;
 }

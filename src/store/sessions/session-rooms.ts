@@ -33,7 +33,7 @@ export interface AbandonedRoom extends SessionRoom {
    * Whether the room gets an agent even if LiveKit lists no participants: no agent has claimed the session since the
    * last one began here.
    */
-  readonly isAgentOwed: boolean;
+  readonly needsAgent: boolean;
 }
 
 /** Rooms that began more recently are ignored, because LiveKit's list of rooms may be older than them. */
@@ -108,7 +108,7 @@ export async function findAbandonedRooms(sql: Sql): Promise<readonly AbandonedRo
   const rows = await runQuery(sql<(Omit<AbandonedRoom, "formerOwner"> & { formerOwner: string | null })[]>`
     select
       session_id as "sessionId", room_sid as "roomSid", sessions.room, lease_owner as "formerOwner",
-      not agent_came as "isAgentOwed"
+      not agent_came as "needsAgent"
     from session_rooms join sessions on sessions.id = session_id
     where ${isAbandoned(sql)}
   `);
@@ -138,7 +138,7 @@ export async function endAbandonedRoom(
 }
 
 /** Whether a session has begun and not ended in the room, and no agent has claimed it since. */
-export async function isAgentOwed(sql: Sql, { room }: { readonly room: string }): Promise<boolean> {
+export async function needsAgent(sql: Sql, { room }: { readonly room: string }): Promise<boolean> {
   const rows = await runQuery(sql`
     select from session_rooms join sessions on sessions.id = session_id
     where sessions.room = ${room} and ended_at is null and not agent_came

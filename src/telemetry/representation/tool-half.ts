@@ -4,7 +4,7 @@ import { asText, isRecord, type JsonObject, type JsonValue } from "../../lib/jso
 import type { ToolDetails } from "./message-part.ts";
 
 /** The call or the response of a tool use. The server or clients run function tools, Anthropic runs server tools. */
-export type ToolHalf = FunctionCall | FunctionResponse | ServerCall | ServerResponse;
+export type ToolCallOrResult = FunctionCall | FunctionResponse | ServerCall | ServerResponse;
 
 export interface FunctionCall {
   readonly kind: "function_call";
@@ -38,7 +38,7 @@ const RESULT = "_tool_result";
 const USE = "_tool_use";
 
 /** Returns a block's call or response, or `undefined` for a block that does not belong to a tool. */
-export function toToolHalf(block: HistoryBlock): ToolHalf | undefined {
+export function toToolHalf(block: HistoryBlock): ToolCallOrResult | undefined {
   const { blockType } = block;
   const content = block.content ?? {};
   const id = toolUseId(block);

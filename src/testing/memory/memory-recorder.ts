@@ -4,7 +4,7 @@ import type { Media } from "../../conversation/content.ts";
 import type { Summary } from "../../conversation/summary.ts";
 import type { AnswerProgress, ShownContext, TurnRecord, TurnState } from "../../conversation/turn-record.ts";
 import type { Recorder } from "../../session/record/recorder.ts";
-import type { TalkArchive } from "../../session/record/talk-archive.ts";
+import type { ConversationArchive } from "../../session/record/conversation-archive.ts";
 import type { GivenMedia } from "../../store/media.ts";
 import type { WaitingMessage } from "../../store/turns/waiting-messages.ts";
 import type { NewTurnRow, SpeechEndRow, TurnEndRow } from "../../store/turns/write-turns.ts";
@@ -101,7 +101,7 @@ export class MemoryRecorder implements RecorderCalls {
   }
 
   /** Reads from `turns`. */
-  get archive(): TalkArchive {
+  get archive(): ConversationArchive {
     const history = () => [...this.turns.values()].filter((each) => each.state !== undefined && !each.isReplaced);
     return {
       find: async (id) => history().find(({ turn }) => turn.messageId === id || turn.parentMessageId === id)?.turn,

@@ -3,10 +3,10 @@ import { basename, dirname, relative, resolve } from "node:path";
 import { stringify } from "yaml";
 import { AppError } from "../../errors/app-error.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import { asPlayed, whyNot } from "../../scenario/playable.ts";
+import { asPlayed, unreplayableReason } from "../../scenario/playable.ts";
 import { createRedact } from "../../scenario/redact.ts";
 import { toScenario } from "../../scenario/to-scenario.ts";
-import { withoutPreparing } from "../../store/database/database-ways.ts";
+import { withoutPreparing } from "../../store/database/database-endpoints.ts";
 import { connect, type Sql } from "../../store/database/pool.ts";
 import { loadSession } from "../../store/sessions/sessions.ts";
 import { loadBlockTimes, loadRecordedCalls } from "../../store/turns/load-recorded-calls.ts";
@@ -55,9 +55,9 @@ async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "dat
     loadBlockTimes(sql, { sessionId }),
     loadAgent({ config }),
   ]);
-  const end = all.findIndex((turn) => whyNot(turn) !== undefined);
+  const end = all.findIndex((turn) => unreplayableReason(turn) !== undefined);
   const turns = (end < 0 ? all : all.slice(0, end)).map(asPlayed);
-  const why = all[end] && `turn ${end + 1} is left out: ${whyNot(all[end])}`;
+  const why = all[end] && `turn ${end + 1} is left out: ${unreplayableReason(all[end])}`;
   if (turns.length === 0) throw new AppError("invalid_state", why ?? `The session of the room ${room} has no turns`);
   const redact = createRedact();
   const cassette = `${file.replace(/\.talk\.ya?ml$/u, "")}.cassette.json`;

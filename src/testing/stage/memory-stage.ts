@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
 import { SessionAgents } from "../../session/agent/session-agents.ts";
 import { assembleSession } from "../../session/assemble-session.ts";
-import { KnownMemories } from "../../session/memory/known-memories.ts";
+import { MemorySnapshots } from "../../session/memory/memory-snapshots.ts";
 import { builtInTools } from "../../worker/job/built-in-tools.ts";
 import { createSessionModel } from "../../worker/job/session-model.ts";
 import { toPolicy } from "../../worker/job/to-policy.ts";
@@ -21,7 +21,7 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
   const { config } = agent;
   const store = new MemoryStore(SESSION);
   const logger = pino({ level: process.env["LOG_LEVEL"] ?? "silent" });
-  const memories = config.memory ? new KnownMemories(store.memories, () => {}) : undefined;
+  const memories = config.memory ? new MemorySnapshots(store.memories, () => {}) : undefined;
   const { agents: all, standardAgent: standard, notesModel } = createSessionModel(config, model, agent.agents);
   const someone = { identity, name: "", attributes: {}, isPhone: false };
   const lookAt = () => ({ name: room.name, metadata: "", participants: room.isPresent ? [someone] : [] });

@@ -8,7 +8,7 @@ import type { Synthesizer } from "../../voice/providers/synthesizer.ts";
 import { howToInstall } from "../../worker/own-package.ts";
 import { Speaker, synthesize } from "./speaker.ts";
 import type { StageVoice } from "./stage.ts";
-import { ToldRecogniser } from "./told-recogniser.ts";
+import { FakeRecognizer } from "./fake-recognizer.ts";
 
 const CONNECTED_WITHIN_MS = 15_000;
 /** Longer than the pause between two of the agent's sentences. */
@@ -24,7 +24,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   /** The speech recognition and synthesis of the agent's session. */
   readonly speech: Speech;
   readonly #espeak: Synthesizer;
-  readonly #recogniser: ToldRecogniser;
+  readonly #recogniser: FakeRecognizer;
   readonly #language: string;
   #speaker: Speaker | undefined;
   /** How much of the agent's sound was received in rooms that the participant has left, in milliseconds. */
@@ -33,7 +33,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   private constructor(espeak: Synthesizer, language: string) {
     this.#espeak = espeak;
     this.#language = language;
-    this.#recogniser = new ToldRecogniser({ language, isTalking: () => this.#speaker?.isTalking ?? false });
+    this.#recogniser = new FakeRecognizer({ language, isTalking: () => this.#speaker?.isTalking ?? false });
     this.speech = {
       stt: this.#recogniser,
       synthesizer: espeak,

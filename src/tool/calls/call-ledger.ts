@@ -1,5 +1,5 @@
 import type { Call, ExtraAnswer, Failure, Outcome, UNTOUCHED } from "../../conversation/call.ts";
-import { keepNewest } from "../../lib/keep-newest.ts";
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
 import type { ServerTool } from "../server-tool.ts";
@@ -244,7 +244,7 @@ export class CallLedger {
 
   #remember(callId: string, answeredBy: string | undefined): void {
     this.#ended.set(callId, { answeredBy });
-    keepNewest(this.#ended, REMEMBERED_CALLS);
+    evictOldest(this.#ended, REMEMBERED_CALLS);
   }
 }
 

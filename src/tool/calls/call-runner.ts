@@ -19,7 +19,7 @@ import { NotStored, runOnServer } from "./run-on-server.ts";
 /** What the model reads of a call that was not stored as running, and so was never started. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
 /**
- * What the model reads of a call that was running on the server when its worker ended. `KillWithUs` has ended the
+ * What the model reads of a call that was running on the server when its worker ended. `ProcessGroupReaper` has ended the
  * processes that it started.
  */
 const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";

@@ -5,7 +5,7 @@ import { getDefaultEnvironment } from "@modelcontextprotocol/sdk/client/stdio.js
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { ErrorCode, type JSONRPCMessage, McpError } from "@modelcontextprotocol/sdk/types.js";
-import { KillWithUs, killGroup } from "../kill-with-us.ts";
+import { ProcessGroupReaper, killGroup } from "../process-group-reaper.ts";
 import type { StdioServerConfig } from "./mcp-config.ts";
 
 /** How long the process has to exit: after its input closed or a write failed, and then between SIGTERM and SIGKILL. */
@@ -38,9 +38,9 @@ export class StdioTransport implements Transport {
 
   async start(): Promise<void> {
     const { command, args, env, cwd } = this.#config;
-    const killWithUs = new KillWithUs();
+    const reaper = new ProcessGroupReaper();
     const child = spawn(command, args, { env: { ...getDefaultEnvironment(), ...env }, cwd, detached: true });
-    killWithUs.watch(child.pid);
+    reaper.watch(child.pid);
     this.#process = child;
     const sources: EventEmitter[] = [child, child.stdin, child.stdout];
     for (const source of sources) source.on("error", (error) => this.onerror?.(error));
@@ -48,7 +48,7 @@ export class StdioTransport implements Transport {
     child.stdout.on("data", (chunk: Buffer) => this.#take(chunk));
     child.once("exit", () => {
       killGroup(child.pid, "SIGKILL");
-      killWithUs.end();
+      reaper.end();
     });
     child.once("close", () => {
       this.#process = undefined;

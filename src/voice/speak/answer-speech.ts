@@ -1,4 +1,4 @@
-import { countLetters } from "../../conversation/heard.ts";
+import { countLetters } from "../../conversation/truncate-to-played.ts";
 import type { AnswerToSpeak, Aside, SpeechEnd, SpokenAnswer } from "../../session/room/voice-port.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";

@@ -1,12 +1,12 @@
 import type { AudioFrame } from "@livekit/rtc-node";
-import { HeldStream } from "../../lib/held-stream.ts";
+import { BufferedStream } from "../../lib/buffered-stream.ts";
 import { piecesOf, type SpeakOptions, type Synthesizer } from "../providers/synthesizer.ts";
 
 interface Prepared {
   readonly sentence: string;
   readonly language: string | undefined;
   readonly voice: string | undefined;
-  readonly sound: HeldStream<AudioFrame>;
+  readonly sound: BufferedStream<AudioFrame>;
 }
 
 /** A voice that can synthesize a sentence before it is certain that it will be spoken. */
@@ -25,7 +25,7 @@ export class PreparedSynthesizer implements Synthesizer {
   /** Prepares one sentence, replacing any other. Returns a function that discards it. */
   prepare(sentence: string, language: string | undefined, voice?: string): () => void {
     this.#prepared?.sound.abort();
-    const sound = new HeldStream((signal) => this.#voice.speak(piecesOf(sentence), { language, voice, signal }));
+    const sound = new BufferedStream((signal) => this.#voice.speak(piecesOf(sentence), { language, voice, signal }));
     const prepared = { sentence, language, voice, sound };
     this.#prepared = prepared;
     return () => {

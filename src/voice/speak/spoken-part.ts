@@ -1,5 +1,5 @@
 import { ReadableStream, type ReadableStreamDefaultController } from "node:stream/web";
-import { countLetters, dropLetters } from "../../conversation/heard.ts";
+import { countLetters, dropLetters } from "../../conversation/truncate-to-played.ts";
 
 interface SpokenPartOptions {
   readonly kind: "answer" | "aside";

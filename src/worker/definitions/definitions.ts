@@ -1,6 +1,6 @@
 import type { AgentSettings } from "../../agent/agent-fields.ts";
 import { loadAgents } from "../../agent/load-agents.ts";
-import type { LoadedBefore } from "../../lib/loaded-before.ts";
+import type { PreviousModules } from "../../lib/previous-modules.ts";
 import { loadTools } from "../../tool/load-tools.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 import type { Config } from "../config.ts";
@@ -95,7 +95,7 @@ async function loadAgain(
 ): Promise<ReadonlyMap<string, string>> {
   const { toolsFolder, toolSettings, agentsFolder } = config;
   const bad = new Map<string, string>();
-  const before = <Value>(known: ReadonlyMap<string, Value>): LoadedBefore<Value> => ({
+  const before = <Value>(known: ReadonlyMap<string, Value>): PreviousModules<Value> => ({
     get: (name) => known.get(name),
     isUnchanged: (path) => !isRenewed(path),
     onBad: (path, { message }) => bad.set(path, message),

@@ -40,26 +40,26 @@ interface Asking {
    * Whether the room should get an agent even if LiveKit lists nobody in it. When LiveKit loses its Redis, it forgets
    * the participants and lists them again only when they rejoin.
    */
-  readonly isAgentOwed: boolean;
+  readonly needsAgent: boolean;
   /** Called last. Of all workers that find the same room, it lets one request an agent. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /**
- * Requests an agent from LiveKit if the room has participants (or `isAgentOwed`), has no agent, and none is on its way.
+ * Requests an agent from LiveKit if the room has participants (or `needsAgent`), has no agent, and none is on its way.
  * `former` does not count as an agent, and its attributes are changed so that clients know it is gone. It stays in the
  * room until its successor removes it (see `Succession`). Resolves to LiveKit's dispatch if an agent was requested.
  */
 export async function ensureAgent(
   clients: RoomClients,
   room: string,
-  { former, isAgentOwed, isAllowed }: Asking,
+  { former, needsAgent, isAllowed }: Asking,
 ): Promise<AgentDispatch | undefined> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   const dead = participants.find(({ identity }) => identity === former);
   const isWithoutAgent = !participants.some((each) => each !== dead && isAgentThere(each));
   const hasPeople = participants.some((each) => !isAgent(each));
-  const isMissing = isWithoutAgent && (hasPeople || (isAgentOwed && (await hasRoom(clients, room))));
+  const isMissing = isWithoutAgent && (hasPeople || (needsAgent && (await hasRoom(clients, room))));
   const dispatches = isMissing ? await ownDispatches(clients, room) : [];
   const isNeeded = isMissing && !isOnItsWay(dispatches, former);
   if (isNeeded && !(await isAllowed())) return undefined;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentsProcess, onRegistered, runningJobIds } from "../../livekit/job-processes.ts";
 import type { Sql } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
-import { isAgentOwed, type SessionRoom } from "../../store/sessions/session-rooms.ts";
+import { needsAgent, type SessionRoom } from "../../store/sessions/session-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
 import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
 import type { AcceptedJob } from "./accepted-jobs.ts";
@@ -14,7 +14,7 @@ import { endChildren } from "../process/end-process.ts";
 import { processCommand } from "../process/running-processes.ts";
 import type { Service } from "../services/service.ts";
 import type { Endpoints } from "../start-services.ts";
-import { type TakeUnanswered, takeUnanswered } from "./take-unanswered.ts";
+import { type ServeUnclaimedDispatch, serveUnclaimedDispatch } from "./serve-unclaimed-dispatch.ts";
 import { watchJobs } from "./watch-jobs.ts";
 import { mustWait, watchRooms } from "./watch-rooms.ts";
 
@@ -68,7 +68,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   const onEnded = async ({ id: owner, room }: AcceptedJob, restMs: number) => {
     await noteAgentRequest(sql, { room, restMs });
     const hasDied = await releaseOwner(sql, { owner });
-    return { isAgentOwed: hasDied && (await isAgentOwed(sql, { room })) };
+    return { needsAgent: hasDied && (await needsAgent(sql, { room })) };
   };
   const watching = new AbortController();
   const registered = Promise.withResolvers<void>();
@@ -80,8 +80,8 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     return config.maxSessions - accepted.size;
   };
   // If each session has its own process, only LiveKit can start jobs.
-  const take: TakeUnanswered = pool
-    ? takeUnanswered({
+  const take: ServeUnclaimedDispatch = pool
+    ? serveUnclaimedDispatch({
         clients,
         livekit,
         accepted,
@@ -97,7 +97,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     runningJobIds: () => runningJobIds(server),
     clients,
     onEnded,
-    takeUnanswered: take,
+    serveUnclaimedDispatch: take,
     logger,
   });
   // Also called after each LiveKit outage: rooms created during the outage have no agent.
@@ -106,7 +106,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
     registration.abort();
     registration = new AbortController();
     const signal = AbortSignal.any([watching.signal, registration.signal]);
-    const parts = { clients, sql, isServed, freePlaces, onClosed, takeUnanswered: take, logger, signal };
+    const parts = { clients, sql, isServed, freePlaces, onClosed, serveUnclaimedDispatch: take, logger, signal };
     watched = Promise.all([watched, watchRooms(parts)]);
   });
   const running = server.run().catch((error: unknown) => {

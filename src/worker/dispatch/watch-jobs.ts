@@ -1,7 +1,7 @@
 import type { AcceptedJob, AcceptedJobs } from "./accepted-jobs.ts";
 import { ensureAgent, type RoomClients } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
-import type { TakeUnanswered } from "./take-unanswered.ts";
+import type { ServeUnclaimedDispatch } from "./serve-unclaimed-dispatch.ts";
 import { REST_MS } from "./watch-rooms.ts";
 
 interface WatchOptions {
@@ -12,8 +12,8 @@ interface WatchOptions {
    * Called when a job has ended. Releases its lease, and keeps other workers from requesting an agent for its room for
    * `restMs`. Resolves to whether the job died before its session ended, so that the room needs a new agent.
    */
-  readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<{ readonly isAgentOwed: boolean }>;
-  readonly takeUnanswered: TakeUnanswered;
+  readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<{ readonly needsAgent: boolean }>;
+  readonly serveUnclaimedDispatch: ServeUnclaimedDispatch;
   readonly logger: Logger;
   /** Must be short: a job that dies before it was seen running counts as not started. @defaultValue 100 */
   readonly intervalMs?: number;
@@ -47,7 +47,7 @@ export function watchJobs(options: WatchOptions): { close: () => Promise<void> }
 }
 
 async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map<string, number[]>): Promise<void> {
-  const { clients, logger, onEnded, takeUnanswered } = options;
+  const { clients, logger, onEnded, serveUnclaimedDispatch } = options;
   const { room, id: jobId } = job;
   const now = performance.now();
   const recent = (restores.get(room) ?? []).filter((at) => now - at < RESTORE_WINDOW_MS);
@@ -55,14 +55,14 @@ async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map
   const isGivenUp = recent.length >= MAX_RESTORES;
   if (isGivenUp) logger.error({ room, jobId }, "agents keep ending in this room: no new one is asked for");
   try {
-    const { isAgentOwed } = await onEnded(job, isGivenUp ? RESTORE_WINDOW_MS : REST_MS);
+    const { needsAgent } = await onEnded(job, isGivenUp ? RESTORE_WINDOW_MS : REST_MS);
     if (isGivenUp) return;
     const isAllowed = async () => true;
-    const dispatch = await ensureAgent(clients, room, { former: job.identity, isAgentOwed, isAllowed });
+    const dispatch = await ensureAgent(clients, room, { former: job.identity, needsAgent, isAllowed });
     if (!dispatch) return;
     restores.set(room, [...recent, now]);
     logger.warn({ room, jobId }, "an agent ended before its session: asked for a new one");
-    await takeUnanswered(dispatch);
+    await serveUnclaimedDispatch(dispatch);
   } catch (error) {
     logger.error({ room, jobId, error }, "an agent ended and no new one could be asked for");
   }

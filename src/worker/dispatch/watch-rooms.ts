@@ -13,7 +13,7 @@ import {
 } from "../../store/sessions/waiting-rooms.ts";
 import { ensureAgent, isMeantForUs, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
-import type { TakeUnanswered } from "./take-unanswered.ts";
+import type { ServeUnclaimedDispatch } from "./serve-unclaimed-dispatch.ts";
 import { lookAtUnlistedRooms } from "./unlisted-rooms.ts";
 
 interface WatchOptions {
@@ -25,7 +25,7 @@ interface WatchOptions {
   readonly freePlaces: () => number;
   /** Called when LiveKit has closed a session's room while no worker was in it. Must not reject. */
   readonly onClosed: (room: SessionRoom) => Promise<void>;
-  readonly takeUnanswered: TakeUnanswered;
+  readonly serveUnclaimedDispatch: ServeUnclaimedDispatch;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
@@ -58,7 +58,7 @@ const FORGET_EVERY_MS = 600_000;
  * Call it once this worker has registered. It returns after `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
-  const { clients, sql, isServed, freePlaces, onClosed, takeUnanswered, logger, signal } = options;
+  const { clients, sql, isServed, freePlaces, onClosed, serveUnclaimedDispatch, logger, signal } = options;
   const startedAt = Date.now();
   let failedAt = Number.NEGATIVE_INFINITY;
   let forgotAt = performance.now();
@@ -74,21 +74,21 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
         }),
       ),
     );
-  const serve = async ({ room, formerOwner }: UnservedRoom, isAgentOwed: boolean) => {
+  const serve = async ({ room, formerOwner }: UnservedRoom, needsAgent: boolean) => {
     if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) return;
     const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
     const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
-    const dispatch = await ensureAgent(clients, room, { former, isAgentOwed, isAllowed });
+    const dispatch = await ensureAgent(clients, room, { former, needsAgent, isAllowed });
     if (!dispatch) return;
     logger.info({ room }, "a room had no agent: asked for one");
     // Runs alongside the next checks, so that other rooms need not wait for it.
-    const task = takeUnanswered(dispatch).finally(() => taking.delete(task));
+    const task = serveUnclaimedDispatch(dispatch).finally(() => taking.delete(task));
     taking.add(task);
   };
   const unlisted = lookAtUnlistedRooms({
     clients,
     serve: async (one) => {
-      const mayServe = one.isAgentOwed && !isServed(one.room) && freePlaces() > 0;
+      const mayServe = one.needsAgent && !isServed(one.room) && freePlaces() > 0;
       if (mayServe && (await isMeantForUs(clients, one.room))) await serve(one, true);
     },
     onClosed,
@@ -103,7 +103,7 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const abandoned = await findAbandonedRooms(sql);
     const areUnlisted = abandoned.filter(({ roomSid }) => !sids.has(roomSid));
     unlisted.look(areUnlisted, new Set(rooms.map(({ name }) => name)));
-    const owed = new Set(abandoned.filter(({ isAgentOwed }) => isAgentOwed).map(({ roomSid }) => roomSid));
+    const owed = new Set(abandoned.filter(({ needsAgent }) => needsAgent).map(({ roomSid }) => roomSid));
     const waiting = rooms.filter(({ name, sid, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
       const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;

@@ -1,6 +1,6 @@
 import type { Logger } from "../logger.ts";
 import { BusyShare } from "./busy-share.ts";
-import { Silence } from "./silence.ts";
+import { Silence } from "./unresponsiveness.ts";
 
 /** How often a host process is pinged, to see that its main thread is not blocked. */
 const PING_MS = 250;

@@ -1,4 +1,4 @@
-import type { DatabaseWays } from "../../store/database/database-ways.ts";
+import type { DatabaseEndpoints } from "../../store/database/database-endpoints.ts";
 import { RELOADS } from "../definitions/definitions.ts";
 import type { Endpoints } from "../start-services.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
@@ -8,7 +8,7 @@ const SECRETS_OF_MAIN = ["TOKEN_SECRET", "WEBHOOK_SECRET"].flatMap((name) => [na
 
 interface JobEnvironmentParts {
   /** Includes the database address for notifications, if there is one. */
-  readonly endpoints: Endpoints & Pick<DatabaseWays, "listenUrl">;
+  readonly endpoints: Endpoints & Pick<DatabaseEndpoints, "listenUrl">;
   readonly hubUrl: string;
   /** Whether changed tool and agent files are reloaded. */
   readonly reloads: boolean;

@@ -1,6 +1,6 @@
 import { hooksOf } from "../../agent/hooks.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
-import type { NotesModel } from "../../session/context/summariser.ts";
+import type { SummaryModel } from "../../session/context/summarizer.ts";
 import { createMemoryStore } from "../../session/memory/memory-store.ts";
 import { createRecallStore } from "../../session/recall/recall-store.ts";
 import type { PermissionEvents } from "../../session/permission/permission-store.ts";
@@ -37,7 +37,7 @@ export interface JobServices {
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** The agent of parley.config.ts. It serves rooms for which no agent is named. */
   readonly standardAgent: ServedAgent;
-  readonly notesModel?: NotesModel | undefined;
+  readonly notesModel?: SummaryModel | undefined;
   readonly hooksOf: HooksOf;
   /** Whether a webhook notifies the operator's server when a session ends. */
   readonly tellsOfEnd: boolean;

@@ -7,7 +7,7 @@ import { SessionAgents } from "../../session/agent/session-agents.ts";
 import { openSession, type OpenedSession } from "../../session/open-session.ts";
 import { AgentState } from "../../session/events/agent-state.ts";
 import type { SessionWatcher } from "../../session/events/session-event.ts";
-import { KnownMemories } from "../../session/memory/known-memories.ts";
+import { MemorySnapshots } from "../../session/memory/memory-snapshots.ts";
 import { createMemoryStore } from "../../session/memory/memory-store.ts";
 import { RefusedRoom } from "../../session/room/refused-room.ts";
 import type { OnRoomInput } from "../../session/room/room-input.ts";
@@ -54,7 +54,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
   const input = new JobInput();
   const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
-  const memories = services.config.memory ? new KnownMemories(createMemoryStore(services.sql), complain) : undefined;
+  const memories = services.config.memory ? new MemorySnapshots(createMemoryStore(services.sql), complain) : undefined;
   const take: OnRoomInput = (each) => {
     if (each.type === "joined") memories?.noteJoined(each.participant.identity);
     input.take(each);
@@ -197,7 +197,7 @@ function sessionOf(job: JobRoom, services: SessionServices) {
 }
 
 interface AgentsParts {
-  readonly memories: KnownMemories | undefined;
+  readonly memories: MemorySnapshots | undefined;
   readonly logger: Logger;
 }
 

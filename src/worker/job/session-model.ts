@@ -1,8 +1,8 @@
 import type { AgentSettings } from "../../agent/agent-fields.ts";
 import { createModel } from "../../llm/stream-message.ts";
 import type { ServedAgent } from "../../session/agent/served-agent.ts";
-import { createNotesModel } from "../../session/context/summariser.ts";
-import type { NotesModel } from "../../session/context/summariser.ts";
+import { createSummaryModel } from "../../session/context/summarizer.ts";
+import type { SummaryModel } from "../../session/context/summarizer.ts";
 import { betasOf, INLINE_TOOLS } from "../../session/model/open-stream.ts";
 import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
@@ -12,7 +12,7 @@ interface SessionModel {
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** The agent of parley.config.ts. It serves rooms for which no agent is named. */
   readonly standardAgent: ServedAgent;
-  readonly notesModel: NotesModel | undefined;
+  readonly notesModel: SummaryModel | undefined;
   /** Updates `agents` from the definitions. An agent whose definition is the same object is kept. */
   readonly redefineAgents: (definitions: Definitions) => void;
 }
@@ -53,7 +53,7 @@ export function createSessionModel(
   return {
     agents,
     standardAgent,
-    notesModel: summaryModel === undefined ? undefined : createNotesModel(client, summaryModel),
+    notesModel: summaryModel === undefined ? undefined : createSummaryModel(client, summaryModel),
     redefineAgents,
   };
 }

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../errors/app-error.ts";
 import { programEnvironment } from "../../tool/program-environment.ts";
-import { KillWithUs } from "../../tool/kill-with-us.ts";
+import { ProcessGroupReaper } from "../../tool/process-group-reaper.ts";
 import { readPidFile, removePidFile, tryPidFile } from "../process/pid-file.ts";
 import type { TellProgress } from "./service.ts";
 
@@ -90,20 +90,20 @@ async function build(folder: string, binary: string, progress: TellProgress): Pr
 
 async function runGo(args: readonly string[], env: NodeJS.ProcessEnv, onLine: (line: string) => void): Promise<void> {
   const ended = Promise.withResolvers<void>();
-  const killWithUs = new KillWithUs();
+  const reaper = new ProcessGroupReaper();
   const child = spawn("go", args, {
     env: { ...programEnvironment(...GO_SETTINGS), ...env },
     stdio: ["ignore", "ignore", "pipe"],
     detached: true,
   });
-  killWithUs.watch(child.pid);
+  reaper.watch(child.pid);
   createInterface({ input: child.stderr }).on("line", onLine);
   child.once("error", ended.reject);
   child.once("close", (code, signal) => {
     if (code === 0) ended.resolve();
     else ended.reject(new Error(`"go install" ended with ${signal ?? `code ${code}`}`));
   });
-  await ended.promise.finally(() => killWithUs.end());
+  await ended.promise.finally(() => reaper.end());
 }
 
 function howToGetOne(error: unknown): string {

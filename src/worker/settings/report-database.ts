@@ -1,11 +1,11 @@
 import { leftOutParameters } from "../../store/database/address.ts";
 import type { Logger } from "pino";
-import type { DatabaseWays } from "../../store/database/database-ways.ts";
+import type { DatabaseEndpoints } from "../../store/database/database-endpoints.ts";
 import type { MigrationStatus } from "../../store/database/migrate.ts";
 
 /** Logs what an operator should know about the database, such as the limits of its address and its pooler. */
 export function reportDatabase(
-  database: MigrationStatus & DatabaseWays,
+  database: MigrationStatus & DatabaseEndpoints,
   addresses: { readonly databaseUrl: string; readonly directUrl: string | undefined },
   logger: Logger,
 ): void {

@@ -5,8 +5,8 @@ import { textBlock } from "../../../src/conversation/history.ts";
 import type { Summary } from "../../../src/conversation/summary.ts";
 import type { TurnRecord } from "../../../src/conversation/turn-record.ts";
 import { type ModelEvent, NO_USAGE } from "../../../src/llm/model-event.ts";
-import { Summariser } from "../../../src/session/context/summariser.ts";
-import { ShownTalk } from "../../../src/turn/shown-talk.ts";
+import { Summarizer } from "../../../src/session/context/summarizer.ts";
+import { ContextWindow } from "../../../src/turn/context-window.ts";
 import { placed, turn } from "../../conversation/arbitrary-turns.ts";
 
 const LIMITS = { budgetTokens: 3_000, hardTokens: 20_000 };
@@ -54,7 +54,7 @@ function* saying(text: string): Generator<ModelEvent> {
 /** Talks until so many summaries have come into place, and returns what the model is then shown in front of the talk. */
 async function prefaceAfter(write: (prompt: string) => string): Promise<string> {
   const summaries: Summary[] = [];
-  const shown = new ShownTalk({ turns: [], context: undefined }, LIMITS, {
+  const shown = new ContextWindow({ turns: [], context: undefined }, LIMITS, {
     languageOf: (identity) => PEOPLE.find((person) => person.identity === identity)?.language,
     onLeftOut: (summary) => summaries.push(summary),
   });
@@ -64,7 +64,7 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
   const logger = pino({ level: "silent" });
   const { budgetTokens } = LIMITS;
   const archive = { turnsBetween: async () => [] };
-  const summariser = new Summariser({ model: { name: "scripted", ask }, archive, budgetTokens, logger });
+  const summariser = new Summarizer({ model: { name: "scripted", ask }, archive, budgetTokens, logger });
   for (let position = 1; ; position++) {
     const { notes } = summariser;
     shown.makeRoom({ notes, isWriting: summariser.isAble });

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agent/agent-session.ts";
-import { KnownMemories } from "../../../src/session/memory/known-memories.ts";
+import { MemorySnapshots } from "../../../src/session/memory/memory-snapshots.ts";
 import { createMemoryStore } from "../../../src/session/memory/memory-store.ts";
 import { memoryTools } from "../../../src/session/memory/memory-tools.ts";
-import { ToldMemories } from "../../../src/session/memory/told-memories.ts";
+import { MemoryPrompt } from "../../../src/session/memory/memory-prompt.ts";
 import type { Sql } from "../../../src/store/database/pool.ts";
 import { listMemories } from "../../../src/store/memory/memories.ts";
 import type { ServerTool } from "../../../src/tool/server-tool.ts";
@@ -137,7 +137,7 @@ test("what is remembered and cannot be read is waited for once, and is there whe
   let isAway = true;
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
   const sql = (() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve(rows))) as unknown as Sql;
-  const memories = new KnownMemories(createMemoryStore(sql), (error) => errors.push(error));
+  const memories = new MemorySnapshots(createMemoryStore(sql), (error) => errors.push(error));
 
   await memories.read(["ann"]);
   expect(memories.of("ann")).toBe(undefined);
@@ -166,8 +166,8 @@ test("what is remembered is read when a participant comes, before anything is sa
 test("what was read for the instructions is told to the model without another read", async () => {
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
   const sql = vi.fn<() => Promise<unknown>>(() => Promise.resolve(rows));
-  const memories = new KnownMemories(createMemoryStore(sql as unknown as Sql), () => {});
-  const told = new ToldMemories(memories);
+  const memories = new MemorySnapshots(createMemoryStore(sql as unknown as Sql), () => {});
+  const told = new MemoryPrompt(memories);
 
   memories.noteJoined("ann");
   await memories.read(["ann"]);
@@ -181,8 +181,8 @@ test("what could not be read for a turn is told in a later one", async () => {
   let isAway = true;
   const rows = [{ id: "1", text: "Ann drinks tea", createdAt: 0 }];
   const sql = (() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve(rows))) as unknown as Sql;
-  const memories = new KnownMemories(createMemoryStore(sql), () => {});
-  const told = new ToldMemories(memories);
+  const memories = new MemorySnapshots(createMemoryStore(sql), () => {});
+  const told = new MemoryPrompt(memories);
   const tell = async () => JSON.stringify(await told.tell({ participant: "ann", messageId: "m1", input: [] }));
 
   expect(await tell()).not.toContain("tea");

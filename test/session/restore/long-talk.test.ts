@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTalkArchive } from "../../../src/session/record/talk-archive.ts";
+import { createConversationArchive } from "../../../src/session/record/conversation-archive.ts";
 import { restore, type Restored } from "../../../src/session/restore/restore.ts";
 import { loadCallsNow } from "../../../src/store/calls.ts";
 import type { Sql } from "../../../src/store/database/pool.ts";
@@ -12,7 +12,7 @@ import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { fillTalk } from "./fill-talk.ts";
 
 const database = forFile(tempDatabase);
-const archiveOf = (writer: SessionWriter) => createTalkArchive(writer, { model: "m", maxBytes: 20_000 });
+const archiveOf = (writer: SessionWriter) => createConversationArchive(writer, { model: "m", maxBytes: 20_000 });
 const SHORT = 300;
 const LONG = 20_000;
 

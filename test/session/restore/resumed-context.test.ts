@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTalkArchive } from "../../../src/session/record/talk-archive.ts";
+import { createConversationArchive } from "../../../src/session/record/conversation-archive.ts";
 import { restore } from "../../../src/session/restore/restore.ts";
 import { finishTurn, insertTurn, storeContext } from "../../../src/store/turns/write-turns.ts";
 import { newTurn, storedSession } from "../../store/store-fixtures.ts";
@@ -21,7 +21,10 @@ async function storedTalk() {
   const running = newTurn();
   await insertTurn(writer, running);
   const restored = () =>
-    restore(writer, { archive: createTalkArchive(writer, { model: "m", maxBytes: 20_000 }), resultMaxBytes: 1_000 });
+    restore(writer, {
+      archive: createConversationArchive(writer, { model: "m", maxBytes: 20_000 }),
+      resultMaxBytes: 1_000,
+    });
   return { writer, running, restored };
 }
 

@@ -6,7 +6,7 @@ import {
   endAbandonedRoom,
   endRoom,
   findAbandonedRooms,
-  isAgentOwed,
+  needsAgent,
 } from "../../../src/store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
 import { finishTurn, insertTurn } from "../../../src/store/turns/write-turns.ts";
@@ -129,8 +129,8 @@ test("a room is abandoned when no worker has its session: the lease was released
   const found = await findAbandonedRooms(sql);
 
   expect(found.toSorted((one, other) => (one.roomSid < other.roomSid ? -1 : 1))).toEqual([
-    { sessionId, roomSid: "RM_lapsed", room: "kitchen", formerOwner: owner, isAgentOwed: true },
-    { sessionId: released.lease.sessionId, roomSid: "RM_released", room: "kitchen", isAgentOwed: true },
+    { sessionId, roomSid: "RM_lapsed", room: "kitchen", formerOwner: owner, needsAgent: true },
+    { sessionId: released.lease.sessionId, roomSid: "RM_released", room: "kitchen", needsAgent: true },
   ]);
 });
 
@@ -155,7 +155,7 @@ test("an abandoned room ends by one worker alone, and a room that a worker serve
 test("an abandoned room is owed one agent, and another one only after somebody was there with it", async () => {
   const { sql } = database;
   const claim = sessionClaim();
-  const isOwed = async () => [await isAgentOwed(sql, claim), (await findAbandonedRooms(sql))[0]?.isAgentOwed];
+  const isOwed = async () => [await needsAgent(sql, claim), (await findAbandonedRooms(sql))[0]?.needsAgent];
   await claimSession(sql, claim);
   await begin(writerOf(sql, claim.sessionId, 1), "RM_1");
   expect(await releaseOwner(sql, claim)).toBe(true);

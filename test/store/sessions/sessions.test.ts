@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createId } from "../../../src/lib/id.ts";
-import { beginAnew } from "../../../src/store/sessions/begin-anew.ts";
+import { startNewSession } from "../../../src/store/sessions/start-new-session.ts";
 import { beginRoom } from "../../../src/store/sessions/session-rooms.ts";
 import { claimSession, releaseLease, renewLease } from "../../../src/store/sessions/leases.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
@@ -129,7 +129,7 @@ test("a claim that does not continue finds a session of an earlier room of the n
 
   const earlier = await claimSession(database.sql, sessionClaim(later));
   const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, isTold: false };
-  const begun = await beginAnew(writerOf(database.sql, sessionId, 2), anew);
+  const begun = await startNewSession(writerOf(database.sql, sessionId, 2), anew);
 
   expect(earlier).toMatchObject({ id: sessionId, isOfEarlierRoom: true });
   // A client that stays while the rooms change has seen these numbers.
@@ -148,7 +148,7 @@ test("of two workers that claim a session anew, the one that was overtaken begin
   await claimSession(database.sql, sessionClaim({ conversationId, roomSid: "RM_2", continues: false }));
 
   const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, isTold: false };
-  expect(await beginAnew(writerOf(database.sql, sessionId, 1), anew)).toBeUndefined();
+  expect(await startNewSession(writerOf(database.sql, sessionId, 1), anew)).toBeUndefined();
 
   expect(await loadSession(database.sql, { conversationId })).toMatchObject({ id: sessionId, epoch: 2 });
 });

@@ -52,7 +52,7 @@ test.each([
   await expect.poll(() => user.room.remoteParticipants.size, { timeout: 5_000 }).toBe(1);
 
   const isAllowed = () => Promise.resolve(true);
-  const dispatch = await ensureAgent(clients, room, { isAgentOwed: false, isAllowed });
+  const dispatch = await ensureAgent(clients, room, { needsAgent: false, isAllowed });
 
   expect(dispatch !== undefined).toBe(isNeeded);
 });

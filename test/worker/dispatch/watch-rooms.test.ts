@@ -23,7 +23,7 @@ const watch = (clients: object, closed: string[] = []) =>
     isServed: () => false,
     freePlaces: () => 5,
     onClosed: async ({ roomSid }) => void closed.push(roomSid),
-    takeUnanswered: async () => {},
+    serveUnclaimedDispatch: async () => {},
     logger: pino({ level: "silent" }),
     signal: AbortSignal.timeout(WATCHED_MS),
   });

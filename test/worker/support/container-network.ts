@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { endProcess } from "../../../src/worker/process/end-process.ts";
 import { runCommand } from "../../support/processes/run-in-our-environment.ts";
-import { KillWithUs } from "../../../src/tool/kill-with-us.ts";
+import { ProcessGroupReaper } from "../../../src/tool/process-group-reaper.ts";
 import { debianProgram } from "../../support/servers/debian-program.ts";
 
 /** Addresses of documentation: they lead nowhere, and count as public. */
@@ -63,14 +63,14 @@ export class ContainerNetwork implements AsyncDisposable {
   /** Starts a program in a container, or at the client. It ends with the network. */
   spawn(place: string, command: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
     const [program = "", ...args] = this.#inside(place, command);
-    const killWithUs = new KillWithUs();
+    const reaper = new ProcessGroupReaper();
     const child = spawn(program, args, {
       env: { PATH: process.env["PATH"], ...env },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    killWithUs.watch(child.pid);
-    child.once("close", () => killWithUs.end());
+    reaper.watch(child.pid);
+    child.once("close", () => reaper.end());
     this.#cleanup.defer(async () => {
       if (child.exitCode !== null || child.pid === undefined) return;
       // At the first signal LiveKit waits for its participants, and at the second it ends.

@@ -3,7 +3,7 @@ import { Fragment, memo, type ReactNode, useState } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 import { BlockReader } from "./block-reader.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { ReadMarks, type SaidSoFar } from "./read-marks.tsx";
+import { ReadMarks, type SaidSoFar } from "./unplayed-text.tsx";
 import { toSafeLink } from "./safe-link.ts";
 
 /** The maximum nesting of lists, quotes and emphasis. Anything deeper is shown as source. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useOpenTalk } from "../join/joined-talk.tsx";
-import { TakeAway } from "./take-away.tsx";
+import { DownloadLinks } from "./download-links.tsx";
 import { TalkList } from "./talk-list.tsx";
 import { useUsageLog } from "./usage-log.tsx";
 
@@ -10,7 +10,7 @@ export function TalkPanel(): ReactNode {
   return (
     <>
       <TalkList onOpen={open} />
-      <TakeAway />
+      <DownloadLinks />
       <Spent />
     </>
   );

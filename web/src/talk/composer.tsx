@@ -7,7 +7,7 @@ import { AttachButton } from "./attach-button.tsx";
 import { AttachedFiles } from "./attached-files.tsx";
 import { keepThumbnails } from "./message/sent-pictures.ts";
 import { useAttachments } from "./use-attachments.ts";
-import { WordOrIcon } from "./word-or-icon.tsx";
+import { ButtonLabel } from "./button-label.tsx";
 
 const ICONS = {
   quiet: "M4 9.5v5h3.5L12 18.5v-13L7.5 9.5Zm12 0 5 5m0-5-5 5",
@@ -89,18 +89,18 @@ export function Composer(): ReactNode {
       />
       {state === "speaking" && hasSound && (
         <button type="button" className="end" onClick={() => end("speech")}>
-          <WordOrIcon word="Quiet" path={ICONS.quiet} />
+          <ButtonLabel word="Quiet" path={ICONS.quiet} />
         </button>
       )}
       {isBusy && (
         <button type="button" className="stop" onClick={() => end()}>
-          <WordOrIcon word="Stop" path={ICONS.stop} />
+          <ButtonLabel word="Stop" path={ICONS.stop} />
         </button>
       )}
       {/* While the agent is busy and there is nothing to send, Stop replaces this button. */}
       {!(isBusy && isEmpty) && (
         <button className="primary send" disabled={isEmpty}>
-          <WordOrIcon word="Send" path={ICONS.send} />
+          <ButtonLabel word="Send" path={ICONS.send} />
         </button>
       )}
     </form>

@@ -1,0 +1,72 @@
+import type { LiveTools, ServerTool } from "../../tool/server-tool.ts";
+import type { SessionPolicy } from "../session-policy.ts";
+import { AgentTools } from "./agent-tools.ts";
+import type { CallEnd, CallLine } from "./call-end.ts";
+import { CALL_RULE, callTools } from "./call-tools.ts";
+import { handOff } from "./hand-off.ts";
+import type { ServedAgent } from "./served-agent.ts";
+import type { SessionAgents } from "./session-agents.ts";
+
+interface AgentParts {
+  readonly policy: SessionPolicy;
+  readonly serverTools: ReadonlyMap<string, ServerTool>;
+  readonly liveTools?: LiveTools | undefined;
+  readonly agents?: SessionAgents | undefined;
+}
+
+interface Ports {
+  readonly line: CallLine | undefined;
+  readonly callEnd: CallEnd | undefined;
+  /** Sets the language of this participant's answers. Later workers use it too. */
+  readonly setLanguage: (identity: string, language: string) => Promise<void>;
+  /** Stores that the agent serves the session from now on. */
+  readonly keepAgent: (agent: string) => Promise<unknown>;
+  /** Replaces all finished turns in the context window with this summary. */
+  readonly forget: (summary: string) => void;
+}
+
+/** Returns the session's policy and tools for whichever agent is current. They change when the agent does. */
+export function followCurrentAgent({ agents, ...parts }: AgentParts, ports: Ports): Omit<AgentParts, "agents"> {
+  if (!agents) return parts;
+  const { policy, serverTools, liveTools } = parts;
+  const { permission } = policy;
+  const made = new WeakMap<ServedAgent, ReadonlyMap<string, ServerTool>>();
+  const own = () => {
+    const { current } = agents;
+    const tools = made.get(current) ?? ownTools(current, agents, ports);
+    made.set(current, tools);
+    return tools;
+  };
+  return {
+    policy: {
+      ...policy,
+      permission: {
+        ...permission,
+        get rules() {
+          return [CALL_RULE, ...permission.rules, ...agents.current.permission.rules];
+        },
+      },
+    },
+    serverTools: new AgentTools({ all: serverTools, own, mayUse: (name) => agents.current.mayUse(name) }),
+    liveTools: {
+      prefixes: liveTools?.prefixes ?? [],
+      onChanged: (listener) => {
+        const stops = [liveTools?.onChanged(listener), agents.onChanged(listener)];
+        return () => stops.forEach((stop) => stop?.());
+      },
+    },
+  };
+}
+
+function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): ReadonlyMap<string, ServerTool> {
+  const { line, callEnd: end, setLanguage, keepAgent, forget } = ports;
+  const handOver = async (name: string) => {
+    // The agent's file may have been removed, or may not be saved yet.
+    if (!agents.has(name)) throw new Error(`There is no agent "${name}" now; you are still the one that is here`);
+    await keepAgent(name);
+    await agents.handOver(name);
+  };
+  const handing = handOff(agent, { handOver, forget });
+  const tools = [...(line && end ? callTools(agent, { line, end, setLanguage }) : []), ...(handing ? [handing] : [])];
+  return new Map(tools.map((tool) => [tool.name, tool]));
+}

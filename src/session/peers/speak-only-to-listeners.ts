@@ -1,0 +1,31 @@
+import type { Logger } from "pino";
+import type { Peers } from "./peers.ts";
+import type { VoicePort } from "../room/voice-port.ts";
+
+/**
+ * Wraps a voice so that it stays silent while every participant in the room has the agent's sound turned off: answers
+ * are then text. An answer that the voice fails to open is text too.
+ */
+export function speakOnlyToListeners(
+  voice: VoicePort,
+  peers: Pick<Peers, "hasListener">,
+  logger: Pick<Logger, "error">,
+): VoicePort {
+  const open: VoicePort["open"] = (answer) => {
+    try {
+      return voice.open(answer);
+    } catch (error) {
+      logger.error({ error }, "voice failed, answer is text");
+      return undefined;
+    }
+  };
+  return {
+    isTwoWay: voice.isTwoWay,
+    listens: voice.listens,
+    speaks: voice.speaks,
+    open: (answer) => (peers.hasListener ? open(answer) : undefined),
+    prepare: (sentence, language) => (peers.hasListener ? voice.prepare(sentence, language) : () => {}),
+    untilQuiet: (signal) => voice.untilQuiet(signal),
+    setInterruptible: (isInterruptible) => voice.setInterruptible(isInterruptible),
+  };
+}

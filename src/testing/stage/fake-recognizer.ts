@@ -1,0 +1,41 @@
+import { stt } from "@livekit/agents";
+
+interface ToldRecogniserOptions {
+  /** The language to report (BCP 47). */
+  readonly language: string;
+  /** Whether the participant is still speaking. */
+  readonly isTalking: () => boolean;
+}
+
+/**
+ * A fake recognizer that receives the words, so that tests need neither a model nor a network. The beginning and the
+ * end of an utterance are still detected in the real audio.
+ */
+export class FakeRecognizer extends stt.STT {
+  readonly label = "parley.testing";
+  readonly #options: ToldRecogniserOptions;
+  #words = "";
+
+  constructor(options: ToldRecogniserOptions) {
+    super({ streaming: false, interimResults: false });
+    this.#options = options;
+  }
+
+  /** Sets the words to recognize next. */
+  expect(words: string): void {
+    this.#words = words;
+  }
+
+  protected override async _recognize(): Promise<stt.SpeechEvent> {
+    // A pause between sentences ends a segment. Earlier segments are empty; the last one contains all the words.
+    const text = this.#options.isTalking() ? "" : this.#words;
+    if (text !== "") this.#words = "";
+    const language = this.#options.language as stt.SpeechData["language"];
+    const heard = { text, language, startTime: 0, endTime: 0, confidence: 1 };
+    return { type: stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives: [heard] };
+  }
+
+  override stream(): never {
+    throw new TypeError("It recognises whole utterances: its capabilities say so");
+  }
+}

@@ -1,0 +1,44 @@
+import { spawn, type ChildProcess } from "node:child_process";
+
+/**
+ * The first line of input is the process group to kill when the input ends. The system also ends the input if the
+ * worker was killed and could not clean up.
+ */
+const WATCH = 'read -r whom && { read -r _; kill -s KILL -- "$whom"; }';
+
+/**
+ * Kills a process group when this process ends, for any reason. A shell does this from its own process group, so that
+ * signals to the other group and Ctrl-C do not reach it. A parent-death signal exists only on Linux, and may come too
+ * late there. Create an instance before the process is started, so that there is no gap between the two.
+ */
+export class ProcessGroupReaper {
+  readonly #watcher: ChildProcess;
+
+  constructor() {
+    this.#watcher = spawn("/bin/sh", ["-c", WATCH], { stdio: ["pipe", "ignore", "ignore"], detached: true, env: {} });
+    // Without a shell, nothing watches the process, but it still runs.
+    this.#watcher.on("error", () => {});
+    this.#watcher.stdin?.on("error", () => {});
+  }
+
+  /** @param leader `undefined` if the process could not be started */
+  watch(leader: number | undefined): void {
+    if (leader === undefined) this.end();
+    else this.#watcher.stdin?.write(`${-leader}\n`);
+  }
+
+  /** Stops watching. Call it when the process has ended, because its id may soon be reused. */
+  end(): void {
+    this.#watcher.kill("SIGKILL");
+  }
+}
+
+/** Sends a signal to a process and everything it has started. Does nothing if they have ended. */
+export function killGroup(leader: number | undefined, signal: NodeJS.Signals): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, signal);
+  } catch {
+    // They have ended.
+  }
+}

@@ -1,0 +1,61 @@
+import { stt } from "@livekit/agents";
+import { abortable } from "../../lib/abortable.ts";
+
+/**
+ * A recognizer of single utterances usually answers within two seconds. One that takes this long is considered stuck.
+ */
+const LIMIT_MS = 6_000;
+
+/** Called when the recognizer is asked and when it has answered. `given_up` means that it took too long. */
+export interface RecognitionListener {
+  readonly noteAsked: () => void;
+  readonly noteAnswered: (answer: "words" | "nothing" | "given_up") => void;
+}
+
+/**
+ * Adds a time limit to a recognizer that is asked once per utterance. Requests run one after another, so without the
+ * limit a stuck request would block all later utterances.
+ */
+export class LimitedRecognizer extends stt.STT {
+  readonly label: string;
+  readonly #inner: stt.STT;
+  readonly #listener: RecognitionListener;
+
+  constructor(inner: stt.STT, listener: RecognitionListener) {
+    super(inner.capabilities);
+    this.label = inner.label;
+    this.#inner = inner;
+    this.#listener = listener;
+  }
+
+  override get model(): string {
+    return this.#inner.model;
+  }
+
+  override get provider(): string {
+    return this.#inner.provider;
+  }
+
+  protected override async _recognize(...[frames, signal]: Parameters<stt.STT["recognize"]>): Promise<stt.SpeechEvent> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(new Error("The recogniser took too long")), LIMIT_MS);
+    const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
+    let answer: Parameters<RecognitionListener["noteAnswered"]>[0] = "nothing";
+    this.#listener.noteAsked();
+    try {
+      const event = await abortable(this.#inner.recognize(frames, either), either);
+      if (event.alternatives?.[0].text.trim()) answer = "words";
+      return event;
+    } catch (error) {
+      if (limit.signal.aborted) answer = "given_up";
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#listener.noteAnswered(answer);
+    }
+  }
+
+  override stream(...options: Parameters<stt.STT["stream"]>): stt.SpeechStream {
+    return this.#inner.stream(...options);
+  }
+}

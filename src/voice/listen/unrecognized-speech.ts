@@ -1,0 +1,67 @@
+import type { RecognitionListener } from "./limited-recognizer.ts";
+import { NOTICED_SILENCE_MS } from "./voice-activity.ts";
+
+/** Shorter sounds without words, such as coughs, get no reply. */
+const NOTICED_SPEECH_MS = 1_000;
+
+/**
+ * Calls back when a participant said something that was not understood, and so would wait for an answer in vain. Short
+ * sounds, such as coughs, do not count, however many there are.
+ */
+export class UnrecognizedSpeech implements RecognitionListener {
+  readonly #onMisheard: () => void;
+  #beganAt: number | undefined;
+  /** The longest stretch of speech since words were last understood. */
+  #longestMs = 0;
+  #requests = 0;
+  /** Whether the callback is due but waits for a pending request, which may still return words. */
+  #isOwed = false;
+
+  constructor(onMisheard: () => void) {
+    this.#onMisheard = onMisheard;
+  }
+
+  /** Whether a request to the recognizer is pending. */
+  get isAsked(): boolean {
+    return this.#requests > 0;
+  }
+
+  noteSpeech(): void {
+    this.#beganAt ??= performance.now();
+  }
+
+  noteSilence(): void {
+    if (this.#beganAt === undefined) return;
+    this.#longestMs = Math.max(this.#longestMs, performance.now() - this.#beganAt - NOTICED_SILENCE_MS);
+    this.#beganAt = undefined;
+  }
+
+  noteUnderstood(): void {
+    this.#longestMs = 0;
+    this.#isOwed = false;
+  }
+
+  /** The participant has been silent for a while, and no words were recognized. */
+  noteTimeout(): void {
+    const isLong = this.#longestMs >= NOTICED_SPEECH_MS;
+    this.#longestMs = 0;
+    if (isLong && this.#requests > 0) this.#isOwed = true;
+    else if (isLong) this.#say();
+  }
+
+  noteAsked(): void {
+    this.#requests += 1;
+  }
+
+  /** After `given_up`, calls back even for a short sound, because it may have been words. */
+  noteAnswered(answer: "words" | "nothing" | "given_up"): void {
+    this.#requests -= 1;
+    if (answer === "words") this.noteUnderstood();
+    else if (this.#isOwed || answer === "given_up") this.#say();
+  }
+
+  #say(): void {
+    this.noteUnderstood();
+    this.#onMisheard();
+  }
+}

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { BufferedStream } from "../../src/lib/buffered-stream.ts";
+
+test("what was on its way when a stream was cut off is told to nobody", async () => {
+  const next = Promise.withResolvers<string>();
+  const told: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  async function* deaf(): AsyncGenerator<string> {
+    try {
+      yield "Once";
+      yield await next.promise;
+    } finally {
+      ended.resolve();
+    }
+  }
+  const stream = new BufferedStream(deaf, (item) => told.push(item));
+  await expect.poll(() => told).toEqual(["Once"]);
+
+  stream.abort();
+  next.resolve("upon");
+  await ended.promise;
+  expect(told).toEqual(["Once"]);
+});

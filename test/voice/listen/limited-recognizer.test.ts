@@ -1,0 +1,72 @@
+import { stt } from "@livekit/agents";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { LimitedRecognizer } from "../../../src/voice/listen/limited-recognizer.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Understands what it is given, one answer a request; `undefined` never comes. */
+class Recogniser extends stt.STT {
+  readonly label = "test";
+  readonly aborted: boolean[] = [];
+  readonly #answers: (string | undefined)[];
+
+  constructor(...answers: (string | undefined)[]) {
+    super({ streaming: false, interimResults: false });
+    this.#answers = answers;
+  }
+
+  protected override async _recognize(_frames: unknown, signal?: AbortSignal): Promise<stt.SpeechEvent> {
+    const request = this.aborted.push(false) - 1;
+    signal?.addEventListener("abort", () => (this.aborted[request] = true));
+    const text = this.#answers[request];
+    if (text === undefined) return new Promise(() => {});
+    const alternative = { text, language: "en" as stt.SpeechData["language"], startTime: 0, endTime: 0, confidence: 1 };
+    return { type: stt.SpeechEventType.FINAL_TRANSCRIPT, alternatives: [alternative] };
+  }
+
+  override stream(): stt.SpeechStream {
+    throw new Error("It does not stream");
+  }
+}
+
+function limited(...answers: (string | undefined)[]) {
+  const noted: string[] = [];
+  const inner = new Recogniser(...answers);
+  const recogniser = new LimitedRecognizer(inner, {
+    noteAsked: () => noted.push("asked"),
+    noteAnswered: (answer) => noted.push(answer),
+  });
+  return { inner, recogniser, noted };
+}
+
+test("a request that hangs is given up, and what is said after it is understood", async () => {
+  const { inner, recogniser, noted } = limited(undefined, "Hello.");
+  const hanging = recogniser.recognize([]).catch((error: unknown) => String(error));
+
+  await vi.advanceTimersByTimeAsync(5_999);
+  expect(noted).toEqual(["asked"]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await hanging).toContain("took too long");
+  expect(inner.aborted).toEqual([true]);
+
+  const event = await recogniser.recognize([]);
+  expect(event.alternatives?.[0].text).toBe("Hello.");
+  expect(noted).toEqual(["asked", "given_up", "asked", "words"]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("an empty transcript is nothing", async () => {
+  const { recogniser, noted } = limited(" ");
+  await recogniser.recognize([]);
+  expect(noted).toEqual(["asked", "nothing"]);
+});
+
+test("a request that is called off is not one that hangs", async () => {
+  const { recogniser, noted } = limited(undefined);
+  const call = new AbortController();
+  const recognised = recogniser.recognize([], call.signal);
+  call.abort(new Error("closed"));
+  await expect(recognised).rejects.toThrow("closed");
+  expect(noted).toEqual(["asked", "nothing"]);
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { UnrecognizedSpeech } from "../../../src/voice/listen/unrecognized-speech.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function ears() {
+  let told = 0;
+  const misheard = new UnrecognizedSpeech(() => told++);
+  /** What the end of speech is known by comes 250 ms after it. */
+  const hear = (ms: number) => {
+    misheard.noteSpeech();
+    vi.advanceTimersByTime(ms + 250);
+    misheard.noteSilence();
+  };
+  return { misheard, hear, told: () => told };
+}
+
+test("noises shorter than a second are never told, however many come", () => {
+  const { misheard, hear, told } = ears();
+  for (let noise = 0; noise < 5; noise++) {
+    hear(500);
+    hear(350);
+    misheard.noteTimeout();
+  }
+  expect(told()).toBe(0);
+});
+
+test("a second of speech in which nothing is understood is told once", () => {
+  const { misheard, hear, told } = ears();
+  hear(1_000);
+  misheard.noteTimeout();
+  hear(400);
+  misheard.noteTimeout();
+  expect(told()).toBe(1);
+});
+
+test("speech that was understood is not told, and what comes after it counts anew", () => {
+  const { misheard, hear, told } = ears();
+  hear(2_000);
+  misheard.noteUnderstood();
+  hear(400);
+  misheard.noteTimeout();
+  expect(told()).toBe(0);
+});
+
+test.each([
+  ["words", 0],
+  ["nothing", 1],
+] as const)("while the recogniser is asked nothing is told; when it has found %s, %i times", (answer, times) => {
+  const { misheard, hear, told } = ears();
+  hear(1_500);
+  misheard.noteAsked();
+  misheard.noteTimeout();
+  expect(told()).toBe(0);
+  misheard.noteAnswered(answer);
+  expect(told()).toBe(times);
+});
+
+test("a recogniser that was given up is told once, whatever the length of the speech", () => {
+  const { misheard, hear, told } = ears();
+  hear(400);
+  misheard.noteAsked();
+  misheard.noteTimeout();
+  misheard.noteAnswered("given_up");
+  misheard.noteTimeout();
+  expect(told()).toBe(1);
+});
+
+test("a noise in which the recogniser finds nothing is not told", () => {
+  const { misheard, hear, told } = ears();
+  hear(400);
+  misheard.noteAsked();
+  misheard.noteAnswered("nothing");
+  misheard.noteTimeout();
+  expect(told()).toBe(0);
+});
