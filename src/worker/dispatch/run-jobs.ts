@@ -39,7 +39,7 @@ interface RunJobsOptions {
 export interface Jobs extends Service {
   /**
    * Stops accepting rooms and hands each session over to another worker at its next pause. Resolves when all are handed
-   * over, or after `withinMs`. If no other worker accepts a room, it resolves within about a second. Sessions with a
+   * over, or after `withinMs`. If no other worker accepts a room, it resolves within 3 s. Sessions with a
    * process of their own are not handed over.
    */
   readonly handOver: (withinMs: number) => Promise<void>;
