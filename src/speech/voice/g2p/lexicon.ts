@@ -78,7 +78,7 @@ export class Lexicon {
     return last === -1 ? phonemes : phonemes.slice(0, last) + PRIMARY + phonemes.slice(last + 1);
   }
 
-  /** Derives "dollars" from "dollar". */
+  /** Derives the plural "dollars" of "dollar". */
   readPlural({ text, ...rest }: Word): string | undefined {
     if (text.length < 3 || !text.endsWith("s")) return undefined;
     const isLong = text.length > 4;
