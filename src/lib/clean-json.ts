@@ -1,4 +1,4 @@
-import { findJsonLoss } from "./checks/json-loss.ts";
+import { findJsonLoss, TOO_LARGE_NUMBER } from "./checks/json-loss.ts";
 import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./json.ts";
 
 /**
@@ -12,7 +12,6 @@ export const JSON_LIMITS = { depth: 28, values: 45_000, keyBytes: 256 } as const
  */
 const LAST_RESORT: Limits = { depth: 64, values: 100_000, keyBytes: Infinity };
 const MAX_PLACE_LENGTH = 200;
-const TOO_LARGE_NUMBER = "too large for a number, write it as a text";
 const REPLACEMENT = "\uFFFD";
 const textEncoder = new TextEncoder();
 

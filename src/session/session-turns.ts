@@ -310,14 +310,14 @@ export class SessionTurns {
         maxSteps: policy.maxSteps,
         ...this.#model.beginTurn(participant),
         ...(ownWords && { openStream: () => ownWords }),
-        ...(failure && { openStream: () => throwIt(failure) }),
+        ...(failure && {
+          openStream: () => {
+            throw failure;
+          },
+        }),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
       onEvent: (turn, event) => this.#options.tell({ type: "turn", turn, event }),
     };
   }
-}
-
-function throwIt(error: AppError): never {
-  throw error;
 }

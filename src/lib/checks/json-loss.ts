@@ -1,5 +1,7 @@
 type Step = string | number;
 
+export const TOO_LARGE_NUMBER = "too large for a number, write it as a text";
+
 /** An object or a list that the scan is inside of. */
 interface Container {
   /** The keys so far. Absent for a list. */
@@ -91,7 +93,7 @@ function whyNotHeld(number: string): string | undefined {
   const value = Number(number);
   if (value === 0) return /^-?[0.]*[1-9]/u.test(number) ? "too small for a number, write it as a text" : undefined;
   const isHeld = Math.abs(value) <= Number.MAX_SAFE_INTEGER || toDecimal(String(value)) === toDecimal(number);
-  return isHeld ? undefined : "too large for a number, write it as a text";
+  return isHeld ? undefined : TOO_LARGE_NUMBER;
 }
 
 /** Returns the same text for every notation of a number. */

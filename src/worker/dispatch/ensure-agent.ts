@@ -30,7 +30,7 @@ export function createRoomClients(
 /** A worker that has received a job joins the room within this time. */
 const JOINS_WITHIN_MS = 10_000;
 /** A responsive worker answers LiveKit's offer right away; on a machine whose cores are all busy it took over a second. */
-const ANSWERED_WITHIN_MS = 2_500;
+const ACCEPTED_WITHIN_MS = 2_500;
 const LOOK_EVERY_MS = 100;
 
 interface Asking {
@@ -77,7 +77,7 @@ export async function requestAgent(clients: RoomClients, room: string): Promise<
 
 /** Waits up to 2.5 s until a worker has accepted the dispatch (`isTaken`). Resolves to whether one has. */
 export async function isAnswered(clients: RoomClients, { id, room }: AgentDispatch): Promise<boolean> {
-  const until = performance.now() + ANSWERED_WITHIN_MS;
+  const until = performance.now() + ACCEPTED_WITHIN_MS;
   do {
     await sleep(LOOK_EVERY_MS);
     const offered = await clients.dispatches.getDispatch(id, room);

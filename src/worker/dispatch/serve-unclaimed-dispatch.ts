@@ -22,7 +22,10 @@ interface TakeOptions {
   readonly signal: AbortSignal;
 }
 
-/** A responsive worker answers LiveKit's offer right away. */
+/**
+ * A responsive worker answers LiveKit's offer right away. If a busy one answers later, two agents come, and the one
+ * without the session leaves (`claimRoomSession`).
+ */
 const ANSWERED_WITHIN_MS = 1_000;
 /** The attribute by which LiveKit and its tools find an agent's participant. */
 const AGENT_NAME_ATTRIBUTE = "lk.agent_name";

@@ -12,3 +12,8 @@ export function followConnection(room: Room, setCutOff: (isCutOff: boolean) => v
 }
 
 export const isReconnecting = ({ connectionState }: Room) => connectionState === ConnectionState.CONN_RECONNECTING;
+
+/** Sets attributes of the agent itself. Does nothing if the room is not connected. Failures are ignored. */
+export function setOwnAttributes({ localParticipant }: Room, attributes: Record<string, string>): void {
+  localParticipant?.setAttributes(attributes).catch(() => {});
+}

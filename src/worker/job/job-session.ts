@@ -7,7 +7,7 @@ import type { OpenedSession } from "../../session/open-session.ts";
 import type { RoomLink } from "../../session/room/room-link.ts";
 import type { RoomVoice } from "../../voice/room-voice.ts";
 import type { SessionHooks } from "../hooks/session-hooks.ts";
-import { isReconnecting } from "./connection.ts";
+import { isReconnecting, setOwnAttributes } from "./connection.ts";
 import type { JobInput } from "./job-input.ts";
 import type { ServedRoom } from "./room-api.ts";
 import type { Succession } from "./succession.ts";
@@ -85,7 +85,7 @@ export class JobSession {
   async handOver({ withinMs, onPause }: HandOver): Promise<void> {
     const { link, input, job } = this.#parts;
     this.#isHandedOver = true;
-    job.room.localParticipant?.setAttributes({ [HANDOVER_ATTRIBUTE]: "true" }).catch(() => {});
+    setOwnAttributes(job.room, { [HANDOVER_ATTRIBUTE]: "true" });
     const late = AbortSignal.timeout(withinMs);
     // Limited, because participants who ask without a break leave no pause.
     await this.#untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));

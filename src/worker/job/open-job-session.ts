@@ -18,7 +18,7 @@ import type { ConfigFileValues } from "../config-file.ts";
 import type { Logger } from "../logger.ts";
 import type { HooksOf } from "../hooks/call-session-end.ts";
 import { SessionHooks } from "../hooks/session-hooks.ts";
-import { followConnection } from "./connection.ts";
+import { followConnection, setOwnAttributes } from "./connection.ts";
 import { JobInput } from "./job-input.ts";
 import { JobSession, type JobRoom, type JobSessionState, leave } from "./job-session.ts";
 import type { JobServices } from "./job-services.ts";
@@ -60,7 +60,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     input.take(each);
   };
   const link = new RoomLink(job.room, take, createRoomApi(job));
-  const agentState = new AgentState((attributes) => setAttributes(job.room, attributes));
+  const agentState = new AgentState((attributes) => setOwnAttributes(job.room, attributes));
   const agents = createAgents(job, services, { memories, logger });
   const voice = await createVoice(job.room, services, {
     take,
@@ -241,8 +241,4 @@ async function createVoice(
   const { RoomVoice } = await import("../../voice/room-voice.ts");
   const synthesizer = speech.synthesizer && namedVoice(speech, speech.synthesizer);
   return new RoomVoice({ ...ports, stt: speech.stt, synthesizer, room, settings: config.voice });
-}
-
-function setAttributes(room: Room, attributes: Record<string, string>): void {
-  room.localParticipant?.setAttributes(attributes).catch(() => {});
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
 import { AGENT_STATE_ATTRIBUTE, isGone, JOINING_ATTRIBUTES, ON_BEHALF_ATTRIBUTE } from "../../protocol/attributes.ts";
 import type { Logger } from "../logger.ts";
+import { setOwnAttributes } from "./connection.ts";
 
 export interface SuccessionOptions {
   /** Must be connected. */
@@ -45,7 +46,7 @@ export class Succession {
     room.on(RoomEvent.ParticipantAttributesChanged, () => this.#replaceGone());
     if (this.#others.length === 0) showState();
     // This changes nothing, but makes LiveKit announce this agent to clients right away, instead of up to 3 s later.
-    else this.#setOwn(JOINING_ATTRIBUTES);
+    else setOwnAttributes(room, JOINING_ATTRIBUTES);
   }
 
   /**
@@ -58,7 +59,7 @@ export class Succession {
     const former = this.#others.map(({ identity }) => identity);
     // The previous owner of the session may have marked this agent as replaced.
     if (this.#options.room.localParticipant?.attributes[ON_BEHALF_ATTRIBUTE])
-      this.#setOwn({ [ON_BEHALF_ATTRIBUTE]: "" });
+      setOwnAttributes(this.#options.room, { [ON_BEHALF_ATTRIBUTE]: "" });
     if (former.length > 0) await this.#replace(former);
   }
 
@@ -142,9 +143,5 @@ export class Succession {
         await sleep(AGAIN_AFTER_MS);
       }
     }
-  }
-
-  #setOwn(attributes: Record<string, string>): void {
-    this.#options.room.localParticipant?.setAttributes(attributes).catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import type { AudioFrame } from "@livekit/rtc-node";
 import { moduleBeside } from "../../../lib/module-beside.ts";
 import { toAudioFrame } from "../../../livekit/audio-frame.ts";
 import { ModelThread } from "../../../speech/model-thread.ts";
-import type { Speech } from "../../../speech/voice/index.ts";
+import type { Speech } from "../../../speech/voice/voice.ts";
 import { type SpeakOptions, splitSentences, type Synthesizer } from "../synthesizer.ts";
 import { prepareSpeech } from "./prepare-speech.ts";
 
