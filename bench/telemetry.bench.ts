@@ -55,7 +55,7 @@ test("what telemetry costs a turn", async () => {
   const [unwatched, watched] = [await off.client("user"), await on.client("user")];
   const costs: { readonly off: Cost; readonly on: Cost }[] = [];
   for (let pair = -WARM_UP; pair < PAIRS; pair++) {
-    // The order alternates, too.
+    // Alternate which of the two runs first.
     const first = pair % 2 === 0 ? await costOfTurn(off, unwatched) : undefined;
     const watchedCost = await costOfTurn(on, watched);
     const cost = { off: first ?? (await costOfTurn(off, unwatched)), on: watchedCost };

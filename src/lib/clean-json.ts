@@ -133,7 +133,7 @@ function clean(value: unknown, walk: Walk): JsonValue | undefined {
       return value;
     case "number":
       if (Number.isFinite(value)) return value + 0;
-      refuse(walk, Number.isNaN(value) ? "NaN is no number of JSON" : TOO_LARGE_NUMBER);
+      refuse(walk, Number.isNaN(value) ? "JSON has no NaN" : TOO_LARGE_NUMBER);
       return String(value);
     case "bigint":
       if (Number.isSafeInteger(Number(value))) return Number(value);
@@ -145,7 +145,7 @@ function clean(value: unknown, walk: Walk): JsonValue | undefined {
       return undefined;
     case "function":
     case "symbol":
-      refuse(walk, `a ${typeof value} is no value of JSON`);
+      refuse(walk, `a ${typeof value} cannot be represented in JSON`);
       return undefined;
   }
 }
@@ -233,7 +233,7 @@ function cleanEntries<Key>(keys: readonly Key[], property: (key: Key) => unknown
     }
     const cleaned = clean(property(given), walk);
     if (cleaned === undefined) continue;
-    if (typeof given !== "string" && Object.hasOwn(object, key)) refuse(walk, "the key comes twice");
+    if (typeof given !== "string" && Object.hasOwn(object, key)) refuse(walk, "the key appears twice");
     setOwn(object, key, cleaned);
   }
   return object;
@@ -270,14 +270,14 @@ function cleanKey(key: unknown, walk: Walk): string {
 /** Returns a text for a Map key that is not a string: numbers and booleans as text, objects by their type. */
 function keyOf(key: unknown, walk: Walk): string {
   if (typeof key === "number" || typeof key === "bigint" || typeof key === "boolean") return String(key);
-  refuse(walk, `a key is no text: ${typeof key}`);
+  refuse(walk, `a key is not a string: ${typeof key}`);
   return typeof key;
 }
 
 function cleanDate(date: Date, walk: Walk): string {
   const time = Date.prototype.getTime.call(date);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
-  refuse(walk, "no valid date");
+  refuse(walk, "invalid date");
   return "Invalid Date";
 }
 

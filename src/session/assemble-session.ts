@@ -66,7 +66,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
   });
   void agents?.first
     .then((served) => store.keepFirstAgent(served))
-    .catch((error: unknown) => logger.warn({ error }, "serving agent was not stored"));
+    .catch((error: unknown) => logger.warn({ error }, "storing the session's agent failed"));
   const unsent = new CountedLog(logger, "a message could not be sent");
   const outbox = new Outbox({
     conversationId,

@@ -190,7 +190,7 @@ export class SessionTurns {
       const target = await archive.find(variation.targetId);
       await this.#runTurn({ ...toVariationTurn(variation, participant, target), meta }, signal);
     } catch (error) {
-      if (!(error instanceof AppError)) logger.error({ error }, "turn broke off");
+      if (!(error instanceof AppError)) logger.error({ error }, "turn failed unexpectedly");
       this.#running = undefined;
       outbox.postError(error, participantOf(input), messageOf(input));
     }

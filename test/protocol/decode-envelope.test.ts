@@ -61,9 +61,9 @@ test("a 64-bit integer that a number holds is one in a free map", () => {
 });
 
 test.each([
-  [{ n: [0, NaN] }, ".n[1]: NaN is no number of JSON"],
-  [{ n: -Infinity }, ".n: too large for a number, write it as a text"],
-  [{ n: 2n ** 64n - 1n }, ".n: too large for a number, write it as a text"],
+  [{ n: [0, NaN] }, ".n[1]: JSON has no NaN"],
+  [{ n: -Infinity }, ".n: too large for a number, send it as a string"],
+  [{ n: 2n ** 64n - 1n }, ".n: too large for a number, send it as a string"],
 ])("a free map with %o is refused with the place, and not read as another", (result, place) => {
   const bytes = encode({ ...envelope, type: 7, body: { id: "r", success: true, result } }, { useBigInt64: true });
 
@@ -372,7 +372,7 @@ test.each([
   ["50,000 values", { enum: Array.from({ length: 50_000 }, () => 0) }, "The tool has over 50000 values"],
   ["a long key", { properties: { ["k".repeat(257)]: {} } }, "A key is over 256 bytes"],
   ["a long text", { title: "x".repeat(2 ** 20 + 1) }, "A string is over 1048576 bytes"],
-  ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: NaN is no number of JSON"],
+  ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: JSON has no NaN"],
 ])("a tool with %s costs a client that tool only", (_, inputSchema, reason) => {
   const tools = [{ name: "good" }, { name: "bad", inputSchema }, 7, { name: "better" }];
   const own = { description: "", inputSchema: { type: "object" } };

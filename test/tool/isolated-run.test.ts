@@ -129,7 +129,8 @@ test("of a small part of a large buffer only the part is sent", async () => {
 });
 
 test("what JSON has no form for fails the call, as of a tool that is not isolated", async () => {
-  const errorMessage = "The tool has run, but its result cannot be used: result: a function is no value of JSON";
+  const errorMessage =
+    "The tool has run, but its result cannot be used: result: a function cannot be represented in JSON";
 
   expect(await run("function").result).toMatchObject({ outcome: { errorCode: "execution_error", errorMessage } });
 });

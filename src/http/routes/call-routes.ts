@@ -14,7 +14,7 @@ export const callRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/session/:id/calls/:callId", { schema }, async ({ access, params }) => {
     const { id: sessionId } = await requireRoomSession(sql, access, params.id);
     const call = await loadWholeCall(sql, { sessionId, callId: params.callId });
-    if (!call) throw new HttpError(404, "There is no such call in the session");
+    if (!call) throw new HttpError(404, "The session has no such call");
     return Object.fromEntries(Object.entries(call).filter(([, value]) => value !== null));
   });
 };

@@ -1,6 +1,6 @@
 type Step = string | number;
 
-export const TOO_LARGE_NUMBER = "too large for a number, write it as a text";
+export const TOO_LARGE_NUMBER = "too large for a number, send it as a string";
 
 /** An object or a list that the scan is inside of. */
 interface Container {
@@ -61,7 +61,7 @@ export function findJsonLoss(text: string): JsonLoss | undefined {
         const key = JSON.parse(text.slice(found.index, end)) as string;
         current.step = key;
         current.isAtKey = false;
-        if (current.keys.has(key)) return lost("the key comes twice");
+        if (current.keys.has(key)) return lost("the key appears twice");
         current.keys.add(key);
         break;
       }
@@ -91,7 +91,7 @@ function endOfText(text: string, start: number): number {
 function whyNotHeld(number: string): string | undefined {
   if (PLAIN_INTEGER.test(number)) return undefined;
   const value = Number(number);
-  if (value === 0) return /^-?[0.]*[1-9]/u.test(number) ? "too small for a number, write it as a text" : undefined;
+  if (value === 0) return /^-?[0.]*[1-9]/u.test(number) ? "too small for a number, send it as a string" : undefined;
   const isHeld = Math.abs(value) <= Number.MAX_SAFE_INTEGER || toDecimal(String(value)) === toDecimal(number);
   return isHeld ? undefined : TOO_LARGE_NUMBER;
 }

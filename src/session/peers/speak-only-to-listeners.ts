@@ -15,7 +15,7 @@ export function speakOnlyToListeners(
     try {
       return voice.open(answer);
     } catch (error) {
-      logger.error({ error }, "voice failed, answer is text");
+      logger.error({ error }, "voice failed, answering in text");
       return undefined;
     }
   };

@@ -26,8 +26,7 @@ export function reportDatabase(
 
 function reportLeftOut(variable: string, address: string, logger: Logger): void {
   const { withoutEffect, unknown } = leftOutParameters(address);
-  if (unknown.length > 0)
-    logger.warn({ variable, parameters: unknown }, "unknown parameters of the database address, left out");
+  if (unknown.length > 0) logger.warn({ variable, parameters: unknown }, "ignored unknown database address parameters");
   if (withoutEffect.length > 0)
-    logger.info({ variable, parameters: withoutEffect }, "parameters of the database address have no effect, left out");
+    logger.info({ variable, parameters: withoutEffect }, "ignored database address parameters that have no effect");
 }

@@ -142,9 +142,9 @@ test.each([
 });
 
 test.each([
-  ['{"id":9007199254740993}', "editedInput.id: too large for a number, write it as a text"],
-  ['{"list":[1e400]}', "editedInput.list[0]: too large for a number, write it as a text"],
-  ['{"path":"a.md","path":"b.md"}', "editedInput.path: the key comes twice"],
+  ['{"id":9007199254740993}', "editedInput.id: too large for a number, send it as a string"],
+  ['{"list":[1e400]}', "editedInput.list[0]: too large for a number, send it as a string"],
+  ['{"path":"a.md","path":"b.md"}', "editedInput.path: the key appears twice"],
 ])("edited arguments %s, which would be read as others, are a 400", async (editedInput, error) => {
   const permission = await ask({ editedInputSchema: { type: "object" } });
   const body = `{"response":"approve","editedInput":${editedInput}}`;

@@ -4,17 +4,17 @@ import { findJsonLoss } from "../../../src/lib/checks/json-loss.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
 test.each([
-  ['{"a":1,"a":1}', ["a"], "the key comes twice"],
-  ['{"a":1,"\\u0061":2}', ["a"], "the key comes twice"],
-  [String.raw`{"a\"}":{"b":0},"l":[0,{"x":[],"x":1}]}`, ["l", 1, "x"], "the key comes twice"],
-  ['{"__proto__":1,"__proto__":1}', ["__proto__"], "the key comes twice"],
-  ['{"n":9007199254740993}', ["n"], "too large for a number, write it as a text"],
-  ['{"n":9007199254740993.0}', ["n"], "too large for a number, write it as a text"],
-  ['{"n":9.007199254740993e15}', ["n"], "too large for a number, write it as a text"],
-  ["[-12345678901234567890]", [0], "too large for a number, write it as a text"],
-  ["[0, -1e400]", [1], "too large for a number, write it as a text"],
-  [`[1${"0".repeat(500)}]`, [0], "too large for a number, write it as a text"],
-  ["[1, 1e-400]", [1], "too small for a number, write it as a text"],
+  ['{"a":1,"a":1}', ["a"], "the key appears twice"],
+  ['{"a":1,"\\u0061":2}', ["a"], "the key appears twice"],
+  [String.raw`{"a\"}":{"b":0},"l":[0,{"x":[],"x":1}]}`, ["l", 1, "x"], "the key appears twice"],
+  ['{"__proto__":1,"__proto__":1}', ["__proto__"], "the key appears twice"],
+  ['{"n":9007199254740993}', ["n"], "too large for a number, send it as a string"],
+  ['{"n":9007199254740993.0}', ["n"], "too large for a number, send it as a string"],
+  ['{"n":9.007199254740993e15}', ["n"], "too large for a number, send it as a string"],
+  ["[-12345678901234567890]", [0], "too large for a number, send it as a string"],
+  ["[0, -1e400]", [1], "too large for a number, send it as a string"],
+  [`[1${"0".repeat(500)}]`, [0], "too large for a number, send it as a string"],
+  ["[1, 1e-400]", [1], "too small for a number, send it as a string"],
 ])("in %s the place is found that JSON.parse would change", (text, path, why) => {
   expect(findJsonLoss(text)).toEqual({ path, why });
 });

@@ -57,7 +57,7 @@ async function lastCalls({ agent }: { agent: TestAgent }) {
   };
 }
 
-const PLACE = /Invalid parameters: input.*: (deeper|over|a key|too large|the char|the key comes twice)/u;
+const PLACE = /Invalid parameters: input.*: (deeper|over|a key|too large|the char|the key appears twice)/u;
 const REFUSED = {
   codes: ["invalid_parameters", "invalid_parameters"],
   executions: ["server", "server"],

@@ -126,7 +126,7 @@ test.each([
 });
 
 test.each([
-  ["1e999", '{"n":1e999}', "input.n: too large for a number, write it as a text"],
+  ["1e999", '{"n":1e999}', "input.n: too large for a number, send it as a string"],
   [
     "half a surrogate pair",
     '{"n":"\\ud800"}',

@@ -39,7 +39,7 @@ export class EmbeddedRecognizer extends stt.STT {
   }
 
   override stream(): stt.SpeechStream {
-    throw new TypeError("The embedded recognizer has no streams: AgentSession asks it by utterance");
+    throw new TypeError("The embedded recognizer does not stream: use recognize()");
   }
 
   override async close(): Promise<void> {
