@@ -214,7 +214,10 @@ async function startFakeWorker() {
   };
   worker.room.on(RoomEvent.DataReceived, (bytes) => take(bytes));
   worker.room.registerByteStreamHandler("parley", (reader) => {
-    void reader.readAll().then((chunks) => take(Buffer.concat(chunks)));
+    void reader.readAll().then(
+      (chunks) => take(Buffer.concat(chunks)),
+      () => {},
+    );
   });
   onTestFinished(() => worker.leave());
   const client = await startClient({ roomName });

@@ -121,6 +121,19 @@ export class Participant implements AsyncDisposable {
     await writer.close();
   }
 
+  /** Takes each text of a topic once it is whole. A text that is under way when this participant leaves is dropped. */
+  onText(topic: string, take: (text: string, identity: string) => void): void {
+    this.room.registerTextStreamHandler(topic, (reader, { identity }) => {
+      const read = async () => {
+        const text = await reader.readAll();
+        if (!this.#hasLeft) take(text, identity);
+      };
+      read().catch((error: unknown) => {
+        if (!this.#hasLeft) throw error;
+      });
+    });
+  }
+
   /** The first Configuration, as a stream: it carries our identity at once. */
   async configure(body: MessageBody<"configuration">): Promise<void> {
     const stanzaId = await this.send({ type: "configuration", body }, { asStream: true });

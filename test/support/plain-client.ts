@@ -8,9 +8,7 @@ export class PlainClient implements AsyncDisposable {
 
   private constructor(participant: Participant) {
     this.participant = participant;
-    participant.room.registerTextStreamHandler("lk.transcription", (reader) => {
-      void reader.readAll().then((text) => this.heard.push(text));
-    });
+    participant.onText("lk.transcription", (text) => this.heard.push(text));
   }
 
   static async join(...[room, identity, options]: Parameters<typeof Participant.join>): Promise<PlainClient> {

@@ -73,8 +73,8 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
     if (state !== undefined && state !== states.at(-1)) states.push(state);
   });
   const read: string[] = [];
-  user.client.room.registerTextStreamHandler("lk.transcription", (reader, { identity }) => {
-    if (identity.startsWith("agent")) void reader.readAll().then((all) => read.push(all));
+  user.client.onText("lk.transcription", (whole, identity) => {
+    if (identity.startsWith("agent")) read.push(whole);
   });
   // It thinks for a while: a state of less than 40 ms is not published, and the voice begins within that.
   voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")], { slow: 100 })]);

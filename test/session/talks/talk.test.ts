@@ -42,7 +42,7 @@ test("plain text on lk.chat is a message, and lk.transcription carries the answe
   await using agent = await TestAgent.start();
   await using user = await Participant.join(agent.roomName, "plain");
   const heard = Promise.withResolvers<string>();
-  user.room.registerTextStreamHandler("lk.transcription", (reader) => void reader.readAll().then(heard.resolve));
+  user.onText("lk.transcription", heard.resolve);
   agent.model.script([reply([text("Hello. It works.")])]);
   await user.room.localParticipant?.sendText("Hi", { topic: "lk.chat" });
   expect(await heard.promise).toBe("Hello. It works.");
