@@ -172,7 +172,7 @@ const FOR_TOOLS = [
   "src/tool/define-tool.ts",
   "src/tool/permission-denied.ts",
   "src/tool/process-group-reaper.ts",
-  "src/permission/shell/command-deeds.ts",
+  "src/permission/shell/command-operations.ts",
 ];
 
 test("a tool imports packages, what is for tools, src/lib and the helpers of its own group only", async () => {

@@ -4,7 +4,7 @@ import { AccessToken } from "livekit-server-sdk";
 import type { Room } from "@livekit/rtc-node";
 import { connect, type Parley, roomTransport } from "../../src/client/index.ts";
 import { loadRtcNode } from "../../src/livekit/load-rtc-node.ts";
-import { forgetRoom, hearOwnEvents } from "../../src/livekit/room-events.ts";
+import { forgetRoom, filterRoomEvents } from "../../src/livekit/room-events.ts";
 import { clockMs } from "../clock.ts";
 import { timedTransport } from "./timed-transport.ts";
 
@@ -64,7 +64,7 @@ export class Talk implements AsyncDisposable {
     const { Room } = await loadRtcNode();
     const startedAt = clockMs();
     const room = new Room();
-    hearOwnEvents(room);
+    filterRoomEvents(room);
     const state = new TalkState();
     room.registerTextStreamHandler("lk.transcription", (reader) => void state.hearAll(reader));
     await room.connect(livekit.url, await tokenFor(livekit, name), { autoSubscribe: false, dynacast: false });

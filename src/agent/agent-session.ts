@@ -48,7 +48,7 @@ export interface SeenParticipant {
 }
 
 /** The room as it is now, with metadata as a string. */
-export interface SeenRoom {
+export interface RoomSnapshot {
   readonly name: string;
   readonly metadata: string;
   readonly participants: readonly SeenParticipant[];

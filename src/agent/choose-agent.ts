@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
-import type { SeenRoom } from "./agent-session.ts";
+import type { RoomSnapshot } from "./agent-session.ts";
 
 /** Where a room's agent may be named: as `{"agent": "billing"}` in metadata, or as an attribute `agent`. */
 type Source = "dispatch metadata" | "room metadata" | "participant attributes";
@@ -7,7 +7,7 @@ type Source = "dispatch metadata" | "room metadata" | "participant attributes";
 interface Choosing {
   readonly names: ReadonlySet<string>;
   readonly dispatch: string;
-  readonly room: SeenRoom;
+  readonly room: RoomSnapshot;
   /** Called when a source names an agent that does not exist, or cannot be read. */
   readonly onBad: (source: Source, why: string) => void;
 }

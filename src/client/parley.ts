@@ -91,11 +91,11 @@ export class Parley implements AsyncDisposable {
 
   readonly #link = new AgentLink({
     configure: (way, timeoutMs) => this.#configure(way, timeoutMs),
-    onEnter: () => this.#incoming.noteLost(),
+    onEnter: () => this.#incoming.handleLost(),
     onReady: (agents) => this.#events.emit("connected", { agents }),
     onLost: (reason) => {
       this.#outbox.unacknowledged.clear();
-      this.#incoming.noteLost();
+      this.#incoming.handleLost();
       this.#events.emit("disconnected", { reason });
     },
   });
@@ -318,12 +318,12 @@ export class Parley implements AsyncDisposable {
   async #configure(way: "packet" | "stream", timeoutMs: number): Promise<boolean> {
     const { stanzaId } = this.#outbox.send({ type: "configuration", body: this.#configuration() }, way);
     const isTaken = await this.#outbox.unacknowledged.wait(stanzaId, timeoutMs);
-    if (isTaken) this.#incoming.noteTold();
+    if (isTaken) this.#incoming.handleAcknowledged();
     return isTaken;
   }
 
   #configuration(): MessageBody<"configuration"> {
-    const lastSequenceSeen = this.#incoming.tellLastSeen();
+    const lastSequenceSeen = this.#incoming.resendAfter();
     const tools = [...this.#tools.values()].map(({ announcement }) => announcement);
     return toConfiguration(this.#options, { lastSequenceSeen, listens: this.#listens, tools });
   }

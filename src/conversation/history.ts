@@ -127,7 +127,7 @@ class HistoryDraft {
     };
     for (const step of toSteps(blocks, { isOpen, isPaused, usedIds: this.#usedIds })) {
       takeChanges(step.blocks[0]?.sequence ?? 0);
-      this.#tellTools();
+      this.#announceTools();
       appendStep(this.#messages, step);
     }
     takeChanges(Number.POSITIVE_INFINITY);
@@ -137,7 +137,7 @@ class HistoryDraft {
 
   /** Returns the finished messages. The draft must not be used afterwards. */
   end(): HistoryMessage[] {
-    this.#tellTools();
+    this.#announceTools();
     const messages = this.#messages;
     if (messages[0]?.role === "assistant")
       messages.unshift({ role: "user", blocks: [textBlock("[The talk goes on.]")] });
@@ -145,7 +145,7 @@ class HistoryDraft {
   }
 
   /** Adds the pending tool changes. The API accepts them only after a user message, with the assistant's turn next. */
-  #tellTools(): void {
+  #announceTools(): void {
     if (this.#untold.length === 0 || this.#messages.at(-1)?.role !== "user") return;
     this.#messages.push({ role: "system", blocks: this.#untold });
     this.#untold = [];

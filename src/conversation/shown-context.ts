@@ -51,14 +51,14 @@ export function turnsBytes(turns: readonly TurnRecord[]): number {
 const bytesOfEach = incrementalFlatMap((turn: TurnRecord) => [turnBytes(turn)]);
 
 /** Returns the part of `turnBytes` that is spent on announcing added and removed tools. */
-export function toldBytes({ context }: TurnRecord): number {
+export function announcedBytes({ context }: TurnRecord): number {
   return (context?.tools ?? []).reduce((sum, change) => sum + remembered(change, sizeOfChange), 0);
 }
 
 function sizeOfTurn(turn: TurnRecord): number {
   const { input, blocks } = turn;
   const said = input.reduce((sum, part) => sum + FRAME_BYTES + sizeOfPart(part), NOTES_BYTES);
-  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), said + toldBytes(turn));
+  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), said + announcedBytes(turn));
 }
 
 function sizeOfPart(part: InputPart): number {

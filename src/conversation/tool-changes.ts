@@ -2,7 +2,7 @@ import canonicalize from "canonicalize";
 import type { JsonObject } from "../lib/json.ts";
 import type { TurnBlock } from "./block.ts";
 import { sizeOfChange } from "./shown-context.ts";
-import type { ToldTool, ToolChange, TurnRecord } from "./turn-record.ts";
+import type { ClientToolDefinition, ToolChange, TurnRecord } from "./turn-record.ts";
 
 type ToldBlock = Omit<TurnBlock, "sequence">;
 
@@ -12,7 +12,7 @@ type ToldBlock = Omit<TurnBlock, "sequence">;
  */
 export class KnownTools {
   /** Each tool's newest definition in the context window. */
-  #defined = new Map<string, ToldTool>();
+  #defined = new Map<string, ClientToolDefinition>();
   #offered = new Set<string>();
 
   copy(): KnownTools {
@@ -50,9 +50,10 @@ export class KnownTools {
   }
 
   /** Returns the change after which the model knows exactly these tools, or `undefined` if it already does. */
-  changeTo(tools: readonly ToldTool[], before: number): ToolChange | undefined {
+  changeTo(tools: readonly ClientToolDefinition[], before: number): ToolChange | undefined {
     const names = new Set(tools.map(({ name }) => name));
-    const isKnown = (tool: ToldTool) => this.#offered.has(tool.name) && isSame(this.#defined.get(tool.name), tool);
+    const isKnown = (tool: ClientToolDefinition) =>
+      this.#offered.has(tool.name) && isSame(this.#defined.get(tool.name), tool);
     const added = tools.filter((tool) => !isKnown(tool));
     const removed = [...this.#offered].filter((name) => !names.has(name));
     return added.length + removed.length > 0 ? { before, added, removed } : undefined;
@@ -73,11 +74,11 @@ function referenceTo(name: string): JsonObject {
   return { type: "tool_reference", name };
 }
 
-function definitionOf({ name, description, inputSchema }: ToldTool): JsonObject {
+function definitionOf({ name, description, inputSchema }: ClientToolDefinition): JsonObject {
   return { type: "tool_definition", definition: { name, description, input_schema: inputSchema } };
 }
 
 /** JSONB does not preserve the order of keys. */
-function isSame(a: ToldTool | undefined, b: ToldTool): boolean {
+function isSame(a: ClientToolDefinition | undefined, b: ClientToolDefinition): boolean {
   return a !== undefined && canonicalize(a) === canonicalize(b);
 }

@@ -84,7 +84,7 @@ export type ShownContext = {
 };
 
 /** A tool of a client or an MCP server, as announced to the model. */
-export type ToldTool = {
+export type ClientToolDefinition = {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
@@ -96,7 +96,7 @@ export type ToldTool = {
 export type ToolChange = {
   /** The change is announced before the block with this sequence. */
   readonly before: number;
-  readonly added: readonly ToldTool[];
+  readonly added: readonly ClientToolDefinition[];
   readonly removed: readonly string[];
 };
 

@@ -8,7 +8,7 @@ import {
 } from "@livekit/agents";
 import { Room, RoomEvent } from "@livekit/rtc-node";
 import type { Logger } from "pino";
-import { forgetRoom, hearOwnEvents } from "./room-events.ts";
+import { forgetRoom, filterRoomEvents } from "./room-events.ts";
 
 type Agent = ReturnType<typeof defineAgent>;
 
@@ -40,7 +40,7 @@ export interface HostedJob {
 export function runHostedJob(info: RunningJobInfo, options: HostedJobOptions): HostedJob {
   const { agent, logger, inference, retire } = options;
   const room = new Room();
-  hearOwnEvents(room);
+  filterRoomEvents(room);
   const { promise: over, resolve: end } = Promise.withResolvers<string>();
   room.on(RoomEvent.Disconnected, () => end("room disconnected"));
   const context = new JobContext(options.process, info, room, () => {}, end, inference);

@@ -21,7 +21,7 @@ interface FfiClient {
  * each of its rooms, and a room takes a lock before it checks whose event it is. Checked with @livekit/rtc-node
  * 0.13.35.
  */
-export function hearOwnEvents(room: Room): void {
+export function filterRoomEvents(room: Room): void {
   const internals = room as unknown as RoomInternals;
   const handle = internals.onFfiEvent;
   internals.onFfiEvent = (event) => {

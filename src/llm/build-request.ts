@@ -19,7 +19,7 @@ interface ToolSpec {
    * Whether the tool may come and go during the session. Such tools are placed after the permanent ones, so that the
    * permanent ones stay cached. @defaultValue false
    */
-  readonly mayGo?: boolean;
+  readonly isTemporary?: boolean;
 }
 
 /** `adaptive` lets the model decide how much to think; `enabled` sets a budget of at least 1024 tokens. */
@@ -59,7 +59,7 @@ export interface RequestInput {
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "", edits = [] } = input;
   const messages = toMessages(input.messages, input.media);
-  const thatGo = (may: boolean) => (input.tools ?? []).filter(({ mayGo = false }) => mayGo === may);
+  const thatGo = (may: boolean) => (input.tools ?? []).filter(({ isTemporary = false }) => isTemporary === may);
   const staying = [...sorted(input.serverTools ?? []), ...sorted(thatGo(false).map(toApiTool))];
   const tools = [...staying, ...sorted(thatGo(true).map(toApiTool))];
   const standIns = tools.length === 0 ? toStandIns(messages) : [];

@@ -1,37 +1,39 @@
 import { type Reading, UNKNOWN } from "../lib/glob.ts";
 import { hasDetour, isMentioned, matchPattern, matchWidely, matchWords } from "./match-pattern.ts";
-import type { Action, Deed, PermissionRule, Wish } from "./rule.ts";
-import { COMMAND_TYPE, toCanonicalPattern, toWidePatterns } from "./to-deeds.ts";
+import type { Action, Operation, PermissionRule, PermissionInput } from "./rule.ts";
+import { COMMAND_TYPE, toCanonicalPattern, toWidePatterns } from "./to-operations.ts";
 
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
 /**
- * Returns the strictest action that the rules give for any of these deeds. Among the rules that match a deed, a deny
- * wins, otherwise the last rule. A deny that only possibly matches results in `ask`. A deed that no rule matches gets
+ * Returns the strictest action that the rules give for any of these operations. Among the rules that match a operation, a deny
+ * wins, otherwise the last rule. A deny that only possibly matches results in `ask`. A operation that no rule matches gets
  * `otherwise`, or `allow` if rules can only restrict it.
  */
 export function evaluateRules(
-  deeds: readonly Deed[],
+  operations: readonly Operation[],
   rules: readonly PermissionRule[],
   otherwise: Action = "ask",
 ): Action {
-  const actions = deeds.map((deed) => decideOne(deed, rules) ?? (deed.isOnlyRestricted === true ? "allow" : otherwise));
+  const actions = operations.map(
+    (operation) => decideOne(operation, rules) ?? (operation.isOnlyRestricted === true ? "allow" : otherwise),
+  );
   return STRICTEST_FIRST.find((action) => actions.includes(action)) ?? otherwise;
 }
 
 /** Whether a participant's grants cover all of these values. `false` if there are no values. */
-export function isGranted({ type, values }: Wish, granted: readonly string[]): boolean {
+export function isGranted({ type, values }: PermissionInput, granted: readonly string[]): boolean {
   // Version 0.1.0 stored lines of several commands with a leading `; `.
   const patterns = type === COMMAND_TYPE ? granted.map((pattern) => pattern.replace(/^; /u, "")) : granted;
   return values.length > 0 && values.every((text) => patterns.some((pattern) => matchPattern(pattern, text)));
 }
 
-function decideOne(deed: Deed, rules: readonly PermissionRule[]): Action | undefined {
+function decideOne(operation: Operation, rules: readonly PermissionRule[]): Action | undefined {
   let last: Action | undefined;
   let mayBeDenied = false;
   for (const rule of rules) {
-    if (!matchPattern(rule.type, deed.type)) continue;
-    const fit = rule.action === "allow" ? fitsByWord(deed, rule) : fitsWidely(deed, rule);
+    if (!matchPattern(rule.type, operation.type)) continue;
+    const fit = rule.action === "allow" ? fitsByWord(operation, rule) : fitsWidely(operation, rule);
     if (fit === undefined) continue;
     if (rule.action !== "deny") last = rule.action;
     else if (fit === "surely") return "deny";
@@ -45,16 +47,16 @@ type Fit = "surely" | "possibly" | undefined;
 /**
  * Matches an allow rule narrowly: only the canonical name (a command word by word), and nothing unknown before it runs.
  */
-function fitsByWord({ type, value, words, isExpanded }: Deed, { pattern }: PermissionRule): Fit {
+function fitsByWord({ type, value, words, isExpanded }: Operation, { pattern }: PermissionRule): Fit {
   if (isExpanded && !isBlanket(pattern)) return undefined;
   if (type === COMMAND_TYPE) return matchWords(pattern, words ?? [value]) ? "surely" : undefined;
   if (hasDetour(value) && !isBlanket(pattern)) return undefined;
   return matchPattern(toCanonicalPattern(type, pattern), value) ? "surely" : undefined;
 }
 
-/** Matches a deny or ask rule broadly, including aliases and names that the deed may turn out to have. */
-function fitsWidely(deed: Deed, rule: PermissionRule): Fit {
-  const { type, value, aliases = [], maybes = [], mentions = [], ignoresCase = false } = deed;
+/** Matches a deny or ask rule broadly, including aliases and names that the operation may turn out to have. */
+function fitsWidely(operation: Operation, rule: PermissionRule): Fit {
+  const { type, value, aliases = [], maybes = [], mentions = [], ignoresCase = false } = operation;
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);
   const patterns = toWidePatterns(type, rule.pattern).map(spelled);
   const names = [value, ...aliases].map(spelled);

@@ -8,7 +8,7 @@ export interface PermissionRule {
 }
 
 /** What a call would do, as its tool declares it. */
-export interface Wish {
+export interface PermissionInput {
   readonly type: string;
   /** What it would touch: paths, shell command lines or names. Values are literal, so `*` is not a wildcard here. */
   readonly values: readonly string[];
@@ -17,7 +17,7 @@ export interface Wish {
 }
 
 /** One thing that a call would do, in the canonical form that rules are compared with. */
-export interface Deed {
+export interface Operation {
   readonly type: string;
   /** The canonical name. In a command, UNKNOWN replaces whatever is not known before it runs. */
   readonly value: string;

@@ -23,7 +23,7 @@ function isGreeting({ input: [part, ...rest], participantIdentity }: TurnRecord)
 }
 
 /** Returns a turn as a test replays it: a greeting's note names the test's participant. */
-export function asPlayed(turn: TurnRecord): TurnRecord {
+export function withTestIdentity(turn: TurnRecord): TurnRecord {
   const { participantIdentity: identity } = turn;
   const input = turn.input.map((part) =>
     part.type === "note"

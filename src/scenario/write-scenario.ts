@@ -5,7 +5,7 @@ import { endOfBudget } from "../store/turns/end-of-budget.ts";
 import { loadBlockTimes, loadRecordedCalls, type StoredCall } from "../store/turns/load-recorded-calls.ts";
 import { loadTurns } from "../store/turns/load-turns.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
-import { asPlayed, unreplayableReason } from "./playable.ts";
+import { withTestIdentity, unreplayableReason } from "./playable.ts";
 import { createRedact } from "./redact.ts";
 import { toScenario } from "./to-scenario.ts";
 
@@ -42,7 +42,7 @@ export async function writeScenario(
     loadBlockTimes(sql, { sessionId, before: end }),
   ]);
   const first = all.findIndex((turn) => whyNotScripted(turn, calls) !== undefined);
-  const turns = (first < 0 ? all : all.slice(0, first)).map(asPlayed);
+  const turns = (first < 0 ? all : all.slice(0, first)).map(withTestIdentity);
   const why = all[first] ? whyNotScripted(all[first], calls) : end <= MAX_TURNS ? TOO_LARGE : undefined;
   const left = why && `turn ${turns.length + 1} is left out: ${why}`;
   const isSaid = turns.some(({ parentMessageId }) => parentMessageId !== null);

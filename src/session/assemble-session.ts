@@ -58,14 +58,14 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     line,
     callEnd,
     setLanguage: async (identity, language) => {
-      await store.keepLanguage(identity, language);
+      await store.storeLanguage(identity, language);
       session.setLanguage(identity, language);
     },
-    keepAgent: (agent) => store.keepAgent(agent),
+    storeAgent: (agent) => store.storeAgent(agent),
     forget: (summary) => session.forget(summary),
   });
   void agents?.first
-    .then((served) => store.keepFirstAgent(served))
+    .then((served) => store.storeFirstAgent(served))
     .catch((error: unknown) => logger.warn({ error }, "storing the session's agent failed"));
   const unsent = new CountedLog(logger, "a message could not be sent");
   const outbox = new Outbox({
@@ -85,10 +85,10 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     budget,
     prices,
     onLost: (error) => logger.error({ error }, "spending was not counted"),
-    onSpent: (spent) => telemetry.noteSpent(spent),
+    onSpent: (spent) => telemetry.recordSpent(spent),
     onBudget: (scope, event) => {
       logger.warn({ budget: BUDGET_NAMES[scope], event }, "a budget is used up, or nearly");
-      telemetry.noteBudget(BUDGET_NAMES[scope], event);
+      telemetry.recordBudget(BUDGET_NAMES[scope], event);
     },
   });
   const session = new Session({
@@ -116,7 +116,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     voice: world.voice && telemetry.observeVoice(world.voice),
     callEnd,
     onLanguageDropped: (dropped) => {
-      store.keepLanguage(dropped, undefined).catch((error: unknown) => {
+      store.storeLanguage(dropped, undefined).catch((error: unknown) => {
         logger.warn({ error }, "a language that holds no more could not be removed");
       });
     },

@@ -28,7 +28,7 @@ export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "roo
    */
   readonly continues?: boolean | undefined;
   /** Whether a webhook reports the session's end to the operator's server. @defaultValue false */
-  readonly tellsOfEnd?: boolean | undefined;
+  readonly hasEndWebhook?: boolean | undefined;
   /** Names this worker in the lease. */
   readonly owner: string;
   /** How long a worker that stopped responding keeps the session. @defaultValue 12000 */
@@ -108,7 +108,7 @@ async function leaveBehind(
   earlier: SessionRecord,
   roomSid: string,
 ): Promise<RoomSession | undefined> {
-  const { sql, owner, leaseMs = LEASE_MS, tellsOfEnd: isTold = false, policy, logger } = options;
+  const { sql, owner, leaseMs = LEASE_MS, hasEndWebhook = false, policy, logger } = options;
   const writer = { sql, lease: { sessionId: earlier.id, epoch: earlier.epoch } };
   try {
     await endOpen(writer, { resultMaxBytes: policy.toolResultMaxBytes });
@@ -117,7 +117,7 @@ async function leaveBehind(
     throw error;
   }
   const claimedAt = performance.now();
-  const anew = await startNewSession(writer, { sessionId: createId(), roomSid, owner, leaseMs, isTold });
+  const anew = await startNewSession(writer, { sessionId: createId(), roomSid, owner, leaseMs, hasEndWebhook });
   if (!anew) return undefined;
   logger.info({ earlierSession: earlier.id }, "new session for a later room of the same name");
   return { ...toRoomSession(options, anew.session, claimedAt), ended: anew.ended };

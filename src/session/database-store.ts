@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { SessionWriter } from "../store/sessions/session-writer.ts";
-import { keepFirstAgent, keepLanguage, keepSessionAgent, loadLanguages } from "../store/sessions/sessions.ts";
+import { storeFirstAgent, storeLanguage, storeSessionAgent, loadLanguages } from "../store/sessions/sessions.ts";
 import { reserveStanzas, trimStanzas } from "../store/sessions/stanzas.ts";
 import { publishAfterStored } from "./events/publish-after-stored.ts";
 import { createEventPublisher } from "./events/event-publisher.ts";
@@ -61,9 +61,9 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
     sentBefore,
     restored,
     languages,
-    keepLanguage: (identity, language) => keepLanguage(writer, { identity, language }),
-    keepFirstAgent: async (served) => roomSid && (await keepFirstAgent(writer, { ...served, roomSid })),
-    keepAgent: async (agent) => roomSid && (await keepSessionAgent(writer, { agent, roomSid })),
+    storeLanguage: (identity, language) => storeLanguage(writer, { identity, language }),
+    storeFirstAgent: async (served) => roomSid && (await storeFirstAgent(writer, { ...served, roomSid })),
+    storeAgent: async (agent) => roomSid && (await storeSessionAgent(writer, { agent, roomSid })),
     watchers: [publishAfterStored(publish, recorder)],
     close: async () => {
       unkept.close();

@@ -76,7 +76,7 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
   const { session, callEnd, close: closeSession } = assembleSession({ ...options, sessionId, store, link });
   const { lastPosition } = store.restored;
   const sessionRoom = roomSid
-    ? new SessionRoom({ writer, roomSid, lastPosition, isTold: options.tellsOfEnd ?? false })
+    ? new SessionRoom({ writer, roomSid, lastPosition, hasEndWebhook: options.hasEndWebhook ?? false })
     : undefined;
   const end = async (over: RoomOver) => {
     const reason = over === "room_deleted" && callEnd?.isEnded ? "ended_by_agent" : over;

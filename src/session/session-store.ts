@@ -21,14 +21,14 @@ export interface SessionStore {
   /** The languages chosen for participants, by identity. */
   readonly languages: ReadonlyMap<string, string>;
   /** @param language `undefined` removes the chosen language */
-  readonly keepLanguage: (identity: string, language: string | undefined) => Promise<void>;
+  readonly storeLanguage: (identity: string, language: string | undefined) => Promise<void>;
   /**
    * Stores which agent serves the session in its room, and which dispatch brought it. Does not overwrite an agent that
    * is already stored for the room.
    */
-  readonly keepFirstAgent: (served: SessionAgent) => Promise<unknown>;
+  readonly storeFirstAgent: (served: SessionAgent) => Promise<unknown>;
   /** Stores that this agent serves the session from now on. */
-  readonly keepAgent: (agent: string) => Promise<unknown>;
+  readonly storeAgent: (agent: string) => Promise<unknown>;
   /** Watchers that receive the session's events. */
   readonly watchers: readonly SessionWatcher[];
   /** Call it when the session has ended on this worker. Never rejects. */

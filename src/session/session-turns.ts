@@ -201,7 +201,7 @@ export class SessionTurns {
     let begin = asked;
     let failure: AppError | undefined;
     try {
-      this.#summariser?.putOff();
+      this.#summariser?.postpone();
       const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
       // An abort ends this wait at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});

@@ -1,11 +1,11 @@
 import { Initiative } from "./agent/initiative.ts";
 import { SessionCalls } from "./calls/session-calls.ts";
 import { createBlockEvents } from "./events/block-events.ts";
-import { type SessionEvent, type SessionWatcher, tellWatchers } from "./events/session-event.ts";
+import { type SessionEvent, type SessionWatcher, notifyWatchers } from "./events/session-event.ts";
 import { Admission } from "./inbox/admission.ts";
 import { handleStop } from "./inbox/handle-stop.ts";
 import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
-import { keepCommentary } from "./inbox/keep-commentary.ts";
+import { storeCommentary } from "./inbox/store-commentary.ts";
 import { WordedForms } from "./forms/worded-forms.ts";
 import { UserMessages } from "./user-messages.ts";
 import { Configurations } from "./peers/configurations.ts";
@@ -72,7 +72,7 @@ export class Session {
       ...core,
       permissions: this.#permissions,
       forms,
-      keepMedia: (call, kept) => media.keepResult(call, kept),
+      storeMedia: (call, kept) => media.storeResult(call, kept),
       onLateOutcome: (outcome) => this.#turns.addOutcome(outcome),
     });
     this.#turns = new SessionTurns({
@@ -99,7 +99,7 @@ export class Session {
       media,
       add: (turn, how) => this.#turns.add(turn, how),
       onQuestionAnswered: () => this.#turns.dropSpeculation(),
-      onSaid: (identity) => this.#initiative?.noteSaid(identity),
+      onSaid: (identity) => this.#initiative?.handleUserActivity(identity),
     });
     const isPause = () => this.isAtPause && !this.#permissions.isAsking && !peers.isEmpty;
     const begin = (turn: NewTurn) => this.#turns.add(turn);
@@ -119,7 +119,7 @@ export class Session {
         return void this.#join(input.participant);
       case "left":
         this.#peers.leave(input.identity);
-        this.#initiative?.noteLeft(input.identity);
+        this.#initiative?.handleLeft(input.identity);
         return this.#calls.handlePresence(input.identity, "left");
       case "packet":
         return this.#handlePacket(this.#join(input.from), input.bytes);
@@ -156,7 +156,7 @@ export class Session {
   resume({ unfinished, waiting, promised, forms }: Omit<Restored, keyof SessionOptions["restored"]>): void {
     this.#calls.forms.keep(forms);
     const messageId = unfinished?.turn.parentMessageId;
-    if (typeof messageId === "string") this.#messages.noteTaken(messageId);
+    if (typeof messageId === "string") this.#messages.markHandled(messageId);
     if (unfinished) this.#turns.resume(unfinished);
     for (const message of waiting) this.#messages.add(message, { isLeft: true });
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
@@ -205,7 +205,7 @@ export class Session {
       this.#calls.handlePresence(from.identity, "returned");
       this.#calls.showStates(from);
       this.#permissions.showAgain(from);
-      this.#initiative?.noteReady(from.identity);
+      this.#initiative?.handleReady(from.identity);
     },
     tool_use_result: (from, body, meta) => this.#calls.wire.handleResult(from, body, meta),
     onUnreadableResult: (from, callId, error) => this.#calls.wire.handleUnreadableResult(from, callId, error),
@@ -214,14 +214,14 @@ export class Session {
     permission_response: (from, body) => this.#permissions.handleResponse(from, body),
     tool_use_progress: (from, body) => this.#calls.wire.handleProgress(from, body),
     control_variation: (from, body, meta) => this.#turns.add({ participant: from.identity, variation: body, meta }),
-    commentary: (from, body) => keepCommentary(from, body, this.#core),
+    commentary: (from, body) => storeCommentary(from, body, this.#core),
     control_stop: (from, body) => handleStop(from, body, { ...this.#core, turns: this.#turns, calls: this.#calls }),
   };
 
   #join(participant: RoomParticipant): Peer {
     const { peer, isNewJoin } = this.#peers.join(participant);
     if (isNewJoin) {
-      this.#initiative?.noteJoined(peer);
+      this.#initiative?.handleJoined(peer);
       this.#configurations.send(peer);
       this.#calls.handlePresence(peer.identity, "returned");
       this.#turns.speakOutcomes();
@@ -238,6 +238,6 @@ export class Session {
   #tell(event: SessionEvent): void {
     // After these events, the turn may be waiting only for permissions, or only for its own participant's device.
     if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.yieldIfBlocking();
-    tellWatchers(this.#watchers, event, this.#core.logger);
+    notifyWatchers(this.#watchers, event, this.#core.logger);
   }
 }

@@ -12,7 +12,7 @@ import type { Transcript } from "./room/voice-port.ts";
 import type { NewTurn } from "./turns/turn-queue.ts";
 import type { Outbox } from "./wire/outbox.ts";
 import type { Admission } from "./inbox/admission.ts";
-import { HandledMessages, type Said } from "./inbox/user-input.ts";
+import { HandledMessages, type UserInput } from "./inbox/user-input.ts";
 
 interface UserMessagesOptions {
   /** The ids of messages that were already handled. */
@@ -20,7 +20,7 @@ interface UserMessagesOptions {
   readonly admission: Pick<Admission, "text">;
   /** The parts of the session that ask in words. The first one that accepts an utterance as an answer gets it. */
   readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
-  readonly recorder: Pick<Recorder, "keepMessage">;
+  readonly recorder: Pick<Recorder, "storeMessage">;
   readonly media: Pick<SessionMedia, "keep">;
   readonly outbox: Pick<Outbox, "post" | "postError">;
   readonly peers: Pick<Peers, "present" | "withFeature">;
@@ -47,12 +47,12 @@ export class UserMessages {
   }
 
   /** Marks the message of this id as handled, because it already has a turn. */
-  noteTaken(id: string): void {
+  markHandled(id: string): void {
     this.#taken.add(id);
   }
 
   /** Handles a message typed on `lk.chat` or spoken. If it is rejected, its sender gets an ErrorMessage. */
-  hear(peer: Peer, said: Said, transcript?: Transcript): void {
+  hear(peer: Peer, said: UserInput, transcript?: Transcript): void {
     const { admission, outbox } = this.#options;
     if (!admission.text(peer, said.content)) return;
     if (transcript) this.#show(peer.identity, transcript, true);
@@ -77,7 +77,11 @@ export class UserMessages {
    *
    * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
    */
-  begin(from: Peer, { id, content, via = "text", ...said }: Said, meta: JsonObject = {}): Promise<void> | undefined {
+  begin(
+    from: Peer,
+    { id, content, via = "text", ...said }: UserInput,
+    meta: JsonObject = {},
+  ): Promise<void> | undefined {
     if (this.#taken.has(id)) return this.#taken.storing(id);
     const { parts: attachments, media } = readAttachments(said.attachments ?? []);
     if (content.trim() === "" && attachments.length === 0)
@@ -97,7 +101,7 @@ export class UserMessages {
     // the model.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});
-    const stored = Promise.all([mediaStored, this.#options.recorder.keepMessage(message)]).then(() => {});
+    const stored = Promise.all([mediaStored, this.#options.recorder.storeMessage(message)]).then(() => {});
     this.#taken.add(id, stored);
     return stored;
   }

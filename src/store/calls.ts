@@ -15,8 +15,15 @@ import { type SessionWriter, fencingRow, lostLease, writeFenced } from "./sessio
 import { storedBlocks, type TurnBlockRow } from "./turns/write-blocks.ts";
 
 /** Fields of a call that have no column. They are read from other tables or not stored. */
-const ELSEWHERE = ["outcome", "messageId", "participant", "editedInput", "hasStoredPermission", "onInterrupt"] as const;
-type Elsewhere = (typeof ELSEWHERE)[number];
+const FIELDS_WITHOUT_COLUMN = [
+  "outcome",
+  "messageId",
+  "participant",
+  "editedInput",
+  "hasStoredPermission",
+  "onInterrupt",
+] as const;
+type Elsewhere = (typeof FIELDS_WITHOUT_COLUMN)[number];
 type OutcomeField = Exclude<keyof Success | keyof Failure, "state">;
 
 /** The columns of fields that are written only once (`started_at` when the call starts). */
@@ -52,7 +59,7 @@ const OUTCOME = {
 const CHANGING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.keys(UNTOUCHED)
-      .filter((field) => !Object.hasOwn(FIXED, field) && !ELSEWHERE.some((each) => each === field))
+      .filter((field) => !Object.hasOwn(FIXED, field) && !FIELDS_WITHOUT_COLUMN.some((each) => each === field))
       .map((field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
   ),
   addressee: "participant_identity",

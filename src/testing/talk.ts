@@ -72,7 +72,7 @@ export class Talk implements AsyncDisposable {
       features: ["permissions"],
       ...(language !== undefined && { language }),
     });
-    this.#parley.on("answer_end", ({ id, text }) => log.noteAnswer(id, text));
+    this.#parley.on("answer_end", ({ id, text }) => log.recordAnswer(id, text));
     this.#parley.on("permission_request", ({ id, title }) => this.#answer(id, title));
     this.#parley.on("error", ({ message, originatingId }) => {
       // Not an error of the test: the turn itself shows that it failed.
@@ -171,7 +171,7 @@ export class Talk implements AsyncDisposable {
   #write(text: string): () => LoggedTurn | undefined {
     const { log } = this.#ports;
     const { messageId, acknowledged } = this.#parley.sendText(text);
-    log.noteSent(messageId);
+    log.recordSent(messageId);
     acknowledged.catch((error: Error) => this.#fail(error));
     return () => log.turns.find(({ parentMessageId }) => parentMessageId === messageId);
   }
@@ -180,7 +180,7 @@ export class Talk implements AsyncDisposable {
     const { log } = this.#ports;
     const before = log.turns.length;
     await voice.say(text);
-    log.noteSpoken();
+    log.recordSpoken();
     return () => log.turns.slice(before).find(({ parentMessageId }) => parentMessageId !== null);
   }
 
@@ -194,8 +194,8 @@ export class Talk implements AsyncDisposable {
     const turn = find();
     if (!turn) throw new TypeError("A turn that was over is gone");
     this.#taken.add(turn);
-    const isTold = () => turn.answer !== undefined || !this.#ports.stage.isPresent();
-    await this.#until(isTold, ANSWER_WITHIN_MS);
+    const isAnswered = () => turn.answer !== undefined || !this.#ports.stage.isPresent();
+    await this.#until(isAnswered, ANSWER_WITHIN_MS);
     await this.#listen(turn);
     const [problem] = this.#ports.model.problems();
     if (problem !== undefined) throw new Error(`${problem}\n${showTurn(turn)}`);

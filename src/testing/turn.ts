@@ -136,17 +136,17 @@ export class TurnLog {
   }
 
   /** Records when a message was sent. The time of its turn starts then. */
-  noteSent(messageId: string): void {
+  recordSent(messageId: string): void {
     this.#sentAt.set(messageId, performance.now());
   }
 
   /** Does the same for a spoken message, whose id is not known yet. */
-  noteSpoken(): void {
+  recordSpoken(): void {
     this.#spokenAt = performance.now();
   }
 
   /** Records an answer that the participant received. */
-  noteAnswer(messageId: string, text: string): void {
+  recordAnswer(messageId: string, text: string): void {
     const turn = this.turns.find((each) => each.messageId === messageId);
     if (turn) turn.answer = text;
     this.#onChange();

@@ -16,7 +16,7 @@ export interface AnnouncedTool {
 }
 
 /** A participant whose device can run tools. `tools` is `undefined` while its list is unknown. */
-export interface ToolHost {
+export interface Device {
   readonly identity: string;
   /** Whether its client claims the `either` calls that it runs (the feature `claims`). */
   readonly claims: boolean;
@@ -24,7 +24,7 @@ export interface ToolHost {
 }
 
 /** A device as the turns of one participant see it. */
-export interface TurnHost extends ToolHost {
+export interface TurnDevice extends Device {
   /** Whether it belongs to the participant whose turn it is. */
   readonly isOwn: boolean;
 }
@@ -34,8 +34,8 @@ export interface TurnHost extends ToolHost {
  * then the others, with what they announced for the room. A device whose list is unknown is asked only in its owner's
  * turns.
  */
-export function hostsFor(participant: string, hosts: readonly ToolHost[]): TurnHost[] {
-  const isOwn = ({ identity }: ToolHost) => identity === participant;
+export function devicesFor(participant: string, hosts: readonly Device[]): TurnDevice[] {
+  const isOwn = ({ identity }: Device) => identity === participant;
   const own = hosts.filter(isOwn).map(({ identity, claims, tools }) => ({ identity, claims, tools, isOwn: true }));
   const others = hosts.filter((host) => !isOwn(host));
   const shared = others.map(({ identity, claims, tools = new Map<string, AnnouncedTool>() }) => {
@@ -50,7 +50,7 @@ export function hostsFor(participant: string, hosts: readonly ToolHost[]): TurnH
  * because the model and the turn's participant would take it for the worker's. A tool with scope `room` may run on all
  * devices.
  */
-function hostsOf({ scope }: Pick<FoundTool, "scope">, hosts: readonly TurnHost[]): readonly TurnHost[] {
+function devicesOf({ scope }: Pick<FoundTool, "scope">, hosts: readonly TurnDevice[]): readonly TurnDevice[] {
   return scope === "room" ? hosts : hosts.filter(({ isOwn }) => isOwn);
 }
 
@@ -62,7 +62,7 @@ export interface OfferedTool {
   /** The participant that announced it; absent for tools of the worker and of MCP servers. */
   readonly owner?: string;
   /** Whether it comes and goes with a client or an MCP server. @defaultValue false */
-  readonly mayGo?: boolean;
+  readonly isTemporary?: boolean;
 }
 
 /** Everything needed to run a tool, wherever it was declared. */
@@ -87,7 +87,7 @@ type ServerTools = ReadonlyMap<string, ServerTool>;
  */
 export function offeredTools(
   serverTools: ServerTools,
-  hosts: readonly TurnHost[],
+  hosts: readonly TurnDevice[],
   { isCut }: { readonly isCut: boolean },
 ): OfferedTool[] {
   const offered = new Map<string, OfferedTool>();
@@ -95,8 +95,8 @@ export function offeredTools(
     if (tool.isAway?.() || (tool.isForCutTalks && !isCut)) continue;
     if (tool.execution === "client" && routeCall(tool, hosts).to === "nobody") continue;
     const { name, description, input } = tool;
-    const mayGo = tool.execution === "client" || tool.isAway !== undefined;
-    offered.set(name, { name, description, inputSchema: input.jsonSchema, ...(mayGo && { mayGo }) });
+    const isTemporary = tool.execution === "client" || tool.isAway !== undefined;
+    offered.set(name, { name, description, inputSchema: input.jsonSchema, ...(isTemporary && { isTemporary }) });
   }
   for (const host of hosts) {
     for (const tool of host.tools?.values() ?? []) {
@@ -106,7 +106,7 @@ export function offeredTools(
         description: describeAnnounced(host.identity, tool.description),
         inputSchema: tool.input.jsonSchema,
         owner: host.identity,
-        mayGo: true,
+        isTemporary: true,
       });
     }
   }
@@ -117,20 +117,20 @@ export function offeredTools(
  * Returns the server tool with this name, or else the announced tool of the first device that has one. The turn's own
  * participant comes first.
  */
-export function findTool(name: string, serverTools: ServerTools, hosts: readonly TurnHost[]): FoundTool | undefined {
+export function findTool(name: string, serverTools: ServerTools, hosts: readonly TurnDevice[]): FoundTool | undefined {
   const own = serverTools.get(name);
   if (own) return own;
   const announced = hosts.find((host) => host.tools?.has(name))?.tools?.get(name);
   if (!announced) return undefined;
   const { readOnly } = announced;
   const onInterrupt = readOnly ? "cancel" : "finish";
-  // Any of these devices may run it: `hostsFor` excluded tools that others announced only for themselves.
+  // Any of these devices may run it: `devicesFor` excluded tools that others announced only for themselves.
   return { ...announced, scope: "room", idempotent: readOnly, onInterrupt, pacing: DEFAULT_PACING };
 }
 
-export function routeCall(tool: FoundTool, all: readonly TurnHost[]): Route {
+export function routeCall(tool: FoundTool, all: readonly TurnDevice[]): Route {
   if (tool.execution === "server") return { to: "server" };
-  const hosts = hostsOf(tool, all);
+  const hosts = devicesOf(tool, all);
   const able = hosts.find((host) => host.tools?.has(tool.name));
   if (able) return { to: "client", identity: able.identity };
   const unknown = hosts.find((host) => host.tools === undefined);

@@ -13,7 +13,7 @@ import {
   isBefore,
   isThinking,
   START,
-  toldBytes,
+  announcedBytes,
   turnBytes,
   turnsBytes,
   withoutThinking,
@@ -299,7 +299,7 @@ export class ContextWindow {
     let [bytes, told] = [0, 0];
     return (turn) => {
       bytes += turnBytes(turn);
-      told += toldBytes(turn);
+      told += announcedBytes(turn);
       return bytes - Math.min(told, free);
     };
   }

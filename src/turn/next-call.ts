@@ -1,7 +1,7 @@
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
 import { endOf, shortenTurn } from "../conversation/shorten.ts";
 import { turnBytes } from "../conversation/shown-context.ts";
-import type { ToldTool, TurnRecord } from "../conversation/turn-record.ts";
+import type { ClientToolDefinition, TurnRecord } from "../conversation/turn-record.ts";
 import type { Others } from "./token-gauge.ts";
 
 /** Limits of the context window. */
@@ -20,7 +20,7 @@ export interface NextCall {
   readonly turn: TurnRecord;
   readonly isPaused: boolean;
   /** The tools that can be called now and may be removed later. With `inlineTools`, the history announces them. */
-  readonly passingTools?: readonly ToldTool[];
+  readonly passingTools?: readonly ClientToolDefinition[];
   /** What is sent in addition to the history. It may depend on whether the history is complete. */
   readonly others: (talk: { readonly isCut: boolean }) => Others;
   /**

@@ -5,7 +5,7 @@ import { createId } from "../lib/id.ts";
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import type { ModelBlock, ModelEvent, StopReason, Usage } from "../llm/model-event.ts";
 import type { ToolUse } from "../tool/calls/call-ports.ts";
-import type { StepUses } from "./answer-uses.ts";
+import type { StepToolUses } from "./step-tool-uses.ts";
 import type { TurnDraft } from "./turn-draft.ts";
 import type { TurnEvent } from "./turn-event.ts";
 
@@ -23,7 +23,7 @@ export interface StepDependencies {
   readonly draft: TurnDraft;
   readonly openStream: (request: StepRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
   /** Receives each complete tool_use block, in order, while the model is still streaming. */
-  readonly uses: StepUses;
+  readonly uses: StepToolUses;
   /** Returns the conversation's tool use ids so far. A repeated id is replaced, because the API requires unique ids. */
   readonly usedIds: () => UsedIds;
 }

@@ -2,12 +2,12 @@ import { danglingUses, toolUseId, type TurnBlock } from "../conversation/block.t
 import { textBlock, type HistoryMessage } from "../conversation/history.ts";
 import { UsedIds } from "../conversation/steps.ts";
 import { endAfterAbort } from "../conversation/turn-abort.ts";
-import type { ShownContext, ToldTool, TurnRecord } from "../conversation/turn-record.ts";
+import type { ShownContext, ClientToolDefinition, TurnRecord } from "../conversation/turn-record.ts";
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { asText, isRecord } from "../lib/json.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
-import { StepUses, type ToolRunner } from "./answer-uses.ts";
+import { StepToolUses, type ToolRunner } from "./step-tool-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
 import type { ContextWindow } from "./context-window.ts";
 import type { Others } from "./token-gauge.ts";
@@ -24,7 +24,7 @@ export interface TurnDependencies {
   /** What is sent in addition to the history in the next model call. */
   readonly others: (talk: Pick<StepRequest, "isCut">) => Others;
   /** The tools that can be called now and may be removed later. @defaultValue none */
-  readonly passingTools?: () => readonly ToldTool[];
+  readonly passingTools?: () => readonly ClientToolDefinition[];
   /**
    * Called when this turn's context differs from what the previous turn was shown. It must be stored, because a worker
    * that resumes the turn needs it.
@@ -87,7 +87,7 @@ async function* runSteps(
   let container: { containerId?: string } = {};
   for (let step = 1; ; step++) {
     const isLast = step > deps.maxSteps;
-    const uses = new StepUses(deps.tools);
+    const uses = new StepToolUses(deps.tools);
     const isPaused = progress.stopReason === "pause_turn";
     const requestOf = (built: readonly HistoryMessage[]): StepRequest => {
       const history = isPaused ? built : continued(built);
@@ -155,7 +155,7 @@ async function* answerDangling(
 ): AsyncGenerator<TurnEvent, void> {
   const dangling = danglingUses(turn.blocks);
   if (dangling.length === 0) return;
-  const uses = new StepUses({ ...deps.tools, run: deps.resume ?? deps.tools.run });
+  const uses = new StepToolUses({ ...deps.tools, run: deps.resume ?? deps.tools.run });
   for (const block of dangling) uses.add(toToolUse(block, storedInputError(block)));
   yield* uses.answerAll(draft, undefined);
   signal.throwIfAborted();
@@ -172,14 +172,14 @@ function endingReason({ lastStopReason }: TurnRecord): StopReason | undefined {
 
 /**
  * Whether the turn's blocks end with a result that ends the turn, because its worker died right after storing it. Calls
- * `noteSuccess` again for each successful result at the end.
+ * `recordSuccess` again for each successful result at the end.
  */
-export function isEndedBy(blocks: readonly TurnBlock[], { noteSuccess }: ToolRunner): boolean {
+export function isEndedBy(blocks: readonly TurnBlock[], { recordSuccess }: ToolRunner): boolean {
   const results = blocks.slice(blocks.findLastIndex(({ blockType }) => blockType !== "tool_result") + 1);
   const ends = results
     .filter(({ content }) => content?.["is_error"] !== true)
     .map((result) => blocks.find((block) => block !== result && toolUseId(block) === toolUseId(result)))
-    .map((use) => noteSuccess?.(asText(use?.content?.["tool_name"])));
+    .map((use) => recordSuccess?.(asText(use?.content?.["tool_name"])));
   return ends.includes(true);
 }
 

@@ -55,7 +55,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   session.on(voice.AgentSessionEventTypes.Error, ({ error }) => onProblem("recognition failed", error));
   if (audio) session.output.audio = audio.output;
   audio?.output.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (ended: voice.PlaybackFinishedEvent) =>
-    player.noteEnd(ended),
+    player.handlePlaybackFinished(ended),
   );
   const { words } = player;
   const io = await startInRoom({

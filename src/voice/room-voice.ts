@@ -113,7 +113,7 @@ export class RoomVoice implements VoicePort {
   open(answer: AnswerToSpeak): SpokenAnswer | undefined {
     this.#microphones?.prefer(answer.participant);
     if (!this.#audio || this.#isClosed || this.#hasEnded) return undefined;
-    this.#audio.notePresence(answer.participant);
+    this.#audio.handlePresence(answer.participant);
     const { hasListener, isExpected, doAllListen } = this.#audio;
     if (!hasListener && !isExpected) return undefined;
     const playing = hasListener && doAllListen ? this.#session?.player : undefined;
@@ -140,7 +140,7 @@ export class RoomVoice implements VoicePort {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#speech.close();
-    this.#quiet.noteUnderstood();
+    this.#quiet.handleRecognized();
     this.#microphones?.close();
     await this.#started;
     await this.#session?.close();
@@ -195,27 +195,27 @@ export class RoomVoice implements VoicePort {
       speakers: this.#speakers,
       onUserTurn: (text) => {
         this.#speech.complete(text);
-        this.#quiet.noteUnderstood();
+        this.#quiet.handleRecognized();
       },
       onProblem: (what, error) => logger.warn({ what, error }, "the voice had a problem"),
     });
     const { session, player, io } = started;
     player.setInterruptible(this.#isInterruptible);
     session.on(voice.AgentSessionEventTypes.UserInputTranscribed, ({ transcript, isFinal, language }) => {
-      if (transcript.trim() !== "") this.#misheard.noteUnderstood();
+      if (transcript.trim() !== "") this.#misheard.handleRecognized();
       const speaker = this.#speakers?.speakerOf(transcript);
       this.#speech.take(transcript, { isFinal, language: language ?? undefined, speaker });
     });
     session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
       if (newState === "speaking") this.#speech.begin();
       for (const each of [this.#quiet, this.#misheard, this.#spoken])
-        if (newState === "speaking") each.noteSpeech();
-        else each.noteSilence();
+        if (newState === "speaking") each.handleSpeech();
+        else each.handleSilence();
     });
     session.on(voice.AgentSessionEventTypes.AgentStateChanged, ({ newState }) =>
       this.#options.onSpeaking(newState === "speaking"),
     );
-    session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, () => this.#misheard.noteTimeout());
+    session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, () => this.#misheard.handleTimeout());
     session.on(voice.AgentSessionEventTypes.Close, () => {
       if (!this.#isClosed) logger.error("the voice has ended; the session goes on in text");
       this.#session = undefined;

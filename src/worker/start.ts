@@ -108,7 +108,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     logger,
     telemetry,
     hooksOf: (name) => hooksOf(config, definitions.agents.get(name)),
-    isTold: webhook !== undefined,
+    hasEndWebhook: webhook !== undefined,
   });
   keep(unseenEnds);
   if (webhook?.secret !== undefined)

@@ -153,7 +153,7 @@ async function talkThatIsTold(): Promise<Emitted> {
   await using crm = await WebhookReceiver.start();
   await using talk = await WatchedTalk.start({
     hasHooks: true,
-    tellsOfEnd: true,
+    hasEndWebhook: true,
     agent: { onSessionStart: () => {} },
   });
   const { agent, telemetry, receiver } = talk;

@@ -38,12 +38,12 @@ test("a call that was shown as running is shown as ended, also when its turn has
   agent.model.script([reply([toolUse("scan", {}, "toolu_1")]), reply([text("Done.")])]);
   await using reader = await server.open({ id: conversationIdOfRoom(agent.roomName), room: agent.roomName });
   const messageId = await user.say("Go");
-  const isTold = (status: string) => reader.next(({ data }) => data["status"] === status, 5_000);
-  await isTold("running");
+  const seen = (status: string) => reader.next(({ data }) => data["status"] === status, 5_000);
+  await seen("running");
 
   end.resolve("ok");
 
   expect(await user.answerTo(messageId)).toBe("Done.");
-  expect((await isTold("success")).data).toMatchObject({ name: "scan", output: "ok" });
+  expect((await seen("success")).data).toMatchObject({ name: "scan", output: "ok" });
   expect(agent.model.rejections).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { Room, RoomEvent } from "@livekit/rtc-node";
 import { inject, expect, test, vi } from "vitest";
 import { createId } from "../../src/lib/id.ts";
-import { forgetRoom, hearOwnEvents } from "../../src/livekit/room-events.ts";
+import { forgetRoom, filterRoomEvents } from "../../src/livekit/room-events.ts";
 import { createToken } from "../support/participant.ts";
 
 interface RoomInternals {
@@ -16,7 +16,7 @@ const client = () => (globalThis as unknown as { readonly _ffiClientInstance: Cl
 
 async function openRoom(name: string, identity: string): Promise<Room> {
   const room = new Room();
-  hearOwnEvents(room);
+  filterRoomEvents(room);
   await room.connect(inject("livekitUrl"), await createToken(name, identity, {}), {
     autoSubscribe: false,
     dynacast: false,

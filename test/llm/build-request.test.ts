@@ -55,7 +55,7 @@ test("the last tool, the system text and the end of the first message are marked
 });
 
 test("tools that come and go stand behind the others and behind their mark", () => {
-  const tools = [{ ...tool("a"), mayGo: true }, tool("b")];
+  const tools = [{ ...tool("a"), isTemporary: true }, tool("b")];
   const sent = request([user("Hi")], { tools, serverTools: [WEB_SEARCH], system: "Be brief." });
 
   expect(sent.tools?.map((each) => "name" in each && each.name)).toEqual(["web_search", "b", "a"]);

@@ -2,30 +2,30 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { evaluateRules, isGranted } from "../../src/permission/evaluate-rules.ts";
 import type { Action, PermissionRule } from "../../src/permission/rule.ts";
-import { toDeeds } from "../../src/permission/to-deeds.ts";
+import { toOperations } from "../../src/permission/to-operations.ts";
 
 const rule = (pattern: string, action: Action, type = "write"): PermissionRule => ({ type, pattern, action });
-const deed = (value: string, type = "write") => ({ type, value });
+const operation = (value: string, type = "write") => ({ type, value });
 
 test("when no rule matches, the person is asked", () => {
-  expect(evaluateRules([deed("a")], [])).toBe("ask");
-  expect(evaluateRules([deed("a")], [rule("b", "allow"), rule("a", "allow", "read")])).toBe("ask");
+  expect(evaluateRules([operation("a")], [])).toBe("ask");
+  expect(evaluateRules([operation("a")], [rule("b", "allow"), rule("a", "allow", "read")])).toBe("ask");
 });
 
 test("the last rule that matches wins", () => {
-  expect(evaluateRules([deed("notes/a")], [rule("**", "allow"), rule("notes/*", "ask")])).toBe("ask");
-  expect(evaluateRules([deed("notes/a")], [rule("notes/*", "ask"), rule("**", "allow")])).toBe("allow");
+  expect(evaluateRules([operation("notes/a")], [rule("**", "allow"), rule("notes/*", "ask")])).toBe("ask");
+  expect(evaluateRules([operation("notes/a")], [rule("notes/*", "ask"), rule("**", "allow")])).toBe("allow");
 });
 
 test("a deny wins wherever it stands", () => {
-  expect(evaluateRules([deed("notes/a")], [rule("notes/*", "deny"), rule("**", "allow")])).toBe("deny");
+  expect(evaluateRules([operation("notes/a")], [rule("notes/*", "deny"), rule("**", "allow")])).toBe("deny");
 });
 
 test("a call that does several things needs all of them", () => {
   const rules = [rule("a", "allow"), rule("b", "deny")];
-  expect(evaluateRules([deed("a"), deed("c")], rules)).toBe("ask");
-  expect(evaluateRules([deed("c"), deed("b"), deed("a")], rules)).toBe("deny");
-  expect(evaluateRules([deed("a"), deed("a")], rules)).toBe("allow");
+  expect(evaluateRules([operation("a"), operation("c")], rules)).toBe("ask");
+  expect(evaluateRules([operation("c"), operation("b"), operation("a")], rules)).toBe("deny");
+  expect(evaluateRules([operation("a"), operation("a")], rules)).toBe("allow");
 });
 
 test("a call that does nothing that is known is asked about", () => {
@@ -51,7 +51,7 @@ const pattern = fc.constantFrom("a", "b", "a/b", "*", "a/*", "**", "git *", "git
 const action = fc.constantFrom<Action>("allow", "ask", "deny");
 const type = fc.constantFrom("read", "write", "*");
 const rules = fc.array(fc.record({ type, pattern, action }), { maxLength: 8 });
-const deeds = fc.array(fc.record({ type: fc.constantFrom("read", "write"), value: pattern }), {
+const operations = fc.array(fc.record({ type: fc.constantFrom("read", "write"), value: pattern }), {
   minLength: 1,
   maxLength: 4,
 });
@@ -59,18 +59,23 @@ const deeds = fc.array(fc.record({ type: fc.constantFrom("read", "write"), value
 test("whatever the rules are, one more deny is never looser, and no order of them loses a deny", () => {
   const strictness: readonly Action[] = ["allow", "ask", "deny"];
   fc.assert(
-    fc.property(deeds, rules, fc.tuple(fc.record({ type, pattern }), fc.nat(8)), (wanted, given, [denied, place]) => {
-      const before = evaluateRules(wanted, given);
-      const after = evaluateRules(wanted, given.toSpliced(place, 0, { ...denied, action: "deny" }));
-      expect(strictness.indexOf(after)).toBeGreaterThanOrEqual(strictness.indexOf(before));
-      expect(evaluateRules(wanted, given.toReversed()) === "deny").toBe(before === "deny");
-    }),
+    fc.property(
+      operations,
+      rules,
+      fc.tuple(fc.record({ type, pattern }), fc.nat(8)),
+      (wanted, given, [denied, place]) => {
+        const before = evaluateRules(wanted, given);
+        const after = evaluateRules(wanted, given.toSpliced(place, 0, { ...denied, action: "deny" }));
+        expect(strictness.indexOf(after)).toBeGreaterThanOrEqual(strictness.indexOf(before));
+        expect(evaluateRules(wanted, given.toReversed()) === "deny").toBe(before === "deny");
+      },
+    ),
   );
 });
 
 test("nothing is allowed unless each thing is allowed alone", () => {
   fc.assert(
-    fc.property(deeds, rules, (wanted, given) => {
+    fc.property(operations, rules, (wanted, given) => {
       const isEachAllowed = wanted.every((each) => evaluateRules([each], given) === "allow");
       expect(evaluateRules(wanted, given) === "allow").toBe(isEachAllowed);
     }),
@@ -85,14 +90,14 @@ const secretFiles: PermissionRule[] = [
 test.each(["secrets/**", "./secrets/**", "/secrets/a", "a/../secrets/*"])(
   "a glob rule that denies a folder denies %s",
   (pattern) => {
-    expect(evaluateRules(toDeeds({ type: "glob", values: [pattern] }), secretFiles)).toBe("deny");
+    expect(evaluateRules(toOperations({ type: "glob", values: [pattern] }), secretFiles)).toBe("deny");
   },
 );
 
 test.each(["s*/**", "[s]ecrets/*", "**", "?ecrets/a", "{a,secrets}/*", "{a/b,secrets/c}", String.raw`\secrets/a`])(
   "a glob that may find what a rule denies is asked about: %s",
   (pattern) => {
-    expect(evaluateRules(toDeeds({ type: "glob", values: [pattern] }), secretFiles)).toBe("ask");
+    expect(evaluateRules(toOperations({ type: "glob", values: [pattern] }), secretFiles)).toBe("ask");
   },
 );
 
@@ -104,6 +109,6 @@ test.each(["src/**", "README*", "docs/{a,b}/*"])(
       { type: "glob", pattern: "secrets/keys/**", action: "deny" },
     ];
 
-    expect(evaluateRules(toDeeds({ type: "glob", values: [pattern] }), shallow)).toBe("allow");
+    expect(evaluateRules(toOperations({ type: "glob", values: [pattern] }), shallow)).toBe("allow");
   },
 );

@@ -10,7 +10,7 @@ test("nothing is kept of a picture whose message is refused", () => {
     messageIds: [],
     admission: { text: () => true },
     worded: [],
-    recorder: { keepMessage: async (message) => void kept.push(message) },
+    recorder: { storeMessage: async (message) => void kept.push(message) },
     media: { keep: async (given) => void kept.push(given) },
     outbox: { post: () => {}, postError: () => {} },
     peers: { present: [], withFeature: () => [] },

@@ -57,7 +57,7 @@ export interface AgentOptions {
   /** Whether the start and the end of the session are stored, and its hooks called. @defaultValue only with `agents` */
   readonly hasHooks?: boolean;
   /** Whether a webhook tells of the end. */
-  readonly tellsOfEnd?: boolean;
+  readonly hasEndWebhook?: boolean;
   /** Anthropic's own tools that are switched on. */
   readonly serverTools?: readonly JsonObject[];
   readonly effort?: "low";
@@ -176,7 +176,7 @@ export class TestAgent implements AsyncDisposable {
     const standardAgent = serve(DEFAULT_AGENT, { instructions: "Be brief.", ...agent });
     const named = Object.entries(agents).map(([name, definition]) => serve(name, definition));
     // LiveKit tells a job the id of its room.
-    const { hasHooks = this.#options.agents !== undefined, tellsOfEnd = false } = this.#options;
+    const { hasHooks = this.#options.agents !== undefined, hasEndWebhook = false } = this.#options;
     // A room that is to be over soon when everybody has left.
     const asked = { name: this.roomName, ...(this.#options.hasHooks && { departureTimeout: 2 }) };
     const sid = hasHooks ? (await this.#rooms().createRoom(asked)).sid : undefined;
@@ -222,7 +222,7 @@ export class TestAgent implements AsyncDisposable {
       agents: new Map([...named, standardAgent].map((each) => [each.name, each])),
       standardAgent,
       hooksOf: (name) => hooksOf(agent, agents[name]),
-      tellsOfEnd,
+      hasEndWebhook,
       ...(summaryModel !== undefined && { notesModel: createSummaryModel(model, summaryModel) }),
     });
     this.#session = session;

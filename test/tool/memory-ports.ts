@@ -8,7 +8,7 @@ import { CallLedger, type ClientSignal, type LedgerListener } from "../../src/to
 import type { CallClients, CallPorts, CallQuestions, CallTurn, ToolUse } from "../../src/tool/calls/call-ports.ts";
 import { fillInForm, type FormPorts } from "../../src/tool/calls/fill-in-form.ts";
 import { defineTool, type ToolDefinition } from "../../src/tool/define-tool.ts";
-import { hostsFor, type AnnouncedTool } from "../../src/tool/tool-routing.ts";
+import { devicesFor, type AnnouncedTool } from "../../src/tool/tool-routing.ts";
 import { compileForeignSchema } from "../../src/tool/input-schema.ts";
 import { failure, success, type ModelAnswer } from "../../src/tool/outcome.ts";
 import { CallRunner } from "../../src/tool/calls/call-runner.ts";
@@ -81,7 +81,7 @@ export class MemoryPorts implements CallPorts {
 
   readonly record: CallPorts["record"] = {
     durable: () => this.#options.durable?.() ?? Promise.resolve(),
-    keepMedia: (_call, media) => void this.media.push(...media),
+    storeMedia: (_call, media) => void this.media.push(...media),
   };
   readonly clients: CallClients = {
     hosts: (participant) => {
@@ -90,7 +90,7 @@ export class MemoryPorts implements CallPorts {
         const { claims = true } = this.#options;
         return { identity, claims, tools: tools && new Map(tools.map((tool) => [tool.name, tool])) };
       };
-      return hostsFor(participant, hosts.map(toHost));
+      return devicesFor(participant, hosts.map(toHost));
     },
     isPresent: (identity) => !this.absent.has(identity),
     sendRequest: (call) => {

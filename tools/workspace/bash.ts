@@ -1,6 +1,6 @@
 import { defineTool } from "parley";
 import { z } from "zod";
-import { shellRedirects } from "../../src/permission/shell/command-deeds.ts";
+import { shellRedirects } from "../../src/permission/shell/command-operations.ts";
 import { linkNames } from "./_path.ts";
 import { runCommand } from "./_run-command.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";

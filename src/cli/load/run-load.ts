@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type Parley } from "../../client/index.ts";
 import { namesLoopback } from "../../lib/loopback.ts";
 import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
-import { forgetRoom, hearOwnEvents } from "../../livekit/room-events.ts";
+import { forgetRoom, filterRoomEvents } from "../../livekit/room-events.ts";
 import type { Speaker } from "../../testing/stage/speaker.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { TalkError } from "../talk/talk-error.ts";
@@ -73,13 +73,13 @@ export async function runLoad(options: LoadOptions): Promise<Measurements & { re
   const talks = Array.from({ length: options.rooms }, async (_, index) => {
     await sleep((options.rampMs * index) / options.rooms);
     const room = new rtc.Room();
-    hearOwnEvents(room);
+    filterRoomEvents(room);
     try {
       const name = `load-${id}-${index}`;
       if (sound && index < options.voice) await speakIn(room, name, { ...run, sound });
       else await typeIn(room, name, run);
     } catch (error) {
-      noteError(measured, error);
+      recordError(measured, error);
     } finally {
       await room.disconnect().catch(() => {});
       forgetRoom(room);
@@ -172,7 +172,7 @@ async function askOne(parley: Parley, kind: ToolKind | "plain", { options, measu
     if (say === undefined && kind !== "plain" && !toolResults.some(({ success }) => success))
       throw new Error(`A question for a ${kind} tool was answered without one`);
   } catch (error) {
-    noteError(measured, error);
+    recordError(measured, error);
   } finally {
     off();
   }
@@ -197,13 +197,13 @@ async function askAloud({ parley, speaker, speech, times }: SpokenQuestion, { op
     await Promise.race([answered, sleep(timeoutMs, undefined, { ref: false })]);
     await speaker.untilSilence(SILENCE_MS, timeoutMs);
   } catch (error) {
-    noteError(measured, error);
+    recordError(measured, error);
   } finally {
     off();
   }
 }
 
-function noteError({ errors }: Measurements, error: unknown): void {
+function recordError({ errors }: Measurements, error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
   errors.set(text, (errors.get(text) ?? 0) + 1);
 }

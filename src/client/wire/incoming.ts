@@ -29,7 +29,7 @@ export class IncomingMessages {
   /** We may have missed messages after this number, sent by a previous agent or before the agent was announced. */
   #sureUntil: number | undefined;
   /** Whether the worker has acknowledged our request for missed messages. */
-  #isTold = false;
+  #isConfigured = false;
   /** Messages received since `#sureUntil` was set, by number. They are delivered after the missed ones. */
   readonly #held = new Map<number, () => void>();
   #holding: ReturnType<typeof setTimeout> | undefined;
@@ -42,7 +42,7 @@ export class IncomingMessages {
    * Returns the number for the Configuration about to be sent. The worker resends what follows it. `undefined` at
    * first.
    */
-  tellLastSeen(): number | undefined {
+  resendAfter(): number | undefined {
     if (this.#sureUntil !== undefined) this.#hold();
     return this.#sureUntil ?? (this.#lastSeen || undefined);
   }
@@ -51,12 +51,12 @@ export class IncomingMessages {
    * Call this when the worker has acknowledged our Configuration. The worker then sends the missed messages, followed
    * by its own Configuration.
    */
-  noteTold(): void {
-    this.#isTold = true;
+  handleAcknowledged(): void {
+    this.#isConfigured = true;
   }
 
   /** Call this when the connection or the agent is lost. */
-  noteLost(): void {
+  handleLost(): void {
     if (this.#lastSeen > 0) this.#doubt(this.#lastSeen);
   }
 
@@ -101,7 +101,7 @@ export class IncomingMessages {
     // A repeated tool request needs its result again, which may have been lost.
     if (!isNew && !isHeld && type !== "tool_use_request") return;
     // An older Configuration is one of the missed messages and does not end the resend.
-    if (this.#isTold && type === "configuration" && isNewest) {
+    if (this.#isConfigured && type === "configuration" && isNewest) {
       this.#sureUntil = undefined;
       this.#release();
     }
@@ -130,7 +130,7 @@ export class IncomingMessages {
 
   #doubt(after: number): void {
     this.#sureUntil = Math.min(this.#sureUntil ?? after, after);
-    this.#isTold = false;
+    this.#isConfigured = false;
     if (!this.#holding) this.#hold();
   }
 

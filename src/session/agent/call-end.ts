@@ -56,7 +56,7 @@ export class CallEnd {
     if (event.type !== "turn") return;
     const { participantIdentity: participant, input } = event.turn;
     if (event.event.type === "turn_start") {
-      this.noteSaid(participant);
+      this.handleUserActivity(participant);
       this.#ending = undefined;
     }
     if (!endsTurn(event)) return;
@@ -73,7 +73,7 @@ export class CallEnd {
    * Call this when a participant speaks, types or starts to. If the call was about to end for this participant, it
    * continues.
    */
-  noteSaid(identity: string): void {
+  handleUserActivity(identity: string): void {
     if (!this.#leaving) return;
     const { participant, isForAll, timer } = this.#leaving;
     if (isForAll || participant === identity) clearTimeout(timer);

@@ -20,7 +20,7 @@ interface Ports {
   /** Sets the language of this participant's answers. Later workers use it too. */
   readonly setLanguage: (identity: string, language: string) => Promise<void>;
   /** Stores that the agent serves the session from now on. */
-  readonly keepAgent: (agent: string) => Promise<unknown>;
+  readonly storeAgent: (agent: string) => Promise<unknown>;
   /** Replaces all finished turns in the context window with this summary. */
   readonly forget: (summary: string) => void;
 }
@@ -59,11 +59,11 @@ export function followCurrentAgent({ agents, ...parts }: AgentParts, ports: Port
 }
 
 function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): ReadonlyMap<string, ServerTool> {
-  const { line, callEnd: end, setLanguage, keepAgent, forget } = ports;
+  const { line, callEnd: end, setLanguage, storeAgent, forget } = ports;
   const handOver = async (name: string) => {
     // The agent's file may have been removed, or may not be saved yet.
     if (!agents.has(name)) throw new Error(`There is no agent "${name}" now; you are still the one that is here`);
-    await keepAgent(name);
+    await storeAgent(name);
     await agents.handOver(name);
   };
   const handing = handOff(agent, { handOver, forget });

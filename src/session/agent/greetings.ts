@@ -35,9 +35,9 @@ export class Greetings {
     this.#options = options;
   }
 
-  noteJoined({ identity, isSip }: { readonly identity: string; readonly isSip: boolean }): void {
+  handleJoined({ identity, isSip }: { readonly identity: string; readonly isSip: boolean }): void {
     if (this.#options.agents.current.greeting === undefined || this.#met.has(identity)) return;
-    this.noteLeft(identity);
+    this.handleLeft(identity);
     const wait = isSip ? 0 : CLIENT_TELLS_WITHIN_MS;
     this.#arriving.set(
       identity,
@@ -46,28 +46,28 @@ export class Greetings {
   }
 
   /** Call this when the participant's client has sent its Configuration. */
-  noteReady(identity: string): void {
+  handleReady(identity: string): void {
     if (this.#arriving.has(identity)) void this.#greet(identity);
   }
 
-  noteLeft(identity: string): void {
+  handleLeft(identity: string): void {
     clearTimeout(this.#arriving.get(identity));
     this.#arriving.delete(identity);
   }
 
-  noteSaid(identity: string): void {
-    this.noteLeft(identity);
+  handleUserActivity(identity: string): void {
+    this.handleLeft(identity);
     this.#met.add(identity);
     this.#spoke.add(identity);
   }
 
   close(): void {
-    for (const identity of this.#arriving.keys()) this.noteLeft(identity);
+    for (const identity of this.#arriving.keys()) this.handleLeft(identity);
   }
 
   async #greet(identity: string): Promise<void> {
     const { hasTurns, agents, begin, logger, isPresent } = this.#options;
-    this.noteLeft(identity);
+    this.handleLeft(identity);
     if (this.#met.has(identity)) return;
     this.#met.add(identity);
     const isStale = () => this.#spoke.has(identity) || !isPresent(identity);

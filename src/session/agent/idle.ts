@@ -24,13 +24,13 @@ export class Idle {
   }
 
   /** Call this when a participant joins, speaks or types. The steps start over. */
-  noteActivity(): void {
+  handleActivity(): void {
     this.#step = 0;
-    this.noteWork();
+    this.handleWork();
   }
 
   /** Call this when the agent or a tool did something. Restarts the wait for the next step. */
-  noteWork(): void {
+  handleWork(): void {
     clearTimeout(this.#timer);
     const step = this.#options.steps()[this.#step];
     if (!step || this.#closing.signal.aborted) return;
@@ -52,7 +52,7 @@ export class Idle {
       return;
     }
     if (this.#timer !== timer || this.#closing.signal.aborted) return;
-    if (!isPause() || performance.now() - since > AT_ONCE_MS) return this.noteWork();
+    if (!isPause() || performance.now() - since > AT_ONCE_MS) return this.handleWork();
     this.#step++;
     act(step);
   }

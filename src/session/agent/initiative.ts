@@ -42,29 +42,29 @@ export class Initiative {
       act: (step) => this.#act(step),
     });
     // The new agent has its own steps.
-    this.#unfollow = agents.onChanged(() => this.#idle.noteActivity());
+    this.#unfollow = agents.onChanged(() => this.#idle.handleActivity());
   }
 
-  noteJoined(peer: { readonly identity: string; readonly isSip: boolean }): void {
+  handleJoined(peer: { readonly identity: string; readonly isSip: boolean }): void {
     this.#options.agents.decide();
-    this.#greetings.noteJoined(peer);
-    this.#idle.noteActivity();
+    this.#greetings.handleJoined(peer);
+    this.#idle.handleActivity();
   }
 
-  noteReady(identity: string): void {
-    this.#greetings.noteReady(identity);
+  handleReady(identity: string): void {
+    this.#greetings.handleReady(identity);
   }
 
-  noteLeft(identity: string): void {
-    this.#greetings.noteLeft(identity);
+  handleLeft(identity: string): void {
+    this.#greetings.handleLeft(identity);
   }
 
   /** Call this when a participant has spoken or typed something, or is about to. */
-  noteSaid(identity: string): void {
+  handleUserActivity(identity: string): void {
     this.#lastSpeaker = identity;
-    this.#greetings.noteSaid(identity);
-    this.#idle.noteActivity();
-    this.#options.callEnd?.noteSaid(identity);
+    this.#greetings.handleUserActivity(identity);
+    this.#idle.handleActivity();
+    this.#options.callEnd?.handleUserActivity(identity);
   }
 
   watch(event: SessionEvent): void {
@@ -73,7 +73,7 @@ export class Initiative {
       (event.type === "turn" && endsTurn(event)) ||
       (event.type === "tool_state" && event.call.outcome !== undefined) ||
       event.type === "permission_replied";
-    if (isDone) this.#idle.noteWork();
+    if (isDone) this.#idle.handleWork();
   }
 
   close(): void {

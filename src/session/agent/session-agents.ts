@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Instructions } from "../../agent/agent-fields.ts";
-import { localTimeAt, type AgentSession, type SeenRoom } from "../../agent/agent-session.ts";
+import { localTimeAt, type AgentSession, type RoomSnapshot } from "../../agent/agent-session.ts";
 import { chooseAgent, toObject } from "../../agent/choose-agent.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { abortable } from "../../lib/abortable.ts";
@@ -25,7 +25,7 @@ interface SessionAgentsOptions {
   readonly listDispatches?: (() => Promise<readonly SeenDispatch[]>) | undefined;
   /** The agent name that the room was dispatched to. If an agent has this name, it is the room's default. */
   readonly dispatchedTo?: string | undefined;
-  readonly lookAt: () => SeenRoom;
+  readonly readRoom: () => RoomSnapshot;
   /** @defaultValue no memories */
   readonly memories?: Pick<MemorySnapshots, "of" | "read"> | undefined;
   readonly logger: Logger;
@@ -110,7 +110,7 @@ export class SessionAgents {
 
   /** Returns the display name from a participant's token. */
   nameOf(identity: string): string | undefined {
-    return this.#options.lookAt().participants.find((each) => each.identity === identity)?.name;
+    return this.#options.readRoom().participants.find((each) => each.identity === identity)?.name;
   }
 
   /** The size in bytes of what every request contains besides the history and the session's tools. */
@@ -119,7 +119,7 @@ export class SessionAgents {
   }
 
   /** Call this when the agent has joined the room: the room's participants and metadata are known from then on. */
-  noteConnected(): void {
+  handleConnected(): void {
     this.#isConnected = true;
     this.decide();
     this.#connected.resolve();
@@ -166,10 +166,10 @@ export class SessionAgents {
    * participants have joined, because their attributes may name one.
    */
   decide(): void {
-    const { agents, standard, dispatchedTo = "", lookAt, logger } = this.#options;
+    const { agents, standard, dispatchedTo = "", readRoom, logger } = this.#options;
     const dispatch = this.#dispatch;
     if (this.#isDecided || !this.#isConnected) return;
-    const room = lookAt();
+    const room = readRoom();
     const onBad = (source: string, why: string) => {
       if (this.#refused.has(source)) return;
       this.#refused.add(source);
@@ -185,7 +185,7 @@ export class SessionAgents {
   async handOver(name: string): Promise<void> {
     this.#serve(name);
     await this.prepare(this.#languageOf);
-    this.#tellOfChange();
+    this.#notifyChange();
     this.#options.logger.info({ agent: name }, "handed over to another agent");
   }
 
@@ -221,8 +221,8 @@ export class SessionAgents {
     for (const [name, text] of this.#late) this.#written.set(name, text);
     this.#late.clear();
     if (typeof this.#current.instructions === "string") return undefined;
-    const { lookAt, memories } = this.#options;
-    const reading = memories?.read(lookAt().participants.map(({ identity }) => identity));
+    const { readRoom, memories } = this.#options;
+    const reading = memories?.read(readRoom().participants.map(({ identity }) => identity));
     return reading ? reading.then(() => this.#write(languageOf)) : this.#write(languageOf);
   }
 
@@ -274,10 +274,10 @@ export class SessionAgents {
     if (now === undefined || now === this.#current) return;
     this.#current = now;
     this.#forgetTold();
-    this.#tellOfChange();
+    this.#notifyChange();
   }
 
-  #tellOfChange(): void {
+  #notifyChange(): void {
     for (const listener of this.#listeners) listener();
   }
 
@@ -296,8 +296,8 @@ export class SessionAgents {
   }
 
   #describe(languageOf: (identity: string) => string | undefined): AgentSession {
-    const { lookAt, memories, now = Date.now } = this.#options;
-    const { name: room, metadata, participants } = lookAt();
+    const { readRoom, memories, now = Date.now } = this.#options;
+    const { name: room, metadata, participants } = readRoom();
     const moment = new Date(now());
     const byIdentity = participants.toSorted((a, b) => (a.identity < b.identity ? -1 : 1));
     return {

@@ -1,7 +1,7 @@
 import type { AnswerProgress } from "../../conversation/turn-record.ts";
 import { countLetters, dropLetters } from "../../conversation/truncate-to-played.ts";
 import { createId } from "../../lib/id.ts";
-import type { Said } from "../../tool/calls/call-ports.ts";
+import type { Delivery } from "../../tool/calls/call-ports.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { PacedSentences } from "./paced-sentences.ts";
 import type { RoomLink } from "../room/room-link.ts";
@@ -126,7 +126,7 @@ export class AnswerOutput {
    * as a separate sentence, and spoken if the answer is. Resolves once it has been played, shown, or cut off by
    * `signal`. Never rejects.
    */
-  async aside(text: string, signal: AbortSignal): Promise<Said> {
+  async aside(text: string, signal: AbortSignal): Promise<Delivery> {
     if (this.#isEnded || signal.aborted) return "unsaid";
     let isShown = false;
     const sentence = this.#sentences.addAside(text, () => {

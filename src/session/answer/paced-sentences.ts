@@ -84,7 +84,7 @@ export class PacedSentences {
     const hear = () => {
       if (!takeBack()) return;
       this.#out(aside);
-      this.#noteProgress();
+      this.#updateProgress();
     };
     return { hear, takeBack };
   }
@@ -114,14 +114,14 @@ export class PacedSentences {
     const due = this.#waiting.filter(isDue);
     this.#waiting = this.#waiting.filter((waiting) => !due.includes(waiting));
     for (const waiting of due) this.#out(waiting);
-    this.#noteProgress();
+    this.#updateProgress();
   }
 
   get #isReleased(): boolean {
     return this.#heard === Number.POSITIVE_INFINITY;
   }
 
-  #noteProgress(): void {
+  #updateProgress(): void {
     const next = this.#ends.findIndex((end) => end > this.#heard);
     this.#whole += this.#ends.splice(0, next < 0 ? this.#ends.length : next).length;
     const before = this.#progress;

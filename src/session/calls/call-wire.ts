@@ -8,7 +8,7 @@ import type { CallClients, CallRecord } from "../../tool/calls/call-ports.ts";
 import type { CallLedger } from "../../tool/calls/call-ledger.ts";
 import { cancelCall, refuseOpenCall, type EndPorts } from "../../tool/calls/end-call.ts";
 import { failure } from "../../tool/outcome.ts";
-import type { TurnHost } from "../../tool/tool-routing.ts";
+import type { TurnDevice } from "../../tool/tool-routing.ts";
 import { readFailed, readParts, type ReadResult } from "../../tool/results/read-result.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
 import type { AnsweredRequest } from "../inbox/admission.ts";
@@ -23,8 +23,8 @@ interface CallWireOptions {
   readonly ledger: CallLedger;
   readonly outbox: Outbox;
   readonly peers: Peers;
-  readonly telemetry: Pick<SessionTelemetry, "traceOfCall" | "noteAnswer">;
-  readonly keepMedia: CallRecord["keepMedia"];
+  readonly telemetry: Pick<SessionTelemetry, "traceOfCall" | "recordAnswer">;
+  readonly storeMedia: CallRecord["storeMedia"];
 }
 
 /**
@@ -37,7 +37,7 @@ export class CallWire implements CallClients {
   readonly #outbox: Outbox;
   readonly #peers: Peers;
   readonly #telemetry: CallWireOptions["telemetry"];
-  readonly #keepMedia: CallRecord["keepMedia"];
+  readonly #storeMedia: CallRecord["storeMedia"];
   /** The call of each stanza that carried the request of an `either` call: a client claims the call with its Ack. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
@@ -45,16 +45,16 @@ export class CallWire implements CallClients {
   readonly #unconfirmed = new Map<string, string>();
   #onAllConfirmed = () => {};
 
-  constructor({ ledger, outbox, peers, telemetry, keepMedia }: CallWireOptions) {
+  constructor({ ledger, outbox, peers, telemetry, storeMedia }: CallWireOptions) {
     this.ledger = ledger;
     this.#ends = { ledger, clients: this };
     this.#outbox = outbox;
     this.#telemetry = telemetry;
     this.#peers = peers;
-    this.#keepMedia = keepMedia;
+    this.#storeMedia = storeMedia;
   }
 
-  hosts(participant: string): readonly TurnHost[] {
+  hosts(participant: string): readonly TurnDevice[] {
     return this.#peers.hosts(participant);
   }
 
@@ -153,13 +153,13 @@ export class CallWire implements CallClients {
 
   handleResult(from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject): void {
     const { ledger } = this;
-    this.#telemetry.noteAnswer(body.id, from.identity, meta);
+    this.#telemetry.recordAnswer(body.id, from.identity, meta);
     const { outcome, media } = readResult(body);
     const call = ledger.find(body.id)?.current;
     const isShared = call?.executionAsked === "either";
     const isRefused = outcome.state === "error" && outcome.errorCode === "unknown_tool";
     if (isShared && isRefused && ledger.signal(body.id, from.identity, outcome)) return;
-    if (call?.addressee === from.identity) this.#keepMedia(call, media);
+    if (call?.addressee === from.identity) this.#storeMedia(call, media);
     ledger.answer(body.id, outcome, from.identity);
     this.#confirm(body.id, from);
   }

@@ -37,7 +37,7 @@ type Core =
   | "tell";
 
 interface SessionCallsOptions extends Pick<SessionCore, Core> {
-  readonly keepMedia: CallRecord["keepMedia"];
+  readonly storeMedia: CallRecord["storeMedia"];
   readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
   readonly forms: Pick<WordedForms, "ask">;
   /** Called when a call that its turn did not wait for has ended. */
@@ -61,7 +61,7 @@ export class SessionCalls {
 
   constructor(options: SessionCallsOptions) {
     const { room, roomSid, sessionId, serverTools, recorder, peers, policy, permissions } = options;
-    const { voice, outbox, telemetry, logger, keepMedia } = options;
+    const { voice, outbox, telemetry, logger, storeMedia } = options;
     this.#options = options;
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(serverTools);
@@ -102,11 +102,11 @@ export class SessionCalls {
       onExtraAnswer: (callId, answer) => {
         recorder.onExtraAnswer(callId, answer);
         this.#states.showExtra(callId, answer);
-        telemetry.noteExtraAnswer(callId, answer);
+        telemetry.recordExtraAnswer(callId, answer);
       },
     };
     this.#ledger = new CallLedger(listener, serverTools);
-    this.wire = new CallWire({ ledger: this.#ledger, outbox, peers, telemetry, keepMedia });
+    this.wire = new CallWire({ ledger: this.#ledger, outbox, peers, telemetry, storeMedia });
     this.#ports = {
       ledger: this.#ledger,
       serverTools,
@@ -118,7 +118,7 @@ export class SessionCalls {
         resultMaxBytes: policy.toolResultMaxBytes,
         toolDetail: policy.toolDetail ?? {},
       },
-      record: { durable: (callId) => recorder.durable(callId), keepMedia },
+      record: { durable: (callId) => recorder.durable(callId), storeMedia },
       clients: this.wire,
       questions: {
         permit: (call, need, turn) => permissions.permit(call, need, turn),
@@ -148,7 +148,7 @@ export class SessionCalls {
       tools: {
         run: (use) => this.#runner.run(use, turn),
         refuse: (use, why) => this.#runner.refuse(use, turn, { why }),
-        noteSuccess: (name) => {
+        recordSuccess: (name) => {
           const { endTurn } = this.#ports.serverTools.get(name) ?? {};
           endTurn?.(turn.participant);
           return endTurn !== undefined;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { offeredTools, type OfferedTool, type TurnHost } from "../../tool/tool-routing.ts";
+import { offeredTools, type OfferedTool, type TurnDevice } from "../../tool/tool-routing.ts";
 import type { PermissionDesk } from "../permission/permission-desk.ts";
 import type { Offer } from "../model/open-stream.ts";
 import type { Outbox } from "../wire/outbox.ts";
@@ -24,7 +24,7 @@ export class ToolOffer {
   /** Returns the tools that may be used now, in a turn whose calls may go to these devices. */
   make(
     serverTools: ReadonlyMap<string, ServerTool>,
-    hosts: readonly TurnHost[],
+    hosts: readonly TurnDevice[],
     talk: { readonly isCut: boolean },
   ): Offer {
     const tools = offeredTools(serverTools, hosts, talk);

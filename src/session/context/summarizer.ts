@@ -102,7 +102,7 @@ export class Summarizer {
    * it.
    */
   consider(shown: ContextWindow): void {
-    this.putOff();
+    this.postpone();
     if (this.#writing || !this.isAble || this.#closing.signal.aborted) return;
     const { budgetTokens } = this.#options;
     const before = shown.summary && shown.summary.textTo > (this.#notes?.textTo ?? 0) ? shown.summary : this.#notes;
@@ -119,7 +119,7 @@ export class Summarizer {
   }
 
   /** Call it when a turn begins. A summary that is not being written yet waits for the turn's end. */
-  putOff(): void {
+  postpone(): void {
     clearTimeout(this.#untilPause);
   }
 
@@ -134,14 +134,14 @@ export class Summarizer {
 
   /** Drops the summary: it may cover turns that were replaced. */
   forget(): void {
-    this.putOff();
+    this.postpone();
     this.#writing?.abort();
     this.#writing = undefined;
     this.#notes = undefined;
   }
 
   close(): void {
-    this.putOff();
+    this.postpone();
     this.#closing.abort();
   }
 

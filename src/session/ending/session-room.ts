@@ -11,7 +11,7 @@ interface SessionRoomOptions {
   /** The position of the session's last turn when the session was opened. */
   readonly lastPosition: number;
   /** Whether a webhook reports the end to the operator's server. */
-  readonly isTold: boolean;
+  readonly hasEndWebhook: boolean;
 }
 
 /** Stores the start and the end of a session in one LiveKit room, each once, however many workers serve it. */
@@ -41,9 +41,9 @@ export class SessionRoom {
    * @throws {AppError}
    */
   async end(reason: EndReason): Promise<boolean> {
-    const { writer, roomSid, isTold } = this.#options;
+    const { writer, roomSid, hasEndWebhook } = this.#options;
     await this.close();
-    return endRoom(writer, { roomSid, reason, isTold });
+    return endRoom(writer, { roomSid, reason, hasEndWebhook });
   }
 
   /** Stops retrying to store the start. */
@@ -53,9 +53,9 @@ export class SessionRoom {
   }
 
   async #begin(agent: string): Promise<Begun> {
-    const { writer, roomSid, lastPosition: afterPosition, isTold } = this.#options;
+    const { writer, roomSid, lastPosition: afterPosition, hasEndWebhook } = this.#options;
     let begun: Begun | undefined;
-    const attempt = async () => (begun = await beginRoom(writer, { roomSid, agent, afterPosition, isTold }));
+    const attempt = async () => (begun = await beginRoom(writer, { roomSid, agent, afterPosition, hasEndWebhook }));
     try {
       return await retryWhileUnavailable(attempt, { signal: this.#closing.signal });
     } catch (error) {

@@ -38,7 +38,7 @@ export class AgentState {
   readonly watch: SessionWatcher = (event) => {
     if (event.type === "turn" && event.event.type === "turn_start") this.#isTurnRunning = true;
     if (event.type === "turn" && endsTurn(event)) this.#isTurnRunning = false;
-    if (event.type === "tool_state") this.#noteCall(event.call);
+    if (event.type === "tool_state") this.#handleCall(event.call);
     this.#update();
   };
 
@@ -47,7 +47,7 @@ export class AgentState {
     this.#update();
   }
 
-  #noteCall({ id, outcome }: Call): void {
+  #handleCall({ id, outcome }: Call): void {
     if (outcome) this.#openCalls.delete(id);
     else this.#openCalls.add(id);
   }

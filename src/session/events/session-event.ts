@@ -41,7 +41,7 @@ export function endsTurn({ event }: Extract<SessionEvent, { readonly type: "turn
 }
 
 /** Notifies all watchers of an event. If one throws, the error is logged. */
-export function tellWatchers(
+export function notifyWatchers(
   watchers: readonly SessionWatcher[],
   event: SessionEvent,
   logger: Pick<Logger, "error">,

@@ -1,7 +1,7 @@
 import type { FormAnswer } from "../../protocol/forms/form.ts";
 import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallTurn } from "../../tool/calls/call-ports.ts";
-import type { WordedField } from "../../tool/calls/fill-in-form.ts";
+import type { SpokenQuestion } from "../../tool/calls/fill-in-form.ts";
 import { sayApart } from "../answer/answer-output.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
@@ -19,7 +19,7 @@ interface WordedFormsOptions {
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
 }
 
-interface Open extends WordedField {
+interface Open extends SpokenQuestion {
   readonly form: OpenCall;
   /** The call's turn, while something can still be spoken or shown in it. */
   readonly turn: () => CallTurn | undefined;
@@ -50,7 +50,7 @@ export class WordedForms {
   }
 
   /** Asks for a field. Never rejects, and never settles if the form ends another way. */
-  ask(form: OpenCall, asked: WordedField, turn: Open["turn"]): Promise<FormAnswer> {
+  ask(form: OpenCall, asked: SpokenQuestion, turn: Open["turn"]): Promise<FormAnswer> {
     const { id, participant } = form.current;
     const peer = this.#options.peers.get(participant);
     if (peer?.isSip && !this.#options.voice?.isTwoWay) return Promise.resolve({ action: "cancel" });

@@ -38,7 +38,7 @@ interface AdmissionOptions {
   readonly policy: { readonly phrases?: PhraseTable };
   readonly asking: readonly Asking[];
   readonly worded: readonly WordsAsking[];
-  readonly telemetry: Pick<SessionTelemetry, "noteDropped">;
+  readonly telemetry: Pick<SessionTelemetry, "recordDropped">;
   readonly logger: Pick<Logger, "warn">;
 }
 
@@ -115,7 +115,7 @@ export class Admission {
   }
 
   drop(reason: string, error?: unknown): void {
-    this.#options.telemetry.noteDropped(reason);
+    this.#options.telemetry.recordDropped(reason);
     const code = error instanceof AppError ? error.code : undefined;
     this.#drops.note({ reason, code }, reason === "handler_failed" ? error : undefined);
   }

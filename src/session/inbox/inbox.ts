@@ -59,7 +59,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
         return onDropped("repeated");
       }
       const refuse = (error: AppError) => {
-        peer.noteStoring(stanzaId, Promise.reject(error));
+        peer.trackStoring(stanzaId, Promise.reject(error));
         outbox.postRefusal(error, peer.identity, { originatingId, retryAfterMs: RETRY_AFTER_MS });
       };
       if (type === "user_message" || type === "control_stop") late = { acknowledge, refuse };
@@ -71,7 +71,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       // A client that does not know the conversation's id yet sends an empty one.
       if (conversationId === "" || conversationId === outbox.conversationId) {
         const storing = dispatch(peer, incoming, handlers);
-        if (storing) peer.noteStoring(stanzaId, storing);
+        if (storing) peer.trackStoring(stanzaId, storing);
         if (late) peer.whenStored(stanzaId, late.acknowledge);
       } else if (incoming.message.type === "error_message") onDropped("malformed");
       else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");

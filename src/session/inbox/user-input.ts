@@ -3,7 +3,7 @@ import { evictOldest } from "../../lib/evict-oldest.ts";
 import type { SpokenTimes } from "../room/voice-port.ts";
 
 /** What a participant typed or said. */
-export interface Said {
+export interface UserInput {
   readonly id: string;
   readonly content: string;
   /** In the form the client sent. @defaultValue none */

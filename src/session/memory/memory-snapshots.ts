@@ -30,7 +30,7 @@ export class MemorySnapshots {
   }
 
   /** Starts reading a participant's memories when it joins, so that its first turn need not wait. */
-  noteJoined(identity: string): void {
+  handleJoined(identity: string): void {
     if (!this.#known.has(identity) && !this.#reading.has(identity)) void this.#read(identity);
   }
 

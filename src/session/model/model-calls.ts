@@ -7,13 +7,13 @@ import type { HistoryMessage } from "../../conversation/history.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import {
   othersOf,
-  toToldTool,
+  toClientToolDefinition,
   type ChatObserver,
   type CountTokens,
   type Offer,
   type OpenStream,
 } from "./open-stream.ts";
-import { Speculations } from "./speculations.ts";
+import { PreemptiveGeneration } from "./preemptive-generation.ts";
 
 interface ModelCallsOptions {
   readonly policy: {
@@ -43,7 +43,7 @@ interface ModelCallsOptions {
   };
   readonly telemetry: {
     readonly observeChat: ChatObserver;
-    readonly noteSpeculation: (end: "adopted" | "void") => void;
+    readonly recordPreemptiveGeneration: (end: "adopted" | "void") => void;
   };
   readonly voice?: Pick<VoicePort, "prepare"> | undefined;
   readonly peers: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
@@ -64,7 +64,7 @@ interface ModelCallsOptions {
 export class ModelCalls {
   readonly #options: ModelCallsOptions;
   readonly #shown: () => ContextWindow;
-  readonly #speculations: Speculations | undefined;
+  readonly #speculations: PreemptiveGeneration | undefined;
   /** Stages 4 to 7. */
   readonly #openStream: OpenStream;
 
@@ -73,7 +73,8 @@ export class ModelCalls {
     this.#options = options;
     this.#shown = shown;
     const { policy, telemetry, spending, agents, openStream } = options;
-    if (policy.speculates) this.#speculations = new Speculations((end) => telemetry.noteSpeculation(end));
+    if (policy.speculates)
+      this.#speculations = new PreemptiveGeneration((end) => telemetry.recordPreemptiveGeneration(end));
     const limited = spending.limited(openStream, () => agents?.current.model ?? policy.model);
     this.#openStream = this.#withMedia(limited);
   }
@@ -132,9 +133,9 @@ export class ModelCalls {
         const { inlineTools = false } = policy.context;
         const { instructionBytes } = agents ?? policy.context;
         const { tools } = calls.offer(participant, shownPart);
-        return othersOf(inlineTools ? tools.filter(({ mayGo }) => !mayGo) : tools, instructionBytes);
+        return othersOf(inlineTools ? tools.filter(({ isTemporary }) => !isTemporary) : tools, instructionBytes);
       },
-      passingTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toToldTool),
+      passingTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toClientToolDefinition),
     };
   }
 

@@ -1,7 +1,7 @@
 import type { HistoryBlock, HistoryMessage } from "../../conversation/history.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
 import { toldToolName } from "../../conversation/tool-changes.ts";
-import type { ToldTool } from "../../conversation/turn-record.ts";
+import type { ClientToolDefinition } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/build-request.ts";
 import { ModelError, type RefusedTool } from "../../llm/model-error.ts";
@@ -109,7 +109,7 @@ function toRequest(
     ...fixed,
     ...(fixed.thinking?.type === "enabled" && needsNoThinking(history) && { thinking: { type: "disabled" } }),
     system: instructions,
-    tools: inlineTools ? tools.filter(({ mayGo }) => !mayGo) : tools,
+    tools: inlineTools ? tools.filter(({ isTemporary }) => !isTemporary) : tools,
     messages: fixed.edits?.some(({ type }) => type === "compact_20260112") ? history : withoutCompaction(history),
     ...(media && { media }),
     toolChoice: { type: toolChoice },
@@ -118,8 +118,8 @@ function toRequest(
 }
 
 /** Returns a tool in the form in which the history declares it, or nothing if it stays in the request's tool list. */
-export function toToldTool({ mayGo, ...tool }: OfferedTool): ToldTool[] {
-  return mayGo ? [tool] : [];
+export function toClientToolDefinition({ isTemporary, ...tool }: OfferedTool): ClientToolDefinition[] {
+  return isTemporary ? [tool] : [];
 }
 
 /** Returns the history without the declarations of these tools. */

@@ -114,7 +114,7 @@ export class Peer {
   }
 
   /** Records that the message of this stanza is being stored. */
-  noteStoring(stanzaId: number, storing: Promise<void>): void {
+  trackStoring(stanzaId: number, storing: Promise<void>): void {
     const all = this.#storing;
     all.set(stanzaId, storing);
     evictOldest(all, REMEMBERED_STANZAS);

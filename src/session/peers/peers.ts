@@ -1,5 +1,5 @@
 import type { Feature } from "../../protocol/messages/messages.ts";
-import { hostsFor, type TurnHost } from "../../tool/tool-routing.ts";
+import { devicesFor, type TurnDevice } from "../../tool/tool-routing.ts";
 import { Peer } from "./peer.ts";
 import type { RoomParticipant } from "../room/room-input.ts";
 
@@ -67,8 +67,8 @@ export class Peers {
   }
 
   /** Returns the devices that may run tools in this participant's turns. */
-  hosts(participant: string): TurnHost[] {
-    return hostsFor(participant, this.clients());
+  hosts(participant: string): TurnDevice[] {
+    return devicesFor(participant, this.clients());
   }
 
   /** The participants in the room, in the order in which they first joined. */

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
 import type { Action, PermissionRule } from "../../permission/rule.ts";
-import { toDeeds } from "../../permission/to-deeds.ts";
+import { toOperations } from "../../permission/to-operations.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { EditedInput } from "../../store/permissions/reply-to-permission.ts";
 import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
@@ -22,7 +22,7 @@ export function judgeCall(
 ): Action {
   const ofTool = evaluateRules([{ type: TOOL_TYPE, value: toolName }], rules, "allow");
   if (!need.isDeclared || ofTool === "deny") return ofTool;
-  const ofDeeds = evaluateRules(toDeeds(need), rules);
+  const ofDeeds = evaluateRules(toOperations(need), rules);
   return ofTool === "ask" && ofDeeds === "allow" ? "ask" : ofDeeds;
 }
 

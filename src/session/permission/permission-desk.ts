@@ -7,7 +7,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { literalPattern } from "../../permission/match-pattern.ts";
 import { evaluateRules, isGranted } from "../../permission/evaluate-rules.ts";
 import type { PermissionRule } from "../../permission/rule.ts";
-import { toDeeds } from "../../permission/to-deeds.ts";
+import { toOperations } from "../../permission/to-operations.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { EditedInput, PermissionDecision, PermissionReply } from "../../store/permissions/reply-to-permission.ts";
@@ -96,7 +96,7 @@ export class PermissionDesk {
    * else is asked after their next answer (`sayAgain`), if the question is asked in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
-    const action = evaluateRules(toDeeds(need), this.#options.policy.rules);
+    const action = evaluateRules(toOperations(need), this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
     if (action === "allow") return { isAllowed: true };
     const asked = { ...need, approver: call.current.participant, whileRunning: true };

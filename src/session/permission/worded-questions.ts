@@ -1,6 +1,6 @@
 import { readYesOrNo, spokenAnswersOf } from "../../permission/spoken-answers.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
-import type { CallTurn, Said } from "../../tool/calls/call-ports.ts";
+import type { CallTurn, Delivery } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
@@ -145,7 +145,7 @@ export function sameJoin(peer: Pick<Peer, "joins" | "isPresent">): () => boolean
 }
 
 /** Whether a participant received words addressed to it. A phone caller cannot read shown text. */
-export function hasReached(said: Said, peer: Pick<Peer, "isSip"> | undefined): boolean {
+export function hasReached(said: Delivery, peer: Pick<Peer, "isSip"> | undefined): boolean {
   return said === "heard" || (said === "shown" && peer?.isSip !== true);
 }
 

@@ -121,7 +121,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    *
    * @throws {AppError} `unavailable` when the database remains unavailable
    */
-  async keepMessage(message: WaitingMessage): Promise<void> {
+  async storeMessage(message: WaitingMessage): Promise<void> {
     if (this.#begun?.parentMessageId === message.id) return this.#chains.get(this.#begun.turnId);
     const kept = this.#messages.add(() =>
       retryWhileUnavailable(() => insertWaitingMessage(this.#writer, message), RETRIES),
@@ -223,7 +223,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    *
    * @throws {AppError} `unavailable` when the database remains unavailable
    */
-  async keepMedia(given: GivenMedia): Promise<void> {
+  async storeMedia(given: GivenMedia): Promise<void> {
     const key = given.callId ?? given.media[0]?.id ?? "";
     this.#write(key, () => insertMedia(this.#writer, given));
     await this.#chains.get(key);
@@ -295,7 +295,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     const write = async () => {
       const newest = unsaved.at(-1);
       if (!newest) return;
-      await this.#blocks.along((rows) => saveCall(this.#writer, newest, rows));
+      await this.#blocks.writeTogether((rows) => saveCall(this.#writer, newest, rows));
       for (const state of unsaved.splice(0, unsaved.indexOf(newest) + 1)) this.#events.onCallStored(state);
       if (unsaved.length === 0) this.#unsaved.delete(call.id);
     };

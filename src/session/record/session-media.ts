@@ -9,7 +9,7 @@ import type { Recorder } from "./recorder.ts";
 import type { ConversationArchive } from "./conversation-archive.ts";
 
 interface SessionMediaOptions {
-  readonly recorder: Pick<Recorder, "keepMedia">;
+  readonly recorder: Pick<Recorder, "storeMedia">;
   readonly archive: Pick<ConversationArchive, "loadMedia">;
 }
 
@@ -26,7 +26,7 @@ export class SessionMedia {
   }
 
   /** Stores the media that a call's outcome refers to. They are stored before the outcome. */
-  keepResult({ id: callId, executionResolved, addressee }: Call, media: readonly Media[]): void {
+  storeResult({ id: callId, executionResolved, addressee }: Call, media: readonly Media[]): void {
     this.keep({ callId, from: executionResolved === "server" ? null : (addressee ?? null), media }).catch(() => {});
   }
 
@@ -37,7 +37,7 @@ export class SessionMedia {
     for (const each of given.media) this.#hold(each);
     for (const id of ids) this.#unstored.add(id);
     try {
-      await this.#options.recorder.keepMedia(given);
+      await this.#options.recorder.storeMedia(given);
     } finally {
       for (const id of ids) this.#unstored.delete(id);
     }

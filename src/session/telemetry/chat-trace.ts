@@ -71,7 +71,7 @@ export class ChatTrace {
         return;
       case "block_start":
       case "block_delta":
-        return this.#noteChunk();
+        return this.#handleChunk();
       case "block_stop":
         this.#content.add(event.block);
         return this.#serverTools.watch(event.block);
@@ -92,7 +92,7 @@ export class ChatTrace {
     this.#end({});
   }
 
-  #noteChunk(): void {
+  #handleChunk(): void {
     const { instruments } = this.#telemetry;
     const now = performance.now();
     if (this.#lastChunkAt === undefined) {

@@ -21,7 +21,7 @@ export class ServerToolTraces {
 
   watch(block: ModelBlock): void {
     const half = toToolHalf(block);
-    if (half?.kind === "server_call") this.#noteCall(half, block);
+    if (half?.kind === "server_call") this.#handleCall(half, block);
     if (half?.kind !== "server_response" || half.id === undefined) return;
     const { serverTools } = this.#turn;
     const open = serverTools.get(half.id);
@@ -30,7 +30,7 @@ export class ServerToolTraces {
   }
 
   /** A result belongs to the first use with its id. The span of a second use, or of one without an id, ends at once. */
-  #noteCall(call: ServerCall, block: ModelBlock): void {
+  #handleCall(call: ServerCall, block: ModelBlock): void {
     const { serverTools } = this.#turn;
     const begun = this.#begin(call, block);
     if (call.id === undefined || serverTools.has(call.id)) begun.end();

@@ -95,7 +95,7 @@ export class SessionTelemetry {
     this.#telemetry = { ...telemetry, tracer: times.watch(this.#tracer) };
     const turn = quietly(() => new TurnTrace(telemetry, { ...this.#identity, model, participant, parent }));
     this.#turn = turn;
-    quietly(() => turn && spoken && this.#noteHearing(turn, spoken));
+    quietly(() => turn && spoken && this.#recordListening(turn, spoken));
     let end: End | undefined;
     try {
       end = await (turn ? context.with(turn.context, run) : run());
@@ -109,7 +109,7 @@ export class SessionTelemetry {
   /** Returns the times of the running turn, which ends now. */
   readonly timesOfTurn = (): TurnTimings => this.#times.toTimings();
 
-  #noteHearing({ context: parent }: TurnTrace, { fromAt, toAt }: SpokenTimes): void {
+  #recordListening({ context: parent }: TurnTrace, { fromAt, toAt }: SpokenTimes): void {
     const span = this.#telemetry.tracer.startSpan(SPAN.hearing, { startTime: new Date(fromAt) }, parent);
     span.setAttribute(PARLEY.hearingSpoken, (toAt - fromAt) / 1_000);
     span.end();
@@ -121,7 +121,7 @@ export class SessionTelemetry {
 
   #watch(event: SessionEvent): void {
     if (event.type === "turn") {
-      if (event.event.type === "block_delta" && event.event.delta.type === "text") this.#times.noteText();
+      if (event.event.type === "block_delta" && event.event.delta.type === "text") this.#times.handleText();
       this.#turn?.watch(event.turn, event.event);
     }
     if (event.type === "tool_state") this.#watchCall(event.call);
@@ -155,7 +155,7 @@ export class SessionTelemetry {
   }
 
   /** Links the client's own span, if a result names one. */
-  noteAnswer(callId: string, from: string, meta: JsonObject): void {
+  recordAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;
     quietly(() => {
@@ -165,7 +165,7 @@ export class SessionTelemetry {
     });
   }
 
-  noteExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
+  recordExtraAnswer(callId: string, { kind, success }: ExtraAnswer): void {
     // The call may belong to an earlier turn than the running one.
     const tracer = this.#tracer;
     const { instruments } = this.#telemetry;
@@ -175,22 +175,22 @@ export class SessionTelemetry {
     quietly(() => instruments.extraAnswers.add(1, { [PARLEY.answerKind]: kind }));
   }
 
-  noteSpent({ tokens, money, model, purpose }: SpentNote): void {
+  recordSpent({ tokens, money, model, purpose }: SpentNote): void {
     const attributes = { [ATTR.requestModel]: model, [PARLEY.spendingPurpose]: purpose };
     quietly(() => this.#telemetry.instruments.spentTokens.add(tokens, attributes));
     quietly(() => money > 0 && this.#telemetry.instruments.spentMoney.add(money, attributes));
   }
 
-  noteBudget(budget: string, event: "warned" | "spent"): void {
+  recordBudget(budget: string, event: "warned" | "spent"): void {
     const attributes = { [PARLEY.budget]: budget, [PARLEY.budgetEvent]: event };
     quietly(() => this.#telemetry.instruments.budgetEvents.add(1, attributes));
   }
 
-  noteSpeculation(end: "adopted" | "void"): void {
+  recordPreemptiveGeneration(end: "adopted" | "void"): void {
     quietly(() => this.#telemetry.instruments.speculations.add(1, { [PARLEY.speculationEnd]: end }));
   }
 
-  noteDropped(reason: string): void {
+  recordDropped(reason: string): void {
     quietly(() => this.#telemetry.instruments.droppedMessages.add(1, { [PARLEY.dropReason]: reason }));
   }
 

@@ -13,7 +13,7 @@ export class TurnTimes {
   readonly #parts: TurnPart[] = [];
   #firstTextMs: number | undefined;
 
-  noteText(): void {
+  handleText(): void {
     this.#firstTextMs ??= this.#now;
   }
 

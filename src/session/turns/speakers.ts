@@ -61,11 +61,11 @@ export class Speakers {
   }
 
   /** Returns a note about who has joined or left since the last message. */
-  #comings(isTold: boolean): InputNote[] {
+  #comings(isReported: boolean): InputNote[] {
     const now = new Set(this.#options.peers.present.map(({ identity }) => identity));
     const before = this.#before ?? now;
     this.#before = now;
-    if (!isTold) return [];
+    if (!isReported) return [];
     const lines = [
       ...[...now]
         .filter((identity) => !before.has(identity))

@@ -49,14 +49,14 @@ export async function extendPermission(
   const until = sql`
     expires_at as "expiresAt", greatest(0, ceil(extract(epoch from expires_at - clock_timestamp()) * 1000))::int as "leftMs"
   `;
-  const rows = await runQuery(sql<(ExtendedPermission & { readonly isTold: boolean })[]>`
+  const rows = await runQuery(sql<(ExtendedPermission & { readonly isNotified: boolean })[]>`
     with extended as (
       update permissions
       set expires_at = least(now() + ${waits(1)}, ${last})
       where ${isOpen} and expires_at <= greatest(created_at + ${waits(1)}, now() + ${waits(1 - USED_SHARE)})
       returning *
     )
-    select ${until}, pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isTold" from extended
+    select ${until}, pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isNotified" from extended
   `);
   const [row] = rows;
   if (row) return { expiresAt: row.expiresAt, leftMs: row.leftMs };

@@ -68,7 +68,7 @@ export async function replyToPermission(
       where is_always and not jsonb_exists(metadata, 'participant')
       on conflict do nothing
     )
-    select ${permissionColumns(sql)}, pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isTold"
+    select ${permissionColumns(sql)}, pg_notify(${PERMISSION_CHANNEL}, session_id || ' ' || id) is null as "isNotified"
     from decided as permissions
   `);
   if (rows[0]) return withoutMark(rows[0]);
@@ -79,7 +79,7 @@ export async function replyToPermission(
   return existing[0].asked === by ? "answered" : "not_asked";
 }
 
-function withoutMark(row: PermissionRecord & { readonly isTold?: boolean }): PermissionRecord {
-  const { isTold: _, ...permission } = row;
+function withoutMark(row: PermissionRecord & { readonly isNotified?: boolean }): PermissionRecord {
+  const { isNotified: _, ...permission } = row;
   return permission;
 }

@@ -14,7 +14,7 @@ interface Begin {
   /** The position of the session's last turn before this room. */
   readonly afterPosition: number;
   /** Whether to send webhooks about ended rooms. */
-  readonly isTold: boolean;
+  readonly hasEndWebhook: boolean;
 }
 
 export interface Begun {
@@ -48,7 +48,7 @@ const LAPSED_FOR = "1 second";
 export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Begun> {
   const { sql, lease } = writer;
   const { sessionId } = lease;
-  const { roomSid, agent, afterPosition, isTold } = begin;
+  const { roomSid, agent, afterPosition, hasEndWebhook } = begin;
   const [row] = await runQuery(sql<{ isNew: boolean; ended: readonly string[] }[]>`
     with fence as materialized (${fencingRow(writer)}),
     ended as (
@@ -68,7 +68,7 @@ export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Be
       on conflict do nothing
       returning room_sid
     ),
-    told as (${tellOfEnded(sql, isTold)})
+    told as (${insertEndWebhooks(sql, hasEndWebhook)})
     select
       (select count(*) > 0 from begun) as "isNew", (select coalesce(json_agg(room_sid), '[]') from ended) as ended
     from fence
@@ -80,14 +80,14 @@ export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Be
 interface End {
   readonly roomSid: string;
   readonly reason: EndReason;
-  readonly isTold: boolean;
+  readonly hasEndWebhook: boolean;
 }
 
 /**
  * Stores that the session's room has ended. Returns `false` if that was already stored, or if the session never started
  * in the room.
  */
-export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }: End): Promise<boolean> {
+export async function endRoom(writer: SessionWriter, { roomSid, reason, hasEndWebhook }: End): Promise<boolean> {
   const { sql, lease } = writer;
   const [row] = await runQuery(sql<{ isEnded: boolean }[]>`
     with fence as materialized (${fencingRow(writer)}),
@@ -97,7 +97,7 @@ export async function endRoom(writer: SessionWriter, { roomSid, reason, isTold }
       where session_id = ${lease.sessionId} and room_sid = ${roomSid} and ended_at is null
       returning session_id, room_sid
     ),
-    told as (${tellOfEnded(sql, isTold)})
+    told as (${insertEndWebhooks(sql, hasEndWebhook)})
     select (select count(*) > 0 from ended) as "isEnded" from fence
   `);
   if (!row) throw lostLease();
@@ -122,7 +122,7 @@ export async function findAbandonedRooms(sql: Sql): Promise<readonly AbandonedRo
  */
 export async function endAbandonedRoom(
   sql: Sql,
-  { sessionId, roomSid, isTold }: SessionRoom & { readonly isTold: boolean },
+  { sessionId, roomSid, hasEndWebhook }: SessionRoom & { readonly hasEndWebhook: boolean },
 ): Promise<boolean> {
   const rows = await runQuery(sql`
     with ended as (
@@ -131,7 +131,7 @@ export async function endAbandonedRoom(
       where sessions.id = session_id and session_id = ${sessionId} and room_sid = ${roomSid} and ${isAbandoned(sql)}
       returning session_id, room_sid
     ),
-    told as (${tellOfEnded(sql, isTold)})
+    told as (${insertEndWebhooks(sql, hasEndWebhook)})
     select from ended
   `);
   return rows.length > 0;
@@ -164,10 +164,10 @@ export function lastPosition(sql: Sql) {
  * For `with ended as (… returning session_id, room_sid)`: stores one webhook per ended room. Its id is derived from the
  * room's, so that a room never gets a second one.
  */
-export function tellOfEnded(sql: Sql, isTold: boolean) {
+export function insertEndWebhooks(sql: Sql, hasEndWebhook: boolean) {
   return sql`
     insert into webhooks (id, session_id, room_sid)
-    select 'ended_' || room_sid, session_id, room_sid from ended where ${isTold}::boolean
+    select 'ended_' || room_sid, session_id, room_sid from ended where ${hasEndWebhook}::boolean
     on conflict do nothing
   `;
 }

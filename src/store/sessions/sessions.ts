@@ -96,7 +96,7 @@ export async function loadSessionAgent(
  *
  * @throws {AppError} `lost_lease`, `unavailable`
  */
-export async function keepFirstAgent(
+export async function storeFirstAgent(
   writer: SessionWriter,
   { agent, dispatch, roomSid }: SessionAgent & { readonly roomSid: string },
 ): Promise<void> {
@@ -112,7 +112,7 @@ export async function keepFirstAgent(
 }
 
 /** Stores the agent that the session was handed off to. @throws {AppError} `lost_lease`, `unavailable` */
-export async function keepSessionAgent(
+export async function storeSessionAgent(
   writer: SessionWriter,
   { agent, roomSid }: { readonly agent: string; readonly roomSid: string },
 ): Promise<void> {
@@ -147,7 +147,7 @@ export async function loadLanguages(
  * @param language `undefined` removes the stored one
  * @throws {AppError} `lost_lease`, `unavailable`
  */
-export async function keepLanguage(
+export async function storeLanguage(
   writer: SessionWriter,
   { identity, language }: { readonly identity: string; readonly language: string | undefined },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { runQuery } from "../database/store-error.ts";
-import { lastPosition, type SessionRoom, tellOfEnded } from "./session-rooms.ts";
+import { lastPosition, type SessionRoom, insertEndWebhooks } from "./session-rooms.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { type SessionRecord, type SessionRow, toSessionRecord } from "./sessions.ts";
 
@@ -11,7 +11,7 @@ interface NewSession {
   readonly owner: string;
   readonly leaseMs: number;
   /** Whether to send webhooks about ended rooms. */
-  readonly isTold: boolean;
+  readonly hasEndWebhook: boolean;
 }
 
 interface StartedSession {
@@ -32,7 +32,7 @@ export async function startNewSession(
   { sql, lease }: SessionWriter,
   anew: NewSession,
 ): Promise<StartedSession | undefined> {
-  const { sessionId, roomSid, owner, leaseMs, isTold } = anew;
+  const { sessionId, roomSid, owner, leaseMs, hasEndWebhook } = anew;
   const [row] = await runQuery(sql<(SessionRow & { readonly ended: readonly string[] })[]>`
     with before as materialized (
       select conversation_id from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for update
@@ -51,7 +51,7 @@ export async function startNewSession(
       where session_id = left_behind.id and ended_at is null
       returning session_id, room_sid
     ),
-    told as (${tellOfEnded(sql, isTold)}),
+    told as (${insertEndWebhooks(sql, hasEndWebhook)}),
     begun as (
       insert into sessions (
         id, conversation_id, room, claimed_room, lease_owner, lease_expires_at, epoch, worker_stanza_reserved

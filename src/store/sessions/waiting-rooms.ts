@@ -68,7 +68,7 @@ export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): 
  * Keeps all other workers from requesting an agent for `restMs`: this worker, whose agent has ended, requests the next
  * one if it is needed.
  */
-export async function noteAgentRequest(sql: Sql, { room, restMs }: AgentRequest): Promise<void> {
+export async function storeAgentRequest(sql: Sql, { room, restMs }: AgentRequest): Promise<void> {
   await runQuery(sql`
     insert into agent_requests (room, rests_until) values (${room}, now() + ${restMs} * interval '1 millisecond')
     on conflict (room) do update set rests_until = excluded.rests_until
@@ -81,7 +81,7 @@ export async function forgetAgentRequests(sql: Sql): Promise<void> {
 }
 
 /** Notifies all workers that rooms are waiting for an agent because every place is taken. */
-export async function noteWaitingRooms(sql: Sql, { forMs }: { readonly forMs: number }): Promise<void> {
+export async function storeWaitingRooms(sql: Sql, { forMs }: { readonly forMs: number }): Promise<void> {
   await runQuery(sql`
     insert into all_rooms (waiting_until) values (now() + ${forMs} * interval '1 millisecond')
     on conflict (is_row) do update set waiting_until = excluded.waiting_until

@@ -21,11 +21,11 @@ interface QueuedBlock {
 }
 
 /** Stores blocks together with something else, all or none. Returns how many blocks were new. */
-type WriteAlong = (rows: readonly TurnBlockRow[]) => Promise<number>;
+type CombinedWrite = (rows: readonly TurnBlockRow[]) => Promise<number>;
 
 /**
  * Stores blocks while the model streams, in order and in batches. Blocks that arrive during a batch form the next one.
- * Another write may include the blocks that were just added (`along`). While the database is down, blocks stay queued
+ * Another write may include the blocks that were just added (`writeTogether`). While the database is down, blocks stay queued
  * and are retried. If a block is lost, a flush rejects and `onProblem` is called. Once another worker has the session,
  * every block is lost.
  */
@@ -73,7 +73,7 @@ export class BlockWriter {
    *
    * @throws {AppError} whatever the write throws
    */
-  async along(write: WriteAlong): Promise<void> {
+  async writeTogether(write: CombinedWrite): Promise<void> {
     if (this.#queue.length === 0) await setImmediate();
     const batch = this.#isWriting ? [] : this.#queue.slice(0, this.#options.maxBatch);
     if (batch.length === 0) return void (await write([]));

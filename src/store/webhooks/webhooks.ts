@@ -27,7 +27,7 @@ export async function takeWebhooks(sql: Sql, { limit, leaseMs }: Take): Promise<
   `);
 }
 
-export async function noteDelivered(sql: Sql, { id }: Pick<DueWebhook, "id">): Promise<void> {
+export async function markDelivered(sql: Sql, { id }: Pick<DueWebhook, "id">): Promise<void> {
   await runQuery(sql`
     update webhooks set state = 'delivered', finished_at = now(), last_error = null where id = ${id}
   `);
@@ -40,7 +40,7 @@ interface Failure extends Pick<DueWebhook, "id" | "attempt"> {
 }
 
 /** Stores that an attempt failed. Does nothing if another worker has begun a later attempt. */
-export async function noteFailed(sql: Sql, { id, attempt, why, nextInMs }: Failure): Promise<void> {
+export async function markFailed(sql: Sql, { id, attempt, why, nextInMs }: Failure): Promise<void> {
   const isDead = nextInMs === undefined;
   await runQuery(sql`
     update webhooks set

@@ -59,7 +59,7 @@ export class MemoryRecorder implements RecorderCalls {
     });
   }
 
-  keepMessage({ id }: WaitingMessage): Promise<void> {
+  storeMessage({ id }: WaitingMessage): Promise<void> {
     this.kept.push(id);
     return Promise.resolve();
   }
@@ -138,7 +138,7 @@ export class MemoryRecorder implements RecorderCalls {
     };
   }
 
-  keepMedia({ media }: GivenMedia): Promise<void> {
+  storeMedia({ media }: GivenMedia): Promise<void> {
     for (const each of media) this.#media.set(each.id, each);
     return Promise.resolve();
   }

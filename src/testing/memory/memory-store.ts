@@ -38,14 +38,14 @@ export class MemoryStore implements SessionStore {
     this.permissions = new MemoryPermissions(sessionId);
   }
 
-  readonly keepLanguage: SessionStore["keepLanguage"] = async (identity, language) => {
+  readonly storeLanguage: SessionStore["storeLanguage"] = async (identity, language) => {
     if (language === undefined) this.languages.delete(identity);
     else this.languages.set(identity, language);
   };
 
-  readonly keepFirstAgent = async () => {};
+  readonly storeFirstAgent = async () => {};
 
-  readonly keepAgent = async () => {};
+  readonly storeAgent = async () => {};
 
   readonly close = async () => {};
 }

@@ -3,7 +3,7 @@ import { basename, dirname, relative, resolve } from "node:path";
 import { stringify } from "yaml";
 import { AppError } from "../../errors/app-error.ts";
 import { conversationIdOfRoom } from "../../protocol/conversation-id.ts";
-import { asPlayed, unreplayableReason } from "../../scenario/playable.ts";
+import { withTestIdentity, unreplayableReason } from "../../scenario/playable.ts";
 import { createRedact } from "../../scenario/redact.ts";
 import { toScenario } from "../../scenario/to-scenario.ts";
 import { withoutPreparing } from "../../store/database/database-endpoints.ts";
@@ -56,7 +56,7 @@ async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "dat
     loadAgent({ config }),
   ]);
   const end = all.findIndex((turn) => unreplayableReason(turn) !== undefined);
-  const turns = (end < 0 ? all : all.slice(0, end)).map(asPlayed);
+  const turns = (end < 0 ? all : all.slice(0, end)).map(withTestIdentity);
   const why = all[end] && `turn ${end + 1} is left out: ${unreplayableReason(all[end])}`;
   if (turns.length === 0) throw new AppError("invalid_state", why ?? `The session of the room ${room} has no turns`);
   const redact = createRedact();

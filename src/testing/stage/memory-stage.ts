@@ -15,7 +15,7 @@ const SESSION = "test";
 /** Opens a real session whose room and store are in memory. The tools and the protocol are real. */
 export async function openMemoryStage({ agent, model, identity, watch }: StageOptions): Promise<Stage> {
   const room = new MemoryRoom(identity, (input) => {
-    if (input.type === "joined") memories?.noteJoined(input.participant.identity);
+    if (input.type === "joined") memories?.handleJoined(input.participant.identity);
     session.handle(input);
   });
   const { config } = agent;
@@ -24,17 +24,17 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
   const memories = config.memory ? new MemorySnapshots(store.memories, () => {}) : undefined;
   const { agents: all, standardAgent: standard, notesModel } = createSessionModel(config, model, agent.agents);
   const someone = { identity, name: "", attributes: {}, isPhone: false };
-  const lookAt = () => ({ name: room.name, metadata: "", participants: room.isPresent ? [someone] : [] });
+  const readRoom = () => ({ name: room.name, metadata: "", participants: room.isPresent ? [someone] : [] });
   const agents = new SessionAgents({
     agents: all,
     standard,
     dispatch: "",
     dispatchedTo: agent.name,
-    lookAt,
+    readRoom,
     memories,
     logger,
   });
-  agents.noteConnected();
+  agents.handleConnected();
   const { openStream, countTokens } = agents;
   const { session, close } = assembleSession({
     sessionId: SESSION,

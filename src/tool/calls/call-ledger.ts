@@ -188,7 +188,7 @@ export class CallLedger {
   }
 
   /** Records that the call is stored as running and now runs. Ignored for a call that has ended. */
-  noteHandedOver(callId: string): void {
+  markHandedOver(callId: string): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
     entry.mayHaveRun = true;

@@ -3,7 +3,7 @@ import type { Media } from "../../conversation/content.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { CallLedger, OpenCall } from "./call-ledger.ts";
 import type { Elicitation, Elicited } from "../define-tool.ts";
-import type { TurnHost } from "../tool-routing.ts";
+import type { TurnDevice } from "../tool-routing.ts";
 import type { ModelAnswer } from "../outcome.ts";
 import type { AskedNeed, PermissionNeed, Permit } from "../permission-need.ts";
 import type { ServerTool } from "../server-tool.ts";
@@ -28,7 +28,7 @@ export interface CallTurn {
    * Speaks or shows a message of the worker itself, in addition to the answer (an aside). Resolves once it was
    * delivered or can no longer be; never rejects. Absent if the turn has ended and the call continues without it.
    */
-  readonly aside?: (text: string, signal: AbortSignal) => Promise<Said>;
+  readonly aside?: (text: string, signal: AbortSignal) => Promise<Delivery>;
   /** Absent while the answer is not spoken. */
   readonly speech?: TurnSpeech | undefined;
 }
@@ -36,7 +36,7 @@ export interface CallTurn {
 /**
  * How an aside reached the participants: `heard`, spoken in full; `shown`, as text; `unsaid`, cut off or not delivered.
  */
-export type Said = "heard" | "shown" | "unsaid";
+export type Delivery = "heard" | "shown" | "unsaid";
 
 /** The speech of a turn's answer. None of these functions rejects. */
 export interface TurnSpeech {
@@ -65,13 +65,13 @@ export interface CallRecord {
   /** Resolves once the tool_use block and the current state of this call are stored. Nothing runs before that. */
   readonly durable: (callId: string) => Promise<void>;
   /** Stores the media of an open call's outcome. Call it before that outcome settles the call. */
-  readonly keepMedia: (call: Call, media: readonly Media[]) => void;
+  readonly storeMedia: (call: Call, media: readonly Media[]) => void;
 }
 
 /** The participants whose devices may run calls, and the messages to them. */
 export interface CallClients {
-  /** The devices that calls of this participant's turns may go to (`hostsFor`). */
-  readonly hosts: (participant: string) => readonly TurnHost[];
+  /** The devices that calls of this participant's turns may go to (`devicesFor`). */
+  readonly hosts: (participant: string) => readonly TurnDevice[];
   readonly isPresent: (identity: string) => boolean;
   /**
    * Sends the ToolUseRequest to the call's addressee, or to all participants if it has none. Rejects if it cannot be

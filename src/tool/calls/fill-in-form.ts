@@ -23,7 +23,7 @@ import { runOnClient } from "./run-on-client.ts";
 import { untilStored } from "./run-on-server.ts";
 
 /** One form field that is asked for in conversation. */
-export interface WordedField {
+export interface SpokenQuestion {
   readonly field: FormField;
   /** Spoken or written before the question. */
   readonly before: readonly string[];
@@ -36,7 +36,7 @@ export interface FormPorts {
   /** Returns the form with this id if an earlier worker showed it to a participant. Returns each form only once. */
   readonly takeLeft: (formId: string) => Call | undefined;
   /** Asks the call's participant. May stay pending if the call has ended. Never rejects. */
-  readonly askInWords: (form: OpenCall, asked: WordedField) => Promise<FormAnswer>;
+  readonly askInWords: (form: OpenCall, asked: SpokenQuestion) => Promise<FormAnswer>;
 }
 
 /** One request of a call. `count` numbers the call's requests, and is the same if an idempotent tool runs again. */
@@ -129,7 +129,7 @@ async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts
     const input = { ...form, requestedSchema: schemaOf(field) };
     const call = newForm({ parent, key: `${key}.${field.name}` }, { input, timeoutMs: ports.waitMs });
     const before = index === 0 ? [problem ?? [], message].flat() : [];
-    const answer = await putInWords(parent, call, { ports, asked: { field, before } });
+    const answer = await askInConversation(parent, call, { ports, asked: { field, before } });
     if (answer.action !== "accept") return answer;
     content = { ...content, ...answer.content };
   }
@@ -141,15 +141,15 @@ async function confirm({ parent, form, key }: Asked, ports: FormPorts): Promise<
   const [field] = readForm({ type: "object", properties, required: ["accepted"] });
   if (!field) return CANCELLED;
   const call = newForm({ parent, key }, { input: { ...form }, timeoutMs: ports.waitMs });
-  const answer = await putInWords(parent, call, { ports, asked: { field, before: [] } });
+  const answer = await askInConversation(parent, call, { ports, asked: { field, before: [] } });
   if (answer.action !== "accept") return answer;
   return answer.content["accepted"] === true ? { action: "accept", content: {} } : { action: "decline" };
 }
 
-function putInWords(
+function askInConversation(
   parent: OpenCall,
   call: Call,
-  { ports, asked }: { readonly ports: FormPorts; readonly asked: WordedField },
+  { ports, asked }: { readonly ports: FormPorts; readonly asked: SpokenQuestion },
 ): Promise<FormAnswer> {
   return putTo(parent, ports.takeLeft(call.id) ?? call, { ports, run: (open) => runInWords(open, asked, ports) });
 }
@@ -187,7 +187,7 @@ function reasonOf({ outcome }: Call): CancelReason {
   return isClosed ? "closed" : "superseded";
 }
 
-async function runInWords(form: OpenCall, asked: WordedField, { calls, askInWords: put }: FormPorts): Promise<void> {
+async function runInWords(form: OpenCall, asked: SpokenQuestion, { calls, askInWords: put }: FormPorts): Promise<void> {
   const { id, timeoutMs, startedAt = Date.now() } = form.current;
   const deadlineAt = startedAt + timeoutMs;
   calls.ledger.update(id, { state: "running", executionResolved: "server", startedAt, deadlineAt });

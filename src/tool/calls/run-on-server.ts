@@ -23,7 +23,7 @@ export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, 
   } catch (error) {
     throw new NotStored(undefined, { cause: error });
   }
-  ports.ledger.noteHandedOver(current.id);
+  ports.ledger.markHandedOver(current.id);
 }
 
 interface ServerRun {
@@ -97,6 +97,6 @@ async function run(
     read = { outcome: failure(code, messageOf(error)), media: [] };
   }
   const { outcome, media } = read;
-  if (!call.over.aborted) ports.record.keepMedia(call.current, media);
+  if (!call.over.aborted) ports.record.storeMedia(call.current, media);
   if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
 }

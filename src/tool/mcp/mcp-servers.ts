@@ -35,7 +35,7 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
   const warned = new Set<string>();
   const listed = new Set<string>();
   const listeners = new Set<() => void>();
-  const tellListeners = () => {
+  const notifyListeners = () => {
     for (const listener of listeners) listener();
   };
   const merge = () => {
@@ -55,7 +55,7 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
     return [...tools.keys()].join() !== before;
   };
   const onChanged = (name: string) => {
-    if (merge()) tellListeners();
+    if (merge()) notifyListeners();
     if (!connections.some((server) => server.name === name && !server.isAway)) return;
     listed.add(name);
     onListed?.(toolPrefix(name), { isLast: listed.size === connections.length });
@@ -73,7 +73,7 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
   const replaceOwn = (now: McpServersOptions["own"]) => {
     own = now;
     merge();
-    tellListeners();
+    notifyListeners();
   };
   const close = async () => {
     await Promise.all(connections.map((server) => server.close()));

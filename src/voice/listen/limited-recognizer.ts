@@ -8,8 +8,8 @@ const LIMIT_MS = 6_000;
 
 /** Called when the recognizer is asked and when it has answered. `given_up` means that it took too long. */
 export interface RecognitionListener {
-  readonly noteAsked: () => void;
-  readonly noteAnswered: (answer: "words" | "nothing" | "given_up") => void;
+  readonly handleRequest: () => void;
+  readonly handleResponse: (answer: "words" | "nothing" | "given_up") => void;
 }
 
 /**
@@ -40,8 +40,8 @@ export class LimitedRecognizer extends stt.STT {
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(new Error("The recogniser took too long")), LIMIT_MS);
     const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
-    let answer: Parameters<RecognitionListener["noteAnswered"]>[0] = "nothing";
-    this.#listener.noteAsked();
+    let answer: Parameters<RecognitionListener["handleResponse"]>[0] = "nothing";
+    this.#listener.handleRequest();
     try {
       const event = await abortable(this.#inner.recognize(frames, either), either);
       if (event.alternatives?.[0].text.trim()) answer = "words";
@@ -51,7 +51,7 @@ export class LimitedRecognizer extends stt.STT {
       throw error;
     } finally {
       clearTimeout(timer);
-      this.#listener.noteAnswered(answer);
+      this.#listener.handleResponse(answer);
     }
   }
 

@@ -17,14 +17,14 @@ export class SpokenTime {
     this.#options = options;
   }
 
-  noteSpeech(): void {
+  handleSpeech(): void {
     const now = Date.now();
     if (this.#toAt !== undefined && now - this.#toAt > this.#options.giveUpAfterMs) this.#fromAt = undefined;
     this.#fromAt ??= now;
     this.#toAt = undefined;
   }
 
-  noteSilence(): void {
+  handleSilence(): void {
     this.#toAt = Date.now() - this.#options.silenceMs;
   }
 

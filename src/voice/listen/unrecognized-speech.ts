@@ -26,42 +26,42 @@ export class UnrecognizedSpeech implements RecognitionListener {
     return this.#requests > 0;
   }
 
-  noteSpeech(): void {
+  handleSpeech(): void {
     this.#beganAt ??= performance.now();
   }
 
-  noteSilence(): void {
+  handleSilence(): void {
     if (this.#beganAt === undefined) return;
     this.#longestMs = Math.max(this.#longestMs, performance.now() - this.#beganAt - NOTICED_SILENCE_MS);
     this.#beganAt = undefined;
   }
 
-  noteUnderstood(): void {
+  handleRecognized(): void {
     this.#longestMs = 0;
     this.#isOwed = false;
   }
 
   /** The participant has been silent for a while, and no words were recognized. */
-  noteTimeout(): void {
+  handleTimeout(): void {
     const isLong = this.#longestMs >= NOTICED_SPEECH_MS;
     this.#longestMs = 0;
     if (isLong && this.#requests > 0) this.#isOwed = true;
     else if (isLong) this.#say();
   }
 
-  noteAsked(): void {
+  handleRequest(): void {
     this.#requests += 1;
   }
 
   /** After `given_up`, calls back even for a short sound, because it may have been words. */
-  noteAnswered(answer: "words" | "nothing" | "given_up"): void {
+  handleResponse(answer: "words" | "nothing" | "given_up"): void {
     this.#requests -= 1;
-    if (answer === "words") this.noteUnderstood();
+    if (answer === "words") this.handleRecognized();
     else if (this.#isOwed || answer === "given_up") this.#say();
   }
 
   #say(): void {
-    this.noteUnderstood();
+    this.handleRecognized();
     this.#onMisheard();
   }
 }

@@ -139,19 +139,19 @@ export class Quiet {
     return this.#isQuiet;
   }
 
-  noteSpeech(): void {
+  handleSpeech(): void {
     clearTimeout(this.#timer);
     if (this.#isQuiet) this.#quiet = Promise.withResolvers<void>();
     this.#isQuiet = false;
   }
 
-  noteSilence(): void {
+  handleSilence(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.noteUnderstood(), this.#giveUpAfterMs);
+    this.#timer = setTimeout(() => this.handleRecognized(), this.#giveUpAfterMs);
   }
 
   /** The speech was passed on, or had no words. */
-  noteUnderstood(): void {
+  handleRecognized(): void {
     clearTimeout(this.#timer);
     this.#isQuiet = true;
     this.#quiet.resolve();

@@ -51,7 +51,7 @@ export class AgentAudio {
   }
 
   /** Call this when a participant has sent something: LiveKit may announce the participant up to 3 s later. */
-  notePresence(identity: string): void {
+  handlePresence(identity: string): void {
     if (!this.#options.room.remoteParticipants.has(identity)) this.#cameAt = performance.now();
     if (this.#subscribed) return;
     this.#isAheadOfNews = true;

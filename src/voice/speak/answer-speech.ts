@@ -115,7 +115,7 @@ export class AnswerSpeech implements SpokenAnswer {
     if (this.#writing === part) this.#writing = undefined;
     part.end();
     if (end === "whole") part.hearRest();
-    if (part.kind === "answer") this.#noteHeard(part, end === "whole" ? part.text : heard);
+    if (part.kind === "answer") this.#handlePlayed(part, end === "whole" ? part.text : heard);
     if (end === "interrupted" && this.#state === "speaking") {
       this.#end("stopped");
       this.#answer.onInterrupted();
@@ -126,7 +126,7 @@ export class AnswerSpeech implements SpokenAnswer {
     }
   }
 
-  #noteHeard(part: SpokenPart, heard: string): void {
+  #handlePlayed(part: SpokenPart, heard: string): void {
     this.#heard += this.#heard === "" || heard === "" ? heard : ` ${heard.trimStart()}`;
     if (countLetters(heard) < countLetters(part.text)) this.#isWhole = false;
   }

@@ -111,7 +111,7 @@ export class SpeechPlayer implements Player {
   }
 
   /** Notes the position at which the current part's audio ended. */
-  noteEnd({ playbackPosition }: voice.PlaybackFinishedEvent): void {
+  handlePlaybackFinished({ playbackPosition }: voice.PlaybackFinishedEvent): void {
     if (this.#current) this.#current.playedSeconds = playbackPosition;
   }
 

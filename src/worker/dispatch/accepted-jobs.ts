@@ -45,7 +45,7 @@ export class AcceptedJobs {
   }
 
   /** Records that a process has been given the job. From now on, a job that is not running has ended. */
-  noteLaunched(id: string): void {
+  markLaunched(id: string): void {
     const job = this.#jobs.get(id);
     if (job) job.hasRun = true;
   }

@@ -76,7 +76,7 @@ export async function createAgentServer(options: AgentServerOptions) {
       endLimitMs: 2 * JOB_SETTLE_MS,
       modelsMb,
       logger,
-      onLaunched: (jobId) => accepted.noteLaunched(jobId),
+      onLaunched: (jobId) => accepted.markLaunched(jobId),
     });
     if (await replaceJobPool(hosts)) pool = hosts;
     else logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");

@@ -63,7 +63,7 @@ export async function ensureAgent(
   const dispatches = isMissing ? await ownDispatches(clients, room) : [];
   const isNeeded = isMissing && !isOnItsWay(dispatches, former);
   if (isNeeded && !(await isAllowed())) return undefined;
-  if (dead) await noteGone(clients, room, dead);
+  if (dead) await removeOrMarkGone(clients, room, dead);
   return isNeeded ? requestAgain(clients, room, dispatches) : undefined;
 }
 
@@ -91,7 +91,11 @@ export function isTaken({ state }: AgentDispatch): boolean {
   return (state?.jobs ?? []).some((job) => Number(job.state?.status) === JobStatus.JS_RUNNING);
 }
 
-async function noteGone({ rooms }: RoomClients, room: string, { identity, state }: ParticipantInfo): Promise<void> {
+async function removeOrMarkGone(
+  { rooms }: RoomClients,
+  room: string,
+  { identity, state }: ParticipantInfo,
+): Promise<void> {
   // It has not joined yet, so no participant knows of it.
   if (Number(state) === ParticipantInfo_State.JOINING) await rooms.removeParticipant(room, identity).catch(ignoreGone);
   else await rooms.updateParticipant(room, identity, { attributes: GONE_ATTRIBUTES }).catch(ignoreGone);
@@ -144,7 +148,7 @@ function isOnItsWay(dispatches: readonly AgentDispatch[], former: string | undef
 }
 
 /** Tells the participants of a room without an agent that all workers are full. Skips those already informed. */
-export async function tellOfWaiting(clients: RoomClients, room: string): Promise<void> {
+export async function announceWaiting(clients: RoomClients, room: string): Promise<void> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   if (participants.some(isAgentThere)) return;
   const attributes = { [WAITING_ATTRIBUTE]: WAITING_FOR_PLACE };

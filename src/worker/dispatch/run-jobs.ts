@@ -4,7 +4,7 @@ import type { Sql } from "../../store/database/pool.ts";
 import { releaseOwner } from "../../store/sessions/leases.ts";
 import { needsAgent, type SessionRoom } from "../../store/sessions/session-rooms.ts";
 import { createAgentServer } from "./agent-server.ts";
-import { noteAgentRequest } from "../../store/sessions/waiting-rooms.ts";
+import { storeAgentRequest } from "../../store/sessions/waiting-rooms.ts";
 import type { AcceptedJob } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
 import { createRoomClients, isAnswered, requestAgent } from "./ensure-agent.ts";
@@ -66,7 +66,7 @@ export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
   });
   const clients = createRoomClients(livekit, config.livekitAgentName);
   const onEnded = async ({ id: owner, room }: AcceptedJob, restMs: number) => {
-    await noteAgentRequest(sql, { room, restMs });
+    await storeAgentRequest(sql, { room, restMs });
     const hasDied = await releaseOwner(sql, { owner });
     return { needsAgent: hasDied && (await needsAgent(sql, { room })) };
   };

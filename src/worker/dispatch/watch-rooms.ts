@@ -8,10 +8,10 @@ import {
   mayAskForAgent,
   mayLookAtRooms,
   areRoomsWaiting,
-  noteWaitingRooms,
+  storeWaitingRooms,
   type UnservedRoom,
 } from "../../store/sessions/waiting-rooms.ts";
-import { ensureAgent, isMeantForUs, type RoomClients, tellOfWaiting } from "./ensure-agent.ts";
+import { ensureAgent, isMeantForUs, type RoomClients, announceWaiting } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
 import type { ServeUnclaimedDispatch } from "./serve-unclaimed-dispatch.ts";
 import { lookAtUnlistedRooms } from "./unlisted-rooms.ts";
@@ -119,12 +119,12 @@ export async function watchRooms(options: WatchOptions): Promise<void> {
     const found = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
     const isOurs = await atOnce(found, ({ room }) => isMeantForUs(clients, room));
     const unserved = found.filter((_, index) => isOurs[index] === true);
-    if (unserved.length > 0) await noteWaitingRooms(sql, { forMs: WAITING_FOR_MS });
+    if (unserved.length > 0) await storeWaitingRooms(sql, { forMs: WAITING_FOR_MS });
     const places = Math.max(0, freePlaces());
     if (places === 0) {
       const news = unserved.filter(({ room }) => !told.has(room));
       if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers are full: rooms wait for an agent");
-      await atOnce(news, ({ room }) => tellOfWaiting(clients, room));
+      await atOnce(news, ({ room }) => announceWaiting(clients, room));
       told = new Set(unserved.map(({ room }) => room));
       return;
     }

@@ -6,7 +6,7 @@ import { callSessionEnd, type EndHookOptions } from "./call-session-end.ts";
 interface UnseenEndsOptions extends EndHookOptions {
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Whether a webhook notifies the operator's server. */
-  readonly isTold: boolean;
+  readonly hasEndWebhook: boolean;
 }
 
 export interface AbandonedSessions extends Service {
@@ -16,12 +16,12 @@ export interface AbandonedSessions extends Service {
 
 /** Stores the end of sessions that ended while no worker was in their room, and calls their hooks. */
 export function createAbandonedSessions(options: UnseenEndsOptions): AbandonedSessions {
-  const { sql, logger, isTold } = options;
+  const { sql, logger, hasEndWebhook } = options;
   const running = new Set<Promise<void>>();
   const end = async ({ sessionId, roomSid }: SessionRoom) => {
     const room = { sessionId, roomSid };
     try {
-      if (!(await endAbandonedRoom(sql, { ...room, isTold }))) return;
+      if (!(await endAbandonedRoom(sql, { ...room, hasEndWebhook }))) return;
       logger.info(room, "session ended: LiveKit closed its room while no agent was in it");
       const calling = callSessionEnd(room, options).finally(() => running.delete(calling));
       running.add(calling);

@@ -32,7 +32,7 @@ export class SessionHooks {
   /**
    * Call this when a participant has joined. The room's agent is chosen by then, so the first call starts the session.
    */
-  noteJoined(): void {
+  handleJoined(): void {
     this.#begun ??= this.#begin();
   }
 
@@ -41,7 +41,7 @@ export class SessionHooks {
   };
 
   /** Call this when the session has ended in this worker. `onSessionEnd` is called after the hooks of all turns. */
-  noteEnded(): void {
+  handleEnded(): void {
     const end = async () => {
       const { sessionId } = await this.#options.opening;
       await this.#turnsTold;

@@ -8,7 +8,7 @@ import type { HandOver } from "../job/job-session.ts";
 import { RELOADS } from "../definitions/definitions.ts";
 import { createLogger } from "../logger.ts";
 import { loadConfig } from "../settings/load-config.ts";
-import { fromSentJob, tellWorker, type SentJob, type ToHost } from "../job/host-messages.ts";
+import { fromSentJob, sendToWorker, type SentJob, type ToHost } from "../job/host-messages.ts";
 
 // The program of a host process, which serves many sessions. Its argument is the path of the job entry's module.
 
@@ -36,7 +36,7 @@ const inference = createInference();
 process.on("uncaughtException", (error) => {
   const jobId = getJobContext(false)?.job.id;
   logger.fatal({ error, jobId }, "a session host ends: an error that nobody caught");
-  if (jobId !== undefined) tellWorker({ type: "poisoned", jobId });
+  if (jobId !== undefined) sendToWorker({ type: "poisoned", jobId });
   setTimeout(() => process.exit(1), 50);
 });
 process.on("unhandledRejection", (error) => {
@@ -51,7 +51,7 @@ process.on("disconnect", () => {
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
 await module.default.prewarm?.(host);
-tellWorker({ type: "ready" });
+sendToWorker({ type: "ready" });
 
 function handle(message: ToHost): void {
   switch (message.type) {
@@ -62,7 +62,7 @@ function handle(message: ToHost): void {
     case "hand_over":
       return void handOver(message.jobId, message.withinMs);
     case "ping":
-      return tellWorker({ type: "pong", rssBytes: process.memoryUsage.rss() });
+      return sendToWorker({ type: "pong", rssBytes: process.memoryUsage.rss() });
     case "inferred":
       return inference.settle(message);
     case "close":
@@ -80,12 +80,12 @@ function start(sent: SentJob): void {
   void job.left.then(() => inRoom.delete(job));
   void job.ended.then(() => {
     jobs.delete(id);
-    tellWorker({ type: "ended", jobId: id });
+    sendToWorker({ type: "ended", jobId: id });
   });
 }
 
 async function handOver(jobId: string, withinMs: number): Promise<void> {
-  await module.handOver?.(jobId, { withinMs, onPause: () => tellWorker({ type: "paused", jobId }) });
+  await module.handOver?.(jobId, { withinMs, onPause: () => sendToWorker({ type: "paused", jobId }) });
   jobs.get(jobId)?.end("handed over");
 }
 
@@ -112,7 +112,7 @@ function createInference() {
       const answer = Promise.withResolvers<unknown>();
       const requestId = ++last;
       waiting.set(requestId, answer);
-      tellWorker({ type: "infer", requestId, method, data });
+      sendToWorker({ type: "infer", requestId, method, data });
       return answer.promise;
     },
     settle({ requestId, data, error }: Extract<ToHost, { type: "inferred" }>): void {

@@ -48,10 +48,10 @@ export function isHosted(): boolean {
 
 /** Notifies the main process. Does nothing outside a host process, or if the main process is gone. */
 export function reportBusy(jobId: string, isBusy: boolean): void {
-  if (isHosted()) tellWorker({ type: "busy", jobId, isBusy });
+  if (isHosted()) sendToWorker({ type: "busy", jobId, isBusy });
 }
 
 /** Errors are ignored: a host process notices through `disconnect` that its worker is gone. */
-export function tellWorker(message: FromHost): void {
+export function sendToWorker(message: FromHost): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }

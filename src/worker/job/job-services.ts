@@ -40,7 +40,7 @@ export interface JobServices {
   readonly notesModel?: SummaryModel | undefined;
   readonly hooksOf: HooksOf;
   /** Whether a webhook notifies the operator's server when a session ends. */
-  readonly tellsOfEnd: boolean;
+  readonly hasEndWebhook: boolean;
   /** `undefined` if sessions are text only. */
   readonly speech?: Speech | undefined;
   /** @defaultValue the providers that this process has registered with OpenTelemetry */
@@ -111,7 +111,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     liveTools: mcp,
     ...model,
     hooksOf: (agent) => hooksOf(config, definitions.agents.get(agent)),
-    tellsOfEnd: config.webhook !== undefined,
+    hasEndWebhook: config.webhook !== undefined,
     speech,
     telemetry,
     close,

@@ -73,7 +73,7 @@ export class JobSession {
     this.#parts = parts;
     const { state, input } = parts;
     this.#opened = state.name === "serving" ? state.opened : undefined;
-    void input.whenLost.then(() => (this.#goesOnElsewhere ? this.#letGo() : undefined)).catch(() => {});
+    void input.whenLost.then(() => (this.#continuesElsewhere ? this.#release() : undefined)).catch(() => {});
   }
 
   /**
@@ -98,15 +98,15 @@ export class JobSession {
     await this.#untilPause(late);
     // If the other agent has not joined yet, clients resend whatever was not acknowledged.
     input.drop();
-    await this.#letGo();
+    await this.#release();
   }
 
   /** Ends the session. The running turn may take `graceMs` to finish. May be called more than once. */
   async close(graceMs: number): Promise<void> {
     const { input, link, agentState, voice, hooks, succession } = this.#parts;
     succession.close();
-    if (this.#goesOnElsewhere) await this.#letGo();
-    else if (await this.#opened?.close(input.lost ? 0 : graceMs, hooks && input.whyOver)) hooks?.noteEnded();
+    if (this.#continuesElsewhere) await this.#release();
+    else if (await this.#opened?.close(input.lost ? 0 : graceMs, hooks && input.whyOver)) hooks?.handleEnded();
     await voice?.close();
     agentState.close();
     link.close();
@@ -118,12 +118,12 @@ export class JobSession {
    * although the room is not over. LiveKit may end the job of an agent that it considers gone while the agent itself is
    * still reconnecting.
    */
-  get #goesOnElsewhere(): boolean {
+  get #continuesElsewhere(): boolean {
     const { input, job } = this.#parts;
     return input.lost ? input.lost.over === undefined : this.#isHandedOver || isReconnecting(job.room);
   }
 
-  async #letGo(): Promise<void> {
+  async #release(): Promise<void> {
     this.#parts.succession.close();
     if (this.#opened) await (this.#lettingGo ??= leave(this.#opened));
   }

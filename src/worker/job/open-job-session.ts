@@ -27,7 +27,7 @@ import {
   createFormerAgents,
   createRoomApi,
   endWaiting,
-  lookAt,
+  readRoom,
   seenDispatches,
   silence,
 } from "./room-api.ts";
@@ -36,12 +36,12 @@ import { toPolicy } from "./to-policy.ts";
 import { watchServerTools } from "./watch-server-tools.ts";
 
 /** The services of a job that a session needs. */
-export interface SessionServices extends Omit<JobServices, "config" | "close" | "hooksOf" | "tellsOfEnd"> {
+export interface SessionServices extends Omit<JobServices, "config" | "close" | "hooksOf" | "hasEndWebhook"> {
   readonly config: ConfigFileValues;
   /** @defaultValue no agent has hooks */
   readonly hooksOf?: HooksOf;
   /** @defaultValue false */
-  readonly tellsOfEnd?: boolean;
+  readonly hasEndWebhook?: boolean;
   /** Called with the session's events. @defaultValue none */
   readonly watchers?: readonly SessionWatcher[];
 }
@@ -56,7 +56,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
   const memories = services.config.memory ? new MemorySnapshots(createMemoryStore(services.sql), complain) : undefined;
   const take: OnRoomInput = (each) => {
-    if (each.type === "joined") memories?.noteJoined(each.participant.identity);
+    if (each.type === "joined") memories?.handleJoined(each.participant.identity);
     input.take(each);
   };
   const link = new RoomLink(job.room, take, createRoomApi(job));
@@ -92,7 +92,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
     opening.then(leave).catch(() => {});
     throw error;
   });
-  agents.noteConnected();
+  agents.handleConnected();
   const dispatchesRead = agents.readDispatches();
   job.room.on(RoomEvent.ParticipantConnected, ({ kind }) => {
     if (kind === ParticipantKind.AGENT) void agents.readDispatches();
@@ -135,7 +135,7 @@ function handlerOf(state: JobSessionState, { link, hooks, conversationId }: Hand
     case "serving":
       return (input) => {
         state.opened.session.handle(input);
-        if (input.type === "joined") hooks?.noteJoined();
+        if (input.type === "joined") hooks?.handleJoined();
       };
     case "refused": {
       const refused = new RefusedRoom(link, conversationId, state.why);
@@ -173,7 +173,7 @@ function begin(state: JobSessionState, { job, succession, logger }: BeginParts):
 
 /** Returns the parts of a session that come unchanged from its job and its process. */
 function sessionOf(job: JobRoom, services: SessionServices) {
-  const { sql, permissionEvents, config, tellsOfEnd, serverTools, liveTools, notesModel, telemetry, leaseMs } =
+  const { sql, permissionEvents, config, hasEndWebhook, serverTools, liveTools, notesModel, telemetry, leaseMs } =
     services;
   return {
     sql,
@@ -182,7 +182,7 @@ function sessionOf(job: JobRoom, services: SessionServices) {
     room: job.name,
     roomSid: job.sid,
     continues: config.continueConversation,
-    tellsOfEnd,
+    hasEndWebhook,
     owner: job.jobId,
     policy: toPolicy(config),
     serverTools,
@@ -208,7 +208,7 @@ function createAgents(job: JobRoom, services: SessionServices, { memories, logge
     dispatch: job.metadata ?? "",
     listDispatches: () => seenDispatches(job, job.agentName ?? ""),
     dispatchedTo: job.agentName,
-    lookAt: () => lookAt(job),
+    readRoom: () => readRoom(job),
     memories,
     logger,
   });

@@ -1,6 +1,6 @@
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import { AgentDispatchClient, RoomServiceClient, SipClient } from "livekit-server-sdk";
-import type { SeenRoom } from "../../agent/agent-session.ts";
+import type { RoomSnapshot } from "../../agent/agent-session.ts";
 import { isCleanText } from "../../lib/clean-json.ts";
 import { WAITING_ATTRIBUTE } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
@@ -89,7 +89,7 @@ export function endWaiting(served: ServedRoom): void {
 }
 
 /** Returns the room as its agent sees it. Call it once the room is connected. */
-export function lookAt({ name, room }: Pick<ServedRoom, "name" | "room">): SeenRoom {
+export function readRoom({ name, room }: Pick<ServedRoom, "name" | "room">): RoomSnapshot {
   const people = [...room.remoteParticipants.values()].filter(isPerson);
   return {
     name,

@@ -57,6 +57,9 @@ function linesThatSetNothing(content: string): number[] {
 /** Runs both checks. A variable that is set in `.env` is reported only once, with the file's name. */
 export async function checkVariables(path: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const ofFile = await checkEnvFile(path);
-  const isTold = (name: string) => ofFile.some((line) => line.startsWith(`${path}: ${name} `));
-  return [...ofFile, ...checkEnvironment(Object.fromEntries(Object.entries(env).filter(([name]) => !isTold(name))))];
+  const isReported = (name: string) => ofFile.some((line) => line.startsWith(`${path}: ${name} `));
+  return [
+    ...ofFile,
+    ...checkEnvironment(Object.fromEntries(Object.entries(env).filter(([name]) => !isReported(name)))),
+  ];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "../../store/database/pool.ts";
-import { type DueWebhook, noteDelivered, noteFailed, takeWebhooks } from "../../store/webhooks/webhooks.ts";
+import { type DueWebhook, markDelivered, markFailed, takeWebhooks } from "../../store/webhooks/webhooks.ts";
 import { PARLEY } from "../../telemetry/names.ts";
 import { quietly } from "../../telemetry/quietly.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
@@ -75,10 +75,10 @@ async function deliver(webhook: DueWebhook, options: DeliveryOptions, signal: Ab
   quietly(() =>
     telemetry?.instruments.webhooks.add(1, { [PARLEY.webhookEnd]: why === undefined ? "delivered" : failed }),
   );
-  if (why === undefined) return noteDelivered(sql, { id });
+  if (why === undefined) return markDelivered(sql, { id });
   if (nextInMs === undefined) logger.error({ webhookId: id, attempt, why }, "a webhook was given up");
   else logger.warn({ webhookId: id, attempt, why, nextInMs }, "a webhook could not be delivered");
-  await noteFailed(sql, { id, attempt, why, nextInMs });
+  await markFailed(sql, { id, attempt, why, nextInMs });
 }
 
 /** Returns the body to send, or why there is none; `undefined` if the session was deleted, and its webhooks with it. */

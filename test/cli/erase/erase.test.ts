@@ -9,7 +9,7 @@ import { addMemory } from "../../../src/store/memory/memories.ts";
 import { releaseLease } from "../../../src/store/sessions/leases.ts";
 import { beginRoom, endRoom } from "../../../src/store/sessions/session-rooms.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
-import { keepLanguage } from "../../../src/store/sessions/sessions.ts";
+import { storeLanguage } from "../../../src/store/sessions/sessions.ts";
 import { addSpending } from "../../../src/store/spending/spending.ts";
 import { insertSummary } from "../../../src/store/turns/summaries.ts";
 import { insertWaitingMessage } from "../../../src/store/turns/waiting-messages.ts";
@@ -71,7 +71,7 @@ async function talk() {
     await finishTurn(writer, { turnId: turn.id, state: "completed" });
   }
   await addMemory(sql, { identity: "ann", text: "Tea" });
-  await keepLanguage(writer, { identity: "ann", language: "de" });
+  await storeLanguage(writer, { identity: "ann", language: "de" });
   const spending = {
     model: "m",
     purpose: "step",
@@ -134,11 +134,11 @@ test("a command reads the token's secret from a file, and says in one line if it
 test("webhooks of sessions in which the person had a turn go, and those of others stay", async () => {
   const { sql } = database;
   const end = async (writer: SessionWriter, roomSid: string) => {
-    await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+    await endRoom(writer, { roomSid, reason: "participants_left", hasEndWebhook: true });
     await releaseLease(writer);
   };
   const begin = (writer: SessionWriter, roomSid: string, afterPosition: number) =>
-    beginRoom(writer, { roomSid, agent: "default", afterPosition, isTold: true });
+    beginRoom(writer, { roomSid, agent: "default", afterPosition, hasEndWebhook: true });
   const others = await storedSession(sql);
   await begin(others, "RM_others", 0);
   await insertTurn(others, newTurn({ participantIdentity: "bob" }));

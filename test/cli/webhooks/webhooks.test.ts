@@ -31,8 +31,8 @@ async function webhooks(args: readonly string[] = [], databaseUrl = database.url
 async function ended(states: Readonly<Record<string, string>>): Promise<void> {
   for (const [roomSid, state] of Object.entries(states)) {
     const writer = await storedSession(database.sql);
-    await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, isTold: true });
-    await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+    await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, hasEndWebhook: true });
+    await endRoom(writer, { roomSid, reason: "participants_left", hasEndWebhook: true });
     await database.sql`
       update webhooks set state = ${state}, attempts = 9, last_error = 'status 500', due_at = now() + interval '1 day'
       where room_sid = ${roomSid}

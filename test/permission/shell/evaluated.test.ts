@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
 import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
-import { toDeeds } from "../../../src/permission/to-deeds.ts";
+import { toOperations } from "../../../src/permission/to-operations.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 // A payload in every grammatical place of bash: what bash runs although it is denied must not have been allowed.
 
 const rule = (pattern: string, action: Action): PermissionRule => ({ type: "bash", pattern, action });
 const decided = (line: string, rules: readonly PermissionRule[]) =>
-  evaluateRules(toDeeds({ type: "bash", values: [line] }), rules);
+  evaluateRules(toOperations({ type: "bash", values: [line] }), rules);
 const BUILTINS =
   "echo printf cat read test [ unset declare typeset local export readonly let getopts mapfile readarray wait trap enable hash alias unalias shift exit return set shopt sleep true compgen complete compopt bind jobs fc history exec command builtin time env nohup nice xargs find timeout umask ulimit type dirs pushd cd eval source . bash sh z q";
 const RULE_SETS = {

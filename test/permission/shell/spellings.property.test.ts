@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
 import type { PermissionRule } from "../../../src/permission/rule.ts";
-import { toDeeds } from "../../../src/permission/to-deeds.ts";
+import { toOperations } from "../../../src/permission/to-operations.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
 // The lines that are made here are judged and never run.
@@ -17,7 +17,7 @@ const RULES: readonly PermissionRule[] = [
   { type: "bash", pattern: "*", action: "allow" },
   ...["git push *", "rm *", "npm publish *"].map((pattern) => ({ type: "bash", pattern, action: "deny" as const })),
 ];
-const decided = (line: string) => evaluateRules(toDeeds({ type: "bash", values: [line] }), RULES);
+const decided = (line: string) => evaluateRules(toOperations({ type: "bash", values: [line] }), RULES);
 
 const quoted = (line: string) => `'${line.replaceAll("'", String.raw`'\''`)}'`;
 
@@ -161,7 +161,7 @@ const piece = fc.constantFrom(
 test("whatever is written, a rule for one program allows no line in which it is not named", () => {
   const rules: readonly PermissionRule[] = [{ type: "bash", pattern: "make *", action: "allow" }];
   const check = (pieces: readonly string[], gap: string) => {
-    expect(evaluateRules(toDeeds({ type: "bash", values: [pieces.join(gap)] }), rules)).toBe("ask");
+    expect(evaluateRules(toOperations({ type: "bash", values: [pieces.join(gap)] }), rules)).toBe("ask");
   };
   fc.assert(fc.property(fc.array(piece, { minLength: 1, maxLength: 30 }), fc.constantFrom(" ", ""), check), {
     numRuns: propertyRuns(1_000),

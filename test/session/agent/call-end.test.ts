@@ -63,7 +63,7 @@ test("a participant's call ends when its turn has and the last words had time to
 
 test.each([
   ["says something", (end: CallEnd) => end.watch(begun("ana"))],
-  ["begins to speak", (end: CallEnd) => end.noteSaid("ana")],
+  ["begins to speak", (end: CallEnd) => end.handleUserActivity("ana")],
 ])("who %s at once after the last words stays", (_, say) => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });

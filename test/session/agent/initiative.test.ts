@@ -27,10 +27,10 @@ function quietRoom(
     agents: new Map(all.map((agent) => [agent.name, agent])),
     standard,
     dispatch: "",
-    lookAt: () => ({ name: "kitchen", metadata: "", participants: [] }),
+    readRoom: () => ({ name: "kitchen", metadata: "", participants: [] }),
     logger,
   });
-  agents.noteConnected();
+  agents.handleConnected();
   const hungUp: unknown[] = [];
   const callEnd = new CallEnd({ hangUp: async (identity) => void hungUp.push(identity) }, logger);
   const initiative = new Initiative({
@@ -57,7 +57,7 @@ test("an agent that takes over begins with its own first step of a silence", asy
       { afterMs: 1_000, say: "Still billing?" },
     ],
   });
-  initiative.noteSaid("ana");
+  initiative.handleUserActivity("ana");
   await vi.advanceTimersByTimeAsync(1_500);
 
   await agents.handOver("billing");
@@ -74,7 +74,7 @@ test("last words that cannot be said do not leave the next turn to end the call"
     { desk: [{ afterMs: 1_000, end: "Goodbye." }] },
     { onBegin: refuse },
   );
-  initiative.noteSaid("ana");
+  initiative.handleUserActivity("ana");
   await vi.advanceTimersByTimeAsync(1_500);
 
   const event = { type: "turn_complete", state: "completed" };
@@ -88,7 +88,7 @@ test("who speaks when a step is due is not spoken over, and the step's time begi
   const quiet = Promise.withResolvers<void>();
   const idle = [{ afterMs: 1_000, say: "Are you there?" }];
   const { initiative, said } = quietRoom({ desk: idle }, { untilQuiet: () => quiet.promise });
-  initiative.noteSaid("ana");
+  initiative.handleUserActivity("ana");
 
   await vi.advanceTimersByTimeAsync(5_000);
   quiet.resolve();
@@ -101,7 +101,7 @@ test("who speaks when a step is due is not spoken over, and the step's time begi
 
 test("a silence begins when the agent's last word was heard, not when its turn has ended", async () => {
   const { initiative, said } = quietRoom({ desk: [{ afterMs: 1_000, say: "Are you there?" }] });
-  initiative.noteSaid("ana");
+  initiative.handleUserActivity("ana");
   const turn = { participantIdentity: "ana", input: [] };
 
   await vi.advanceTimersByTimeAsync(900);

@@ -16,11 +16,11 @@ test("a function is asked again when the participant's hour is another one, and 
     agents: new Map([["default", standard]]),
     standard,
     dispatch: "",
-    lookAt: () => ({ name: "kitchen", metadata: "", participants }),
+    readRoom: () => ({ name: "kitchen", metadata: "", participants }),
     logger: pino({ enabled: false }),
     now: () => now,
   });
-  agents.noteConnected();
+  agents.handleConnected();
   const prompts: string[] = [];
   for (const minutes of [0, 30, 28, 2]) {
     now += minutes * 60_000;
@@ -46,10 +46,10 @@ function openAgents(dispatches: readonly { readonly id: string; readonly metadat
     standard: standard as never,
     dispatch: "",
     listDispatches: async () => dispatches,
-    lookAt: () => ({ name: "kitchen", metadata: "", participants: [] }),
+    readRoom: () => ({ name: "kitchen", metadata: "", participants: [] }),
     logger: pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line) as never) }),
   });
-  agents.noteConnected();
+  agents.handleConnected();
   return { agents, lines };
 }
 

@@ -91,7 +91,7 @@ test("notes are begun in a pause, not where the next turn begins at once, but wi
   const pause = async () => new Promise((resolve) => setTimeout(resolve, 100));
   writer.consider(talk(3));
   expect(prompts).toEqual([]);
-  writer.putOff();
+  writer.postpone();
   await pause();
   expect(prompts).toEqual([]);
 

@@ -169,7 +169,7 @@ test("what was read for the instructions is told to the model without another re
   const memories = new MemorySnapshots(createMemoryStore(sql as unknown as Sql), () => {});
   const told = new MemoryPrompt(memories);
 
-  memories.noteJoined("ann");
+  memories.handleJoined("ann");
   await memories.read(["ann"]);
   const turn = await told.tell({ participant: "ann", messageId: "m1", input: [] });
 

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { WordedQuestions } from "../../../src/session/permission/worded-questions.ts";
 import { Peer } from "../../../src/session/peers/peer.ts";
 import type { PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
-import type { Said } from "../../../src/tool/calls/call-ports.ts";
+import type { Delivery } from "../../../src/tool/calls/call-ports.ts";
 
 const { signal } = new AbortController();
 const RECORD = { id: "p", participantIdentity: "user", title: "Write it", metadata: {} } as unknown as PermissionRecord;
 
 /** What a yes answers, once a question was said in this way. */
-async function answeredBy(said: Said, { isSip = false }: { isSip?: boolean } = {}): Promise<string | undefined> {
+async function answeredBy(said: Delivery, { isSip = false }: { isSip?: boolean } = {}): Promise<string | undefined> {
   const peer = new Peer({ identity: "user", sid: "PA_1", isSip });
   const questions = new WordedQuestions({ peers: { get: () => peer }, byVoice: true });
   const question = { record: RECORD, voiceApproval: true, cut: signal };
@@ -45,7 +45,7 @@ test.each([
   const peer: Peer = new Peer({ identity: "user", sid: "PA_1", isSip: false });
   const questions = new WordedQuestions({ peers: { get: () => peer }, byVoice: true });
   const said: string[] = [];
-  const aside = (words: string): Promise<Said> => {
+  const aside = (words: string): Promise<Delivery> => {
     said.push(words);
     if (when === "meanwhile" && said.length === 1) change(peer);
     return Promise.resolve("shown");

@@ -52,7 +52,7 @@ test("a message whose turn begins while it is still being stored waits no more",
   await sql`create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.1); return new; end'`;
   await sql`create trigger slow before insert on waiting_messages for each row execute function slow()`;
 
-  const kept = recorder.keepMessage({ id: "m", participantIdentity: "ann", content: "Hello." });
+  const kept = recorder.storeMessage({ id: "m", participantIdentity: "ann", content: "Hello." });
   recorder.beginTurn(newTurn("t"));
   await Promise.all([kept, recorder.durable()]);
 

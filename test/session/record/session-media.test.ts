@@ -20,7 +20,7 @@ test("a picture stays in memory until it is stored and the model is asked withou
   const loaded: string[] = [];
   const storing = Promise.withResolvers<void>();
   const media = new SessionMedia({
-    recorder: { keepMedia: () => storing.promise },
+    recorder: { storeMedia: () => storing.promise },
     archive: {
       loadMedia: async (ids) => {
         loaded.push(...ids);

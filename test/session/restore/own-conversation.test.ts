@@ -81,7 +81,7 @@ test("what the earlier room left open is ended, and its end is told once", async
       return sleep(60_000, {}, { signal });
     },
   });
-  await using agent = await start({ agent: hooks, tools: { wait }, tellsOfEnd: true });
+  await using agent = await start({ agent: hooks, tools: { wait }, hasEndWebhook: true });
   const user = await agent.client("ana");
   agent.model.script([reply([toolUse("wait")])]);
   await user.say("Wait");

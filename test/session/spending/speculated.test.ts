@@ -3,7 +3,7 @@ import type { Usage } from "../../../src/llm/model-event.ts";
 import { createSpendingStore } from "../../../src/session/spending/spending-store.ts";
 import { Spending } from "../../../src/session/spending/spending.ts";
 import type { ChatCall, OpenStream } from "../../../src/session/model/open-stream.ts";
-import { Speculations } from "../../../src/session/model/speculations.ts";
+import { PreemptiveGeneration } from "../../../src/session/model/preemptive-generation.ts";
 import { abortable } from "../../../src/lib/abortable.ts";
 import { loadSpent } from "../../../src/store/spending/spending.ts";
 import { storedSession } from "../../store/store-fixtures.ts";
@@ -49,7 +49,7 @@ async function startSession() {
   const nothing = { onLost: () => {}, onSpent: () => {}, onBudget: () => {} };
   const limited = new Spending({ ...options, ...nothing }).limited(openStream, () => "m");
   const spent = async () => (await loadSpent(sql, { sessionId, identity: "ann", worker })).session.tokens;
-  return { limited, spent, requests, speculations: new Speculations(() => {}) };
+  return { limited, spent, requests, speculations: new PreemptiveGeneration(() => {}) };
 }
 
 /** As a turn asks: it takes what was asked ahead, if that is the same. Returns why the answer ended. */

@@ -19,9 +19,9 @@ test.each([
   const chat = tracer.startSpan("chat claude-test");
   vi.advanceTimersByTime(30);
   chat.setAttribute("gen_ai.response.time_to_first_chunk", 0.03);
-  times.noteText();
+  times.handleText();
   vi.advanceTimersByTime(10);
-  times.noteText();
+  times.handleText();
   const attributes = { "gen_ai.tool.name": "scan", "gen_ai.tool.call.id": "toolu_1", "parley.call.id": "call" };
   const call = tracer.startSpan("execute_tool scan", { attributes });
   chat.setAttributes({ "gen_ai.usage.input_tokens": 3 });

@@ -37,10 +37,10 @@ function brokenAgent(part: (fault: Fault) => object): Break {
       agents: new Map([["default", standard]]),
       standard,
       dispatch: "",
-      lookAt: () => ({ name: "fake", metadata: "", participants: [] }),
+      readRoom: () => ({ name: "fake", metadata: "", participants: [] }),
       logger: pino({ enabled: false }),
     });
-    agents.noteConnected();
+    agents.handleConnected();
     return { agents };
   };
 }

@@ -77,8 +77,8 @@ test("what tells of sessions that ended so long ago goes too, delivered or not",
   const { sql } = database;
   const writer = await storedSession(sql);
   for (const roomSid of ["RM_old", "RM_new", "RM_open"]) {
-    await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, isTold: true });
-    if (roomSid !== "RM_open") await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+    await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, hasEndWebhook: true });
+    if (roomSid !== "RM_open") await endRoom(writer, { roomSid, reason: "participants_left", hasEndWebhook: true });
   }
   await sql`update session_rooms set started_at = now() - interval '40 days'`;
   await sql`update session_rooms set ended_at = now() - interval '40 days' where room_sid = 'RM_old'`;

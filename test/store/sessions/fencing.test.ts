@@ -21,7 +21,7 @@ import { endedCall } from "../../../src/conversation/call.ts";
 import { NO_NOTES } from "../../../src/conversation/summary.ts";
 import { createId } from "../../../src/lib/id.ts";
 import type { SessionWriter } from "../../../src/store/sessions/session-writer.ts";
-import { keepFirstAgent, keepLanguage, keepSessionAgent, setOpener } from "../../../src/store/sessions/sessions.ts";
+import { storeFirstAgent, storeLanguage, storeSessionAgent, setOpener } from "../../../src/store/sessions/sessions.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 import { newCall, newPermission, newTurn, sessionClaim, textBlock, writerOf } from "../store-fixtures.ts";
 import { forFile } from "../../support/lifetimes.ts";
@@ -40,7 +40,7 @@ async function leftBehind() {
   const { permission } = await newPermission(database.sql, { sessionId: claim.sessionId });
   await insertPermission(stale, permission);
   await insertWaitingMessage(stale, waitingMessage());
-  await beginRoom(stale, { roomSid: ROOM, agent: "first", afterPosition: 0, isTold: true });
+  await beginRoom(stale, { roomSid: ROOM, agent: "first", afterPosition: 0, hasEndWebhook: true });
   const { permission: unasked } = await newPermission(database.sql, { sessionId: claim.sessionId });
   const takeOver = () => claimSession(database.sql, { ...claim, owner: "worker-2", leaseMs: 60_000 });
   return { stale, turn, call, permission, unasked, takeOver };
@@ -82,11 +82,12 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
     insertSummary(writer, { ...NO_NOTES, id: createId(), from: 1, to: 1, toTurn: turn.id, promises: [], people: [] }),
   insertWaitingMessage: (writer) => insertWaitingMessage(writer, waitingMessage()),
   "loadWaitingMessages, which forgets old ones": (writer) => loadWaitingMessages(writer, { withinMs: -1_000 }),
-  keepFirstAgent: (writer) => keepFirstAgent(writer, { agent: "stale", dispatch: "", roomSid: "RM_second" }),
-  keepSessionAgent: (writer) => keepSessionAgent(writer, { agent: "stale", roomSid: ROOM }),
-  keepLanguage: (writer) => keepLanguage(writer, { identity: "ann", language: "nl" }),
-  beginRoom: (writer) => beginRoom(writer, { roomSid: "RM_second", agent: "stale", afterPosition: 1, isTold: true }),
-  endRoom: (writer) => endRoom(writer, { roomSid: ROOM, reason: "room_deleted", isTold: true }),
+  storeFirstAgent: (writer) => storeFirstAgent(writer, { agent: "stale", dispatch: "", roomSid: "RM_second" }),
+  storeSessionAgent: (writer) => storeSessionAgent(writer, { agent: "stale", roomSid: ROOM }),
+  storeLanguage: (writer) => storeLanguage(writer, { identity: "ann", language: "nl" }),
+  beginRoom: (writer) =>
+    beginRoom(writer, { roomSid: "RM_second", agent: "stale", afterPosition: 1, hasEndWebhook: true }),
+  endRoom: (writer) => endRoom(writer, { roomSid: ROOM, reason: "room_deleted", hasEndWebhook: true }),
   reserveStanzas: (writer) => reserveStanzas(writer, { count: 5 }),
 };
 

@@ -14,9 +14,9 @@ const ROOMS = 3;
 const WORKERS = 2;
 const worker = fc.nat(WORKERS - 1);
 /** What workers do, in any order: also those that have lost the session, and for rooms that are over. */
-const deeds = fc.array(
+const actions = fc.array(
   fc.record({
-    deed: fc.constantFrom("claim", "release", "die", "begin", "begin", "end", "end", "look", "next room"),
+    action: fc.constantFrom("claim", "release", "die", "begin", "begin", "end", "end", "look", "next room"),
     worker,
   }),
   { minLength: 20, maxLength: 40 },
@@ -29,7 +29,7 @@ test(
   "however workers come, go and look, a session starts at most once in a room, ends at most once, and one webhook tells of each end",
   async () => {
     const { sql } = database;
-    const check = fc.asyncProperty(deeds, async (all) => {
+    const check = fc.asyncProperty(actions, async (all) => {
       const claim = sessionClaim({ conversationId: createId() });
       const rooms = Array.from({ length: ROOMS }, (_, index) => `RM_${createId()}_${index}`);
       const epochs = new Map<number, number>();
@@ -38,7 +38,7 @@ test(
       let current = 0;
       const roomSid = () => rooms[current] ?? "";
       const writer = (of: number) => writerOf(sql, claim.sessionId, epochs.get(of) ?? -1);
-      const deed = {
+      const doAction = {
         claim: async (of: number) => {
           const claimed = await claimSession(sql, { ...claim, owner: `worker-${of}` });
           if (claimed) epochs.set(of, claimed.epoch);
@@ -50,27 +50,32 @@ test(
         `),
         begin: async (of: number) => {
           const sid = roomSid();
-          const result = await beginRoom(writer(of), { roomSid: sid, agent: "a", afterPosition: 0, isTold: true });
+          const result = await beginRoom(writer(of), {
+            roomSid: sid,
+            agent: "a",
+            afterPosition: 0,
+            hasEndWebhook: true,
+          });
           if (result.isNew) begun.push(sid);
           ended.push(...result.ended.map((room) => room.roomSid));
         },
         end: async (of: number) => {
-          if (await endRoom(writer(of), { roomSid: roomSid(), reason: "room_deleted", isTold: true }))
+          if (await endRoom(writer(of), { roomSid: roomSid(), reason: "room_deleted", hasEndWebhook: true }))
             ended.push(roomSid());
         },
         look: async () => {
           await sql`update session_rooms set started_at = now() - interval '1 minute'`;
           await sql`update sessions set updated_at = now() - interval '1 minute'`;
           for (const room of await findAbandonedRooms(sql))
-            if (room.roomSid !== roomSid() && (await endAbandonedRoom(sql, { ...room, isTold: true })))
+            if (room.roomSid !== roomSid() && (await endAbandonedRoom(sql, { ...room, hasEndWebhook: true })))
               ended.push(room.roomSid);
         },
         "next room": async () => void (current = Math.min(current + 1, ROOMS - 1)),
       };
-      await deed.claim(0);
+      await doAction.claim(0);
       const refusals = new Set<string | undefined>();
-      for (const { deed: name, worker: of } of all)
-        await deed[name](of).catch((error: { readonly code?: string }) => void refusals.add(error.code));
+      for (const { action: name, worker: of } of all)
+        await doAction[name](of).catch((error: { readonly code?: string }) => void refusals.add(error.code));
 
       expect([...refusals].filter((code) => code !== "lost_lease")).toEqual([]);
       expect(begun).toEqual([...new Set(begun)]);

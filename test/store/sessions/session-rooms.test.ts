@@ -17,9 +17,9 @@ import { newTurn, sessionClaim, storedSession, writerOf } from "../store-fixture
 const database = forEachTest(tempDatabase);
 
 const begin = (writer: SessionWriter, roomSid: string, afterPosition = 0) =>
-  beginRoom(writer, { roomSid, agent: "default", afterPosition, isTold: true });
+  beginRoom(writer, { roomSid, agent: "default", afterPosition, hasEndWebhook: true });
 const end = (writer: SessionWriter, roomSid: string) =>
-  endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+  endRoom(writer, { roomSid, reason: "participants_left", hasEndWebhook: true });
 
 async function tell(writer: SessionWriter, identity: string, inputTokens: number): Promise<void> {
   const turn = newTurn({ participantIdentity: identity });
@@ -58,8 +58,8 @@ test("a room in which the session has not started does not end, and without a re
   const writer = await storedSession(database.sql);
 
   expect(await end(writer, "RM_1")).toBe(false);
-  await beginRoom(writer, { roomSid: "RM_2", agent: "default", afterPosition: 0, isTold: false });
-  expect(await endRoom(writer, { roomSid: "RM_2", reason: "room_deleted", isTold: false })).toBe(true);
+  await beginRoom(writer, { roomSid: "RM_2", agent: "default", afterPosition: 0, hasEndWebhook: false });
+  expect(await endRoom(writer, { roomSid: "RM_2", reason: "room_deleted", hasEndWebhook: false })).toBe(true);
 
   expect(await webhooks()).toEqual([]);
 });
@@ -140,7 +140,7 @@ test("an abandoned room ends by one worker alone, and a room that a worker serve
   const { sessionId } = writer.lease;
   await begin(writer, "RM_1");
   await age();
-  const endIt = () => endAbandonedRoom(sql, { sessionId, roomSid: "RM_1", isTold: true });
+  const endIt = () => endAbandonedRoom(sql, { sessionId, roomSid: "RM_1", hasEndWebhook: true });
   expect(await endIt()).toBe(false);
 
   await releaseLease(writer);

@@ -128,7 +128,7 @@ test("a claim that does not continue finds a session of an earlier room of the n
   const later = { conversationId, roomSid: "RM_2", continues: false };
 
   const earlier = await claimSession(database.sql, sessionClaim(later));
-  const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, isTold: false };
+  const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, hasEndWebhook: false };
   const begun = await startNewSession(writerOf(database.sql, sessionId, 2), anew);
 
   expect(earlier).toMatchObject({ id: sessionId, isOfEarlierRoom: true });
@@ -147,7 +147,7 @@ test("of two workers that claim a session anew, the one that was overtaken begin
   const { sessionId, conversationId } = claim;
   await claimSession(database.sql, sessionClaim({ conversationId, roomSid: "RM_2", continues: false }));
 
-  const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, isTold: false };
+  const anew = { sessionId: createId(), roomSid: "RM_2", owner: "worker-1", leaseMs: 30_000, hasEndWebhook: false };
   expect(await startNewSession(writerOf(database.sql, sessionId, 1), anew)).toBeUndefined();
 
   expect(await loadSession(database.sql, { conversationId })).toMatchObject({ id: sessionId, epoch: 2 });
@@ -161,7 +161,7 @@ test("a room whose session began before its id was stored goes on with it", asyn
     roomSid: "RM_1",
     agent: "default",
     afterPosition: 0,
-    isTold: false,
+    hasEndWebhook: false,
   });
   const claimIn = (roomSid: string) =>
     claimSession(database.sql, sessionClaim({ conversationId, roomSid, continues: false }));

@@ -6,8 +6,8 @@ import {
   forgetAgentRequests,
   mayAskForAgent,
   mayLookAtRooms,
-  noteAgentRequest,
-  noteWaitingRooms,
+  storeAgentRequest,
+  storeWaitingRooms,
 } from "../../../src/store/sessions/waiting-rooms.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
@@ -71,7 +71,7 @@ test("that rooms wait is known for a while, and keeps nobody from looking", asyn
   const { sql } = own;
   expect(await areRoomsWaiting(sql)).toBe(false);
 
-  await noteWaitingRooms(sql, { forMs: 300 });
+  await storeWaitingRooms(sql, { forMs: 300 });
 
   expect(await areRoomsWaiting(sql)).toBe(true);
   expect(await mayLookAtRooms(sql, { restMs: 0, overdueMs: 0 })).toBe(true);
@@ -82,10 +82,10 @@ test("that rooms wait is known for a while, and keeps nobody from looking", asyn
 
 test("nobody asks for a room that its own worker sees to, until that is forgotten", async () => {
   const { sql } = database;
-  await noteAgentRequest(sql, { room: "seen-to", restMs: 60_000 });
+  await storeAgentRequest(sql, { room: "seen-to", restMs: 60_000 });
   expect(await mayAskForAgent(sql, { room: "seen-to", restMs: 0 })).toBe(false);
 
-  await noteAgentRequest(sql, { room: "seen-to", restMs: 0 });
+  await storeAgentRequest(sql, { room: "seen-to", restMs: 0 });
   await forgetAgentRequests(sql);
 
   expect(await sql`select from agent_requests where room = 'seen-to'`).toHaveLength(0);

@@ -304,8 +304,8 @@ test("another write takes along the blocks of its moment, those before and after
   const { given, noted } = noting((rows) => insertBlocks(session, rows));
 
   addTexts(writer, turnId, [0, 2]);
-  await writer.along(noted);
-  const later = writer.along(noted);
+  await writer.writeTogether(noted);
+  const later = writer.writeTogether(noted);
   addTexts(writer, turnId, [2, 3]);
   await later;
 
@@ -322,7 +322,7 @@ test("blocks that another write cannot store are stored without it, and it is ma
   });
 
   addTexts(writer, turnId, [0, 1]);
-  await writer.along(noted);
+  await writer.writeTogether(noted);
   await writer.flush();
 
   expect(given).toEqual([["text 0"], []]);
@@ -338,7 +338,7 @@ test("blocks whose other write was not answered are kept, and compared with what
   });
 
   addTexts(writer, turnId, [0, 2]);
-  await expect(writer.along(noted)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(writer.writeTogether(noted)).rejects.toMatchObject({ code: "unavailable" });
   await writer.flush();
 
   expect(await storedTexts(turnId)).toEqual(texts(2));
@@ -350,7 +350,7 @@ test("another block in the place of one that is taken along is told", async () =
   await insertBlocks(session, [{ turnId, block: textBlock(0, "another one's") }]);
 
   addTexts(writer, turnId, [0, 1]);
-  await writer.along((rows) => insertBlocks(session, rows));
+  await writer.writeTogether((rows) => insertBlocks(session, rows));
   await expect(writer.flush()).rejects.toMatchObject({ code: "invalid_state" });
 
   expect(problems).toMatchObject([{ outcome: "lost" }]);

@@ -15,7 +15,7 @@ import { createRandom } from "../doubles/fake-room.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
 import { CrashClient } from "./crash-client.ts";
 import { think, toMessage, verdictOf, type PlannedUse } from "./crash-model.ts";
-import { eventsHere, tellListeners } from "./listeners.ts";
+import { eventsHere, notifyListeners } from "./listeners.ts";
 import { DyingWorker, type Failure, never, type Traffic } from "./dying-worker.ts";
 
 const TIMEOUT_MS = 3_000;
@@ -161,7 +161,7 @@ export class CrashWorld {
     const [session] = await this.#traffic.through(sessions);
     const reply = { permissionId, sessionId: session?.id ?? "", by, via: "http", decision } as const;
     await this.#traffic.through(replyToPermission(this.#sql, reply));
-    tellListeners(this.conversationId, session?.id ?? "", permissionId);
+    notifyListeners(this.conversationId, session?.id ?? "", permissionId);
   }
 
   async #open(): Promise<void> {

@@ -21,7 +21,7 @@ export function eventsHere(world: string): PermissionEvents {
 }
 
 /** Tells those who follow this session in this world. */
-export function tellListeners(world: string, sessionId: string, payload: string): void {
+export function notifyListeners(world: string, sessionId: string, payload: string): void {
   for (const each of followers) if (each.world === world && each.sessionId === sessionId) each.onEvent(payload);
 }
 

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import bash from "../../../tools/workspace/bash.ts";
 import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
 import type { PermissionRule } from "../../../src/permission/rule.ts";
-import { toDeeds } from "../../../src/permission/to-deeds.ts";
+import { toOperations } from "../../../src/permission/to-operations.ts";
 import { permissionNeed } from "../../../src/tool/permission-need.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 import { runTool, type Call } from "../run-tool.ts";
@@ -152,7 +152,7 @@ test.each([
       { type: "bash", pattern: "*", action: "allow" },
       { type: "*", pattern: "secrets/**", action: "deny" },
     ];
-    const judged = (line: string) => evaluateRules(toDeeds(permissionNeed(tool, { command: line })), rules);
+    const judged = (line: string) => evaluateRules(toOperations(permissionNeed(tool, { command: line })), rules);
 
     expect(judged(command)).toBe("deny");
     expect(judged(command.replace("notes", "plain"))).toBe(plain);

@@ -34,8 +34,8 @@ function limited(...answers: (string | undefined)[]) {
   const noted: string[] = [];
   const inner = new Recogniser(...answers);
   const recogniser = new LimitedRecognizer(inner, {
-    noteAsked: () => noted.push("asked"),
-    noteAnswered: (answer) => noted.push(answer),
+    handleRequest: () => noted.push("asked"),
+    handleResponse: (answer) => noted.push(answer),
   });
   return { inner, recogniser, noted };
 }

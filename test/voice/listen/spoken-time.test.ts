@@ -10,13 +10,13 @@ const at = (ms: number) => vi.setSystemTime(ms);
 test("an utterance lasts from its first sound to its last one, which was some silence before it was noticed", () => {
   const time = listening();
   at(1_000);
-  time.noteSpeech();
+  time.handleSpeech();
   at(2_000);
-  time.noteSilence();
+  time.handleSilence();
   at(2_300);
-  time.noteSpeech();
+  time.handleSpeech();
   at(3_250);
-  time.noteSilence();
+  time.handleSilence();
   at(3_500);
 
   expect(time.take()).toEqual({ fromAt: 1_000, toAt: 3_000 });
@@ -25,25 +25,25 @@ test("an utterance lasts from its first sound to its last one, which was some si
 test("a sound that had no words is no part of what is said much later", () => {
   const time = listening();
   at(1_000);
-  time.noteSpeech();
+  time.handleSpeech();
   at(1_400);
-  time.noteSilence();
+  time.handleSilence();
   at(9_000);
-  time.noteSpeech();
+  time.handleSpeech();
   at(9_750);
-  time.noteSilence();
+  time.handleSilence();
 
   expect(time.take()).toEqual({ fromAt: 9_000, toAt: 9_500 });
 });
 
 test("the next utterance begins anew, and words without any sound have no times", () => {
   const time = listening();
-  time.noteSpeech();
+  time.handleSpeech();
   time.take();
 
   expect(time.take()).toBeUndefined();
   at(5_000);
-  time.noteSpeech();
+  time.handleSpeech();
   at(6_000);
   expect(time.take()).toEqual({ fromAt: 5_000, toAt: 6_000 });
 });

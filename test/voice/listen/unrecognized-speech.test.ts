@@ -9,9 +9,9 @@ function ears() {
   const misheard = new UnrecognizedSpeech(() => told++);
   /** What the end of speech is known by comes 250 ms after it. */
   const hear = (ms: number) => {
-    misheard.noteSpeech();
+    misheard.handleSpeech();
     vi.advanceTimersByTime(ms + 250);
-    misheard.noteSilence();
+    misheard.handleSilence();
   };
   return { misheard, hear, told: () => told };
 }
@@ -21,7 +21,7 @@ test("noises shorter than a second are never told, however many come", () => {
   for (let noise = 0; noise < 5; noise++) {
     hear(500);
     hear(350);
-    misheard.noteTimeout();
+    misheard.handleTimeout();
   }
   expect(told()).toBe(0);
 });
@@ -29,18 +29,18 @@ test("noises shorter than a second are never told, however many come", () => {
 test("a second of speech in which nothing is understood is told once", () => {
   const { misheard, hear, told } = ears();
   hear(1_000);
-  misheard.noteTimeout();
+  misheard.handleTimeout();
   hear(400);
-  misheard.noteTimeout();
+  misheard.handleTimeout();
   expect(told()).toBe(1);
 });
 
 test("speech that was understood is not told, and what comes after it counts anew", () => {
   const { misheard, hear, told } = ears();
   hear(2_000);
-  misheard.noteUnderstood();
+  misheard.handleRecognized();
   hear(400);
-  misheard.noteTimeout();
+  misheard.handleTimeout();
   expect(told()).toBe(0);
 });
 
@@ -50,28 +50,28 @@ test.each([
 ] as const)("while the recogniser is asked nothing is told; when it has found %s, %i times", (answer, times) => {
   const { misheard, hear, told } = ears();
   hear(1_500);
-  misheard.noteAsked();
-  misheard.noteTimeout();
+  misheard.handleRequest();
+  misheard.handleTimeout();
   expect(told()).toBe(0);
-  misheard.noteAnswered(answer);
+  misheard.handleResponse(answer);
   expect(told()).toBe(times);
 });
 
 test("a recogniser that was given up is told once, whatever the length of the speech", () => {
   const { misheard, hear, told } = ears();
   hear(400);
-  misheard.noteAsked();
-  misheard.noteTimeout();
-  misheard.noteAnswered("given_up");
-  misheard.noteTimeout();
+  misheard.handleRequest();
+  misheard.handleTimeout();
+  misheard.handleResponse("given_up");
+  misheard.handleTimeout();
   expect(told()).toBe(1);
 });
 
 test("a noise in which the recogniser finds nothing is not told", () => {
   const { misheard, hear, told } = ears();
   hear(400);
-  misheard.noteAsked();
-  misheard.noteAnswered("nothing");
-  misheard.noteTimeout();
+  misheard.handleRequest();
+  misheard.handleResponse("nothing");
+  misheard.handleTimeout();
   expect(told()).toBe(0);
 });

@@ -87,27 +87,27 @@ test("it is quiet before anything was said", async () => {
 
 test("silence alone is not quiet: what was said may not be understood yet", async () => {
   const { quiet, isReached } = quietness();
-  quiet.noteSpeech();
-  quiet.noteSilence();
+  quiet.handleSpeech();
+  quiet.handleSilence();
   expect(await isReached()).toBe(false);
-  quiet.noteUnderstood();
+  quiet.handleRecognized();
   expect(await isReached()).toBe(true);
 });
 
 test("speech in which nothing is understood is over after a while", async () => {
   const { quiet, isReached } = quietness();
-  quiet.noteSpeech();
-  quiet.noteSilence();
+  quiet.handleSpeech();
+  quiet.handleSilence();
   await vi.advanceTimersByTimeAsync(2_000);
   expect(await isReached()).toBe(true);
 });
 
 test("who waits waits on when the participant speaks again", async () => {
   const { quiet, isReached } = quietness();
-  quiet.noteSpeech();
+  quiet.handleSpeech();
   const first = quiet.reached;
-  quiet.noteSilence();
-  quiet.noteSpeech();
+  quiet.handleSilence();
+  quiet.handleSpeech();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(quiet.reached).toBe(first);
   expect(await isReached()).toBe(false);

@@ -65,7 +65,7 @@ async function loseSession(room: string): Promise<void> {
   const { sql } = database;
   await claimFor(room, "job-lost");
   const writer = { sql, lease: { sessionId: room, epoch: 1 } };
-  await beginRoom(writer, { roomSid: room, agent: "default", afterPosition: 0, isTold: false });
+  await beginRoom(writer, { roomSid: room, agent: "default", afterPosition: 0, hasEndWebhook: false });
   await sql`update session_rooms set started_at = now() - interval '1 minute'`;
 }
 

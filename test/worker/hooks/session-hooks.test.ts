@@ -231,7 +231,7 @@ test("an agent's own hook is called in the place of that of the config, and the 
 });
 
 test("a webhook is written with the end, and not before", async () => {
-  await using agent = await start({ tellsOfEnd: true });
+  await using agent = await start({ hasEndWebhook: true });
   const user = await agent.client("ana");
   agent.model.script([reply([text("Hello.")])]);
   await user.answerTo(await user.say("Hi"));

@@ -25,7 +25,7 @@ async function endSessions(count: number, characters = 10): Promise<string[]> {
 /** A session of turns of so many characters, each with calls that gave so many. */
 async function endSession(roomSid: string, turns: readonly number[], results: readonly number[] = []): Promise<string> {
   const writer = await storedSession(database.sql);
-  await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, isTold: true });
+  await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, hasEndWebhook: true });
   for (const characters of turns) {
     const turn = newTurn();
     await insertTurn(writer, turn);
@@ -38,7 +38,7 @@ async function endSession(roomSid: string, turns: readonly number[], results: re
     }
     await finishTurn(writer, { turnId: turn.id, state: "completed" });
   }
-  await endRoom(writer, { roomSid, reason: "participants_left", isTold: true });
+  await endRoom(writer, { roomSid, reason: "participants_left", hasEndWebhook: true });
   return `ended_${roomSid}`;
 }
 

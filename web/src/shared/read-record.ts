@@ -1,10 +1,10 @@
 import type { SpokenTurn } from "@parley/react";
-import { noteWorkerTime } from "./worker-clock.ts";
+import { recordWorkerTime } from "./worker-clock.ts";
 
 /** Sends a request with the room's token. Rejects with the worker's error message. */
 export async function request(token: string, path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${token}` } });
-  noteWorkerTime(response);
+  recordWorkerTime(response);
   if (response.ok) return response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: string };
   throw new Error(error ?? `The worker answered with ${response.status}`);

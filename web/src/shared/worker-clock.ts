@@ -9,7 +9,7 @@ const ahead = watchedValue(0);
 export const useClockAhead = ahead.use;
 
 /** Reads the worker's time from one of its responses. */
-export function noteWorkerTime({ headers }: Response): void {
+export function recordWorkerTime({ headers }: Response): void {
   const aheadMs = Date.now() - Date.parse(headers.get("date") ?? "");
   if (!Number.isNaN(aheadMs)) ahead.set(Math.abs(aheadMs) < PRECISION_MS ? 0 : aheadMs);
 }

@@ -1,5 +1,5 @@
 import type { Form, FormAnswer } from "@parley/client/forms";
-import { Watched } from "./watched.ts";
+import { ObservableStore } from "./observable-store.ts";
 
 /** A form waiting for this participant. */
 export interface OpenForm extends Form {
@@ -15,7 +15,7 @@ interface Shown {
 }
 
 /** The forms waiting for this participant, oldest first. */
-export class FormList extends Watched {
+export class FormList extends ObservableStore {
   #open: readonly OpenForm[] = [];
 
   /** The same array object until a form is added or removed. */

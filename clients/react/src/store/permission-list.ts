@@ -1,9 +1,9 @@
 import type { Parley } from "@parley/client";
 import { type Permission, toPermission } from "./permission.ts";
-import { Watched } from "./watched.ts";
+import { ObservableStore } from "./observable-store.ts";
 
 /** The permission requests waiting for this participant, oldest first. */
-export class PermissionList extends Watched {
+export class PermissionList extends ObservableStore {
   #open: readonly Permission[] = [];
 
   /** The same array object until a request is added, changed or removed. */

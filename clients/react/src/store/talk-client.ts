@@ -10,7 +10,7 @@ import {
 import { PermissionList } from "./permission-list.ts";
 import { TalkLog } from "./talk-log.ts";
 import { ToolViews } from "./tool-views.ts";
-import { Watched } from "./watched.ts";
+import { ObservableStore } from "./observable-store.ts";
 
 const FEATURES = ["blocks", "tool_call_state", "permissions"];
 
@@ -27,7 +27,7 @@ type AnyTool = ClientTool<never>;
  * One client of a worker for a component tree, with everything that it has received. React may end an effect and start
  * it again right away (StrictMode). So a client that is reopened before the next task continues.
  */
-export class TalkClient extends Watched {
+export class TalkClient extends ObservableStore {
   readonly log = new TalkLog();
   readonly permissions = new PermissionList();
   readonly views = new ToolViews();

@@ -1,7 +1,7 @@
 import type { MessageBody, Parley } from "@parley/client";
 import { applyBlock, applyCall, applySentence, applyWhole, type TalkMessage } from "./message.ts";
 import { applyCallBlock, applyState, isOpen, type ToolCall } from "./tool-call.ts";
-import { Watched } from "./watched.ts";
+import { ObservableStore } from "./observable-store.ts";
 
 /** A message's place in the conversation. `useMessage` returns its content. */
 export interface TalkEntry {
@@ -12,7 +12,7 @@ export interface TalkEntry {
 }
 
 /** All messages and calls since this client joined, built from the worker's messages. */
-export class TalkLog extends Watched {
+export class TalkLog extends ObservableStore {
   #entries: readonly TalkEntry[] = [];
   #calls: readonly ToolCall[] = [];
   readonly #messages = new Map<string, TalkMessage>();

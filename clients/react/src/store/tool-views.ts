@@ -1,11 +1,11 @@
 import type { ComponentType } from "react";
 import type { ToolCall } from "./tool-call.ts";
-import { Watched } from "./watched.ts";
+import { ObservableStore } from "./observable-store.ts";
 
 type View = ComponentType<{ readonly call: ToolCall }>;
 
 /** Maps tools to the components that show their calls. */
-export class ToolViews extends Watched {
+export class ToolViews extends ObservableStore {
   readonly #views = new Map<string, View>();
 
   get(toolName: string): View | undefined {

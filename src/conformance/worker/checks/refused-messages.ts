@@ -143,12 +143,12 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
       "One ErrorMessage 429 tells of it, with the id of the first such message as `originatingId` and `retryAfterMs`",
     ],
     async ({ client }) => {
-      const isTold = () => client.all("error_message").some(({ code }) => code === 429);
+      const isRejected = () => client.all("error_message").some(({ code }) => code === 429);
       const stanzas = new Map<string, number>();
       // Small messages, because a busy machine may accept less than 200 kB/s, too little to exceed a rate limit.
       const note = (id: string) =>
         ({ type: "commentary", body: { id, messageId: "never_said", content: "x" } }) as const;
-      while (!isTold() && stanzas.size < 15 * LIMITS.messageBurst) {
+      while (!isRejected() && stanzas.size < 15 * LIMITS.messageBurst) {
         const ids = Array.from({ length: LIMITS.messageBurst / 2 }, () => createId());
         for (const id of ids) stanzas.set(id, client.nextStanza());
         await Promise.all(ids.map((id) => client.send(note(id), { stanzaId: stanzas.get(id) ?? 0 })));

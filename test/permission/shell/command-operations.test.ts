@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { evaluateRules } from "../../../src/permission/evaluate-rules.ts";
 import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
-import { toDeeds } from "../../../src/permission/to-deeds.ts";
+import { toOperations } from "../../../src/permission/to-operations.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 
 const rule = (pattern: string, action: Action): PermissionRule => ({ type: "bash", pattern, action });
 const decided = (line: string, ...rules: readonly PermissionRule[]) =>
-  evaluateRules(toDeeds({ type: "bash", values: [line] }), rules);
+  evaluateRules(toOperations({ type: "bash", values: [line] }), rules);
 
 const NO_PUSH = [rule("*", "allow"), rule("git push *", "deny")];
 const GIT = [rule("git *", "allow"), rule("rm *", "deny")];
@@ -338,11 +338,11 @@ test.each(Object.keys(HOSTILE))(
     const line = `git push; ${HOSTILE[name]}`;
     const before = cpuMs();
 
-    const deeds = toDeeds({ type: "bash", values: [line] });
-    const action = evaluateRules(deeds, [...NO_PUSH, ...stars]);
+    const operations = toOperations({ type: "bash", values: [line] });
+    const action = evaluateRules(operations, [...NO_PUSH, ...stars]);
 
     expect(cpuMs() - before).toBeLessThan(2_000);
-    expect(deeds.length).toBeLessThanOrEqual(202);
+    expect(operations.length).toBeLessThanOrEqual(202);
     expect(action).toBe("deny");
   },
 );

@@ -1,5 +1,5 @@
 /** Base class for stores that React subscribes to with `useSyncExternalStore`. */
-export abstract class Watched {
+export abstract class ObservableStore {
   readonly #listeners = new Set<() => void>();
 
   readonly subscribe = (listener: () => void): (() => void) => {

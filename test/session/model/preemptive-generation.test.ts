@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ChatCall, OpenStream } from "../../../src/session/model/open-stream.ts";
-import { Speculations } from "../../../src/session/model/speculations.ts";
+import { PreemptiveGeneration } from "../../../src/session/model/preemptive-generation.ts";
 import type { ModelEvent } from "../../../src/llm/model-event.ts";
 
-type Asked = Parameters<Speculations["take"]>[0];
+type Asked = Parameters<PreemptiveGeneration["take"]>[0];
 
 const asked = (words: string): Asked => ({
   history: [{ role: "user", blocks: [{ blockType: "text", textContent: words, content: null }] }],
@@ -52,7 +52,7 @@ async function textOf(stream: AsyncIterable<ModelEvent> | undefined): Promise<st
 
 function speculate() {
   const ends: string[] = [];
-  return { ends, speculations: new Speculations((end) => ends.push(end)) };
+  return { ends, speculations: new PreemptiveGeneration((end) => ends.push(end)) };
 }
 
 test.each([0, 3, 20])("a turn that asks the same gets all events in order, taken after %i ms", async (ms) => {

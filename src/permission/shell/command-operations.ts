@@ -1,5 +1,5 @@
 import { UNKNOWN } from "../../lib/glob.ts";
-import type { Deed } from "../rule.ts";
+import type { Operation } from "../rule.ts";
 import { withoutHomes } from "../match-pattern.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
@@ -13,33 +13,33 @@ const MARK_FOLLOWS = /^-[0oprtx]*[IJ]$/u;
 const MAX_MARKS = 16;
 /** Maximum nesting of scripts (`sh -c "sh -c …"`) and of programs that start programs. */
 const MAX_DEPTH = 8;
-/** Limits on a line's deeds and on the total length of their names. Anything beyond counts as "may be anything". */
+/** Limits on a line's operations and on the total length of their names. Anything beyond counts as "may be anything". */
 const MAX_DEEDS = 200;
 const MAX_LENGTH = 60_000;
 /** Separates the commands of a line that could not be parsed. */
 const JOINTS = /[;&|<>()`\n\r{}]+/u;
 
 /** A redirection's `type` is what it does with the file; commands have none. */
-export type ShellDeed = Omit<Deed, "type"> & { readonly type?: "read" | "edit" };
+export type ShellOperation = Omit<Operation, "type"> & { readonly type?: "read" | "edit" };
 
 /** Programs that change the working folder. Also matches inside a word, which may be a script. */
 const MOVES = /(?:^|\W)(?:cd|pushd|popd)(?:$|\W)/u;
 
 /**
- * Returns what a shell line would do: one deed for each command, including commands that are joined, nested, in a
+ * Returns what a shell line would do: one operation for each command, including commands that are joined, nested, in a
  * script for a shell, or an argument of a program that starts them. Whatever cannot be determined becomes a separate
- * deed, UNKNOWN, which may be anything. Nothing is run or looked up.
+ * operation, UNKNOWN, which may be anything. Nothing is run or looked up.
  */
-export function commandDeeds(line: string): ShellDeed[] {
-  const deeds = new Deeds();
-  deeds.addLine(line, 0);
-  // An empty line or a comment has no deeds.
-  return deeds.all.length > 0 ? deeds.all : [{ value: line.trim() || line, words: [line.trim()] }];
+export function commandOperations(line: string): ShellOperation[] {
+  const operations = new CommandOperations();
+  operations.addLine(line, 0);
+  // An empty line or a comment has no operations.
+  return operations.all.length > 0 ? operations.all : [{ value: line.trim() || line, words: [line.trim()] }];
 }
 
 /** Returns all redirections of a line, including its scripts, whose file names are known. */
 export function shellRedirects(line: string): ShellRedirect[] {
-  return commandDeeds(line).flatMap(({ words: [sign, path] = [], aliases = [] }) => {
+  return commandOperations(line).flatMap(({ words: [sign, path] = [], aliases = [] }) => {
     if ((sign !== "<" && sign !== ">") || path === undefined) return [];
     // After `cd` and in a script, the file may be a different one. The written path is an alias, which deny rules still
     // match.
@@ -54,8 +54,8 @@ interface OfLine {
   readonly isExpanded?: boolean;
 }
 
-class Deeds {
-  readonly all: ShellDeed[] = [];
+class CommandOperations {
+  readonly all: ShellOperation[] = [];
   #length = 0;
 
   get #isFull(): boolean {
@@ -118,7 +118,7 @@ class Deeds {
     if (aliases.length > 0 || last?.value !== UNKNOWN) this.#add({ value: UNKNOWN, words: [UNKNOWN], aliases });
   }
 
-  #add({ value, aliases = [], maybes = [], mentions = [], ...rest }: ShellDeed): void {
+  #add({ value, aliases = [], maybes = [], mentions = [], ...rest }: ShellOperation): void {
     const names = new Set([value, ...aliases].filter(Boolean));
     names.delete(value);
     const others = new Set(maybes);

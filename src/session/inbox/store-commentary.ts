@@ -15,7 +15,7 @@ interface CommentaryPorts {
  *
  * @throws {AppError} `too_large`
  */
-export function keepCommentary(
+export function storeCommentary(
   { identity }: Peer,
   { id, ...note }: MessageBody<"commentary">,
   { recorder, outbox }: CommentaryPorts,

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { evaluateRules } from "../../src/permission/evaluate-rules.ts";
-import type { Action, PermissionRule, Wish } from "../../src/permission/rule.ts";
-import { toDeeds } from "../../src/permission/to-deeds.ts";
+import type { Action, PermissionRule, PermissionInput } from "../../src/permission/rule.ts";
+import { toOperations } from "../../src/permission/to-operations.ts";
 
 const rule = (pattern: string, action: Action, type = "read"): PermissionRule => ({ type, pattern, action });
-const decided = (wish: Partial<Wish>, ...rules: readonly PermissionRule[]) =>
-  evaluateRules(toDeeds({ type: "read", values: [], ...wish }), rules);
+const decided = (wish: Partial<PermissionInput>, ...rules: readonly PermissionRule[]) =>
+  evaluateRules(toOperations({ type: "read", values: [], ...wish }), rules);
 
 test.each([".env", "./.env", ".env/", "a/../.env", "a//.././/.env", "a/.env", "./a//b/../.env/."])(
   "%j is one of the files that a rule denies",
@@ -69,5 +69,5 @@ test("a value is itself, whatever it looks like", () => {
 test("values of other types are taken as they are", () => {
   const url = "https://example.com/a";
 
-  expect(toDeeds({ type: "web", values: [url] })).toMatchObject([{ type: "web", value: url }]);
+  expect(toOperations({ type: "web", values: [url] })).toMatchObject([{ type: "web", value: url }]);
 });

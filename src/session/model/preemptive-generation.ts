@@ -48,7 +48,7 @@ interface Adopted {
  * is spoken, stored, sent, run or asked for permission. A turn that would make the identical call takes this one.
  * Otherwise the call is cut off, and only its cost is counted.
  */
-export class Speculations {
+export class PreemptiveGeneration {
   readonly #onEnd: (end: "adopted" | "void") => void;
   #attempt: Attempt | undefined;
   #begun = 0;
@@ -124,14 +124,14 @@ function keyOf({ history, toolChoice, containerId, isCut, tools, participant, in
 
 /** Calls `onFirst` once the first sentence of an answer is complete. */
 function firstSentence(language: string | undefined, onFirst: (sentence: string) => void): (event: ModelEvent) => void {
-  let isTold = false;
+  let hasFirst = false;
   const onSentence = ({ text }: { readonly text: string }) => {
-    if (!isTold && text !== "") onFirst(text);
-    isTold = true;
+    if (!hasFirst && text !== "") onFirst(text);
+    hasFirst = true;
   };
   const speaker = new Speaker({ onSentence, onText: () => {} }, { language });
   return (event) => {
-    if (isTold) return;
+    if (hasFirst) return;
     if (event.type === "block_delta" && event.delta.type === "text") speaker.write(event.delta.text);
     if (event.type === "block_stop") speaker.flush();
   };

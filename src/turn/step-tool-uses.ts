@@ -19,7 +19,7 @@ export interface ToolRunner {
    *
    * @defaultValue no tool ends the turn
    */
-  readonly noteSuccess?: (toolName: string) => boolean;
+  readonly recordSuccess?: (toolName: string) => boolean;
 }
 
 const FAILED_INSIDE = "Outcome unknown: the call failed inside the worker.";
@@ -31,7 +31,7 @@ interface Answered {
 }
 
 /** The tool uses of one step, in call order. `runStep` adds them. After the step, `runTurn` calls `answerAll`. */
-export class StepUses {
+export class StepToolUses {
   readonly #uses: { readonly use: ToolUse; readonly early: Promise<Answered> | undefined }[] = [];
   readonly #tools: ToolRunner;
   #endsTurn = false;
@@ -71,7 +71,7 @@ export class StepUses {
     for (const { use, answering } of pending) {
       const { answer, error: failed } = await answering;
       error ??= failed;
-      if (!answer.isError && this.#tools.noteSuccess?.(use.toolName)) this.#endsTurn = true;
+      if (!answer.isError && this.#tools.recordSuccess?.(use.toolName)) this.#endsTurn = true;
       yield* emit(draft, use, answer);
     }
     if (error) throw error.reason;

@@ -1,7 +1,7 @@
 import { UNKNOWN } from "../lib/glob.ts";
 import { plainPath } from "../lib/plain-path.ts";
-import { commandDeeds } from "./shell/command-deeds.ts";
-import type { Deed, Wish } from "./rule.ts";
+import { commandOperations } from "./shell/command-operations.ts";
+import type { Operation, PermissionInput } from "./rule.ts";
 
 /** The type whose values are file globs, relative to the workspace's root. */
 const GLOB_TYPE = "glob";
@@ -17,15 +17,17 @@ export const COMMAND_TYPE = "bash";
 const ANY_CASE = process.platform === "darwin" || process.platform === "win32";
 
 /** Returns everything that a call would do, each thing under its one canonical name. Rules are compared with these. */
-export function toDeeds({ type, values, ignoresCase = false }: Wish): Deed[] {
+export function toOperations({ type, values, ignoresCase = false }: PermissionInput): Operation[] {
   if (type === COMMAND_TYPE)
-    return values.flatMap(commandDeeds).map((deed) => ({ type, ignoresCase: ignoresCase || ANY_CASE, ...deed }));
-  if (type === GLOB_TYPE) return values.map((value) => ({ ...toGlobDeed(value), ignoresCase }));
+    return values
+      .flatMap(commandOperations)
+      .map((operation) => ({ type, ignoresCase: ignoresCase || ANY_CASE, ...operation }));
+  if (type === GLOB_TYPE) return values.map((value) => ({ ...toGlobOperation(value), ignoresCase }));
   return values.map((value) => ({ type, value: PATH_TYPES.has(type) ? plainPath(value) : value, ignoresCase }));
 }
 
 /** Adds the names that a glob may find, because they differ from the glob itself. */
-function toGlobDeed(pattern: string): Deed {
+function toGlobOperation(pattern: string): Operation {
   const value = plainPath(pattern.replace(/^\/+/u, ""));
   return { type: GLOB_TYPE, value, maybes: [value.replaceAll(WILD, UNKNOWN)] };
 }
