@@ -31,9 +31,9 @@ const QUESTION = "What is 3 plus 4?";
 
 test.each(CASES)("$name", async ({ sessions, places }) => {
   await using folder = await tempFolder();
-  const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent", journalMaxEntries: 1 });
-  recogniser.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
-  const sttUrl = await recogniser.start();
+  const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent", journalMaxEntries: 1 });
+  recognizer.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
+  const sttUrl = await recognizer.start();
   const main = runMain({
     ...(await freePortVariables()),
     PARLEY_DATA_DIR: folder.path,
@@ -74,7 +74,7 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
   const [json] = await output;
   main.kill("SIGTERM");
   await main.ended;
-  await recogniser.stop();
+  await recognizer.stop();
 
   const report = JSON.parse(json) as LoadReport;
   const percents = [...after.cpu].map(([name, ms]) => {
@@ -108,7 +108,7 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function costs(mainPid: number, driverPid: number): Costs {
-  const cpu = new Map<string, number>([["recogniser and bench", cpuMs()]]);
+  const cpu = new Map<string, number>([["recognizer and bench", cpuMs()]]);
   const add = (name: string, ms: number) => cpu.set(name, (cpu.get(name) ?? 0) + ms);
   const hostMb: number[] = [];
   for (const pid of family(mainPid)) {

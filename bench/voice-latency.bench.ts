@@ -12,8 +12,8 @@ const ANSWER = "It is ten past two. And the sun is out.";
 
 /** The moments of a turn, in order. */
 const PARTS = {
-  recogniserAsked: "silence is noticed, the recogniser is asked",
-  understood: "the recogniser has answered",
+  recognizerAsked: "silence is noticed, the recognizer is asked",
+  understood: "the recognizer has answered",
   modelAsked: "the model is asked",
   firstSentence: "its first sentence is whole",
   firstFrame: "the voice has its first sound",
@@ -30,7 +30,7 @@ test("from the end of speech to the first sound of the answer", async () => {
   await using voice = await VoiceAgent.start({ wrap: (synthesizer) => timed(synthesizer, moments) });
   const user = await voice.speaker("user");
   voice.agent.model.script(() => reply([text(ANSWER)], { chunking: 8 }));
-  voice.understand(QUESTION, () => (moments.recogniserAsked ??= performance.now()));
+  voice.understand(QUESTION, () => (moments.recognizerAsked ??= performance.now()));
   const turns: Moments[] = [];
   for (let turn = 0; turn <= TURNS; turn++) {
     for (const name of Object.keys(PARTS)) delete moments[name as keyof Moments];

@@ -6,7 +6,7 @@ const LABEL = 150;
 const ROOM_FOR_VALUE = 110;
 const BAR = 20;
 const TITLE = 30;
-const COLOURS: Readonly<Record<ArmName, string>> = {
+const COLORS: Readonly<Record<ArmName, string>> = {
   parley: "#1f6f5c",
   "agents-js": "#b9722d",
   "agents-python": "#7a6aa8",
@@ -30,8 +30,8 @@ export function toBarChart(names: readonly FigureName[], figures: Figures): stri
       const middle = y + BAR / 2;
       parts.push(
         `<text x="${LABEL - 8}" y="${middle + 4}" text-anchor="end">${ARM_TITLES[arm]}</text>`,
-        `<rect x="${LABEL}" y="${y}" width="${round(x(p50) - LABEL)}" height="${BAR - 4}" fill="${COLOURS[arm]}"/>`,
-        `<line x1="${round(x(p50))}" y1="${middle - 2}" x2="${round(x(p95))}" y2="${middle - 2}" stroke="${COLOURS[arm]}"/>`,
+        `<rect x="${LABEL}" y="${y}" width="${round(x(p50) - LABEL)}" height="${BAR - 4}" fill="${COLORS[arm]}"/>`,
+        `<line x1="${round(x(p50))}" y1="${middle - 2}" x2="${round(x(p95))}" y2="${middle - 2}" stroke="${COLORS[arm]}"/>`,
         `<text x="${round(x(p95)) + 8}" y="${middle + 4}">${p50}${p95 === p50 ? "" : `; ${p95}`}</text>`,
       );
       y += BAR;
@@ -51,7 +51,7 @@ export function toTimeChart(names: readonly FigureName[], figures: Figures): str
     const [x, width, y] = [WIDTH / 2 + from * scale, Math.max(1, ms * scale), 12 + index * BAR];
     from += Math.max(0, ms);
     const title = `<text x="${WIDTH / 2 - 10}" y="${y + 12}" text-anchor="end">${escape(FIGURES[name].title)}: ${ms} ms</text>`;
-    return `${title}<rect x="${round(x)}" y="${y}" width="${round(width)}" height="${BAR - 4}" fill="${COLOURS.parley}"/>`;
+    return `${title}<rect x="${round(x)}" y="${y}" width="${round(width)}" height="${BAR - 4}" fill="${COLORS.parley}"/>`;
   });
   return toSvg(12 + lengths.length * BAR + 8, parts);
 }

@@ -24,7 +24,7 @@ const ASSISTANT_TYPES = ["text", "thinking", "redacted_thinking", "tool_use", "s
  * of the same role.
  */
 export function* validateMessages(body: Json, issued: IssuedContent, betas = ""): Generator<string> {
-  const all = mergeNeighbours(listOf(body["messages"]));
+  const all = mergeNeighbors(listOf(body["messages"]));
   yield* validateSystemMessages(body, all, betas);
   const messages = all.filter(({ role }) => role !== "system");
   if (messages.length === 0) yield "messages: at least one message is required";
@@ -45,7 +45,7 @@ export function* validateMessages(body: Json, issued: IssuedContent, betas = "")
   }
 }
 
-function mergeNeighbours(raw: readonly Json[]): Message[] {
+function mergeNeighbors(raw: readonly Json[]): Message[] {
   const merged: Message[] = [];
   for (const message of raw) {
     const role = String(message["role"]);

@@ -38,9 +38,9 @@ export function createRedact(more: readonly RegExp[] = []): Redact {
 }
 
 /** Redacts all strings in a value except issued fields. Drops prompt cache markers, which differ from call to call. */
-export function normalise(value: unknown, redact: Redact, issued = ISSUED): unknown {
+export function normalize(value: unknown, redact: Redact, issued = ISSUED): unknown {
   if (typeof value === "string") return redact(value);
-  if (Array.isArray(value)) return value.map((each) => normalise(each, redact, issued));
+  if (Array.isArray(value)) return value.map((each) => normalize(each, redact, issued));
   if (!isRecord(value)) return value;
   const kept = Object.entries(value).filter(([key, each]) => key !== "cache_control" && each !== undefined);
   // All arguments of a call are redacted, even one that has the name of an issued field.
@@ -48,13 +48,13 @@ export function normalise(value: unknown, redact: Redact, issued = ISSUED): unkn
   // A text document has its text in `data`, where other documents have base64.
   const isIssued = (key: string) => issued.has(key) && !(key === "data" && value["type"] === "text");
   return Object.fromEntries(
-    kept.map(([key, each]) => [key, isIssued(key) ? each : normalise(each, redact, below(key))]),
+    kept.map(([key, each]) => [key, isIssued(key) ? each : normalize(each, redact, below(key))]),
   );
 }
 
 /** Redacts all strings in a value, including those of issued fields. */
 export function redactAll(value: unknown, redact: Redact): unknown {
-  return normalise(value, redact, NONE);
+  return normalize(value, redact, NONE);
 }
 
 interface TimedEvent {
@@ -84,7 +84,7 @@ export function redactEvents(events: readonly TimedEvent[], redact: Redact): Tim
     const { index } = event;
     const whole = texts.get(index) ?? "";
     if (deltaText(event) === undefined || redact(whole) === whole)
-      return [{ ms, event: isDelta(event) ? event : (normalise(event, redact) as Record<string, unknown>) }];
+      return [{ ms, event: isDelta(event) ? event : (normalize(event, redact) as Record<string, unknown>) }];
     if (told.has(index)) return [];
     told.add(index);
     const delta = event["delta"] as Record<string, unknown>;

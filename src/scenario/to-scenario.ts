@@ -30,14 +30,14 @@ export function toScenario({ name, config, cassette, turns, calls, times, ownToo
   const ran = (where: "server" | "client") => calls.filter((call) => call.ranOn === where);
   const told = toldResults(turns);
   // A tool that the agent lacks needs a description, and keeps its recorded timeout.
-  const behaviours = (where: "server" | "client") =>
+  const behaviors = (where: "server" | "client") =>
     Object.entries(Object.groupBy(ran(where), ({ name: tool }) => tool)).map(([tool, list = []]) => {
       const announced = ({ timeoutMs }: StoredCall) =>
         ownTools.has(tool) ? {} : { description: `${tool}, as it was recorded.`, timeout_ms: timeoutMs };
-      return [tool, list.map((call) => ({ ...toBehaviour(call, told), ...announced(call) }))] as const;
+      return [tool, list.map((call) => ({ ...toBehavior(call, told), ...announced(call) }))] as const;
     });
-  const mocks = behaviours("server");
-  const device = behaviours("client");
+  const mocks = behaviors("server");
+  const device = behaviors("client");
   const scenario = {
     name,
     ...(config !== undefined && { config }),
@@ -135,7 +135,7 @@ function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> 
   return new Map(results.map((block) => [toolUseId(block) ?? "", contentText(block.content?.["content"])]));
 }
 
-function toBehaviour(call: StoredCall, told: ReadonlyMap<string, string>): object {
+function toBehavior(call: StoredCall, told: ReadonlyMap<string, string>): object {
   const { state, result, tookMs, errorCode, errorMessage, isDoubled } = call;
   if (state === "success") {
     const isLate = tookMs !== null && tookMs >= SHORTEST_WAIT_MS;

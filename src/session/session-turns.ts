@@ -60,7 +60,7 @@ export class SessionTurns {
   readonly #lateOutcomes: LateOutcomes;
   readonly #speakers: Speakers | undefined;
   #shown: ContextWindow;
-  readonly #summariser: Summarizer | undefined;
+  readonly #summarizer: Summarizer | undefined;
   readonly #model: ModelCalls;
   /** When the last turn ended, by `performance.now()`. */
   #lastEnd = performance.now();
@@ -73,7 +73,7 @@ export class SessionTurns {
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
     const { notesModel: model, logger, policy, agents, peers, voice, archive } = options;
-    this.#summariser = model && new Summarizer({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
+    this.#summarizer = model && new Summarizer({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
     this.#model = new ModelCalls(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });
@@ -160,7 +160,7 @@ export class SessionTurns {
   /** Replaces ended turns with this summary in the context window, for the running turn too. */
   forget(summary: string): void {
     this.#shown.forget(summary);
-    this.#summariser?.forget();
+    this.#summarizer?.forget();
   }
 
   /** Begins a turn about a pending outcome, if there is a pause. Call it when a participant has joined. */
@@ -173,7 +173,7 @@ export class SessionTurns {
    */
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
-    this.#summariser?.close();
+    this.#summarizer?.close();
     this.#passing.close();
     this.#model.drop();
     for (const { from, id, why } of this.#queue.shut()) this.#options.outbox.postError(why, from, id);
@@ -201,7 +201,7 @@ export class SessionTurns {
     let begin = asked;
     let failure: AppError | undefined;
     try {
-      this.#summariser?.postpone();
+      this.#summarizer?.postpone();
       const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
       // An abort ends this wait at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
@@ -236,7 +236,7 @@ export class SessionTurns {
     this.#running = undefined;
     this.#shown.add(turn);
     this.#lastEnd = performance.now();
-    this.#summariser?.consider(this.#shown);
+    this.#summarizer?.consider(this.#shown);
     this.#lastPosition = turn.position;
     return turn;
   }
@@ -251,8 +251,8 @@ export class SessionTurns {
       if (begin.turn.blocks.length > 0) return begin;
     }
     this.#shown.makeRoom({
-      notes: this.#summariser?.notes,
-      isWriting: this.#summariser?.isAble ?? false,
+      notes: this.#summarizer?.notes,
+      isWriting: this.#summarizer?.isAble ?? false,
       isCold: performance.now() - this.#lastEnd > CACHE_LASTS_MS,
     });
     if ("turn" in begin || begin.messageId === null) return begin;
@@ -276,7 +276,7 @@ export class SessionTurns {
     const { archive } = this.#options;
     return Promise.all([archive.windowBefore(position), archive.outcomesToldFrom(position)]).then(([window, told]) => {
       this.#shown = this.#showing(window);
-      this.#summariser?.forget();
+      this.#summarizer?.forget();
       return withOpening(input, told);
     });
   }

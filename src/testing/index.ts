@@ -1,14 +1,14 @@
 export {
   answer,
   type Announced,
-  type Behaviour,
-  type Behaviours,
+  type Behavior,
+  type Behaviors,
   late,
   leave,
   never,
   throws,
   twice,
-} from "./device/behaviour.ts";
+} from "./device/behavior.ts";
 export { cassette, type CassetteOptions } from "./cassette/cassette.ts";
 export { type AgentOptions } from "./load-agent.ts";
 export { type CallFields, matchers, type QuestionFields, type TurnMatchers } from "./matchers.ts";

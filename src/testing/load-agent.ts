@@ -10,7 +10,7 @@ import { type ServerTool, toServerTool } from "../tool/server-tool.ts";
 import type { ConfigFile, ConfigFileValues } from "../worker/config-file.ts";
 import { checkAgents } from "../worker/settings/check-agents.ts";
 import { checkConfig, readConfigFile } from "../worker/settings/read-config-file.ts";
-import { type Behaviour, type Behaviours, inTurn, toList, toValue } from "./device/behaviour.ts";
+import { type Behavior, type Behaviors, inTurn, toList, toValue } from "./device/behavior.ts";
 import type { AgentParts } from "./stage/stage.ts";
 
 export interface AgentOptions {
@@ -21,7 +21,7 @@ export interface AgentOptions {
   /** Replaces the files in the config's `toolsFolder`. */
   readonly tools?: Readonly<Record<string, Tool>>;
   /** Tools that must not run, and what they do instead. A tool that the agent lacks needs a `description`. */
-  readonly mocks?: Readonly<Record<string, Behaviours>>;
+  readonly mocks?: Readonly<Record<string, Behaviors>>;
 }
 
 /** @throws {AppError} `invalid_config` */
@@ -32,11 +32,11 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
     ? toTools(tools, values)
     : await loadTools(resolve(folder, values.toolsFolder), values.toolSettings);
   const all = new Map(own);
-  for (const [name, behaviours] of Object.entries(mocks)) {
-    const tool = own.get(name) ?? madeTool(name, behaviours);
+  for (const [name, behaviors] of Object.entries(mocks)) {
+    const tool = own.get(name) ?? madeTool(name, behaviors);
     if (!tool)
       throw new AppError("invalid_config", `mocks.${name}: the agent has no such tool; a description would make one`);
-    all.set(name, mockTool(tool, behaviours));
+    all.set(name, mockTool(tool, behaviors));
   }
   const agents = await loadAgents(resolve(folder, values.agentsFolder));
   const prefixes = Object.keys(values.mcpServers).map(toolPrefix);
@@ -60,27 +60,27 @@ function withDeadline(tool: ServerTool, ofDevice: () => number | undefined): Ser
 }
 
 /** Returns a stand-in for a tool that no file of the agent defines, such as one of an MCP server. */
-function madeTool(name: string, behaviours: Behaviours): ServerTool | undefined {
-  const { description, input = { type: "object" } } = toList(behaviours)[0] ?? {};
+function madeTool(name: string, behaviors: Behaviors): ServerTool | undefined {
+  const { description, input = { type: "object" } } = toList(behaviors)[0] ?? {};
   return description === undefined
     ? undefined
     : toServerTool(name, defineTool({ description, input, run: () => {} }), undefined);
 }
 
 /** Replaces a tool's `run`, and its timeout if the test sets one. Its schema and permission stay. */
-function mockTool(tool: ServerTool, behaviours: Behaviours): ServerTool {
-  const next = inTurn(behaviours);
-  const timeoutMs = toList(behaviours).find((each) => each.timeoutMs !== undefined)?.timeoutMs ?? tool.timeoutMs;
+function mockTool(tool: ServerTool, behaviors: Behaviors): ServerTool {
+  const next = inTurn(behaviors);
+  const timeoutMs = toList(behaviors).find((each) => each.timeoutMs !== undefined)?.timeoutMs ?? tool.timeoutMs;
   return { ...tool, timeoutMs, run: (input, { signal }) => behave(next(), input as JsonObject, signal) };
 }
 
-async function behave(behaviour: Behaviour, input: JsonObject, signal: AbortSignal): Promise<unknown> {
-  switch (behaviour.kind) {
+async function behave(behavior: Behavior, input: JsonObject, signal: AbortSignal): Promise<unknown> {
+  switch (behavior.kind) {
     case "answer":
-      if (behaviour.afterMs > 0) await sleep(behaviour.afterMs, undefined, { signal });
-      return toValue(behaviour.value, input);
+      if (behavior.afterMs > 0) await sleep(behavior.afterMs, undefined, { signal });
+      return toValue(behavior.value, input);
     case "throws":
-      throw new Error(behaviour.message);
+      throw new Error(behavior.message);
     case "never":
     case "leave":
       await sleep(600_000, undefined, { signal });

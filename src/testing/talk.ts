@@ -2,7 +2,7 @@ import { Parley } from "../client/parley.ts";
 import { fieldsOf, refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { Device } from "./device/device.ts";
-import type { Behaviours } from "./device/behaviour.ts";
+import type { Behaviors } from "./device/behavior.ts";
 import { faultyTransport } from "./device/faulty-transport.ts";
 import type { OpenModel } from "./model/test-model.ts";
 import { showTurn } from "./show-turn.ts";
@@ -134,7 +134,7 @@ export class Talk implements AsyncDisposable {
   }
 
   /** Adds tools to the participant's device. */
-  device(options: { readonly tools: Readonly<Record<string, Behaviours>> }): void {
+  device(options: { readonly tools: Readonly<Record<string, Behaviors>> }): void {
     refuseUnknownFields(options, ["tools"], "device's options");
     this.#device.announce(options.tools);
   }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import technician from "../../examples/field-technician/parley.config.ts";
-import { answer, throws } from "../../src/testing/device/behaviour.ts";
+import { answer, throws } from "../../src/testing/device/behavior.ts";
 import { scripted, type Script } from "../../src/testing/model/scripted.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
 import { forEachTest } from "../support/lifetimes.ts";

@@ -142,7 +142,7 @@ test.each([
   expect(await refusal(body)).toMatch(message);
 });
 
-test("neighbours of one role are one message", async () => {
+test("neighbors of one role are one message", async () => {
   server.script([reply([text("Hi")])]);
 
   expect(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRedact, normalise } from "../../src/scenario/redact.ts";
+import { createRedact, normalize } from "../../src/scenario/redact.ts";
 
 const TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJlLW9mLWFubg";
 const redact = createRedact();
@@ -29,7 +29,7 @@ test("the text of a document is redacted, and what the API has issued stays as i
   const picture = { type: "base64", media_type: "image/png", data: "DE89370400440532013000" };
   const thought = { type: "redacted_thinking", data: "DE89370400440532013000" };
 
-  expect(normalise([{ type: "document", source }, { type: "image", source: picture }, thought], redact)).toEqual([
+  expect(normalize([{ type: "document", source }, { type: "image", source: picture }, thought], redact)).toEqual([
     { type: "document", source: { ...source, data: "Write to <email>" } },
     { type: "image", source: picture },
     thought,

@@ -11,7 +11,7 @@ import { Speaker, speechOf } from "./speaker.ts";
 interface VoiceAgentOptions extends AgentOptions {
   readonly choice?: Partial<SpeechChoice>;
   readonly settings?: Partial<VoiceSettings>;
-  /** Listens in the place of the recogniser whose server is a mock. */
+  /** Listens in the place of the recognizer whose server is a mock. */
   readonly stt?: stt.STT;
   /** Puts something in front of espeak-ng, also of each voice that an agent names. */
   readonly wrap?: (synthesizer: Synthesizer, voiceName?: string) => Synthesizer;
@@ -42,25 +42,25 @@ export async function warmUp(...texts: readonly string[]): Promise<void> {
 
 /**
  * A `TestAgent` that listens and speaks. Voice activity is found in real sound and its own speech is real sound; what is
- * understood is what the test says is: the recogniser is the openai plugin with a mock of its server.
+ * understood is what the test says is: the recognizer is the openai plugin with a mock of its server.
  */
 export class VoiceAgent implements AsyncDisposable {
   readonly agent: TestAgent;
-  readonly #recogniser: LLMock;
+  readonly #recognizer: LLMock;
   readonly #cleanup: AsyncDisposableStack;
 
-  private constructor(agent: TestAgent, recogniser: LLMock, cleanup: AsyncDisposableStack) {
+  private constructor(agent: TestAgent, recognizer: LLMock, cleanup: AsyncDisposableStack) {
     this.agent = agent;
-    this.#recogniser = recogniser;
+    this.#recognizer = recognizer;
     this.#cleanup = cleanup;
   }
 
   static async start({ choice, settings, stt, wrap, ...options }: VoiceAgentOptions = {}): Promise<VoiceAgent> {
     initializeLogger({ pretty: false, level: "silent" });
     await using started = new AsyncDisposableStack();
-    const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
-    const url = await recogniser.start();
-    started.defer(() => recogniser.stop());
+    const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
+    const url = await recognizer.start();
+    started.defer(() => recognizer.stop());
     const loaded = await loadSpeech({ ...CHOICE, sttBaseUrl: `${url}/v1`, ...choice }, process.env);
     if (!loaded) throw new Error("The agent has neither ears nor a mouth");
     started.defer(() => loaded.close());
@@ -70,22 +70,22 @@ export class VoiceAgent implements AsyncDisposable {
       speech: { engines, settings: { ...voiceSchema.parse({}), ...settings } },
     });
     started.use(agent);
-    return new VoiceAgent(agent, recogniser, started.move());
+    return new VoiceAgent(agent, recognizer, started.move());
   }
 
-  /** What the recogniser makes of all it hears from now on. */
+  /** What the recognizer makes of all it hears from now on. */
   understand(text: string, onAsked: () => void = () => {}): void {
-    this.#recogniser.reset();
-    this.#recogniser.on({ endpoint: "transcription" }, () => {
+    this.#recognizer.reset();
+    this.#recognizer.on({ endpoint: "transcription" }, () => {
       onAsked();
       return { transcription: { text } };
     });
   }
 
-  /** The recogniser answers with an error from now on. */
+  /** The recognizer answers with an error from now on. */
   failToUnderstand(): void {
-    this.#recogniser.reset();
-    this.#recogniser.on({ endpoint: "transcription" }, { error: { message: "No", type: "server_error" }, status: 500 });
+    this.#recognizer.reset();
+    this.#recognizer.on({ endpoint: "transcription" }, { error: { message: "No", type: "server_error" }, status: 500 });
   }
 
   /** A client with a microphone that hears the agent, once it does. */

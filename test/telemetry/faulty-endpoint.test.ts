@@ -48,7 +48,7 @@ test.each(["hang", "refuse", "down"] as const)(
     await using talk = await WatchedTalk.start({ tools: { look } });
     const { agent, receiver } = talk;
     if (fault === "down") await receiver[Symbol.asyncDispose]();
-    else receiver.behaviour = fault;
+    else receiver.behavior = fault;
 
     const watched = await talkWith(agent);
     await agent.leave();

@@ -1,6 +1,6 @@
 import "../../src/testing/vitest.ts";
 import { beforeAll, expect, inject, test } from "vitest";
-import { answer, leave } from "../../src/testing/device/behaviour.ts";
+import { answer, leave } from "../../src/testing/device/behavior.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
 import type { RoomServers } from "../../src/testing/stage/room-servers.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";

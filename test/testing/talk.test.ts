@@ -1,7 +1,7 @@
 import "../../src/testing/vitest.ts";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { answer, late, leave, never, throws, twice } from "../../src/testing/device/behaviour.ts";
+import { answer, late, leave, never, throws, twice } from "../../src/testing/device/behavior.ts";
 import { scripted } from "../../src/testing/model/scripted.ts";
 import { reply, slow, text } from "../../src/model-server/step.ts";
 import { startTalk } from "../../src/testing/start-talk.ts";
@@ -59,9 +59,9 @@ test.each([
   ["answers too late", late(1_300), { state: "error", errorCode: "timeout" }],
   ["answers twice", twice({ city: "Paris" }), { state: "success", result: { city: "Paris" } }],
   ["fails", throws("No signal", { code: "no_signal" }), { state: "error", errorCode: "no_signal" }],
-])("a device that %s", async (_what, behaviour, fields) => {
+])("a device that %s", async (_what, behavior, fields) => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
-  talk.device({ tools: { get_location: behaviour } });
+  talk.device({ tools: { get_location: behavior } });
 
   expect(await talk.say("Where am I?")).toHaveCalled("get_location", {}, fields);
 });

@@ -6,7 +6,7 @@ import { toolResults } from "../support/model-view.ts";
 import { Participant } from "../support/participant.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-/** Real sound of some length, whatever the recogniser is told to understand. */
+/** Real sound of some length, whatever the recognizer is told to understand. */
 const SOUND = "What time is it?";
 const DONE = "So be it, my dear friend.";
 

@@ -10,7 +10,7 @@ const REQUEST = "Write it down, please.";
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
 const DONE = "So be it, my dear friend.";
 
-/** Real sound of some length, whatever the recogniser is told to understand. */
+/** Real sound of some length, whatever the recognizer is told to understand. */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));

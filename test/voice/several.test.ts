@@ -11,8 +11,8 @@ const COUGH = "Hm.";
 
 beforeAll(() => warmUp(QUESTION, COUGH));
 
-/** A recogniser of whole utterances that takes its time. The first has words, later ones have none. */
-class LateRecogniser extends stt.STT {
+/** A recognizer of whole utterances that takes its time. The first has words, later ones have none. */
+class LateRecognizer extends stt.STT {
   readonly label = "late";
   #asked = 0;
 
@@ -32,7 +32,7 @@ class LateRecogniser extends stt.STT {
   }
 }
 
-/** A streaming recogniser. It returns words for its first sound long after the sound's end, and none for any other. */
+/** A streaming recognizer. It returns words for its first sound long after the sound's end, and none for any other. */
 class LateStreams extends stt.STT {
   readonly label = "late streams";
   hasHeard = false;
@@ -106,7 +106,7 @@ test("whoever speaks over an answer interrupts it, not only the one who asked", 
 });
 
 test("words are those of whoever was heard saying them, however late they are understood", async () => {
-  await using voice = await VoiceAgent.start({ stt: new LateRecogniser() });
+  await using voice = await VoiceAgent.start({ stt: new LateRecognizer() });
   const eve = await voice.speaker("eve");
   const ann = await voice.speaker("ann");
   voice.agent.model.script(() => reply([text("Done.")]));
@@ -120,7 +120,7 @@ test("words are those of whoever was heard saying them, however late they are un
   expect(turns).toEqual([{ who: "eve" }]);
 });
 
-test("words that a streaming recogniser returns after another participant was heard are still the first one's", async () => {
+test("words that a streaming recognizer returns after another participant was heard are still the first one's", async () => {
   await using voice = await VoiceAgent.start({ stt: new LateStreams() });
   const eve = await voice.speaker("eve");
   const ann = await voice.speaker("ann");

@@ -7,7 +7,7 @@ import { announced } from "../support/client-tool.ts";
 const SPECULATES = { settings: { speculate: true, endOfTurnMs: 2_500 } };
 
 // A machine that is short of time may hear what is said in several pieces: then each may ask the model anew, and the
-// recogniser of these tests understands all of it in each.
+// recognizer of these tests understands all of it in each.
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
 

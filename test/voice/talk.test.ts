@@ -12,7 +12,7 @@ const CLOCK = { description: "The time.", input: z.object({}) };
 const clock = defineTool({ ...CLOCK, run: () => "ten past two" });
 const ANSWER = "The sun is out in the north. It rains in the south.";
 
-/** A machine that is short of time may hear it in pieces, and this recogniser understands all of it in each of them. */
+/** A machine that is short of time may hear it in pieces, and this recognizer understands all of it in each of them. */
 const heard = (text: string): unknown => expect.toSatisfy((words: string) => words.replaceAll(text, "").trim() === "");
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
@@ -112,7 +112,7 @@ test("of two participants the one that speaks is listened to, whoever came first
   const talker = await voice.speaker("talker");
   voice.agent.model.script(() => reply([text("Hello.")]));
   voice.understand("Good morning to you.");
-  // Its first words tell that it speaks; the recogniser hears it from then on.
+  // Its first words tell that it speaks; the recognizer hears it from then on.
   await talker.say("Good morning to you my dear agent how are you doing today in this fine weather?");
   await talker.client.next("assistant_sentence", (sentence) => sentence.text === "Hello.");
   const [turn] = await voice.agent.sql`select participant_identity from turns`;
@@ -141,7 +141,7 @@ test("an answer that cannot be spoken is shown, and the next one is tried again"
   await user.untilSound();
 });
 
-test("speech that the recogniser fails on is said not to have been heard, and the talk goes on", async () => {
+test("speech that the recognizer fails on is said not to have been heard, and the talk goes on", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.failToUnderstand();

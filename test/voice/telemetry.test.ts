@@ -31,7 +31,7 @@ test("what is spoken is part of its turn's trace, LiveKit's spans join it, and n
   const [hearing, ...others] = receiver.named("parley.hearing");
   expect([hearing?.parentSpanId, others]).toEqual([turns[1]?.spanId, []]);
   const spoken = Number(hearing?.attributes["parley.hearing.spoken"]);
-  // From the last sound to the turn: the silence that ends an utterance, and the recogniser's time.
+  // From the last sound to the turn: the silence that ends an utterance, and the recognizer's time.
   const silence = ((hearing?.end ?? 0) - (hearing?.start ?? 0)) / 1e9 - spoken;
   expect(spoken).toBeGreaterThan(1);
   expect(silence).toBeGreaterThan(0.2);

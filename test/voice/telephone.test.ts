@@ -4,7 +4,7 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { toolResults } from "../support/model-view.ts";
 
-/** Real sound of some length, whatever the recogniser is told to understand. */
+/** Real sound of some length, whatever the recognizer is told to understand. */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));

@@ -19,14 +19,14 @@ const LONG = "One two three four five six seven eight nine ten eleven twelve. Th
 /** A worker, and someone in a room with it who speaks and listens. */
 async function talk() {
   await using started = new AsyncDisposableStack();
-  const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
-  recogniser.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
+  const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
+  recognizer.on({ endpoint: "transcription" }, { transcription: { text: QUESTION } });
   const [livekit, database, model] = await Promise.all([startOwnLivekit(), tempDatabase(), startModelServer()]);
   started.defer(() => livekit.close());
   started.defer(() => database.drop());
   started.defer(() => model.close());
-  await recogniser.start();
-  started.defer(() => recogniser.stop());
+  await recognizer.start();
+  started.defer(() => recognizer.stop());
   const folder = await mkdtemp(join(tmpdir(), "parley-voice-"));
   started.defer(() => rm(folder, { recursive: true }));
   const settings = await settingsFor({ livekit, databaseUrl: database.url, modelUrl: model.url, folder });
@@ -34,7 +34,7 @@ async function talk() {
     ...settings,
     TTS: "espeak",
     STT: "openai",
-    STT_BASE_URL: `${recogniser.url}/v1`,
+    STT_BASE_URL: `${recognizer.url}/v1`,
     STT_MODEL: "whisper-1",
   });
   const stop = async () => {

@@ -67,7 +67,7 @@ test("at 320 pixels nothing needs to be scrolled sideways", async () => {
   await world.picture(page, "page-narrow");
 });
 
-test("a worker without a recogniser offers no microphone, says why, and never says that it listens", async () => {
+test("a worker without a recognizer offers no microphone, says why, and never says that it listens", async () => {
   const page = await world.join();
 
   await page.getByRole("tabpanel").getByText("This agent cannot hear").waitFor();

@@ -76,7 +76,7 @@ test("a picture that a person attaches goes to the model with the message, and o
   await page.locator(".message.user").getByText("dot.png").waitFor();
 });
 
-/** Makes a picture in the page, as photos are: large, and of many colours. Gives it to the page by an event. */
+/** Makes a picture in the page, as photos are: large, and of many colors. Gives it to the page by an event. */
 const givePicture = (event: "paste" | "drop") => `(async () => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 3000, height: 2000 });
   const context = canvas.getContext("2d");

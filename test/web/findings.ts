@@ -1,18 +1,18 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-const COLOURS = [
+const COLORS = [
   { colorScheme: "dark", forcedColors: "none" },
   { colorScheme: "light", forcedColors: "active" },
 ] as const;
 
-/** What axe finds wrong with the page as it is now, in light, dark and forced colours, each with its element. */
+/** What axe finds wrong with the page as it is now, in light, dark and forced colors, each with its element. */
 export async function findingsOf(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const findings = [...(await run(page))];
-  for (const colours of COLOURS) {
-    await page.emulateMedia(colours);
-    // Nothing else depends on colours.
+  for (const colors of COLORS) {
+    await page.emulateMedia(colors);
+    // Nothing else depends on colors.
     findings.push(...(await run(page, "color-contrast")));
   }
   await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
@@ -20,7 +20,7 @@ export async function findingsOf(page: Page): Promise<readonly string[]> {
 }
 
 async function run(page: Page, rule?: string): Promise<readonly string[]> {
-  // What fades in has its colours afterwards.
+  // What fades in has its colors afterwards.
   await page.evaluate(
     "Promise.all(document.getAnimations().map((each) => each.finish?.call && each.effect.getComputedTiming().iterations !== Infinity ? each.finish() : undefined))",
   );

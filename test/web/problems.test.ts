@@ -5,7 +5,7 @@ import { jobProcesses } from "../worker/support/run-main.ts";
 import { findingsOf } from "./findings.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
-/** So that the page has a microphone. Nothing is said here, so that the recogniser is never asked. */
+/** So that the page has a microphone. Nothing is said here, so that the recognizer is never asked. */
 const EARS = { STT: "openai", STT_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_API_KEY: "test" };
 const world = forFile(() => PageWorld.start({ env: EARS }));
 

@@ -17,17 +17,17 @@ const SILENCE_SECONDS = 4;
 const QUESTION = "What is twenty-one times two?";
 const ANSWER = "Twenty-one times two is forty-two, and your notice is on the screen.";
 
-/** What the recogniser makes of the sound: always the same one, for a browser's microphone plays one file. */
+/** What the recognizer makes of the sound: always the same one, for a browser's microphone plays one file. */
 let heard = QUESTION;
-const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
+const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
 
 /** A browser that asks the question aloud, and a worker that listens and speaks. */
 const world = forFile(async () => {
   await using starting = new AsyncDisposableStack();
   const { path } = starting.use(await tempFolder());
-  recogniser.on({ endpoint: "transcription" }, () => ({ transcription: { text: heard } }));
-  const url = await recogniser.start();
-  starting.defer(() => recogniser.stop());
+  recognizer.on({ endpoint: "transcription" }, () => ({ transcription: { text: heard } }));
+  const url = await recognizer.start();
+  starting.defer(() => recognizer.stop());
   const speech = await speechOf(QUESTION);
   const spoken = join(path, "question.wav");
   const samples = new Int16Array(SILENCE_SECONDS * SPEECH_RATE + speech.length);

@@ -39,7 +39,7 @@ test.each(["stalls", "grows", "throws"])(
     parts.model.script(answer);
     const { pid } = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/harm/parley.config.ts" } });
     const users = await Promise.all(
-      ["harming", "neighbour", "other"].map((name) => parts.join(`room-${createId()}`, name)),
+      ["harming", "neighbor", "other"].map((name) => parts.join(`room-${createId()}`, name)),
     );
     for (const user of users) await user.until(() => configurations(user) === 1, "the worker", 20_000);
     await Promise.all(users.map((user) => user.configure({})));

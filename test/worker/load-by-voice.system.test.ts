@@ -20,13 +20,13 @@ async function load(settings: NodeJS.ProcessEnv, ...flags: readonly string[]) {
 }
 
 test("with --voice some talks are spoken, and the report has the time from the end of speech to the agent's sound", async () => {
-  const recogniser = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
-  recogniser.on({ endpoint: "transcription" }, { transcription: { text: "What is 3 plus 4?" } });
-  const STT_BASE_URL = `${await recogniser.start()}/v1`;
+  const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
+  recognizer.on({ endpoint: "transcription" }, { transcription: { text: "What is 3 plus 4?" } });
+  const STT_BASE_URL = `${await recognizer.start()}/v1`;
 
   const settings = { STT: "openai", STT_BASE_URL };
   const { report, code } = await load(settings, "--rooms", "2", "--turns", "2", "--voice", "1");
-  await recogniser.stop();
+  await recognizer.stop();
 
   const spoken = { firstSpeechToSound: { count: 1 }, speechToSound: { count: 1 } };
   expect(report).toMatchObject({ join: { count: 2 }, answer: { count: 2 }, ...spoken, errors: {} });

@@ -11,7 +11,7 @@ for the scripted model of npm start; another model gets --say.
   --ramp <s>        the rooms are joined over this time (default: 0, all at once)
   --pause <s>       between two questions of a talk (default: 0)
   --tools <kinds>   client, server or both, with a comma: every second question needs one (default: none)
-  --voice <n>       so many of the talks are spoken, not typed, 0 to 100; needs espeak-ng here, a recogniser and a voice
+  --voice <n>       so many of the talks are spoken, not typed, 0 to 100; needs espeak-ng here, a recognizer and a voice
                     there (default: 0)
   --say <text>      ask this instead
   --url <url>       Parley's HTTP server, which may name a LiveKit on another machine (default: http://127.0.0.1:$HTTP_PORT,

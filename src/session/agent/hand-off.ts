@@ -16,7 +16,7 @@ export function handOff({ handoffs }: Pick<AgentSettings, "handoffs">, ports: Ha
   const names = Object.keys(handoffs);
   if (names.length === 0) return undefined;
   const when = names.map((name) => `${name}: ${handoffs[name]?.when}`).join("\n");
-  const isSummarised = Object.values(handoffs).some(({ history }) => history === "summary");
+  const isSummarized = Object.values(handoffs).some(({ history }) => history === "summary");
   const tool = defineTool({
     description:
       "Hands this talk over to another agent, which goes on with it at once, in the same answer. Say nothing after it. " +
@@ -28,7 +28,7 @@ export function handOff({ handoffs }: Pick<AgentSettings, "handoffs">, ports: Ha
         .min(1)
         .max(4_000)
         .describe(
-          isSummarised
+          isSummarized
             ? "What the other agent must know: who the participant is, what was said, promised and asked for"
             : "In one or two sentences, what the participant wants",
         ),

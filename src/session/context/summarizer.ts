@@ -15,7 +15,7 @@ export interface SummaryModel {
   readonly ask: (prompt: string, participant: string, signal: AbortSignal) => AsyncIterable<ModelEvent>;
 }
 
-interface SummariserOptions {
+interface SummarizerOptions {
   readonly model: SummaryModel;
   readonly budgetTokens: number;
   /** Holds the turns that have left the context window. */
@@ -75,7 +75,7 @@ export function createSummaryModel(model: Model, name: string): SummaryModel {
  * leave. No turn waits or fails because of it: without a summary, turns leave all the same.
  */
 export class Summarizer {
-  readonly #options: SummariserOptions;
+  readonly #options: SummarizerOptions;
   readonly #closing = new AbortController();
   #notes: Notes | undefined;
   #writing: AbortController | undefined;
@@ -83,7 +83,7 @@ export class Summarizer {
   #failures = 0;
   #restsUntil = 0;
 
-  constructor(options: SummariserOptions) {
+  constructor(options: SummarizerOptions) {
     this.#options = options;
   }
 

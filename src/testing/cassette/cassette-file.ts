@@ -9,7 +9,7 @@ const MAX_MS = 3_600_000;
 
 const callSchema = z.strictObject({
   path: z.string(),
-  /** The agent's request after `normalise`. Fields that are missing here are not compared. */
+  /** The agent's request after `normalize`. Fields that are missing here are not compared. */
   request: fields,
   status: z.number().int().min(200).max(599),
   /** A stream's events, each with the milliseconds since the request. */

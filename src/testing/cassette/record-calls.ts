@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import type { OpenModel } from "../model/test-model.ts";
 import { type RecordedCall, writeCassette } from "./cassette-file.ts";
 import { type AgentRequest, serve } from "./loopback-server.ts";
-import { normalise, type Redact, redactEvents } from "../../scenario/redact.ts";
+import { normalize, type Redact, redactEvents } from "../../scenario/redact.ts";
 
 interface RecordOptions {
   readonly file: string;
@@ -23,7 +23,7 @@ export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: Re
   const calls: RecordedCall[] = [];
   const handle = async ({ path, query, headers, text }: AgentRequest, response: ServerResponse) => {
     const startedAt = performance.now();
-    const request = normalise(JSON.parse(text), redact) as Record<string, unknown>;
+    const request = normalize(JSON.parse(text), redact) as Record<string, unknown>;
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const answer = await fetch(upstream.replace(/\/$/u, "") + path + query, {
@@ -38,7 +38,7 @@ export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: Re
     response.writeHead(status, { "content-type": type, ...(retryAfter !== null && { "retry-after": retryAfter }) });
     if (!type.startsWith("text/event-stream") || !answer.body) {
       const body = await answer.text();
-      calls.push({ path, request, status, body: normalise(parseBody(body), redact) });
+      calls.push({ path, request, status, body: normalize(parseBody(body), redact) });
       return void response.end(body);
     }
     const call = { path, request, status, events: [], isCut: true } satisfies RecordedCall;

@@ -8,7 +8,7 @@ import { toSse } from "../../model-server/write-events.ts";
 import { readCassette, type RecordedCall } from "./cassette-file.ts";
 import { firstDifference } from "./first-difference.ts";
 import { type AgentRequest, serve } from "./loopback-server.ts";
-import { normalise, type Redact } from "../../scenario/redact.ts";
+import { normalize, type Redact } from "../../scenario/redact.ts";
 
 interface ReplayOptions {
   readonly file: string;
@@ -37,7 +37,7 @@ export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Pro
     const call = waiting[path]?.shift();
     if (!call) return refuse(response, `${name} has ${calls.length} calls, and the agent made one more (${path})`);
     played += 1;
-    const difference = differenceOf(call, normalise(JSON.parse(text), redact));
+    const difference = differenceOf(call, normalize(JSON.parse(text), redact));
     if (difference !== undefined)
       return refuse(response, `call ${calls.indexOf(call) + 1} is not the one of ${name}: ${difference}`);
     if (!call.events) {

@@ -3,7 +3,7 @@ import type { Parley } from "../../client/parley.ts";
 import { ToolError, type ClientTool, type ToolContext } from "../../client/tools/client-tool.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
-import { type Behaviour, type Behaviours, inTurn, toList, toValue } from "./behaviour.ts";
+import { type Behavior, type Behaviors, inTurn, toList, toValue } from "./behavior.ts";
 import type { Fate } from "./faulty-transport.ts";
 
 interface DevicePorts {
@@ -29,21 +29,21 @@ export class Device {
   readonly fateOf = (callId: string): Fate | undefined => this.#fates.get(callId);
 
   /** Announces additional tools. A tool replaces an earlier one of the same name. */
-  announce(tools: Readonly<Record<string, Behaviours>>): void {
-    for (const [name, behaviours] of Object.entries(tools)) {
+  announce(tools: Readonly<Record<string, Behaviors>>): void {
+    for (const [name, behaviors] of Object.entries(tools)) {
       this.#withdraw.get(name)?.();
-      this.#withdraw.set(name, this.#ports.parley().registerTool(this.#toTool(name, behaviours)));
+      this.#withdraw.set(name, this.#ports.parley().registerTool(this.#toTool(name, behaviors)));
     }
   }
 
-  #toTool(name: string, behaviours: Behaviours): ClientTool {
+  #toTool(name: string, behaviors: Behaviors): ClientTool {
     const own = this.#ports.ownTools.get(name);
-    const ofTest = Object.assign({}, ...toList(behaviours).toReversed()) as Behaviour;
+    const ofTest = Object.assign({}, ...toList(behaviors).toReversed()) as Behavior;
     if (ofTest.timeoutMs === undefined) this.#ports.deadlines.delete(name);
     else this.#ports.deadlines.set(name, ofTest.timeoutMs);
     const timeoutMs = ofTest.timeoutMs ?? own?.timeoutMs;
     const execution = ofTest.execution ?? (own?.execution === "either" ? "either" : undefined);
-    const next = inTurn(behaviours);
+    const next = inTurn(behaviors);
     return {
       name,
       description: ofTest.description ?? own?.description ?? `${name} on the participant's device.`,
@@ -54,27 +54,27 @@ export class Device {
     };
   }
 
-  #run(behaviour: Behaviour, input: JsonObject, context: ToolContext): unknown {
-    switch (behaviour.kind) {
+  #run(behavior: Behavior, input: JsonObject, context: ToolContext): unknown {
+    switch (behavior.kind) {
       case "answer": {
-        const { afterMs, times } = behaviour;
+        const { afterMs, times } = behavior;
         this.#fates.set(context.callId, { kind: "sent", afterMs, times });
-        return toValue(behaviour.value, input);
+        return toValue(behavior.value, input);
       }
       case "never":
         this.#fates.set(context.callId, { kind: "lost" });
         return undefined;
       case "leave":
-        return this.#leave(behaviour, input, context.signal);
+        return this.#leave(behavior, input, context.signal);
       case "throws": {
-        const { code, message, result } = behaviour;
+        const { code, message, result } = behavior;
         throw new ToolError(code, message, result && { result });
       }
     }
   }
 
   async #leave(
-    { backAfterMs, value }: Extract<Behaviour, { kind: "leave" }>,
+    { backAfterMs, value }: Extract<Behavior, { kind: "leave" }>,
     input: JsonObject,
     signal: AbortSignal,
   ): Promise<unknown> {

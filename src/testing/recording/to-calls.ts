@@ -2,7 +2,7 @@ import { buildHistory } from "../../conversation/history.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { toMessages } from "../../llm/to-messages.ts";
 import { modelCalls } from "../../scenario/playable.ts";
-import { normalise, type Redact, redactEvents } from "../../scenario/redact.ts";
+import { normalize, type Redact, redactEvents } from "../../scenario/redact.ts";
 import type { RecordedCall } from "../cassette/cassette-file.ts";
 import type { Json } from "../../model-server/step.ts";
 
@@ -21,7 +21,7 @@ interface RecordedTurn {
 export function toCalls({ turn, before, times }: RecordedTurn, redact: Redact): RecordedCall[] {
   return modelCalls(turn, times).map(({ blocks, start, writtenMs }, index) => {
     const sofar: TurnRecord = { ...turn, state: "running", blocks: turn.blocks.slice(0, start) };
-    const request = { messages: normalise(toMessages(buildHistory([...before, sofar])), redact) };
+    const request = { messages: normalize(toMessages(buildHistory([...before, sofar])), redact) };
     const [message] = toMessages([{ role: "assistant", blocks }]);
     const content = (message?.content ?? []) as unknown as readonly Json[];
     const events = toStream(`msg_${turn.position}_${index}`, content, writtenMs);

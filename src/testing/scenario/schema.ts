@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { answer, type Behaviour, late, leave, never, throws, twice } from "../device/behaviour.ts";
+import { answer, type Behavior, late, leave, never, throws, twice } from "../device/behavior.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
 const ms = z.number().int().nonnegative();
@@ -15,7 +15,7 @@ const pattern = z.string().transform((text, context) => {
   }
 });
 
-const behaviour = z
+const behavior = z
   .strictObject({
     answer: z.json().optional(),
     late: ms.optional(),
@@ -27,7 +27,7 @@ const behaviour = z
     input: map.exactOptional(),
     timeout_ms: z.number().int().positive().exactOptional(),
   })
-  .transform((form, context): Behaviour => {
+  .transform((form, context): Behavior => {
     const { answer: value, description, input, timeout_ms: timeoutMs } = form;
     const announced = {
       ...(description !== undefined && { description }),
@@ -61,7 +61,7 @@ const wordFor = <Schema extends z.ZodType>(field: string, schema: Schema) =>
   z.preprocess((value) => (typeof value === "string" ? { [field]: value } : value), schema);
 
 /** Behaviors by tool name. A list has one for each call. */
-const tools = z.record(z.string(), listOf(behaviour));
+const tools = z.record(z.string(), listOf(behavior));
 
 const ANY_TOOL = "*";
 const permissionAnswer = z

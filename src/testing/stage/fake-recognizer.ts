@@ -1,6 +1,6 @@
 import { stt } from "@livekit/agents";
 
-interface ToldRecogniserOptions {
+interface ToldRecognizerOptions {
   /** The language to report (BCP 47). */
   readonly language: string;
   /** Whether the participant is still speaking. */
@@ -13,10 +13,10 @@ interface ToldRecogniserOptions {
  */
 export class FakeRecognizer extends stt.STT {
   readonly label = "parley.testing";
-  readonly #options: ToldRecogniserOptions;
+  readonly #options: ToldRecognizerOptions;
   #words = "";
 
-  constructor(options: ToldRecogniserOptions) {
+  constructor(options: ToldRecognizerOptions) {
     super({ streaming: false, interimResults: false });
     this.#options = options;
   }
@@ -36,6 +36,6 @@ export class FakeRecognizer extends stt.STT {
   }
 
   override stream(): never {
-    throw new TypeError("It recognises whole utterances: its capabilities say so");
+    throw new TypeError("It recognizes whole utterances: its capabilities say so");
   }
 }

@@ -24,7 +24,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   /** The speech recognition and synthesis of the agent's session. */
   readonly speech: Speech;
   readonly #espeak: Synthesizer;
-  readonly #recogniser: FakeRecognizer;
+  readonly #recognizer: FakeRecognizer;
   readonly #language: string;
   #speaker: Speaker | undefined;
   /** How much of the agent's sound was received in rooms that the participant has left, in milliseconds. */
@@ -33,9 +33,9 @@ export class Sound implements StageVoice, AsyncDisposable {
   private constructor(espeak: Synthesizer, language: string) {
     this.#espeak = espeak;
     this.#language = language;
-    this.#recogniser = new FakeRecognizer({ language, isTalking: () => this.#speaker?.isTalking ?? false });
+    this.#recognizer = new FakeRecognizer({ language, isTalking: () => this.#speaker?.isTalking ?? false });
     this.speech = {
-      stt: this.#recogniser,
+      stt: this.#recognizer,
       synthesizer: espeak,
       // Named voices belong to providers, which tests do not use.
       voiceNamed: async () => espeak,
@@ -80,7 +80,7 @@ export class Sound implements StageVoice, AsyncDisposable {
     const speaker = this.#speaker;
     if (!speaker) throw new Error(`The participant, who says ${JSON.stringify(text)}, is not in the room`);
     const speech = await synthesize(this.#espeak, text, this.#language);
-    this.#recogniser.expect(text);
+    this.#recognizer.expect(text);
     await speaker.play(speech);
   }
 

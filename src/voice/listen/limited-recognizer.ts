@@ -38,7 +38,7 @@ export class LimitedRecognizer extends stt.STT {
 
   protected override async _recognize(...[frames, signal]: Parameters<stt.STT["recognize"]>): Promise<stt.SpeechEvent> {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(new Error("The recogniser took too long")), LIMIT_MS);
+    const timer = setTimeout(() => limit.abort(new Error("The recognizer took too long")), LIMIT_MS);
     const either = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
     let answer: Parameters<RecognitionListener["handleResponse"]>[0] = "nothing";
     this.#listener.handleRequest();

@@ -86,13 +86,13 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
   const [ears, mouth] = [providerOf(choice.stt), providerOf(choice.tts)];
   const settings = { language: choice.sttLanguage, voice: choice.ttsVoice, env };
   const speaking = { ...settings, key: keyOf(mouth, choice), model: choice.ttsModel, baseUrl: choice.ttsBaseUrl };
-  const [recogniser, synthesizer] = await Promise.all([
+  const [recognizer, synthesizer] = await Promise.all([
     ears.listen?.({ ...settings, key: keyOf(ears, choice), model: choice.sttModel, baseUrl: choice.sttBaseUrl }),
     mouth.speak?.(speaking),
   ]);
-  if (!recogniser && !synthesizer) return undefined;
+  if (!recognizer && !synthesizer) return undefined;
   // Without a listener, an `error` event would end the process. AgentSession reports the error.
-  recogniser?.on("error", () => {});
+  recognizer?.on("error", () => {});
   const named = new Map<string, Promise<Synthesizer | undefined>>();
   const voiceNamed = (voice: string) => {
     const made = named.get(voice) ?? mouth.speak?.({ ...speaking, voice }) ?? Promise.resolve(undefined);
@@ -101,9 +101,9 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
   };
   const close = async () => {
     const others = [...named.values()].map((made) => made.then((voice) => voice?.close()));
-    await Promise.all([recogniser?.close(), synthesizer?.close(), ...others]);
+    await Promise.all([recognizer?.close(), synthesizer?.close(), ...others]);
   };
-  return { stt: recogniser, synthesizer, voiceNamed, close };
+  return { stt: recognizer, synthesizer, voiceNamed, close };
 }
 
 /**

@@ -107,9 +107,9 @@ test("an array of an enum is a field with several choices, as MCP has it, with t
   ]);
 });
 
-const [colour, age, ratio, agreed, code, extras, none] = readForm({
+const [color, age, ratio, agreed, code, extras, none] = readForm({
   properties: {
-    colour: {
+    color: {
       type: "string",
       oneOf: [
         { const: "r", title: "Red" },
@@ -126,10 +126,10 @@ const [colour, age, ratio, agreed, code, extras, none] = readForm({
 });
 
 test.each([
-  [colour, "red", { value: "r" }],
-  [colour, "g", { value: "g" }],
-  [colour, "2", { value: "g" }],
-  [colour, "3", { problem: "expected one of Red, Green" }],
+  [color, "red", { value: "r" }],
+  [color, "g", { value: "g" }],
+  [color, "2", { value: "g" }],
+  [color, "3", { problem: "expected one of Red, Green" }],
   [age, " 21 ", { value: 21 }],
   [age, "17", { problem: "expected a number from 18" }],
   [age, "1.5", { problem: "expected a whole number" }],

@@ -89,14 +89,14 @@ test("what the summaries cost is counted", async () => {
   await talk(user, 4);
   await agent.leave();
 
-  const summarised = agent.model.requests.filter(({ body }) => tokensOf(afterCompaction(body)) > TRIGGER);
-  expect(summarised.length).toBeGreaterThan(0);
+  const summarized = agent.model.requests.filter(({ body }) => tokensOf(afterCompaction(body)) > TRIGGER);
+  expect(summarized.length).toBeGreaterThan(0);
   const promptOf = ({ usage = {} }: RecordedRequest) =>
     ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].reduce(
       (sum, key) => sum + Number(usage[key]),
       0,
     );
-  const prompts = [...agent.model.requests, ...summarised].reduce((sum, request) => sum + promptOf(request), 0);
+  const prompts = [...agent.model.requests, ...summarized].reduce((sum, request) => sum + promptOf(request), 0);
   const [row] = await agent.sql`
     select sum(input_tokens + cache_read_tokens + cache_write_tokens)::int as prompts from spending where scope = 'session'
   `;

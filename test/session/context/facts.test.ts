@@ -64,10 +64,10 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
   const logger = pino({ level: "silent" });
   const { budgetTokens } = LIMITS;
   const archive = { turnsBetween: async () => [] };
-  const summariser = new Summarizer({ model: { name: "scripted", ask }, archive, budgetTokens, logger });
+  const summarizer = new Summarizer({ model: { name: "scripted", ask }, archive, budgetTokens, logger });
   for (let position = 1; ; position++) {
-    const { notes } = summariser;
-    shown.makeRoom({ notes, isWriting: summariser.isAble });
+    const { notes } = summarizer;
+    shown.makeRoom({ notes, isWriting: summarizer.isAble });
     const past = talkTurn(position);
     const running = { ...past, state: "running" as const };
     const others = () => ({ key: "", bytes: 0 });
@@ -75,7 +75,7 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
     if (summaries.length >= SUMMARIES) return history[0]?.blocks[0]?.textContent ?? "";
     shown.measure(Math.ceil(JSON.stringify(history).length / BYTES_A_TOKEN));
     shown.add(past);
-    summariser.consider(shown);
+    summarizer.consider(shown);
     await new Promise(setImmediate);
   }
 }

@@ -46,7 +46,7 @@ function* says(text: string, stopReason = "end_turn"): Generator<ModelEvent> {
   yield { type: "message_stop", stopReason, stopDetails: null, usage };
 }
 
-function summariser(ask: (prompt: string, signal: AbortSignal) => Iterable<ModelEvent> | AsyncIterable<ModelEvent>) {
+function summarizer(ask: (prompt: string, signal: AbortSignal) => Iterable<ModelEvent> | AsyncIterable<ModelEvent>) {
   const prompts: string[] = [];
   const model: SummaryModel = {
     name: "small",
@@ -56,11 +56,11 @@ function summariser(ask: (prompt: string, signal: AbortSignal) => Iterable<Model
     },
   };
   const archive = { turnsBetween: async (after: number, before: number) => turnsOf(after + 1, before - 1) };
-  return { prompts, summariser: new Summarizer({ model, archive, budgetTokens: BUDGET, logger }) };
+  return { prompts, summarizer: new Summarizer({ model, archive, budgetTokens: BUDGET, logger }) };
 }
 
 test("notes are written on older turns once there are enough of them, and leave the newest alone", async () => {
-  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
   writer.consider(talk(2));
   expect(prompts).toEqual([]);
 
@@ -74,7 +74,7 @@ test("notes are written on older turns once there are enough of them, and leave 
 });
 
 test("the next notes go on from those before, and read only what is new", async () => {
-  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
   writer.consider(talk(10));
   await vi.waitFor(() => expect(writer.notes).toBeDefined());
   const { textTo = 0 } = writer.notes ?? {};
@@ -87,7 +87,7 @@ test("the next notes go on from those before, and read only what is new", async 
 });
 
 test("notes are begun in a pause, not where the next turn begins at once, but without a pause for long all the same", async () => {
-  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
   const pause = async () => new Promise((resolve) => setTimeout(resolve, 100));
   writer.consider(talk(3));
   expect(prompts).toEqual([]);
@@ -107,7 +107,7 @@ test("notes are begun in a pause, not where the next turn begins at once, but wi
 const leftOut = { id: "s", from: 1, to: 5, toTurn: "t5", promises: [], people: [], model: null, usage: null };
 
 test("turns that were left out without notes are read from the record, and noted at once", async () => {
-  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
 
   writer.consider(talk(11, { ...leftOut, text: null, textFrom: 0, textTo: 0 }));
 
@@ -117,7 +117,7 @@ test("turns that were left out without notes are read from the record, and noted
 });
 
 test("what was left out after the last notes is added to them, and they begin where they began", async () => {
-  const { summariser: writer, prompts } = summariser(() => says("<notes>They asked.</notes>"));
+  const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
 
   writer.consider(talk(11, { ...leftOut, text: "They met.", textFrom: 2, textTo: 4 }));
 
@@ -148,7 +148,7 @@ for (const [what, ask] of [
   ["does not come to an end", () => says(`<notes>${"x".repeat(20_000)}</notes>`)],
 ] as const) {
   test(`a model that ${what} leaves no notes, and after the third time it is not asked for a while`, async () => {
-    const { summariser: writer, prompts } = summariser(ask);
+    const { summarizer: writer, prompts } = summarizer(ask);
     for (let attempt = 1; attempt <= 5; attempt++) {
       writer.consider(talk(10));
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -166,7 +166,7 @@ test("a model that hangs is given up, and nobody waits for it", async () => {
     timeouts.push(controller);
     return controller.signal;
   });
-  const { summariser: writer, prompts } = summariser(async function* (_prompt, signal) {
+  const { summarizer: writer, prompts } = summarizer(async function* (_prompt, signal) {
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
     yield asksForTool;
   });
@@ -186,7 +186,7 @@ test("a model that hangs is given up, and nobody waits for it", async () => {
 
 test("what was written of turns that were replaced is forgotten, also while it is being written", async () => {
   const gate = Promise.withResolvers<void>();
-  const { summariser: writer } = summariser(async function* () {
+  const { summarizer: writer } = summarizer(async function* () {
     await gate.promise;
     yield* says("<notes>They asked.</notes>");
   });

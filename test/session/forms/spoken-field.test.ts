@@ -9,7 +9,7 @@ function fieldOf(schema: object, isRequired = true) {
 }
 
 const NUMBER = { type: "number", minimum: -5, maximum: 2_000 };
-const COLOUR = { type: "string", enum: ["red", "dark red", "green"] };
+const COLOR = { type: "string", enum: ["red", "dark red", "green"] };
 const EXTRAS = { type: "array", items: { enum: ["ham", "egg", "goat cheese"] } };
 
 test.each([
@@ -28,9 +28,9 @@ test.each([
   [{ type: "boolean" }, "en", "Yes, please", true],
   [{ type: "boolean" }, "es", "Claro", true],
   [{ type: "boolean" }, "en", "Not sure", undefined],
-  [COLOUR, "en", "The green one.", "green"],
-  [COLOUR, "en", "Dark red", "dark red"],
-  [COLOUR, "en", "red or green", undefined],
+  [COLOR, "en", "The green one.", "green"],
+  [COLOR, "en", "Dark red", "dark red"],
+  [COLOR, "en", "red or green", undefined],
   [
     {
       oneOf: [
@@ -53,8 +53,8 @@ test.each([
   [EXTRAS, "en", "Nothing", []],
   [{ ...EXTRAS, minItems: 1 }, "en", "Nothing", undefined],
   [{ ...EXTRAS, maxItems: 1 }, "en", "Ham and egg", undefined],
-  [{ type: "array", items: COLOUR }, "en", "dark red and red", ["red", "dark red"]],
-  [{ type: "array", items: COLOUR }, "en", "dark red", ["dark red"]],
+  [{ type: "array", items: COLOR }, "en", "dark red and red", ["red", "dark red"]],
+  [{ type: "array", items: COLOR }, "en", "dark red", ["dark red"]],
   [{ type: "string", minLength: 2 }, "en", " Ana ", "Ana"],
   [{ type: "string", minLength: 2 }, "en", "A", undefined],
 ] as const)("of %j, in %s %j is %j", (...row) => {
@@ -83,7 +83,7 @@ test.each([
     "en",
     "Your name? As in your passport.",
   ],
-  [COLOUR, true, "en", "it? red, dark red, or green?"],
+  [COLOR, true, "en", "it? red, dark red, or green?"],
   [{ ...EXTRAS, title: "What on top" }, true, "en", "What on top? You can name several: ham, egg, and goat cheese?"],
   [
     { ...EXTRAS, title: "Was dazu" },
@@ -91,7 +91,7 @@ test.each([
     "de",
     "Was dazu? Sie können mehrere nennen: ham, egg und goat cheese? Sie können „weiter“ sagen.",
   ],
-  [{ ...COLOUR, title: "Welche Farbe?" }, true, "de", "Welche Farbe? red, dark red oder green?"],
+  [{ ...COLOR, title: "Welche Farbe?" }, true, "de", "Welche Farbe? red, dark red oder green?"],
   [{ type: "boolean", title: "Really" }, false, "fr", "Really? Oui ou non ? Vous pouvez dire « suivant »."],
 ])("%j (required: %s) is asked in %s as %j", (...row) => {
   const [schema, isRequired, language, question] = row;

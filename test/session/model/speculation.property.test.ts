@@ -9,7 +9,7 @@ import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 const TALKS = propertyRuns(60);
 const USER = fakeParticipant("user");
 
-/** What is recognised of one turn, a pause after each: the participant goes on speaking after all but the last. */
+/** What is recognized of one turn, a pause after each: the participant goes on speaking after all but the last. */
 const turn = fc.record({
   pausesMs: fc.array(fc.constantFrom(0, 1, 20, 200), { minLength: 1, maxLength: 4 }),
   uses: fc.constantFrom("nothing", "a tool", "a tool that is asked about"),
@@ -81,7 +81,7 @@ async function play(turns: readonly (typeof turn extends fc.Arbitrary<infer Turn
       });
       await vi.advanceTimersByTimeAsync(ms);
     }
-    // What was recognised last may be all, or not.
+    // What was recognized last may be all, or not.
     if (index % 2 === 1) words += " and no more";
     if (end === "said")
       session.handle({ type: "utterance", from: USER, transcript: { id, text: words, language: "en" } });

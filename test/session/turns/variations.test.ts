@@ -184,14 +184,14 @@ test("an edited message keeps what was attached to it", async () => {
   await user.send({ type: "user_message", body: { id: "m1", content: "What is this?", attachments } });
   await user.answerTo("m1");
 
-  await user.send({ type: "control_variation", body: { targetId: "m1", mode: "edit", newContent: "Which colour?" } });
+  await user.send({ type: "control_variation", body: { targetId: "m1", mode: "edit", newContent: "Which color?" } });
   await user.next("assistant_sentence", (body) => body.text === "Black.");
 
   expect(messagesTo(agent)).toMatchObject([
     {
       content: [
         { type: "document", title: "list.txt" },
-        { type: "text", text: "Which colour?" },
+        { type: "text", text: "Which color?" },
       ],
     },
   ]);

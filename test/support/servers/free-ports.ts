@@ -9,7 +9,7 @@ const RANGE_SIZE = 300;
 const range = FIRST + Number(process.env["VITEST_POOL_ID"] ?? 0) * RANGE_SIZE;
 let next = range + (process.pid % RANGE_SIZE);
 
-/** @returns the first of `count` neighbouring ports that are all free, for TCP and UDP */
+/** @returns the first of `count` neighboring ports that are all free, for TCP and UDP */
 export async function findFreePorts(count: number): Promise<number> {
   for (let attempt = 0; attempt < RANGE_SIZE; attempt++) {
     if (next + count > Math.min(range + RANGE_SIZE, END)) next = range;
@@ -21,5 +21,5 @@ export async function findFreePorts(count: number): Promise<number> {
     );
     if (free.every(Boolean)) return first;
   }
-  throw new Error(`No ${count} neighbouring free ports were found from ${range} on`);
+  throw new Error(`No ${count} neighboring free ports were found from ${range} on`);
 }

@@ -11,7 +11,7 @@ import {
   type OtlpSpan,
 } from "./otlp-decode.ts";
 
-type Behaviour = "take" | "hang" | "refuse";
+type Behavior = "take" | "hang" | "refuse";
 
 /** A real OTLP endpoint: takes protobuf over HTTP and decodes it. */
 export class OtlpReceiver implements AsyncDisposable {
@@ -20,7 +20,7 @@ export class OtlpReceiver implements AsyncDisposable {
   readonly logs: OtlpLog[] = [];
   /** Everything that came, as it came: what is not to leak must not be in it in any form. */
   readonly bodies: Buffer[] = [];
-  behaviour: Behaviour = "take";
+  behavior: Behavior = "take";
   readonly #server = createServer((request, response) => void this.#handle(request, response));
 
   static async start(): Promise<OtlpReceiver> {
@@ -45,8 +45,8 @@ export class OtlpReceiver implements AsyncDisposable {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
-    if (this.behaviour === "hang") return;
-    if (this.behaviour === "refuse") return void response.writeHead(500).end();
+    if (this.behavior === "hang") return;
+    if (this.behavior === "refuse") return void response.writeHead(500).end();
     this.bodies.push(body);
     if (request.url === "/v1/traces") this.spans.push(...decodeTraces(body));
     if (request.url === "/v1/metrics") this.metrics.push(...decodeMetrics(body));

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { cassette, type CassetteOptions } from "../../../src/testing/cassette/cassette.ts";
-import { answer } from "../../../src/testing/device/behaviour.ts";
+import { answer } from "../../../src/testing/device/behavior.ts";
 import { startModelServer } from "../../../src/model-server/model-server.ts";
 import { httpError, reply, slow, type Step, text, toolUse } from "../../../src/model-server/step.ts";
 import { startTalk } from "../../../src/testing/start-talk.ts";

@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { expect, inject, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { createId } from "../../../src/lib/id.ts";
-import { answer, type Behaviours, late, never, throws, twice } from "../../../src/testing/device/behaviour.ts";
+import { answer, type Behaviors, late, never, throws, twice } from "../../../src/testing/device/behavior.ts";
 import { readCassette } from "../../../src/testing/cassette/cassette-file.ts";
 import { scripted, type ScriptedReply } from "../../../src/testing/model/scripted.ts";
 import { recordSession } from "../../../src/testing/recording/record-session.ts";
@@ -28,7 +28,7 @@ const config = resolve("test/fixtures/testing/parley.config.ts");
 interface StoredTurn {
   readonly say: string;
   readonly model: readonly ScriptedReply[];
-  readonly device?: Readonly<Record<string, Behaviours>>;
+  readonly device?: Readonly<Record<string, Behaviors>>;
   readonly permission?: PermissionAnswer;
 }
 

@@ -97,9 +97,9 @@ test.each([
   ["leaves for good", "{ leave: true }", "error: timeout"],
   ["comes back", "{ answer: { city: Paris }, leave: { back_after_ms: 20 } }", "result: { city: Paris }"],
   ["fails", "{ throws: { message: No signal, code: off } }", "error: off"],
-])("a device that %s", async (_what, behaviour, seen) => {
+])("a device that %s", async (_what, behavior, seen) => {
   const failure = await failureOf(`
-device: { get_location: ${behaviour} }
+device: { get_location: ${behavior} }
 turns:
   - user: Where am I?
     model: [{ use: { get_location: {} } }, That is that.]
@@ -170,7 +170,7 @@ test.each([
     "turns: [{ user: Hi, model: Hello., expect: { calls: bok, absent: true } }]\n",
     /expect\.bok: there is no tool "bok"\. Did you mean "book"\?/,
   ],
-  ["two behaviours at once", "device: { a: { never: true, late: 5 } }\nturns: [{ user: Hi }]\n", /one of late, twice/],
+  ["two behaviors at once", "device: { a: { never: true, late: 5 } }\nturns: [{ user: Hi }]\n", /one of late, twice/],
   ["no YAML", "turns: [", /a\.talk\.yaml/],
   [
     "an end beside what must not be",

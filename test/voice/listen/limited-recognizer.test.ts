@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Understands what it is given, one answer a request; `undefined` never comes. */
-class Recogniser extends stt.STT {
+class Recognizer extends stt.STT {
   readonly label = "test";
   readonly aborted: boolean[] = [];
   readonly #answers: (string | undefined)[];
@@ -32,17 +32,17 @@ class Recogniser extends stt.STT {
 
 function limited(...answers: (string | undefined)[]) {
   const noted: string[] = [];
-  const inner = new Recogniser(...answers);
-  const recogniser = new LimitedRecognizer(inner, {
+  const inner = new Recognizer(...answers);
+  const recognizer = new LimitedRecognizer(inner, {
     handleRequest: () => noted.push("asked"),
     handleResponse: (answer) => noted.push(answer),
   });
-  return { inner, recogniser, noted };
+  return { inner, recognizer, noted };
 }
 
 test("a request that hangs is given up, and what is said after it is understood", async () => {
-  const { inner, recogniser, noted } = limited(undefined, "Hello.");
-  const hanging = recogniser.recognize([]).catch((error: unknown) => String(error));
+  const { inner, recognizer, noted } = limited(undefined, "Hello.");
+  const hanging = recognizer.recognize([]).catch((error: unknown) => String(error));
 
   await vi.advanceTimersByTimeAsync(5_999);
   expect(noted).toEqual(["asked"]);
@@ -50,23 +50,23 @@ test("a request that hangs is given up, and what is said after it is understood"
   expect(await hanging).toContain("took too long");
   expect(inner.aborted).toEqual([true]);
 
-  const event = await recogniser.recognize([]);
+  const event = await recognizer.recognize([]);
   expect(event.alternatives?.[0].text).toBe("Hello.");
   expect(noted).toEqual(["asked", "given_up", "asked", "words"]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
 test("an empty transcript is nothing", async () => {
-  const { recogniser, noted } = limited(" ");
-  await recogniser.recognize([]);
+  const { recognizer, noted } = limited(" ");
+  await recognizer.recognize([]);
   expect(noted).toEqual(["asked", "nothing"]);
 });
 
 test("a request that is called off is not one that hangs", async () => {
-  const { recogniser, noted } = limited(undefined);
+  const { recognizer, noted } = limited(undefined);
   const call = new AbortController();
-  const recognised = recogniser.recognize([], call.signal);
+  const recognized = recognizer.recognize([], call.signal);
   call.abort(new Error("closed"));
-  await expect(recognised).rejects.toThrow("closed");
+  await expect(recognized).rejects.toThrow("closed");
   expect(noted).toEqual(["asked", "nothing"]);
 });

@@ -19,10 +19,10 @@ beforeAll(async () => {
 });
 
 test.each(RECORDINGS)(
-  "a recogniser that is asked per utterance gets what was said as it was said: %s",
+  "a recognizer that is asked per utterance gets what was said as it was said: %s",
   async (name) => {
     const sound = joined(silence(1_000), await recording(name), silence(1_000));
-    const utterance = await recognised(sound);
+    const utterance = await recognized(sound);
     expect(utterance.length / MS).toBeGreaterThan(500);
     expect(indexOf(sound, utterance)).toBeGreaterThan(0);
   },
@@ -30,14 +30,14 @@ test.each(RECORDINGS)(
 
 test.each(RECORDINGS)("of the silence before the words it gets a tenth of a second: %s", async (name) => {
   const sound = joined(silence(1_000), await recording(name), silence(1_000));
-  const utterance = await recognised(sound);
+  const utterance = await recognized(sound);
   // The model hears a voice within two of its windows.
   const leadMs = firstSoundMs(sound) - indexOf(sound, utterance) / MS;
   expect(leadMs).toBeGreaterThan(100 - 2 * 32);
   expect(leadMs).toBeLessThanOrEqual(110);
 });
 
-test("in a room, too, the recogniser gets the beginning of what is said", async () => {
+test("in a room, too, the recognizer gets the beginning of what is said", async () => {
   const ears = new Recorded();
   await using voice = await VoiceAgent.start({ stt: ears });
   const user = await voice.speaker("user");
@@ -54,7 +54,7 @@ test("in a room, too, the recogniser gets the beginning of what is said", async 
   expect(Math.max(...fits)).toBeGreaterThan(0.8);
 });
 
-/** Keeps what it is asked to recognise, and understands nothing. */
+/** Keeps what it is asked to recognize, and understands nothing. */
 class Recorded extends stt.STT {
   readonly label = "recorded";
   readonly utterances: Int16Array[] = [];
@@ -73,8 +73,8 @@ class Recorded extends stt.STT {
   }
 }
 
-/** Plays sound to a recogniser as AgentSession does. @returns the first utterance that it gets */
-async function recognised(sound: Int16Array): Promise<Int16Array> {
+/** Plays sound to a recognizer as AgentSession does. @returns the first utterance that it gets */
+async function recognized(sound: Int16Array): Promise<Int16Array> {
   const recorded = new Recorded();
   const stream = new stt.StreamAdapter(recorded, new VoiceActivity(voiceSchema.parse({}))).stream();
   for (let at = 0; at < sound.length; at += 512) {
@@ -117,11 +117,11 @@ function loudness(sound: Int16Array): number[] {
 
 function correlation(ones: readonly number[], others: readonly number[]): number {
   const length = Math.min(ones.length, others.length);
-  const centred = (values: readonly number[]) => {
+  const centered = (values: readonly number[]) => {
     const mean = values.slice(0, length).reduce((sum, value) => sum + value, 0) / length;
     return values.slice(0, length).map((value) => value - mean);
   };
-  const [one, other] = [centred(ones), centred(others)];
+  const [one, other] = [centered(ones), centered(others)];
   const product = (a: readonly number[], b: readonly number[]) =>
     a.reduce((sum, value, index) => sum + value * (b[index] ?? 0), 0);
   return product(one, other) / Math.sqrt(product(one, one) * product(other, other));

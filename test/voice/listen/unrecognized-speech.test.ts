@@ -47,7 +47,7 @@ test("speech that was understood is not told, and what comes after it counts ane
 test.each([
   ["words", 0],
   ["nothing", 1],
-] as const)("while the recogniser is asked nothing is told; when it has found %s, %i times", (answer, times) => {
+] as const)("while the recognizer is asked nothing is told; when it has found %s, %i times", (answer, times) => {
   const { misheard, hear, told } = ears();
   hear(1_500);
   misheard.handleRequest();
@@ -57,7 +57,7 @@ test.each([
   expect(told()).toBe(times);
 });
 
-test("a recogniser that was given up is told once, whatever the length of the speech", () => {
+test("a recognizer that was given up is told once, whatever the length of the speech", () => {
   const { misheard, hear, told } = ears();
   hear(400);
   misheard.handleRequest();
@@ -67,7 +67,7 @@ test("a recogniser that was given up is told once, whatever the length of the sp
   expect(told()).toBe(1);
 });
 
-test("a noise in which the recogniser finds nothing is not told", () => {
+test("a noise in which the recognizer finds nothing is not told", () => {
   const { misheard, hear, told } = ears();
   hear(400);
   misheard.handleRequest();

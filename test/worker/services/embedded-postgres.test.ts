@@ -58,7 +58,7 @@ test("it listens on loopback, wants its password, and nobody else can read that"
   expect((await stat(join(dataDir, "postgres-password"))).mode & 0o777).toBe(0o600);
 });
 
-test("an initialisation that was killed half-way is done again", async () => {
+test("an initialization that was killed half-way is done again", async () => {
   await mkdir(join(dataDir, "postgres.new/files"), { recursive: true });
   await writeFile(join(dataDir, "postgres.new/files/PG_VERSION"), "18");
 

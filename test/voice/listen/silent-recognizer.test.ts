@@ -8,7 +8,7 @@ const QUESTION = "What time is it in the capital of France right now?";
 beforeAll(() => warmUp(QUESTION));
 
 /** Hears all the time, as deepgram does, and never says what it has heard. */
-class SilentRecogniser extends stt.STT {
+class SilentRecognizer extends stt.STT {
   readonly label = "silent";
 
   constructor() {
@@ -33,8 +33,8 @@ class SilentStream extends stt.SpeechStream {
   }
 }
 
-test("where a recogniser that hears all the time hangs, long speech is said not to have been heard", async () => {
-  await using voice = await VoiceAgent.start({ stt: new SilentRecogniser() });
+test("where a recognizer that hears all the time hangs, long speech is said not to have been heard", async () => {
+  await using voice = await VoiceAgent.start({ stt: new SilentRecognizer() });
   const user = await voice.speaker("user");
 
   const { to } = await user.say(QUESTION);

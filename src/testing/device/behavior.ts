@@ -17,7 +17,7 @@ export interface Announced {
 }
 
 /** How a tool behaves when it is called. Created by the functions below. */
-export type Behaviour = Announced &
+export type Behavior = Announced &
   (
     | {
         readonly kind: "answer";
@@ -39,22 +39,22 @@ function checked(announced: Announced): Announced {
 }
 
 /** The tool returns this value. */
-export function answer(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
+export function answer(value?: Value | MakeValue, announced: Announced = {}): Behavior {
   return { ...checked(announced), kind: "answer", value, afterMs: 0, times: 1 };
 }
 
 /** The tool returns its value after `afterMs`, even if nobody is waiting for it any more. */
-export function late(afterMs: number, value?: Value | MakeValue, announced: Announced = {}): Behaviour {
+export function late(afterMs: number, value?: Value | MakeValue, announced: Announced = {}): Behavior {
   return { ...checked(announced), kind: "answer", value, afterMs, times: 1 };
 }
 
 /** The tool sends its result twice. */
-export function twice(value?: Value | MakeValue, announced: Announced = {}): Behaviour {
+export function twice(value?: Value | MakeValue, announced: Announced = {}): Behavior {
   return { ...checked(announced), kind: "answer", value, afterMs: 0, times: 2 };
 }
 
 /** The tool accepts the call and never responds. */
-export function never(announced: Announced = {}): Behaviour {
+export function never(announced: Announced = {}): Behavior {
   return { ...checked(announced), kind: "never" };
 }
 
@@ -63,7 +63,7 @@ export function leave({
   backAfterMs,
   value,
   ...announced
-}: Announced & { readonly backAfterMs?: number; readonly value?: Value } = {}): Behaviour {
+}: Announced & { readonly backAfterMs?: number; readonly value?: Value } = {}): Behavior {
   return { ...checked(announced), kind: "leave", backAfterMs, value };
 }
 
@@ -75,7 +75,7 @@ export function throws(
     result,
     ...announced
   }: Announced & { readonly code?: string; readonly result?: JsonObject } = {},
-): Behaviour {
+): Behavior {
   return { ...checked(announced), kind: "throws", message, code, ...(result && { result }) };
 }
 
@@ -84,20 +84,20 @@ export function toValue(value: Value | MakeValue, input: JsonObject): Value {
 }
 
 /** One behavior for all calls, or a list with one for each call. The last one also applies to all further calls. */
-export type Behaviours = Behaviour | readonly Behaviour[];
+export type Behaviors = Behavior | readonly Behavior[];
 
-export function toList(behaviours: Behaviours): readonly Behaviour[] {
-  return "kind" in behaviours ? [behaviours] : behaviours;
+export function toList(behaviors: Behaviors): readonly Behavior[] {
+  return "kind" in behaviors ? [behaviors] : behaviors;
 }
 
 /** Returns a function that returns the behavior of each call in turn. */
-export function inTurn(behaviours: Behaviours): () => Behaviour {
-  const list = toList(behaviours);
+export function inTurn(behaviors: Behaviors): () => Behavior {
+  const list = toList(behaviors);
   let calls = 0;
   return () => {
     const next = list[Math.min(calls, list.length - 1)];
     calls += 1;
-    if (!next) throw new TypeError("expected at least one behaviour of a tool");
+    if (!next) throw new TypeError("expected at least one behavior of a tool");
     return next;
   };
 }
