@@ -9,6 +9,8 @@ export {
   throws,
   twice,
 } from "./device/behavior.ts";
+/** @deprecated The spelling until 0.1: use `Behavior` and `Behaviors`. */
+export type { Behavior as Behaviour, Behaviors as Behaviours } from "./device/behavior.ts";
 export { cassette, type CassetteOptions } from "./cassette/cassette.ts";
 export { type AgentOptions } from "./load-agent.ts";
 export { type CallFields, matchers, type QuestionFields, type TurnMatchers } from "./matchers.ts";
