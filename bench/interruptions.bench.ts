@@ -103,12 +103,12 @@ test(`of ${COUNT} interruptions, how many stop the answer`, { timeout: TIMEOUT_M
       await user.untilHeard(0.5 + Math.random(), from);
       const before = user.client.all("transcription").length;
       const { to } = await user.say(QUESTION);
-      const isSaid = () =>
+      const isAsked = () =>
         user.client
           .all("transcription")
           .slice(before)
           .some(({ final }) => final);
-      const isHeard = await user.client.until(isSaid, "what was said", 10_000).then(
+      const isHeard = await user.client.until(isAsked, "what was said", 10_000).then(
         () => true,
         () => false,
       );

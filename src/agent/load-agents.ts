@@ -55,7 +55,7 @@ async function loadAgent(path: string, name: string): Promise<AgentSettings> {
   } catch (error) {
     throw bad(path, describeImportError(error), error);
   }
-  if (!isAgent(module.default)) throw bad(path, "the default export is no agent (use defineAgent)");
+  if (!isAgent(module.default)) throw bad(path, "the default export is not an agent (use defineAgent)");
   const { ...definition } = module.default;
   const parsed = agentSchema.safeParse(definition);
   if (parsed.success) return parsed.data;

@@ -140,7 +140,7 @@ class HistoryDraft {
     this.#announceTools();
     const messages = this.#messages;
     if (messages[0]?.role === "assistant")
-      messages.unshift({ role: "user", blocks: [textBlock("[The talk goes on.]")] });
+      messages.unshift({ role: "user", blocks: [textBlock("[The talk continues.]")] });
     return messages;
   }
 

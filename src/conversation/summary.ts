@@ -39,7 +39,7 @@ export type Person = { readonly identity: string; readonly language: string | nu
 export function prefaceOf({ to, text, textFrom, textTo, promises, people }: Summary): string {
   const named = people.map(({ identity, language }) => JSON.stringify(identity) + (language ? ` (${language})` : ""));
   const lines = [
-    `[Turns 1 to ${to} of this talk are not shown any more. Search them with recall.]`,
+    `[Turns 1 to ${to} of this conversation are no longer shown. Search them with recall.]`,
     ...(named.length > 0 ? [`[Who has spoken: ${named.join(", ")}.]`] : []),
     ...promises.map(
       ({ toolName, toolUseId, participant }) =>
@@ -49,7 +49,7 @@ export function prefaceOf({ to, text, textFrom, textTo, promises, people }: Summ
   if (text === null) return lines.join("\n");
   return [
     ...lines,
-    `[Notes on turns ${textFrom} to ${textTo}; they are no instructions, and the turns that follow are newer:]`,
+    `[Notes on turns ${textFrom} to ${textTo}; they are not instructions, and the turns that follow are newer:]`,
     text,
   ].join("\n");
 }

@@ -117,8 +117,8 @@ async function leaveBehind(
     throw error;
   }
   const claimedAt = performance.now();
-  const anew = await startNewSession(writer, { sessionId: createId(), roomSid, owner, leaseMs, hasEndWebhook });
-  if (!anew) return undefined;
+  const started = await startNewSession(writer, { sessionId: createId(), roomSid, owner, leaseMs, hasEndWebhook });
+  if (!started) return undefined;
   logger.info({ earlierSession: earlier.id }, "new session for a later room of the same name");
-  return { ...toRoomSession(options, anew.session, claimedAt), ended: anew.ended };
+  return { ...toRoomSession(options, started.session, claimedAt), ended: started.ended };
 }

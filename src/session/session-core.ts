@@ -18,7 +18,7 @@ export interface SessionCore {
   /** LiveKit's id of the room. */
   readonly roomSid: string;
   readonly policy: SessionPolicy;
-  /** May change at any time. Read it anew for every step and call. */
+  /** May change at any time. Read it again for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly peers: Peers;
   readonly outbox: Outbox;

@@ -10,6 +10,7 @@ export {
   twice,
 } from "./device/behavior.ts";
 /** @deprecated The spelling until 0.1: use `Behavior` and `Behaviors`. */
+// cspell:disable-next-line
 export type { Behavior as Behaviour, Behaviors as Behaviours } from "./device/behavior.ts";
 export { cassette, type CassetteOptions } from "./cassette/cassette.ts";
 export { type AgentOptions } from "./load-agent.ts";

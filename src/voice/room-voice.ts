@@ -217,7 +217,7 @@ export class RoomVoice implements VoicePort {
     );
     session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, () => this.#misheard.handleTimeout());
     session.on(voice.AgentSessionEventTypes.Close, () => {
-      if (!this.#isClosed) logger.error("the voice has ended; the session goes on in text");
+      if (!this.#isClosed) logger.error("the voice has ended; the session continues in text");
       this.#session = undefined;
       this.#hasEnded = true;
     });

@@ -30,7 +30,7 @@ test("a folder that is not there has no agents", async () => {
 });
 
 test.each([
-  ["exports something else", "export default {};", "the default export is no agent (use defineAgent)"],
+  ["exports something else", "export default {};", "the default export is not an agent (use defineAgent)"],
   ["throws", "throw new Error('no database');", "no database"],
   ["has no instructions", agent(""), "instructions: expected a text or a function, got nothing"],
   ["has a field that there is not", agent('instructions: "x", tool: []'), 'tool: unknown field. Did you mean "tools"?'],

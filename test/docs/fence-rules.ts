@@ -94,7 +94,7 @@ export const UNCHECKED: Readonly<Record<string, string>> = {
   'docs/errors.md: parley: HTTP_PORT: expected a port from 1 to 65535, got "abc"':
     "test/worker/settings/load-config.test.ts",
   "docs/hooks.md: kitchen: ann said what is 21 * 2?": "test/docs/hooks.test.ts",
-  "docs/long-talks.md: [Turns 1 to 480 of this talk are not shown any more. Search them with recall.]":
+  "docs/long-talks.md: [Turns 1 to 480 of this conversation are no longer shown. Search them with recall.]":
     "test/session/context/long-talk.test.ts",
   "docs/operating.md: parley: LIVEKIT_API_SECRET_FILE: cannot read /run/secrets/livekit_api_secret (ENOENT)":
     "test/worker/settings/secret-files.test.ts",

@@ -82,7 +82,7 @@ test("a token that LiveKit takes no more, and a record that cannot be read, are 
       sessionStorage.setItem(key, value.replace(/"token":"[^"]+"/u, '"token":"none"'));`,
   );
   await page.reload();
-  await page.getByRole("alert").getByText("LiveKit does not take this talk's token any more. Join again.").waitFor();
+  await page.getByRole("alert").getByText("LiveKit no longer accepts this conversation's token. Join again.").waitFor();
 });
 
 test("who is taken out of the room is told so, and may join again", async () => {

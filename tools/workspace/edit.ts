@@ -7,7 +7,7 @@ import { changeText } from "./_text-file.ts";
 
 export default defineTool({
   description:
-    "Replaces a text in a file of the workspace. oldString must be there exactly once, as it stands in the file with " +
+    "Replaces a text in a file of the workspace. oldString must be there exactly once, as it appears in the file, with " +
     "its spaces and line breaks; with replaceAll every occurrence is replaced.",
   input: z.strictObject({
     path: workspacePath,

@@ -97,7 +97,7 @@ async def test_attachments_that_are_too_long_are_refused_at_once() -> None:
             parley.send_text("This", attachments=[Attachment(bytes(4 * 1024 * 1024))])
 
 
-async def test_a_message_is_answered_anew_on_request() -> None:
+async def test_a_message_is_answered_again_on_request() -> None:
     async with opened() as (room, parley):
         await parley.vary("m1", "edit", new_content="Hello there")
         assert room.all(ControlVariation) == [ControlVariation(target_id="m1", mode="edit", new_content="Hello there")]

@@ -13,7 +13,7 @@ Runs tests of the agent: the named files, and in the named folders (default: the
 
 Exits with 0 when all tests pass, 1 when not, and 2 for a wrong command line.
 
-Environment: PARLEY_RECORD=1 records cassettes anew, with ANTHROPIC_API_KEY.`;
+Environment: PARLEY_RECORD=1 records cassettes again, with ANTHROPIC_API_KEY.`;
 
 export interface TestOptions {
   readonly paths: readonly string[];

@@ -7,7 +7,7 @@ export const CLIENT_RULES: readonly WrittenRule[] = [
   {
     id: "write.stanzas-once",
     level: "MUST",
-    sentence: "Never reused in a session; a client that joins anew may begin at 1 again.",
+    sentence: "Never reused in a session; a client that rejoins may start at 1 again.",
     find: findReusedStanza,
   },
   { id: "write.ack-stanza", level: "SHOULD", sentence: "Acks have 0", find: findNumberedAck },

@@ -49,7 +49,7 @@ const endCall = defineTool({
 
 const skipTurn = defineTool({
   description:
-    "Says nothing and goes on listening. Use it when the participant wants you to wait, speaks to somebody else, or " +
+    "Says nothing and continues listening. Use it when the participant wants you to wait, speaks to somebody else, or " +
     "has not finished.",
   input: z.strictObject({}),
   permission: { type: CALL_RULE.type, pattern: () => "skip", title: () => "Say nothing" },

@@ -62,7 +62,7 @@ function ownTools(agent: ServedAgent, agents: SessionAgents, ports: Ports): Read
   const { line, callEnd: end, setLanguage, storeAgent, forget } = ports;
   const handOver = async (name: string) => {
     // The agent's file may have been removed, or may not be saved yet.
-    if (!agents.has(name)) throw new Error(`There is no agent "${name}" now; you are still the one that is here`);
+    if (!agents.has(name)) throw new Error(`No agent is named "${name}"; you are still the current agent`);
     await storeAgent(name);
     await agents.handOver(name);
   };

@@ -19,7 +19,7 @@ export function handOff({ handoffs }: Pick<AgentSettings, "handoffs">, ports: Ha
   const isSummarized = Object.values(handoffs).some(({ history }) => history === "summary");
   const tool = defineTool({
     description:
-      "Hands this talk over to another agent, which goes on with it at once, in the same answer. Say nothing after it. " +
+      "Hands this talk over to another agent, which continues with it at once, in the same answer. Say nothing after it. " +
       `The agents, and when to use them:\n${when}`,
     input: z.strictObject({
       to: z.enum(names),

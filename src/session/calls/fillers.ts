@@ -8,7 +8,7 @@ interface Wait {
   readonly call: Call;
   readonly pacing: Pacing;
   readonly speech: TurnSpeech;
-  /** Aborted when nobody waits for the call any more. */
+  /** Aborted when nobody waits for the call anymore. */
   readonly over: AbortSignal;
   readonly signal: AbortSignal;
 }
@@ -70,7 +70,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await abortable(promise, signal).finally(() => clearTimeout(timer));
 }
 
-/** An abort is not a failure: nobody waits any more, so nothing is spoken. */
+/** An abort is not a failure: nobody waits anymore, so nothing is spoken. */
 async function ignoreErrors(saying: Promise<void>): Promise<void> {
   await saying.catch(() => {});
 }

@@ -29,7 +29,7 @@ interface Open extends SpokenQuestion {
   /**
    * Whether the question was asked in full, and the participant is still there: then their next words are the answer.
    */
-  isSaid: () => boolean;
+  isAsked: () => boolean;
   misses: number;
 }
 
@@ -57,7 +57,7 @@ export class WordedForms {
     const { promise, resolve } = Promise.withResolvers<FormAnswer>();
     if (form.over.aborted) return promise;
     const words = [...asked.before, toFieldQuestion(asked.field, peer?.language)].join(" ");
-    const open: Open = { ...asked, form, turn, resolve, words, isSaid: () => false, misses: 0 };
+    const open: Open = { ...asked, form, turn, resolve, words, isAsked: () => false, misses: 0 };
     this.#open.set(id, open);
     form.over.addEventListener("abort", () => this.#open.delete(id), { once: true });
     void this.#say(open, this.#sayingOf(open));
@@ -71,7 +71,7 @@ export class WordedForms {
 
   /** Returns the id of the question that this participant's next words answer. */
   awaitedWords(participant: string): string | undefined {
-    const open = this.#of(participant).find(({ isSaid }) => isSaid());
+    const open = this.#of(participant).find(({ isAsked }) => isAsked());
     return open && `${open.form.current.id} ${open.field.name} ${open.misses}`;
   }
 
@@ -80,7 +80,7 @@ export class WordedForms {
    * there is none.
    */
   takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
-    const open = this.#of(identity).find(({ isSaid }) => isSaid());
+    const open = this.#of(identity).find(({ isAsked }) => isAsked());
     if (!open) return false;
     const { field, form } = open;
     const read = readSpokenField(field, utterance, language);
@@ -99,7 +99,7 @@ export class WordedForms {
    * rejects.
    */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
-    for (const open of this.#of(participant)) if (!open.isSaid()) await this.#say(open, saying);
+    for (const open of this.#of(participant)) if (!open.isAsked()) await this.#say(open, saying);
   }
 
   #of(participant: string): Open[] {
@@ -117,7 +117,7 @@ export class WordedForms {
     const isEnglish = misfit === formWordsOf("en").misfit;
     const why = problem !== undefined && isEnglish ? `${misfit.replace(/\.$/u, "")}: ${problem}.` : misfit;
     open.words = `${why} ${toFieldQuestion(open.field, language)}`;
-    open.isSaid = () => false;
+    open.isAsked = () => false;
     void this.#say(open, this.#sayingOf(open));
   }
 
@@ -146,6 +146,6 @@ export class WordedForms {
     const isThere = sameJoin(peer);
     const said = await aside(words, over);
     if (!hasReached(said, peer) || signal.aborted || over.aborted || words !== open.words) return;
-    open.isSaid = isThere;
+    open.isAsked = isThere;
   }
 }

@@ -25,7 +25,7 @@ interface Attempt {
     /** Absent until the call has begun. */
     call?: ChatCall;
     /** Discards the audio of the first sentence. */
-    unprepare?: (() => void) | undefined;
+    discardPrepared?: (() => void) | undefined;
   };
 }
 
@@ -81,7 +81,7 @@ export class PreemptiveGeneration {
       known.call = call;
       return stream;
     };
-    const onEvent = firstSentence(language, (sentence) => (known.unprepare = prepare?.(sentence)));
+    const onEvent = firstSentence(language, (sentence) => (known.discardPrepared = prepare?.(sentence)));
     const held = new BufferedStream((signal) => openStream({ ...asked, observe }, signal), onEvent);
     this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
   }
@@ -105,7 +105,7 @@ export class PreemptiveGeneration {
     const attempt = this.#attempt;
     if (!attempt) return;
     attempt.held.abort();
-    attempt.known.unprepare?.();
+    attempt.known.discardPrepared?.();
     this.#end(attempt, false);
   }
 

@@ -4,13 +4,13 @@ import { LIMITS } from "../../protocol/limits.ts";
 const MIN_RETRY_MS = 1_000;
 
 /** How a participant sends something. A refusal is sent the same way. */
-export type Way = keyof typeof TELLINGS;
+export type Way = keyof typeof REPLIES_PER_WAIT;
 
 /**
  * How many refusals are sent per wait. Each dropped message that would begin a turn is named, up to the number of
  * messages that one participant may have queued.
  */
-const TELLINGS = { packet: 1, message: 20, text: 1, stream: 1 };
+const REPLIES_PER_WAIT = { packet: 1, message: 20, text: 1, stream: 1 };
 
 /** A token bucket for what one participant sends unasked. */
 export class MessageBudget {
@@ -51,7 +51,7 @@ export class MessageBudget {
   /** Returns in how many ms to try again, or `undefined` if enough refusals were sent this way for the current wait. */
   tell(way: Way, now: number): number | undefined {
     const told = this.#told.get(way);
-    if (told && now < told.until && told.count >= TELLINGS[way]) return undefined;
+    if (told && now < told.until && told.count >= REPLIES_PER_WAIT[way]) return undefined;
     const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / this.#perSecond);
     const retryAfterMs = Math.max(MIN_RETRY_MS, waitMs);
     if (told && now < told.until) told.count += 1;

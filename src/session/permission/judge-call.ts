@@ -53,7 +53,7 @@ export function toRuleText({ type, values }: PermissionNeed): string {
   return `a rule does not allow it (${type}: ${values.join(", ")})`;
 }
 
-export function refuseUnaskable(): Permit {
+export function refuseWithoutApprover(): Permit {
   return refused("it needs the participant's permission, for which a caller by telephone cannot be asked here");
 }
 
@@ -87,7 +87,7 @@ export function checkEditedInput(
   const asShown = tryParse(compileInputSchema(editedInputSchema), input);
   if ("error" in asShown) return asShown;
   const tool = serverTools.get(toolName);
-  if (!tool) return { error: "there is no such tool here any more, and nobody else can say what they touch" };
+  if (!tool) return { error: "the tool no longer exists, and nobody else can say what they touch" };
   const checked = tryParse(tool.input, input);
   if ("error" in checked) return checked;
   const need = needOf(() => permissionNeed(tool, checked.value));

@@ -21,7 +21,7 @@ import {
   judgeCall,
   toPermit,
   toRuleText,
-  refuseUnaskable,
+  refuseWithoutApprover,
   parseEditedInput,
 } from "./judge-call.ts";
 import { OpenPermissions } from "./open-permissions.ts";
@@ -237,7 +237,7 @@ export class PermissionDesk {
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);
       if (isGranted(need, granted)) return { isAllowed: true, approver };
-      if (this.#isOutOfReach(need)) return refuseUnaskable();
+      if (this.#isOutOfReach(need)) return refuseWithoutApprover();
     }
     // The request refers to its call, so the call must be stored first.
     await recorder.durable(callId);

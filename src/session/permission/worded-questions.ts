@@ -67,7 +67,7 @@ export class WordedQuestions {
    */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
     for (const question of this.#questions.values())
-      if (!isSaid(question) && question.record.participantIdentity === participant) await this.#say(question, saying);
+      if (!isAsked(question) && question.record.participantIdentity === participant) await this.#say(question, saying);
   }
 
   /**
@@ -99,7 +99,7 @@ export class WordedQuestions {
   #saidTo(identity: string): Question[] {
     return [...this.#questions.values()].filter(
       (question) =>
-        question.record.participantIdentity === identity && isSaid(question) && question.asked.ways.no.length > 0,
+        question.record.participantIdentity === identity && isAsked(question) && question.asked.ways.no.length > 0,
     );
   }
 
@@ -117,21 +117,21 @@ export class WordedQuestions {
     const isWhole = record.title.length < MAX_TITLE_LENGTH;
     const isQuestion = voiceApproval || (!speech && isWhole);
     const words = isQuestion ? toSpokenQuestion(record.title, peer.language) : record.title;
-    const said = await aside(isAnothers(record) ? `${record.participantIdentity}: ${words}` : words, cut);
+    const said = await aside(isForAnotherTurn(record) ? `${record.participantIdentity}: ${words}` : words, cut);
     if (!hasReached(said, peer) || signal.aborted || cut.aborted) return;
     // Without `voiceApproval`, a typed yes counts only if the whole title was shown.
-    const isTypable = voiceApproval || (said === "shown" && isWhole);
-    if (isTypable && !isQuestion) await aside(spokenAnswersOf(peer.language).question, cut);
+    const acceptsText = voiceApproval || (said === "shown" && isWhole);
+    if (acceptsText && !isQuestion) await aside(spokenAnswersOf(peer.language).question, cut);
     const { byVoice } = this.#options;
     const yes: Via[] = [];
     if (byVoice && voiceApproval) yes.push("voice");
-    if (isTypable) yes.push("text");
+    if (acceptsText) yes.push("text");
     if (isThere()) question.asked = { ways: { yes, no: byVoice ? ["voice", "text"] : ["text"] }, isThere };
   }
 }
 
 /** Whether a question was asked, and its approver has not left since. */
-function isSaid(question: Question): question is Question & { asked: Asked } {
+function isAsked(question: Question): question is Question & { asked: Asked } {
   return question.asked?.isThere() === true;
 }
 
@@ -150,7 +150,7 @@ export function hasReached(said: Delivery, peer: Pick<Peer, "isSip"> | undefined
 }
 
 /** Whether the question is asked in another participant's turn. If so, it starts with the approver's name. */
-const isAnothers = ({ metadata }: PermissionRecord) => metadata["participant"] !== undefined;
+const isForAnotherTurn = ({ metadata }: PermissionRecord) => metadata["participant"] !== undefined;
 
 /** Returns a title as a question in a language: "Write notes/today.md. Yes or no?" */
 function toSpokenQuestion(title: string, language: string | undefined): string {

@@ -42,7 +42,7 @@ interface RecallOptions {
 export function recallTool(store: RecallStore, { isAlwaysOffered }: RecallOptions): ServerTool {
   const tool = defineTool({
     description:
-      "Searches the record of this conversation, also what you are not shown any more, and gives back stored results " +
+      "Searches the record of this conversation, also what you are no longer shown, and gives back stored results " +
       "of tools. Use it when something was said or found earlier that you do not see, and for [result of …] notes.",
     input,
     readOnly: true,

@@ -20,7 +20,7 @@ import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { UnfinishedTurn } from "../turns/turn-queue.ts";
 import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 
-/** An older unfinished turn is ended instead of resumed: nobody waits for its answer any more. */
+/** An older unfinished turn is ended instead of resumed: nobody waits for its answer anymore. */
 const RESUMABLE_MS = 10 * 60_000;
 
 export interface Restored {
@@ -91,7 +91,7 @@ interface Settled {
 }
 
 /**
- * Finds the calls that continue, and ends those that nobody waits for any more. A form is treated like its call. A tool
+ * Finds the calls that continue, and ends those that nobody waits for anymore. A form is treated like its call. A tool
  * result and the end of its call are stored separately, and a worker may have died in between: the call then ends with
  * the result that the model received.
  */

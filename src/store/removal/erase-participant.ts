@@ -58,7 +58,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
     select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
     union select in_session from tool_calls where participant_identity = ${identity}
   )`;
-  // Summaries contain everybody's words and results from devices. They are written anew from the remaining turns.
+  // Summaries contain everybody's words and results from devices. They are written again from the remaining turns.
   await runQuery(sql`
     update summaries set ${withoutNotes(sql)},
       people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),

@@ -30,9 +30,9 @@ interface StartedSession {
  */
 export async function startNewSession(
   { sql, lease }: SessionWriter,
-  anew: NewSession,
+  session: NewSession,
 ): Promise<StartedSession | undefined> {
-  const { sessionId, roomSid, owner, leaseMs, hasEndWebhook } = anew;
+  const { sessionId, roomSid, owner, leaseMs, hasEndWebhook } = session;
   const [row] = await runQuery(sql<(SessionRow & { readonly ended: readonly string[] })[]>`
     with before as materialized (
       select conversation_id from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for update

@@ -41,7 +41,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
     where session_id = ${sessionId} and superseded_by is null
       and turns.position >= (select position from turns where id = ${replaces})
   )`;
-  const tellings = sql`, told as (
+  const markTold = sql`, told as (
     update tool_calls set is_told = true from begun
     where in_session = ${sessionId} and tool_use_id in ${sql(told)}
       and (tool_calls.state in ('pending', 'running') or (is_background and not is_told))
@@ -60,7 +60,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
         from fence
         on conflict do nothing
         returning id, position
-      )${replaces === null ? sql`` : replaced}${told.length === 0 ? sql`` : tellings}, opened as (
+      )${replaces === null ? sql`` : replaced}${told.length === 0 ? sql`` : markTold}, opened as (
         insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
         select turn_id, sequence, block_type, text_content, content
         from ${recordset(sql, rows)} join begun on begun.id = turn_id

@@ -43,7 +43,7 @@ export function answer(value?: Value | MakeValue, announced: Announced = {}): Be
   return { ...checked(announced), kind: "answer", value, afterMs: 0, times: 1 };
 }
 
-/** The tool returns its value after `afterMs`, even if nobody is waiting for it any more. */
+/** The tool returns its value after `afterMs`, even if nobody is waiting for it anymore. */
 export function late(afterMs: number, value?: Value | MakeValue, announced: Announced = {}): Behavior {
   return { ...checked(announced), kind: "answer", value, afterMs, times: 1 };
 }

@@ -12,7 +12,7 @@ import { backgroundReceipt, failure, messageOf, type ModelAnswer, RECEIPTS, toCa
 import { permissionNeed, type PermissionNeed, type Permit } from "../permission-need.ts";
 import type { OpenCall } from "./call-ledger.ts";
 import type { CallPorts, CallTurn, ToolUse } from "./call-ports.ts";
-import { cancelCall, endUnrunCall, refuseOpenCall } from "./end-call.ts";
+import { cancelCall, endUnstartedCall, refuseOpenCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { NotStored, runOnServer } from "./run-on-server.ts";
 
@@ -192,7 +192,7 @@ export class CallRunner {
       return this.#refuse(call, "execution_error", "Not run: the same call was made before in this turn");
     if (earlier) {
       ledger.begin(call.current.id);
-      return earlier.then((outcome) => endUnrunCall(call, this.#ports, outcome));
+      return earlier.then((outcome) => endUnstartedCall(call, this.#ports, outcome));
     }
     return this.#handOverIfPermitted(call, { ...checked, turn });
   }

@@ -11,7 +11,7 @@ export interface EndPorts extends Pick<CallPorts, "ledger"> {
  * Ends a call that nobody runs. All participants receive its request and its result, as for a call that the server
  * runs.
  */
-export function endUnrunCall(call: OpenCall, ports: EndPorts, outcome: Outcome): void {
+export function endUnstartedCall(call: OpenCall, ports: EndPorts, outcome: Outcome): void {
   if (!ports.ledger.settle(call.current.id, outcome)) return;
   ports.clients.sendRequest(call.current).catch(() => {});
   ports.clients.sendResult(call.current);
@@ -19,7 +19,7 @@ export function endUnrunCall(call: OpenCall, ports: EndPorts, outcome: Outcome):
 
 /** Ends a call with a failure because its request is refused. */
 export function refuseOpenCall(call: OpenCall, ports: EndPorts, why: Parameters<typeof failure>): void {
-  endUnrunCall(call, ports, failure(...why));
+  endUnstartedCall(call, ports, failure(...why));
 }
 
 /**
@@ -38,7 +38,7 @@ export function cancelCall(call: OpenCall, reason: CancelReason, ports: EndPorts
 export function cancelOne(call: OpenCall, ports: EndPorts): void {
   const when = call.mayHaveRun ? "while it was running; its outcome is unknown" : "before it was started";
   const outcome = failure("cancelled", `Cancelled by a participant ${when}`);
-  if (call.current.state === "pending") endUnrunCall(call, ports, outcome);
+  if (call.current.state === "pending") endUnstartedCall(call, ports, outcome);
   else settleAndTell(call, { outcome, reason: "interrupted" }, ports);
 }
 

@@ -16,7 +16,7 @@ const MAX_FOLDED = 64;
 export function compileMcpSchema(schema: unknown): InputSchema {
   const read = readJson(schema ?? {}, "its schema");
   if ("fault" in read) throw new TypeError(read.fault);
-  if (!isRecord(read.value)) throw new TypeError("its schema is no object");
+  if (!isRecord(read.value)) throw new TypeError("its schema is not an object");
   // The protocol allows no arguments but an object, so a missing or different type is replaced.
   const whole: JsonObject = { ...(read.value as JsonObject), type: "object" };
   const { length } = JSON.stringify(whole);

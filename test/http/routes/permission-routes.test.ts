@@ -158,7 +158,7 @@ test("what edited arguments touch is asked of the tool: without it they are a 40
   const permission = await ask({ editedInputSchema: SCHEMA, toolName: "gone" });
   const body = { response: "always", editedInput: { path: "b.md" } };
 
-  const error = "editedInput: there is no such tool here any more, and nobody else can say what they touch";
+  const error = "editedInput: the tool no longer exists, and nobody else can say what they touch";
   expect(await read(await server.postAs(token, WAYS[0][1](permission), body))).toEqual([400, { error }]);
   expect(await stateOf(permission)).toBe("asked");
 });

@@ -128,7 +128,7 @@ test("a hand-off to an agent that is not there fails, and the agent goes on itse
 
   expect(await user.answerTo(await user.say("Good night."))).toBe("I stay.");
 
-  const why = 'There is no agent "night_desk" now; you are still the one that is here';
+  const why = 'No agent is named "night_desk"; you are still the current agent';
   expect(toolResults(agent)).toEqual([{ content: expect.stringContaining(why), isError: true }]);
   await agent.leave();
   await agent.join();

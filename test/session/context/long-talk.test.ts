@@ -53,7 +53,7 @@ test("in a talk of many turns no request is over the limit, and old turns give w
   expect(Math.max(...callsOf(agent).map(tokensOf))).toBeLessThan(context.hardTokens);
   const last = callsOf(agent).at(-1);
   expect(firstText(last as RecordedRequest)).toMatch(
-    /\[Turns 1 to \d+ of this talk are not shown any more.*\[Who has spoken: ..user.. \(de\)\.\].*\[Notes on turns 1 to \d+.*They told of their day\./,
+    /\[Turns 1 to \d+ of this conversation are no longer shown.*\[Who has spoken: ..user.. \(de\)\.\].*\[Notes on turns 1 to \d+.*They told of their day\./,
   );
   const rows =
     await agent.sql`select from_position as from, to_position as to, text, model from summaries order by to_position`;
@@ -101,7 +101,7 @@ test("without a model for notes old turns are left out all the same, and the mod
   await talk(user, 30);
 
   const last = callsOf(agent).at(-1) as RecordedRequest;
-  expect(firstText(last)).toContain("of this talk are not shown any more. Search them with recall.");
+  expect(firstText(last)).toContain("of this conversation are no longer shown. Search them with recall.");
   expect(hasNotes(last)).toBe(false);
   expect(agent.model.rejections).toEqual([]);
 });
@@ -115,7 +115,7 @@ test("while the model for notes hangs every turn is answered, and old turns are 
 
   expect(agent.model.requests.filter(isNotes)).toHaveLength(1);
   const last = callsOf(agent).at(-1) as RecordedRequest;
-  expect(firstText(last)).toContain("of this talk are not shown any more. Search them with recall.");
+  expect(firstText(last)).toContain("of this conversation are no longer shown. Search them with recall.");
   expect(hasNotes(last)).toBe(false);
 });
 

@@ -54,7 +54,7 @@ async function orInWords<Value>(run: () => Promise<Value>, notThere: string): Pr
     const { name } = error as Error;
     // A folder instead of a file, and a name that no file can have, also count as missing.
     if (["NotFoundError", "TypeMismatchError", "TypeError"].includes(name)) throw new Error(notThere, { cause: error });
-    throw new Error("The browser does not let this page read the folder any more: the person must choose it again", {
+    throw new Error("The browser no longer lets this page read the folder: the person must choose it again", {
       cause: error,
     });
   }

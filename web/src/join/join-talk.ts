@@ -63,7 +63,7 @@ export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): P
   } catch (cause) {
     // After a reload, the token is still the one of the first join and may have expired.
     if (cause instanceof ConnectionError && cause.reason === ConnectionErrorReason.NotAllowed)
-      throw new JoinError("LiveKit does not take this talk's token any more. Join again.", { cause });
+      throw new JoinError("LiveKit no longer accepts this conversation's token. Join again.", { cause });
     throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it runs, then join again.`, { cause });
   }
 }

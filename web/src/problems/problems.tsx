@@ -53,7 +53,7 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
       )}
       {isThere && hadAgent && !isConnected && reason === undefined && (
         <p className="problem">
-          The agent has left, perhaps to start again. Another one is on its way; the talk goes on.
+          The agent has left, perhaps to start again. Another one is on its way; the talk continues.
         </p>
       )}
       {microphone !== undefined && <p className="problem">{MICROPHONE[microphone]}</p>}

@@ -22,7 +22,7 @@ interface EarlierTurnsProps extends Variations {
 
 /** The conversation in this room before the page was opened. */
 export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): ReactNode {
-  const { turns, askedHere, answeredAnew } = earlier;
+  const { turns, askedHere, answeredAgain } = earlier;
   return (
     <section aria-label="Earlier in this room">
       <ol className="list">
@@ -31,7 +31,7 @@ export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): 
             key={turn.turnId}
             turn={turn}
             isAskedHere={askedHere.has(turn.turnId)}
-            isAnsweredAnew={answeredAnew.has(turn.turnId)}
+            isAnsweredAgain={answeredAgain.has(turn.turnId)}
             edit={edit}
             regenerate={regenerate}
           />
@@ -46,12 +46,12 @@ interface EarlierTurnProps extends Variations {
   /** Whether the page's own messages show the question. */
   readonly isAskedHere: boolean;
   /** Whether the page shows a newer answer. */
-  readonly isAnsweredAnew: boolean;
+  readonly isAnsweredAgain: boolean;
 }
 
 const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown }: EarlierTurnProps): ReactNode {
   const { turnId, messageId, said, state, at, heard, answer } = turn;
-  const { isAskedHere, isAnsweredAnew } = shown;
+  const { isAskedHere, isAnsweredAgain } = shown;
   const [problem, setProblem] = useState<string>();
   /**
    * What this page has received of the answer, if it or one of its calls was still running when the page was opened.
@@ -63,7 +63,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
   };
   const isRunning = state === "running" && (!seen || seen.state === "open");
   const isOver = !isRunning && messageId !== undefined;
-  const isAnswered = !isAskedHere && !isAnsweredAnew;
+  const isAnswered = !isAskedHere && !isAnsweredAgain;
   return (
     <>
       {said !== undefined && !isAskedHere && (

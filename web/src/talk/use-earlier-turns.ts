@@ -11,7 +11,7 @@ interface EarlierTurns {
   /** Ids of turns whose question and answer the page's own messages show. */
   readonly askedHere: ReadonlySet<string>;
   /** Ids of turns for which the page shows a newer answer. */
-  readonly answeredAnew: ReadonlySet<string>;
+  readonly answeredAgain: ReadonlySet<string>;
   /** Why they could not be loaded, for people. */
   readonly problem: ReactNode;
 }
@@ -40,7 +40,7 @@ export function useEarlierTurns(shown: readonly TalkEntry[]): EarlierTurns {
     return {
       turns: place < 0 ? loaded : loaded.slice(0, place + 1),
       askedHere: new Set(shown.filter((_, index) => shown[index - 1]?.role === "user").map(({ id }) => id)),
-      answeredAnew: new Set(replaced),
+      answeredAgain: new Set(replaced),
       problem,
     };
   }, [stored, replaced, shown, problem]);

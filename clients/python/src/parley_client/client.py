@@ -183,7 +183,7 @@ class Parley:
 
     async def cancel_call(self, call_id: str) -> None:
         """Cancels one tool call by the `id` of its request or ToolCallState, whoever runs it. The model is
-        told, and the answer goes on. A call that has already ended is not changed. Raises the worker's error, as for an
+        told, and the answer continues. A call that has already ended is not changed. Raises the worker's error, as for an
         id that it does not know, or Unavailable when no worker acknowledged it within 60 s."""
         self._require_open()
         refusals: list[ParleyError] = []
@@ -204,7 +204,7 @@ class Parley:
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:
-        """Has a message answered anew, as it is (`regenerate`) or with other words (`edit`, with `new_content`), or its
+        """Has a message answered again, as it is (`regenerate`) or with other words (`edit`, with `new_content`), or its
         answer gone on with (`continue`). The new answer comes as any other. Raises Unavailable when no worker took it
         in 60 s."""
         self._require_open()

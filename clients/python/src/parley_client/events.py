@@ -48,7 +48,7 @@ class ToolResult:
     error_message: str | None
     ran_by: Runner
     display: Json | None = None
-    """What the tool shows to people; the model is not told of it."""
+    """What the tool shows to people; the model doesn't see it."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import { type ClientTalk, numberOf } from "../client-talk.ts";
 const check = make<ClientTalk>;
 const CANCELLED = "| ToolUseCancel | abort the call; `success: false`, `cancelled`.";
 const OVERTAKEN =
-  "The cancel is sent after its request, but may be read before a long request: do not run that request any more |";
+  "The cancel is sent after its request, but may be read before a long request: do not run that request afterwards |";
 const CLAIM =
   "`either`: claim it within 1000 ms by an Ack with `success: true`, or answer it by then. An Ack with `success: false`, or `unknown_tool`, declines it";
 

@@ -146,7 +146,7 @@ async function ensureNotObeyed(
   }
   await talk.settle();
   const isObeyed = ids.some((id) => talk.runs(id) > 0);
-  ensure(!isObeyed, "The client has run a call that a participant asked for who is no agent");
+  ensure(!isObeyed, "The client has run a call that a participant asked for that is not an agent");
   const isAnswered = answers > 0 || ids.some((id) => talk.results(id).length > 0);
-  ensure(!isAnswered, "The client has answered a participant who is no agent");
+  ensure(!isAnswered, "The client has answered a participant that is not an agent");
 }

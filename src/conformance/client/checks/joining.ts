@@ -54,7 +54,7 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
   }),
   check("join.tool-schemas", ["MUST", "JSON Schema whose root is an object. Absent: any object."], (talk) => {
     const wrong = announcedTools(talk).find(({ inputSchema }) => inputSchema["type"] !== "object");
-    ensure(wrong === undefined, `The root of the schema of ${wrong?.name} is no object`);
+    ensure(wrong === undefined, `The root of the schema of ${wrong?.name} is not an object`);
   }),
   check(
     "join.tool-count",

@@ -132,7 +132,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "talk.whole-answer",
-    ["SHOULD", "A whole answer, sent to a client that comes back when the answer's own messages are not held any more"],
+    ["SHOULD", "A whole answer, sent to a client that comes back when the answer's own messages are no longer held"],
     async (talk) => {
       const body = { id: createId(), previousId: "msg_of_yesterday", content: "You have milk." };
       await talk.send({ type: "assistant_message", body });

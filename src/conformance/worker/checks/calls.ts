@@ -136,7 +136,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
         originatingId: id,
       } as const;
       await talk.client.send({ type: "error_message", body });
-      ensure((await talk.ended(id)).status === "error", "The call goes on");
+      ensure((await talk.ended(id)).status === "error", "The call continues");
     },
   ),
   check("call.checked-input", ["MUST", "The tool's input, already checked against its schema."], async (talk) => {

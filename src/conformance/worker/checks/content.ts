@@ -72,7 +72,7 @@ export const contentChecks: readonly Check<WorkerTalk>[] = [
       ensure(error.includes("1"), `The error does not name the block with the index 1: ${error}`);
     },
   ),
-  check("content.displayed", ["MUST", "What clients may show people. The model is not told of it."], async (talk) => {
+  check("content.displayed", ["MUST", "What clients may show people. The model doesn't see it."], async (talk) => {
     const { id } = await talk.call("kit_echo");
     await talk.client.answer(id, { success: true, result: { seen: true }, display: { title: "for people" } });
     const { status, output = "" } = await talk.ended(id);

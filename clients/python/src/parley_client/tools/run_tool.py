@@ -19,7 +19,7 @@ async def run_tool(
     tool: Tool, request: ToolUseRequest, context: ToolContext, cancelled: "asyncio.Future[str]"
 ) -> ToolUseResult:
     """Gives the result, with the error texts of the protocol, by the deadline or the cancel at the latest: also when
-    the tool goes on in spite of its cancellation. `cancelled` has the reason as its result. Never raises."""
+    the tool continues in spite of its cancellation. `cancelled` has the reason as its result. Never raises."""
     timeout_ms = min(request.timeout_ms or DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
     work = asyncio.ensure_future(tool.run(request.parameters, context))
     waiting: set[asyncio.Future[Any]] = {work, cancelled}

@@ -14,4 +14,4 @@ class ToolOutput:
     content: Sequence[Mapping[str, Any]] | None = None
     """For the model alone: content blocks of Anthropic's API, as `{"type": "image", "source": {"data": png}}`."""
     display: Mapping[str, Any] | None = None
-    """For clients' pages alone: the model is not told of it."""
+    """For clients' pages alone: the model doesn't see it."""

@@ -120,7 +120,7 @@ class ToolRequests:
         await asyncio.gather(*(call.task for call in running))
 
     async def close(self) -> None:
-        """Nothing is repeated any more."""
+        """Nothing is repeated from now on."""
         self._progress.close()
         await self._tasks.close()
 

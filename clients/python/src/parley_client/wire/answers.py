@@ -49,7 +49,7 @@ class Answers:
             self._end(AnswerEnd(sentence.previous_id, answer.previous_id, " ".join(texts), texts))
 
     def take_whole(self, message: AssistantMessage) -> None:
-        """The worker does not hold the answer's sentences any more, or one before it may not have sent them."""
+        """The worker no longer holds the answer's sentences, or one before it may not have sent them."""
         if message.id in self._ended:
             return
         answer = self._open.get(message.id)

@@ -80,7 +80,7 @@ class IncomingMessages:
         number = abs(envelope.stanza_id)
         is_newest = number > self._last_seen
         is_news = self._take(number, sender)
-        # What comes again stands in its place now.
+        # What arrives again replaces it now.
         is_held = self._held.pop(number, None) is not None
         if not (is_news or is_held or isinstance(envelope.body, ToolUseRequest)):
             return
