@@ -65,6 +65,11 @@ export function placeOfMedia(turns: readonly Shown[]): BlockPlace | undefined {
   return kept[0]?.place;
 }
 
+/** Whether a request shows any pictures or documents of these turns. */
+export function showsMedia(turns: readonly Shown[]): boolean {
+  return mediaPlaces(turns).length > 0;
+}
+
 interface Place {
   readonly size: number;
   readonly place: BlockPlace;

@@ -6,6 +6,7 @@ import {
   largePlaces,
   placeOfMedia,
   shortenTurn,
+  showsMedia,
   withoutUnanswered,
 } from "../conversation/shorten.ts";
 import {
@@ -239,11 +240,11 @@ export class ContextWindow {
   }
 
   /**
-   * Call this when the API rejected a picture or document. Replaces all media and large results so far by placeholders.
-   * Returns `false` if there are none.
+   * Call this when the API rejected a request, perhaps for a picture or document. Replaces all media and large results
+   * so far by placeholders. Returns `false` if no media are shown.
    */
   dropMedia(running: TurnRecord): boolean {
-    return this.#shortenBefore(endOf(running), running);
+    return showsMedia([...this.#turns, this.#shorten(running)]) && this.#shortenBefore(endOf(running), running);
   }
 
   /** Announces tool changes since the last call. Changes that dropped turns had announced are announced again. */

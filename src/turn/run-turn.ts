@@ -6,6 +6,7 @@ import type { ShownContext, ClientToolDefinition, TurnRecord } from "../conversa
 import { AppError, toAppError } from "../errors/app-error.ts";
 import { incrementalFlatMap } from "../lib/incremental-flat-map.ts";
 import { asText, isRecord } from "../lib/json.ts";
+import type { ModelErrorKind } from "../llm/model-error.ts";
 import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-event.ts";
 import { StepToolUses, type ToolRunner } from "./step-tool-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
@@ -115,7 +116,7 @@ async function* runSteps(
     }
     if (isTooLong(end) && shown.shorten(draft.toRecord())) continue;
     if (isOfKind(end, "unbound_thinking") && shown.dropThinking(draft.toRecord())) continue;
-    if (isOfKind(end, "refused_media") && shown.dropMedia(draft.toRecord())) continue;
+    if (isOfKind(end, "refused_media", "invalid_request") && shown.dropMedia(draft.toRecord())) continue;
     if (end.error) throw end.error.reason;
     signal.throwIfAborted();
     switch (nextAfter(end.stopReason, uses.count > 0, retries)) {
@@ -141,10 +142,12 @@ function isTooLong({ error }: StepEnd): boolean {
 
 /**
  * Whether the API rejected thinking because something before it has changed, or rejected a picture or document. Nothing
- * was streamed yet, and the next request omits it.
+ * was streamed yet, and the next request omits it. The API has no error type for a picture, so `invalid_request` may be
+ * about one, too. If it stayed in the history, every later turn would fail.
  */
-function isOfKind({ error }: StepEnd, kind: "unbound_thinking" | "refused_media"): boolean {
-  return error?.reason instanceof AppError && "kind" in error.reason && error.reason.kind === kind;
+function isOfKind({ error }: StepEnd, ...kinds: readonly ModelErrorKind[]): boolean {
+  const reason = error?.reason;
+  return reason instanceof AppError && "kind" in reason && kinds.some((kind) => kind === reason.kind);
 }
 
 /** Adds the missing results of a resumed turn, in call order. */

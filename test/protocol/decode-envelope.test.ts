@@ -367,9 +367,13 @@ const keys = (count: number) => Object.fromEntries(Array.from({ length: count },
 const nestedMaps = (levels: number): object => (levels === 0 ? {} : { m: nestedMaps(levels - 1) });
 
 test.each([
-  ["1,001 keys", { properties: keys(1_001) }, "The tool has over 1000 different keys"],
+  ["1,001 keys", { properties: keys(1_001) }, "With this tool, the packet has over 1000 different keys"],
   ["a schema of 40 levels", nestedMaps(40), "The tool is nested over 32 deep"],
-  ["50,000 values", { enum: Array.from({ length: 50_000 }, () => 0) }, "The tool has over 50000 values"],
+  [
+    "50,000 values",
+    { enum: Array.from({ length: 50_000 }, () => 0) },
+    "With this tool, the packet has over 50000 values",
+  ],
   ["a long key", { properties: { ["k".repeat(257)]: {} } }, "A key is over 256 bytes"],
   ["a long text", { title: "x".repeat(2 ** 20 + 1) }, "A string is over 1048576 bytes"],
   ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: JSON has no NaN"],
@@ -393,16 +397,25 @@ test.each([
   });
 });
 
-test("tools that are over a limit only together are all read", () => {
-  const tools = Array.from({ length: 20 }, (_, index) => ({
-    name: `tool_${index}`,
-    inputSchema: { properties: Object.fromEntries(Object.keys(keys(100)).map((key) => [`${key}_${index}`, {}])) },
-  }));
+const properties = (count: number, index: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}_${index}`, {}]));
+
+test.each([
+  ["keys", (index: number) => ({ properties: properties(300, index) })],
+  ["values", () => ({ enum: Array.from({ length: 16_000 }, () => 0) })],
+])("tools share one limit of %s, and one that is over it leaves room for a smaller one", (what, schema) => {
+  const large = Array.from({ length: 6 }, (_, index) => ({ name: `tool_${index}`, inputSchema: schema(index) }));
+  const tools = [...large, { name: "small", inputSchema: { properties: properties(50, 9) } }];
 
   const body = bodyOf(decodeEnvelope(packet("configuration", { tools })));
 
-  expect(body).toMatchObject({ tools });
-  expect(body).not.toHaveProperty("invalidTools");
+  const reason = expect.stringMatching(
+    new RegExp(`^With this tool, the packet has over \\d+ .*${what}$`, "u"),
+  ) as string;
+  expect(body).toMatchObject({
+    tools: [...large.slice(0, 3), { name: "small" }],
+    invalidTools: [3, 4, 5].map((index) => ({ index, name: `tool_${index}`, reason })),
+  });
 });
 
 test("a Configuration whose fault is beside its tools is refused whole", () => {

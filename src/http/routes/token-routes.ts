@@ -56,7 +56,8 @@ const tokenBody = z.strictObject({
 /** `POST /token {room, identity}` returns `{token, livekitUrl}`, for joining that room as that participant. */
 export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }: TokenOptions): void {
   const route = {
-    preValidation: async ({ headers }: FastifyRequest) => checkSecret(access, headers.authorization),
+    // Before the body is read.
+    onRequest: async ({ headers }: FastifyRequest) => checkSecret(access, headers.authorization),
     schema: { body: z.preprocess((body) => body ?? {}, tokenBody) },
     validatorCompiler: zodValidator(nameAll),
   };

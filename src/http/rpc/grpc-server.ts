@@ -25,7 +25,7 @@ const MAX_STREAMS = 100;
  * A new connection replaces the oldest one on which no call had a valid token. If all had one, the new one is closed.
  */
 const MAX_CONNECTIONS = 500;
-/** The limit for a whole RPC. It also limits slow senders: the handler reads the token only after the whole request. */
+/** The limit for a whole RPC. It also limits slow senders. Calls without a valid token end at once. */
 const CALL_MS = 30_000;
 /** A connection without calls is closed after this time, even if the client sends pings. Clients then reconnect. */
 const IDLE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
+import { Code, ConnectError, type ConnectRouter, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { FastifyBaseLogger } from "fastify";
 import { cleanText } from "../../lib/clean-json.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -7,7 +7,7 @@ import type { Sql } from "../../store/database/pool.ts";
 import { answerPermission } from "../permissions/answer-permission.ts";
 import { PermissionService, type PermissionResponse } from "./generated/opencode/tool_pb.ts";
 import { responseBody, type SentDecision } from "../permissions/permission-body.ts";
-import { checkRoomToken, type TokenKeys } from "../access/room-access.ts";
+import { checkRoomToken, type RoomAccess, type TokenKeys } from "../access/room-access.ts";
 import { HttpError, toHttpError } from "../http-error.ts";
 import { parseOrRefuse } from "../zod-types.ts";
 
@@ -17,9 +17,13 @@ interface ServiceOptions {
   readonly logger: Pick<FastifyBaseLogger, "error">;
 }
 
-const MAX_REQUEST_BYTES = 64 * 1024;
+/** Two ids in JSON, with each character escaped, fit. */
+const MAX_REQUEST_BYTES = 4 * 1024;
 /** The message in proto/opencode/tool.proto has no field for edited arguments. */
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
+
+/** Set by the gate. No token allows joining a room without a name. */
+const ACCESS = createContextKey<RoomAccess>({ room: "", identity: "", maySubscribe: false, expiresAt: 0 });
 
 const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
   400: Code.InvalidArgument,
@@ -36,26 +40,33 @@ const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
  * decision is stored.
  */
 export function permissionService({ livekit, sql, logger }: ServiceOptions) {
-  const respond = async (request: PermissionResponse, { requestHeader }: HandlerContext): Promise<void> => {
-    const headers = { authorization: requestHeader.get("authorization") ?? undefined };
-    const access = await checkRoomToken({ headers, query: {} }, livekit);
+  const fail = (error: unknown, { method }: HandlerContext): never => {
+    const known = toHttpError(error);
+    if (known) throw new ConnectError(known.message, CODES[known.statusCode]);
+    logger.error({ error, method: method.name }, "request failed");
+    throw new ConnectError("Internal error", Code.Internal);
+  };
+  // Runs before any of the request's body is read, so a caller without a token cannot fill the memory with bodies.
+  const requestGate = async (context: HandlerContext) => {
+    const headers = { authorization: context.requestHeader.get("authorization") ?? undefined };
+    const access = await checkRoomToken({ headers, query: {} }, livekit).catch((error: unknown) =>
+      fail(error, context),
+    );
+    context.values.set(ACCESS, access);
+  };
+  const respond = async (request: PermissionResponse, { values }: HandlerContext): Promise<void> => {
     const decision = parseRequest(request);
     const permissionId = cleanText(request.permissionId);
     const sessionId = cleanText(request.sessionId) || undefined;
     const answer = { permissionId, sessionId, decision, via: "rpc" as const };
-    await answerPermission({ sql, access, answer, edits: NO_EDITS });
+    await answerPermission({ sql, access: values.get(ACCESS), answer, edits: NO_EDITS });
   };
   return (router: ConnectRouter) => {
     const respondToPermission = async (request: PermissionResponse, context: HandlerContext) => {
-      await respond(request, context).catch((error: unknown) => {
-        const known = toHttpError(error);
-        if (known) throw new ConnectError(known.message, CODES[known.statusCode]);
-        logger.error({ error, method: context.method.name }, "request failed");
-        throw new ConnectError("Internal error", Code.Internal);
-      });
+      await respond(request, context).catch((error: unknown) => fail(error, context));
       return {};
     };
-    router.service(PermissionService, { respondToPermission }, { readMaxBytes: MAX_REQUEST_BYTES });
+    router.service(PermissionService, { respondToPermission }, { readMaxBytes: MAX_REQUEST_BYTES, requestGate });
   };
 }
 

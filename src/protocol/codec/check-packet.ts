@@ -1,27 +1,31 @@
 import { MESSAGE_LIMITS } from "../limits.ts";
+import type { PacketBudget } from "./packet-budget.ts";
 import { headOf, PacketCursor } from "./packet-cursor.ts";
 import { malformed, tooDeep, tooLarge, tooLong, tooMany } from "./refusals.ts";
 
 /**
  * Validates a packet from an untrusted sender before it is decoded: checks each length against the remaining bytes, the
- * limits, and that keys are strings. Decodes nothing, and allocates only a stack of 32 levels.
+ * limits, and that keys are strings. Decodes nothing, and allocates only a stack of 32 levels. Takes the packet's values
+ * out of the budget, unless it throws.
  *
  * @throws {AppError} `malformed` or `too_large`
  */
-export function checkPacket(bytes: Uint8Array): void {
+export function checkPacket(bytes: Uint8Array, budget: PacketBudget): void {
   if (bytes.length > MESSAGE_LIMITS.envelopeBytes) throw tooLong();
   if (headOf(bytes[0] ?? 0).kind !== "map") throw malformed("The packet is not a map");
-  const check = new Check(bytes);
+  const check = new Check(bytes, budget.values - 1);
   check.value(0);
   if (!check.isAtEnd) throw malformed("The packet has bytes after its map");
+  budget.values = check.valuesLeft;
 }
 
 class Check {
+  valuesLeft: number;
   readonly #cursor: PacketCursor;
-  #values = 1;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, valuesLeft: number) {
     this.#cursor = new PacketCursor(bytes);
+    this.valuesLeft = valuesLeft;
   }
 
   get isAtEnd(): boolean {
@@ -64,8 +68,8 @@ class Check {
   #open(depth: number, valuesPerEntry: 1 | 2): number {
     const { length } = this.#cursor;
     this.#cursor.checkItems(length * valuesPerEntry);
-    this.#values += length;
-    if (this.#values > MESSAGE_LIMITS.values) throw tooMany();
+    this.valuesLeft -= length;
+    if (this.valuesLeft < 0) throw tooMany();
     if (depth === MESSAGE_LIMITS.depth) throw tooDeep();
     return length;
   }

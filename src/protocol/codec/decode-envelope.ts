@@ -2,6 +2,7 @@ import { readFields } from "../messages/fields.ts";
 import { MalformedMessageError } from "../messages/parse-message.ts";
 import { checkPacket } from "./check-packet.ts";
 import { type Incoming, readEnvelope, readParts, toMalformed } from "./codec.ts";
+import { PacketBudget } from "./packet-budget.ts";
 import { peekEnvelope } from "./peek.ts";
 import { rememberKeys } from "./remember-keys.ts";
 import { nameUnreadable, unpackToolsIndividually } from "./unpack-tools-individually.ts";
@@ -33,11 +34,15 @@ export function decodeEnvelope(bytes: Uint8Array): Incoming {
  * Decodes a packet from an untrusted sender, checking only the format. The cost is bounded by the packet's size. The
  * result may share the packet's bytes.
  *
+ * @param budget what the packet may hold. It is reduced by what was read. @defaultValue the limits of a packet
  * @throws {AppError} `malformed` or `too_large`
  */
-export function unpackPacket(bytes: Uint8Array): Record<string, unknown> {
-  checkPacket(bytes);
-  return unpack(bytes, rememberKeys()).root;
+export function unpackPacket(bytes: Uint8Array, budget = new PacketBudget()): Record<string, unknown> {
+  checkPacket(bytes, budget);
+  const keys = new Set(budget.keys);
+  const { root } = unpack(bytes, rememberKeys(keys));
+  budget.keys = keys;
+  return root;
 }
 
 function toRefusal(error: unknown, bytes: Uint8Array): MalformedMessageError {

@@ -5,11 +5,12 @@ import { decodeKey } from "./unpack.ts";
 /**
  * Returns a key decoder for one packet. It rejects packets with too many different keys, and caches decoded keys,
  * because the rows of a table repeat theirs.
+ *
+ * @param different the keys read so far, to which it adds
  */
-export function rememberKeys(): typeof decodeKey {
+export function rememberKeys(different: Set<string>): typeof decodeKey {
   /** The last key for each hash of its bytes. */
   const known = new Map<number, readonly [bytes: Uint8Array, key: string]>();
-  const different = new Set<string>();
   return (bytes) => {
     let hash = bytes.length;
     for (let index = 0; index < bytes.length; index++) hash = (hash * 31 + (bytes[index] ?? 0)) | 0;

@@ -3,6 +3,7 @@ import { MESSAGE_LIMITS } from "../limits.ts";
 import type { Configuration } from "../messages/control-messages.ts";
 import { isPlainMap } from "../messages/fields.ts";
 import { MESSAGES } from "../messages/messages.ts";
+import { PacketBudget } from "./packet-budget.ts";
 import { peekEnvelope, peekName, peekTools } from "./peek.ts";
 
 const EMPTY_LIST = Uint8Array.of(0x90);
@@ -12,7 +13,7 @@ const EMPTY_LIST = Uint8Array.of(0x90);
  */
 const AROUND_TOOL = Uint8Array.of(0x81, 0xa4, ...ascii("body"), 0x81, 0xa5, ...ascii("tools"), 0x91);
 
-type Unpack = (bytes: Uint8Array) => Record<string, unknown>;
+type Unpack = (bytes: Uint8Array, budget: PacketBudget) => Record<string, unknown>;
 
 interface ToolsApart {
   /** The packet with the tools that could be read, and `null` in place of the others. */
@@ -22,27 +23,34 @@ interface ToolsApart {
 }
 
 /**
- * Decodes a Configuration that exceeds a limit or is malformed, reading each of its tools separately. Returns
- * `undefined` for any other message, and if the fault is not in the tools.
+ * Decodes a Configuration that exceeds a limit or is malformed, reading each of its tools separately. A tool is omitted
+ * if the packet would exceed its limits with it. Returns `undefined` for any other message, and if the fault is not in
+ * the tools.
  */
 export function unpackToolsIndividually(bytes: Uint8Array, unpack: Unpack): ToolsApart | undefined {
   if (bytes.length > MESSAGE_LIMITS.envelopeBytes) return undefined;
   const list = peekEnvelope(bytes)["type"] === MESSAGES.configuration.number ? peekTools(bytes) : undefined;
   if (!list) return undefined;
   const faults = new Map<number, { name: string; reason: string }>();
+  const budget = new PacketBudget();
   const rest = join(bytes.subarray(0, list.start), EMPTY_LIST, bytes.subarray(list.end));
-  const root = attempt(() => unpack(rest));
+  const root = attempt(() => unpack(rest, budget));
   if ("fault" in root || !isPlainMap(root.value["body"])) return undefined;
   const tools = list.items.map((item, index) => {
     // Tools beyond the limit are not read, except the first, whose name is reported.
     if (index > MESSAGE_LIMITS.announcedTools) return null;
-    const tool = attempt(() => unpack(join(AROUND_TOOL, item)));
+    const tool = attempt(() => unpack(join(AROUND_TOOL, item), budget));
     if ("value" in tool) return (tool.value as { body: { tools: unknown[] } }).body.tools[0];
-    faults.set(index, { name: asText(peekName(item)), reason: tool.fault.replace("The packet", "The tool") });
+    faults.set(index, { name: asText(peekName(item)), reason: toReason(tool.fault) });
     return null;
   });
   root.value["body"]["tools"] = tools;
   return { root: root.value, faults };
+}
+
+/** The numbers of values and keys are limited in the whole packet. */
+function toReason(fault: string): string {
+  return fault.replace("The packet has over", "With this tool, the packet has over").replace("The packet", "The tool");
 }
 
 /** Adds names and reasons for the tools that could not be read, which `unpackToolsIndividually` replaced by `null`. */

@@ -1,7 +1,7 @@
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { evictOldest } from "../../lib/evict-oldest.ts";
-import type { Peers } from "../peers/peers.ts";
+import { MAX_ABSENT, type Peers } from "../peers/peers.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { type ToolCallState, toToolCallState } from "./tool-call-state.ts";
 
@@ -50,8 +50,10 @@ export class ToolStates {
     this.#add(body, to);
     for (const identity of absent) {
       const missed = [...(this.#missed.get(identity) ?? []), body];
+      this.#missed.delete(identity);
       this.#missed.set(identity, missed.slice(-MAX_MISSED));
     }
+    evictOldest(this.#missed, MAX_ABSENT);
     if (!call.outcome || call.detail !== "full") return;
     this.#ended.set(call.id, body);
     evictOldest(this.#ended, MAX_ENDED);

@@ -3,9 +3,17 @@ import { devicesFor, type TurnDevice } from "../../tool/tool-routing.ts";
 import { Peer } from "./peer.ts";
 import type { RoomParticipant } from "../room/room-input.ts";
 
-/** The participants of a session. Those that left are kept, with their features, tools and language. */
+/**
+ * How many absent participants are kept. Each may have announced 128 kB of schemas, so without a limit, joining under
+ * ever new identities would exhaust the memory.
+ */
+export const MAX_ABSENT = 50;
+
+/** The participants of a session. Those that left last are kept, with their features, tools and language. */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
+  /** Identities of absent participants, in the order in which they left. */
+  readonly #absent = new Set<string>();
   /**
    * Chosen languages by identity. Kept separately, because stored languages are loaded before their participants join.
    */
@@ -13,6 +21,7 @@ export class Peers {
 
   /** Marks a participant as present and returns it. `isNewJoin`: it has joined, or joined again. */
   join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
+    this.#absent.delete(participant.identity);
     const known = this.#peers.get(participant.identity);
     if (known) return { peer: known, isNewJoin: known.join(participant) };
     const peer = new Peer(participant);
@@ -29,7 +38,15 @@ export class Peers {
 
   leave(identity: string): void {
     const peer = this.#peers.get(identity);
-    if (peer) peer.isPresent = false;
+    if (!peer) return;
+    peer.isPresent = false;
+    this.#absent.delete(identity);
+    this.#absent.add(identity);
+    for (const oldest of this.#absent) {
+      if (this.#absent.size <= MAX_ABSENT) return;
+      this.#absent.delete(oldest);
+      this.#peers.delete(oldest);
+    }
   }
 
   get(identity: string): Peer | undefined {

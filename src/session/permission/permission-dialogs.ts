@@ -1,8 +1,9 @@
+import { evictOldest } from "../../lib/evict-oldest.ts";
 import type { Logger } from "pino";
 import type { Message, MessageBody } from "../../protocol/messages/messages.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type Outbox, StreamedRequests } from "../wire/outbox.ts";
-import type { Peers } from "../peers/peers.ts";
+import { MAX_ABSENT, type Peers } from "../peers/peers.ts";
 import { toPermissionRequest } from "./to-permission-request.ts";
 
 interface PermissionDialogsOptions {
@@ -45,8 +46,9 @@ export class PermissionDialogs {
     const { id, participantIdentity: identity } = record;
     if (!this.#hasDialogs(identity)) {
       const missed = [...(this.#missed.get(identity) ?? []), record];
+      this.#missed.delete(identity);
       this.#missed.set(identity, missed.slice(-MAX_MISSED));
-      return;
+      return evictOldest(this.#missed, MAX_ABSENT);
     }
     const message: Message = { type: "permission_response", body: toClosing(record) };
     this.#streamed.after(id, () => this.#options.outbox.post(message, { to: [identity] }));

@@ -2,6 +2,7 @@ import { createClient, Code, ConnectError } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { connect as connectHttp2, constants } from "node:http2";
 import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { openGrpcServer, type GrpcServer } from "../../../src/http/rpc/grpc-server.ts";
@@ -172,7 +173,7 @@ test("a call that never ends its request is ended, and so is a connection withou
   onTestFinished(() => own.close());
   const session = connectHttp2(`http://127.0.0.1:${own.port}`);
   await once(session, "remoteSettings");
-  const call = session.request({ ...CALL, "content-type": "application/grpc" });
+  const call = session.request({ ...CALL, "content-type": "application/grpc", authorization: `Bearer ${token}` });
   const isOver = { call: false, session: false };
   call.on("error", () => {}).once("close", () => (isOver.call = true));
   session.once("close", () => (isOver.session = true));
@@ -194,6 +195,30 @@ test("a call that never ends its request is ended, and so is a connection withou
   expect(isOver.session).toBe(false);
   vi.advanceTimersByTime(1_000);
   await vi.waitUntil(() => isOver.session);
+});
+
+test("gRPC refuses a call without a token before its request has come", async () => {
+  const session = connectHttp2(`http://127.0.0.1:${grpc.port}`);
+  onTestFinished(() => session.destroy());
+  const call = session.request({ ...CALL, "content-type": "application/grpc" });
+
+  call.write(Buffer.of(0, 0, 0, 0x0f, 0));
+  call.resume();
+
+  expect((await once(call, "trailers"))[0]).toMatchObject({ "grpc-status": String(Code.Unauthenticated) });
+  await once(call, "close");
+});
+
+test("Connect refuses a call without a token before its request has come", async () => {
+  const { hostname, port } = new URL(server.url);
+  const socket = connectTcp(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  const head = ["Host: x", "Content-Type: application/proto", "Content-Length: 4000"].join("\r\n");
+
+  socket.write(`POST ${CALL[":path"]} HTTP/1.1\r\n${head}\r\n\r\n`);
+
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /u);
 });
 
 /** Connections with a call that hangs. Resolves when each is open, or has been closed again. */
