@@ -133,7 +133,9 @@ export function toStreamError(event: Record<string, unknown>): ModelError {
 const SHOULD_RETRY: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefined {
-  // The API has no separate error types for a history that is too long or has changed, or for a bad picture.
+  // The API has no separate error types for an account's limits, a history that is too long or has changed, or a bad
+  // picture.
+  if (status === 400 && /\b(?:credit balance|usage limits)\b/u.test(apiMessage ?? "")) return "billing";
   if (status === 400 && apiMessage?.includes("prompt is too long")) return "too_large";
   if (status === 400 && apiMessage?.includes("bound to a different conversation")) return "unbound_thinking";
   if (status === 400 && /\b(?:image|pdf)/iu.test(apiMessage ?? "")) return "refused_media";

@@ -258,6 +258,15 @@ test("a prompt that is too long for the model is too_large", async () => {
   await expect(call()).rejects.toMatchObject({ kind: "too_large", status: 400 });
 });
 
+test.each(["Your credit balance is too low to access the API.", "You have reached your specified API usage limits."])(
+  "an invalid request by which the API means the account is an error of billing: %s",
+  async (message) => {
+    server.script([{ ...httpError(400), message } as ReturnType<typeof httpError>]);
+
+    await expect(call()).rejects.toMatchObject({ kind: "billing", status: 400 });
+  },
+);
+
 test("x-should-retry overrules the status", async () => {
   server.script([httpError(500, undefined, { "x-should-retry": "false" })]);
 
