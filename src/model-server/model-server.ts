@@ -80,6 +80,7 @@ class ScriptedServer implements ModelServer {
   readonly requests: RecordedRequest[] = [];
   readonly counted: Json[] = [];
   unscriptedCount = 0;
+  url = "";
   readonly #options: ModelServerOptions;
   readonly #issued = new IssuedContent();
   readonly #cache = new PromptCache();
@@ -100,10 +101,6 @@ class ScriptedServer implements ModelServer {
     });
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
   get rejections(): readonly string[] {
     return this.requests.flatMap(({ rejection }) => rejection ?? []);
   }
@@ -118,6 +115,7 @@ class ScriptedServer implements ModelServer {
 
   async listen(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   script(script: Script): void {
