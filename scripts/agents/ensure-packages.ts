@@ -7,7 +7,7 @@ import { installerEnvironment } from "../../src/tool/program-environment.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const BUILT = join(ROOT, "dist");
 const SOURCES = [
-  "{src,tools,template,docs,scripts,web/src,web/public,clients/react}/**/*",
+  "{src,tools,template,docs,scripts,web/src,web/public,clients/react,packages}/**/*",
   "web/*.{html,ts}",
   "package{,-lock}.json",
   "tsconfig*.json",

@@ -1,21 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { programEnvironment } from "../../src/tool/program-environment.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/**
- * Builds `tools/` into the package `parley`, whose own files are already in `folder`.
- *
- * @returns the package's entry points for the tools, such as `./tools/get-time`, with their sources relative to `src/`
- */
-export async function buildTools(folder: string): Promise<Record<string, string>> {
+/** Builds `tools/` into the package `parley`, whose own files are already in `folder`. */
+export async function buildTools(folder: string): Promise<void> {
   const outDir = join(folder, "built");
   const tsconfig = join(folder, "tsconfig.tools.json");
   // The tools import `parley`, so this points to the package that was just built.
   const compilerOptions = { rootDir: ROOT, outDir, paths: { parley: [join(folder, "dist/index.d.ts")] } };
-  const settings = { extends: join(ROOT, "tsconfig.packages.json"), compilerOptions, include: [join(ROOT, "tools")] };
+  const settings = {
+    extends: join(ROOT, "packages/parley/tsconfig.json"),
+    compilerOptions,
+    include: [join(ROOT, "tools")],
+  };
   await writeFile(tsconfig, JSON.stringify(settings));
   const compile = [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", tsconfig];
   execFileSync(process.execPath, compile, { cwd: ROOT, stdio: ["ignore", 2, 2], env: programEnvironment() });
@@ -28,6 +28,4 @@ export async function buildTools(folder: string): Promise<Record<string, string>
     await writeFile(target, text.replaceAll(/((?:from|import\() ?"(?:\.\.\/)+)src\//g, "$1"));
   }
   await Promise.all([outDir, tsconfig].map((path) => rm(path, { recursive: true })));
-  const entries = built.filter((file) => file.endsWith(".js") && !basename(file).startsWith("_"));
-  return Object.fromEntries(entries.map((file) => [`./tools/${basename(file, ".js")}`, file.replace(/\.js$/, ".ts")]));
 }

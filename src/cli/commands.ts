@@ -1,6 +1,7 @@
 import { mainUsage, parseMainOptions } from "../worker/main-options.ts";
 import { readFlags } from "../worker/settings/command-line.ts";
-import { runCommandLine, runUnprepared } from "./run-command-line.ts";
+import { runCommandLine } from "./run-command-line.ts";
+import { runUnprepared } from "./run-unprepared.ts";
 
 interface Command {
   /** A one-line description for the usage text. */
@@ -53,13 +54,6 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
     },
   ],
   ["encode", { does: "does the reverse, in hex", run: (args) => packets("encode", args) }],
-  [
-    "conformance",
-    {
-      does: "checks a client or a worker against the protocol",
-      run: async (args) => (await import("./conformance/run-conformance.ts")).runConformance(args),
-    },
-  ],
 ]);
 
 /** Runs `src/worker/main.ts`, which reads its flags from `process.argv`. */

@@ -1,15 +1,8 @@
-import { inspect } from "node:util";
-import { AppError } from "../errors/app-error.ts";
-import { hideSecrets } from "../lib/checks/hide-secrets.ts";
+import { readSecretFiles } from "../worker/settings/secret-files.ts";
 import { addEnvFile } from "../worker/settings/env-file.ts";
-import { UsageError } from "../worker/settings/command-line.ts";
-import { TalkError } from "./talk/talk-error.ts";
+import { runUnprepared } from "./run-unprepared.ts";
 
-/**
- * Runs a command and exits the process with its status: 0 for success, 1 for failure, 2 for a wrong command line.
- *
- * @param run resolves with the status, or with `undefined` for `--help`
- */
+/** Like `runUnprepared`, with the worker's settings (.env and secret files) added to the environment. */
 export async function runCommandLine(name: string, usage: string, run: () => Promise<number | undefined>) {
   await runUnprepared(name, usage, async () => {
     await readEnvironment();
@@ -17,35 +10,12 @@ export async function runCommandLine(name: string, usage: string, run: () => Pro
   });
 }
 
-/** Like `runCommandLine`, for a command that reads the worker's settings itself. */
-export async function runUnprepared(name: string, usage: string, run: () => Promise<number | undefined>) {
-  const status = await attempt(name, usage, run);
-  // LiveKit's native library can keep the process alive for seconds after leaving the room.
-  process.stdout.write("", () => process.exit(status));
-}
-
-async function attempt(name: string, usage: string, run: () => Promise<number | undefined>): Promise<number> {
-  try {
-    const status = await run();
-    if (status === undefined) console.log(usage);
-    return status ?? 0;
-  } catch (error) {
-    if (error instanceof UsageError) {
-      console.error(`${name}: ${hideSecrets(error.message)}\n\n${usage}`);
-      return 2;
-    }
-    const isPlain = error instanceof TalkError || error instanceof AppError;
-    console.error(hideSecrets(isPlain ? `${name}: ${error.message}` : inspect(error)));
-    return 1;
-  }
-}
-
-/** Adds the worker's settings (.env and secret files) to the environment, which takes precedence. */
+/** Values that the environment already has take precedence. */
 async function readEnvironment(): Promise<void> {
   const { env } = process;
   await addEnvFile(env, ".env");
   // The table of variables takes a second to load, and is rarely needed.
   if (!Object.keys(env).some((name) => name.endsWith("_FILE"))) return;
-  const { readSecretFiles } = await import("../worker/settings/secret-files.ts");
-  await readSecretFiles(env, process.cwd());
+  const { SECRET_NAMES } = await import("../worker/settings/environment.ts");
+  await readSecretFiles(env, process.cwd(), SECRET_NAMES);
 }

@@ -32,11 +32,7 @@ const MAX_DELTA_LENGTH = 16_384;
 export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerator<ModelEvent, void, undefined> {
   const open = new Map<number, OpenBlock>();
   const toolUseIds = new Set<string>();
-  let usage = NO_USAGE;
-  let stopReason: string | undefined;
-  let stopDetails: unknown = null;
-  let containerId: string | undefined;
-  let compaction = NO_USAGE;
+  const message = new MessageTotals();
   let writtenLength = 0;
   let blockCount = 0;
   let isWhole = false;
@@ -72,28 +68,19 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
           if (block) yield stopEvent(index, block, false);
           open.delete(index);
           break;
-        case "message_start": {
-          const message = isRecord(event["message"]) ? event["message"] : {};
-          usage = mergeUsage(usage, message["usage"]);
-          yield { type: "message_start", id: asText(message["id"]), model: asText(message["model"]), usage };
+        case "message_start":
+          yield message.start(event["message"]);
           break;
-        }
-        case "message_delta": {
-          const delta = isRecord(event["delta"]) ? event["delta"] : {};
-          usage = mergeUsage(usage, event["usage"]);
-          compaction = compactionOf(event["usage"]) ?? compaction;
-          if (typeof delta["stop_reason"] === "string") stopReason = delta["stop_reason"];
-          stopDetails = delta["stop_details"] ?? stopDetails;
-          if (isRecord(delta["container"])) containerId = asText(delta["container"]["id"]);
+        case "message_delta":
+          message.change(event["delta"], event["usage"]);
           break;
-        }
-        case "message_stop":
-          if (stopReason === undefined) throw new ModelError("broken_stream");
+        case "message_stop": {
+          const stop = message.stop();
           for (const [cutIndex, cut] of open) yield stopEvent(cutIndex, cut, true);
           isWhole = true;
-          usage = addUsage(usage, compaction);
-          yield { type: "message_stop", stopReason, stopDetails, usage, ...(containerId && { containerId }) };
+          yield stop;
           break;
+        }
         case "error":
           throw toStreamError(event);
         default:
@@ -103,6 +90,38 @@ export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerato
     if (!isWhole) throw error;
   }
   if (!isWhole) throw new ModelError("broken_stream");
+}
+
+/** What the API reports about the message as a whole. */
+class MessageTotals {
+  #usage = NO_USAGE;
+  #compaction = NO_USAGE;
+  #stopReason: string | undefined;
+  #stopDetails: unknown = null;
+  #containerId: string | undefined;
+
+  start(raw: unknown): ModelEvent {
+    const message = isRecord(raw) ? raw : {};
+    this.#usage = mergeUsage(this.#usage, message["usage"]);
+    return { type: "message_start", id: asText(message["id"]), model: asText(message["model"]), usage: this.#usage };
+  }
+
+  change(raw: unknown, usage: unknown): void {
+    const delta = isRecord(raw) ? raw : {};
+    this.#usage = mergeUsage(this.#usage, usage);
+    this.#compaction = compactionOf(usage) ?? this.#compaction;
+    if (typeof delta["stop_reason"] === "string") this.#stopReason = delta["stop_reason"];
+    this.#stopDetails = delta["stop_details"] ?? this.#stopDetails;
+    if (isRecord(delta["container"])) this.#containerId = asText(delta["container"]["id"]);
+  }
+
+  /** @throws {ModelError} `broken_stream` if the message has no stop reason */
+  stop(): ModelEvent {
+    const [stopReason, stopDetails, containerId] = [this.#stopReason, this.#stopDetails, this.#containerId];
+    if (stopReason === undefined) throw new ModelError("broken_stream");
+    const usage = addUsage(this.#usage, this.#compaction);
+    return { type: "message_stop", stopReason, stopDetails, usage, ...(containerId && { containerId }) };
+  }
 }
 
 type Written = Exclude<BlockDelta, { type: "other" }>;

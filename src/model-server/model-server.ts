@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { afterCompaction, compactionOf } from "./compaction.ts";
@@ -65,132 +71,165 @@ export interface ModelServerOptions {
  * and consumes no step of the script. A call beyond the script gets a 500 that must not be retried.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
-  const { keepsRequests = Number.POSITIVE_INFINITY } = options;
-  const requests: RecordedRequest[] = [];
-  const issued = new IssuedContent();
-  const cache = new PromptCache();
-  const binding = new ThinkingBinding();
-  const counted: Json[] = [];
-  let queue: Step[] = [];
-  let scripted: Exclude<Script, readonly Step[]> | undefined;
-  let requestCount = 0;
-  let unscriptedCount = 0;
-  let toolUseCount = 0;
+  const server = new ScriptedServer(options);
+  await server.listen();
+  return server;
+}
 
-  const nextStep = async (request: RecordedRequest): Promise<Step> => {
-    const number = requestCount;
-    const step = queue.shift() ?? (await scripted?.(request, number - 1));
-    if (step) return step;
-    unscriptedCount++;
-    return { ...unscripted, message: `Model call ${number} is not scripted` };
-  };
+class ScriptedServer implements ModelServer {
+  readonly requests: RecordedRequest[] = [];
+  readonly counted: Json[] = [];
+  unscriptedCount = 0;
+  url = "";
+  readonly #options: ModelServerOptions;
+  readonly #issued = new IssuedContent();
+  readonly #cache = new PromptCache();
+  readonly #binding = new ThinkingBinding();
+  readonly #server: Server;
+  #queue: Step[] = [];
+  #scripted: Exclude<Script, readonly Step[]> | undefined;
+  #requestCount = 0;
+  #toolUseCount = 0;
 
-  const keep = <Item>(list: Item[], item: Item) => {
-    list.push(item);
-    if (list.length > keepsRequests) list.shift();
-  };
+  constructor(options: ModelServerOptions) {
+    this.#options = options;
+    this.#server = createServer((incoming, response) => {
+      this.#handle(incoming, response).catch((error: unknown) => {
+        if (response.headersSent || response.destroyed) response.destroy();
+        else sendError(response, { ...unscripted, message: `The model server failed: ${String(error)}` });
+      });
+    });
+  }
 
-  const count = (body: Json, betas: string, response: ServerResponse) => {
-    keep(counted, body);
-    const rejection = validateRequest({ max_tokens: 1, stream: true, ...body }, issued, betas);
-    if (options.counts?.(body["model"]) === false) return sendError(response, httpError(404));
-    if (rejection !== undefined) return sendError(response, { ...invalid, message: rejection });
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ input_tokens: tokensOf(afterCompaction(body)) }));
-  };
+  get rejections(): readonly string[] {
+    return this.requests.flatMap(({ rejection }) => rejection ?? []);
+  }
 
-  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+  get openCount(): number {
+    return this.requests.filter(({ state }) => state === "open").length;
+  }
+
+  get abortedCount(): number {
+    return this.requests.filter(({ state }) => state === "aborted").length;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  script(script: Script): void {
+    if (typeof script === "function") [this.#queue, this.#scripted] = [[], script];
+    else this.#queue.push(...script);
+  }
+
+  forget(): void {
+    this.#queue = [];
+  }
+
+  close(): Promise<void> {
+    return new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = await readText(incoming);
     const path = incoming.url?.split("?")[0];
-    const isAllowed = isAuthorized(incoming.headers, options.apiKey);
-    const betas = String(incoming.headers["anthropic-beta"] ?? "");
-    const isMessage = incoming.method === "POST" && path === "/v1/messages";
-    if (!isMessage && !isAllowed) return sendError(response, httpError(401));
+    const isAllowed = isAuthorized(incoming.headers, this.#options.apiKey);
+    if (incoming.method === "POST" && path === "/v1/messages") {
+      const request = this.#record(incoming, text, response);
+      if (!isAllowed) return sendError(response, httpError(401));
+      return this.#answer(request, response);
+    }
+    if (!isAllowed) return sendError(response, httpError(401));
     if (incoming.method === "POST" && path === "/v1/messages/count_tokens")
-      return count(parseBody(text), betas, response);
+      return this.#count(parseBody(text), betasOf(incoming.headers), response);
     if (incoming.method === "GET" && path?.startsWith("/v1/models/") === true)
       return sendModel(path.slice("/v1/models/".length), response);
-    if (!isMessage) return sendError(response, httpError(404));
-    const body = parseBody(text);
+    return sendError(response, httpError(404));
+  }
+
+  #record({ headers, socket }: IncomingMessage, text: string, response: ServerResponse): RecordedRequest {
     const request: RecordedRequest = {
-      body,
-      headers: incoming.headers,
-      connection: incoming.socket.remotePort,
+      body: parseBody(text),
+      headers,
+      connection: socket.remotePort,
       at: performance.now(),
       rejection: undefined,
       usage: undefined,
       state: "open",
     };
-    keep(requests, request);
-    requestCount++;
-    const requestId = `req_${requestCount}`;
-    const messageId = `msg_${String(requestCount).padStart(4, "0")}`;
+    this.#keep(this.requests, request);
+    this.#requestCount++;
     response.once("close", () => (request.state = response.writableFinished ? "ended" : "aborted"));
-    response.setHeader("request-id", requestId);
-    if (!isAllowed) return sendError(response, httpError(401));
-    request.rejection =
-      incoming.headers["anthropic-version"] === undefined
-        ? "anthropic-version: header is required"
-        : (validateRequest(body, issued, betas) ??
-          tooLong(body, options.maxTokens) ??
-          (options.bindsThinking === true ? binding.problemOf(body) : undefined));
+    response.setHeader("request-id", `req_${this.#requestCount}`);
+    return request;
+  }
+
+  async #answer(request: RecordedRequest, response: ServerResponse): Promise<void> {
+    const { body } = request;
+    const messageId = `msg_${String(this.#requestCount).padStart(4, "0")}`;
+    request.rejection = this.#problemOf(request);
     if (request.rejection !== undefined) return sendError(response, { ...invalid, message: request.rejection });
-    const step = await nextStep(request);
+    const step = await this.#nextStep(request);
     if (step.kind === "http_error") return sendError(response, step);
     if (step.kind === "no_headers") return;
-    request.usage = cache.charge(afterCompaction(body));
+    request.usage = this.#cache.charge(afterCompaction(body));
     const summary = compactionOf(body, tokensOf(afterCompaction(body)));
     const events = toEvents(step, {
       ...(summary && { summary: { block: summary, usage: request.usage } }),
       model: String(body["model"]),
       messageId,
       usage: request.usage,
-      nextToolUseId: () => `toolu_${String(++toolUseCount).padStart(4, "0")}`,
+      nextToolUseId: () => `toolu_${String(++this.#toolUseCount).padStart(4, "0")}`,
     });
-    issued.record(events.slice(0, step.options.fault?.after));
-    binding.record(events, body);
+    this.#issued.record(events.slice(0, step.options.fault?.after));
+    this.#binding.record(events, body);
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
     response.flushHeaders();
     await writeEvents(response, events, step.options);
-  };
+  }
 
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch((error: unknown) => {
-      if (response.headersSent || response.destroyed) response.destroy();
-      else sendError(response, { ...unscripted, message: `The model server failed: ${String(error)}` });
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  #problemOf({ body, headers }: RecordedRequest): string | undefined {
+    if (headers["anthropic-version"] === undefined) return "anthropic-version: header is required";
+    return (
+      validateRequest(body, this.#issued, betasOf(headers)) ??
+      tooLong(body, this.#options.maxTokens) ??
+      (this.#options.bindsThinking === true ? this.#binding.problemOf(body) : undefined)
+    );
+  }
 
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    counted,
-    get rejections() {
-      return requests.flatMap(({ rejection }) => rejection ?? []);
-    },
-    get unscriptedCount() {
-      return unscriptedCount;
-    },
-    get openCount() {
-      return requests.filter(({ state }) => state === "open").length;
-    },
-    get abortedCount() {
-      return requests.filter(({ state }) => state === "aborted").length;
-    },
-    script(script) {
-      if (typeof script === "function") [queue, scripted] = [[], script];
-      else queue.push(...script);
-    },
-    forget: () => void (queue = []),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  async #nextStep(request: RecordedRequest): Promise<Step> {
+    const number = this.#requestCount;
+    const step = this.#queue.shift() ?? (await this.#scripted?.(request, number - 1));
+    if (step) return step;
+    this.unscriptedCount++;
+    return { ...unscripted, message: `Model call ${number} is not scripted` };
+  }
+
+  #count(body: Json, betas: string, response: ServerResponse): void {
+    this.#keep(this.counted, body);
+    const rejection = validateRequest({ max_tokens: 1, stream: true, ...body }, this.#issued, betas);
+    if (this.#options.counts?.(body["model"]) === false) return sendError(response, httpError(404));
+    if (rejection !== undefined) return sendError(response, { ...invalid, message: rejection });
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ input_tokens: tokensOf(afterCompaction(body)) }));
+  }
+
+  #keep<Item>(list: Item[], item: Item): void {
+    list.push(item);
+    if (list.length > (this.#options.keepsRequests ?? Number.POSITIVE_INFINITY)) list.shift();
+  }
+}
+
+function betasOf(headers: IncomingHttpHeaders): string {
+  return String(headers["anthropic-beta"] ?? "");
 }
 
 function tooLong(body: Json, maxTokens = Number.POSITIVE_INFINITY): string | undefined {

@@ -6,6 +6,7 @@ import type { MemorySnapshots } from "./memory/memory-snapshots.ts";
 import { MemoryPrompt } from "./memory/memory-prompt.ts";
 import type { RoomLink } from "./room/room-link.ts";
 import type { SessionOptions } from "./session-options.ts";
+import type { SessionPolicy } from "./session-policy.ts";
 import type { SessionStore } from "./session-store.ts";
 import { Session } from "./session.ts";
 import { BUDGET_NAMES } from "./spending/budget.ts";
@@ -77,20 +78,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
   });
   const identity = { conversationId, sessionId, model: policy.model, ownTools: serverTools };
   const telemetry = new SessionTelemetry(world.telemetry, identity, () => recorder.waitingBlocks);
-  const { budget = {}, prices = {} } = policy;
-  const spending = new Spending({
-    store: store.spending,
-    sessionId,
-    worker: hostname(),
-    budget,
-    prices,
-    onLost: (error) => logger.error({ error }, "spending was not counted"),
-    onSpent: (spent) => telemetry.recordSpent(spent),
-    onBudget: (scope, event) => {
-      logger.warn({ budget: BUDGET_NAMES[scope], event }, "a budget is used up, or nearly");
-      telemetry.recordBudget(BUDGET_NAMES[scope], event);
-    },
-  });
+  const spending = createSpending(world, policy, telemetry);
   const session = new Session({
     sessionId,
     room: world.room,
@@ -130,4 +118,22 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     await store.close();
   };
   return { session, callEnd, close };
+}
+
+function createSpending(world: SessionWorld, policy: SessionPolicy, telemetry: SessionTelemetry): Spending {
+  const { logger } = world;
+  const { budget = {}, prices = {} } = policy;
+  return new Spending({
+    store: world.store.spending,
+    sessionId: world.sessionId,
+    worker: hostname(),
+    budget,
+    prices,
+    onLost: (error) => logger.error({ error }, "spending was not counted"),
+    onSpent: (spent) => telemetry.recordSpent(spent),
+    onBudget: (scope, event) => {
+      logger.warn({ budget: BUDGET_NAMES[scope], event }, "a budget is used up, or nearly");
+      telemetry.recordBudget(BUDGET_NAMES[scope], event);
+    },
+  });
 }

@@ -41,26 +41,10 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { room, sessionId, policy, agents, serverTools, openStream, countTokens, notesModel } = options;
-    const { outbox, recorder, link, restored, archive, spending, memories, callEnd, logger } = options;
-    const { telemetry = new SessionTelemetry(), onLanguageDropped = () => {} } = options;
+    const { policy, agents, openStream, countTokens, notesModel, restored, spending, memories, callEnd } = options;
+    const { onLanguageDropped = () => {} } = options;
     const peers = this.#peers;
-    const core: SessionCore = {
-      sessionId,
-      room,
-      roomSid: options.roomSid ?? room,
-      policy,
-      serverTools,
-      peers,
-      outbox,
-      link,
-      voice: options.voice && speakOnlyToListeners(options.voice, peers, logger),
-      recorder,
-      archive,
-      telemetry,
-      logger,
-      tell: (event) => this.#tell(event),
-    };
+    const core = createCore(options, peers, (event) => this.#tell(event));
     this.#core = core;
     this.#configurations = new Configurations({ ...core, liveTools: options.liveTools, onLanguageDropped });
     this.#unfollowTools = this.#configurations.follow();
@@ -240,4 +224,26 @@ export class Session {
     if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.yieldIfBlocking();
     notifyWatchers(this.#watchers, event, this.#core.logger);
   }
+}
+
+function createCore(options: SessionOptions, peers: Peers, tell: SessionCore["tell"]): SessionCore {
+  const { sessionId, room, roomSid = room, policy, serverTools, outbox, link, recorder, archive, logger } = options;
+  const { telemetry = new SessionTelemetry() } = options;
+  const voice = options.voice && speakOnlyToListeners(options.voice, peers, logger);
+  return {
+    sessionId,
+    room,
+    roomSid,
+    policy,
+    serverTools,
+    peers,
+    outbox,
+    link,
+    voice,
+    recorder,
+    archive,
+    telemetry,
+    logger,
+    tell,
+  };
 }

@@ -62,40 +62,15 @@ export interface Thrown {
 /** How many nested causes of an error are sent. */
 const MAX_CAUSES = 3;
 
-if (!isMainThread && parentPort) await runHere(parentPort, workerData as ThreadData);
-
 async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): Promise<void> {
   const { file, settings, input, progressRead, context } = data;
   const send = (message: FromThread) => port.postMessage(message);
   const stop = new AbortController();
-  const asked = new Map<number, PromiseWithResolvers<Elicited | undefined>>();
+  const questions = new Questions(send);
   port.on("message", (message: ToThread) => {
-    if (message.type === "abort") return stop.abort(new Error(message.why));
-    const waiting = asked.get(message.id);
-    asked.delete(message.id);
-    if (message.type === "answered") waiting?.resolve(message.form);
-    else waiting?.reject(message.isDenied ? new PermissionDenied(message.message) : new Error(message.message));
+    if (message.type === "abort") stop.abort(new Error(message.why));
+    else questions.settle(message);
   });
-  const wait = (toQuestion: (id: number) => FromThread): Promise<Elicited | undefined> => {
-    const answer = Promise.withResolvers<Elicited | undefined>();
-    const id = asked.size === 0 ? 1 : Math.max(...asked.keys()) + 1;
-    asked.set(id, answer);
-    send(toQuestion(id));
-    return answer.promise;
-  };
-  const ask = async (asked: PermissionAsk) => {
-    const request = sendable(asked, "ask");
-    await wait((id) => ({ type: "ask", id, request }));
-  };
-  // A zod schema cannot be sent, so accepted content is parsed with it here.
-  const elicit = async <Content>({ message, schema }: Elicitation<Content>): Promise<Elicited<Content>> => {
-    const { compileForm } = await import("./form-schema.ts");
-    const form = compileForm(schema).schema;
-    const request = sendable({ message, schema: form.jsonSchema }, "elicit");
-    const answer = await wait((id) => ({ type: "elicit", id, ...request }));
-    if (answer?.action !== "accept") return answer ?? { action: "cancel" };
-    return { action: "accept", content: form.parse(answer.content) as Content };
-  };
   const kept = new CallLog();
   const log = (value: string) => {
     const line = String(value).slice(0, 2 * CALL_LOG.bytes);
@@ -116,8 +91,8 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
       log,
       progress,
       // A rejection that the tool does not await must not end the thread.
-      ask: (request: PermissionAsk) => unawaited(ask(request)),
-      elicit: <Content>(request: Elicitation<Content>) => unawaited(elicit(request)),
+      ask: (request: PermissionAsk) => unawaited(questions.ask(request)),
+      elicit: <Content>(request: Elicitation<Content>) => unawaited(questions.elicit(request)),
     };
     const value = await tool.run?.(input as never, own as never);
     const { outcome } = readReturned(value);
@@ -128,6 +103,46 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     else send({ type: "done", value: outcome.result });
   } catch (error) {
     send({ type: "failed", thrown: toThrown(error), isDenied: error instanceof PermissionDenied });
+  }
+}
+
+/** What the tool has asked the main thread, which asks the participant. */
+class Questions {
+  readonly #send: (message: FromThread) => void;
+  readonly #waiting = new Map<number, PromiseWithResolvers<Elicited | undefined>>();
+
+  constructor(send: (message: FromThread) => void) {
+    this.#send = send;
+  }
+
+  async ask(asked: PermissionAsk): Promise<void> {
+    const request = sendable(asked, "ask");
+    await this.#wait((id) => ({ type: "ask", id, request }));
+  }
+
+  /** A zod schema cannot be sent, so accepted content is parsed with it here. */
+  async elicit<Content>({ message, schema }: Elicitation<Content>): Promise<Elicited<Content>> {
+    const { compileForm } = await import("./form-schema.ts");
+    const form = compileForm(schema).schema;
+    const request = sendable({ message, schema: form.jsonSchema }, "elicit");
+    const answer = await this.#wait((id) => ({ type: "elicit", id, ...request }));
+    if (answer?.action !== "accept") return answer ?? { action: "cancel" };
+    return { action: "accept", content: form.parse(answer.content) as Content };
+  }
+
+  settle(message: Exclude<ToThread, { type: "abort" }>): void {
+    const waiting = this.#waiting.get(message.id);
+    this.#waiting.delete(message.id);
+    if (message.type === "answered") waiting?.resolve(message.form);
+    else waiting?.reject(message.isDenied ? new PermissionDenied(message.message) : new Error(message.message));
+  }
+
+  #wait(toQuestion: (id: number) => FromThread): Promise<Elicited | undefined> {
+    const answer = Promise.withResolvers<Elicited | undefined>();
+    const id = this.#waiting.size === 0 ? 1 : Math.max(...this.#waiting.keys()) + 1;
+    this.#waiting.set(id, answer);
+    this.#send(toQuestion(id));
+    return answer.promise;
   }
 }
 
@@ -150,3 +165,5 @@ function sendable<Value>(value: Value, name: string): Value {
   if ("fault" in read) throw new Error(read.fault);
   return read.value as Value;
 }
+
+if (!isMainThread && parentPort) await runHere(parentPort, workerData as ThreadData);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { AppError } from "../errors/app-error.ts";
-import { openEventSource } from "../http/events/event-source.ts";
+import { type EventSource, openEventSource } from "../http/events/event-source.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { readPage } from "../http/page/page-files.ts";
 import { openGrpcServer } from "../http/rpc/grpc-server.ts";
@@ -31,7 +31,7 @@ import { watchDatabase } from "./dispatch/watch-database.ts";
 import { endStalePostgres } from "./services/embedded-postgres.ts";
 import { endStaleLivekitServer } from "./services/livekit-server.ts";
 import type { MetricsHub } from "./telemetry/metrics-hub.ts";
-import { startServices, type StartOptions } from "./start-services.ts";
+import { type Endpoints, startServices, type StartOptions } from "./start-services.ts";
 import { reportDatabase } from "./settings/report-database.ts";
 import { prepareDatabase } from "./wait-for-database.ts";
 import { startDelivery } from "./webhooks/deliver-webhooks.ts";
@@ -68,18 +68,10 @@ export interface Ready {
  * @throws {AppError} if a setting is missing, or something cannot be started
  */
 export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
-  const { config, isWorkerOnly, hasScripted, logger, hub, telemetry, progress, cleanup, agent, onLost } = options;
+  const { config, isWorkerOnly, logger, hub, telemetry, progress, cleanup, agent, onLost } = options;
   checkOneRtcNode();
-  const missing = [
-    ...missingSettings(config, isWorkerOnly, hasScripted),
-    ...missingSpeech(config.speech),
-    ...missingPlugins(config.speech).map(({ name, use }) => `the package ${name} ${use}: npm install ${name}`),
-  ];
-  if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
-  const warning = checkSecrets(config);
-  if (warning !== undefined) logger.warn(warning);
+  checkSettings(options);
   const definitions = await openOwnDefinitions(options);
-  const { tools: serverTools } = definitions;
   await fetchSpeech(config.speech, { ...process.env, PARLEY_CACHE_DIR: config.cacheDir });
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
@@ -131,29 +123,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   keep(jobs);
   const { retention } = config;
   if (retention) keep(startRetention({ ...retention, sql, logger }));
-  const http = createHttpServer({
-    logger,
-    livekit,
-    checks: checks.checks,
-    publicUrl: config.livekitPublicUrl ?? livekit.url,
-    token: tokenAccess(config),
-    page: readPage(join(import.meta.dirname, "../../web/dist")),
-    metrics: hub.render,
-    events: {
-      source,
-      edits: { serverTools, rules: config.permission.rules },
-      permissionWaitMs: config.permission.waitMs,
-      budget: config.budget,
-    },
-  });
-  keep({ close: async () => http.close() });
-  const httpUrl = await http.listen({ host: config.httpHost, port: config.httpPort });
-  let grpcUrl: string | undefined;
-  if (config.grpcPort !== undefined) {
-    const routes = permissionService({ livekit, sql, logger });
-    keep(await openGrpcServer({ host: config.httpHost, port: config.grpcPort, livekit, routes }));
-    grpcUrl = Object.assign(new URL(httpUrl), { port: String(config.grpcPort) }).origin;
-  }
+  const served = { livekit, source, checks: checks.checks, definitions, keep };
+  const httpUrl = await serveHttp(options, served);
+  const grpcUrl = await serveGrpc(options, { ...served, httpUrl });
   // Registered last, so that it is closed first: a handover still needs everything else.
   keep({ close: () => jobs.handOver(options.handOverMs()) });
   await jobs.registered;
@@ -165,6 +137,61 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     databaseUrl: config.databaseUrl ? `postgres://${databasePlace(config.databaseUrl)}` : withoutPassword(databaseUrl),
     model: endpoints.model.name,
   };
+}
+
+/** @throws {AppError} if a setting is missing */
+function checkSettings({ config, isWorkerOnly, hasScripted, logger }: StartWorkerOptions): void {
+  const missing = [
+    ...missingSettings(config, isWorkerOnly, hasScripted),
+    ...missingSpeech(config.speech),
+    ...missingPlugins(config.speech).map(({ name, use }) => `the package ${name} ${use}: npm install ${name}`),
+  ];
+  if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
+  const warning = checkSecrets(config);
+  if (warning !== undefined) logger.warn(warning);
+}
+
+interface Served {
+  readonly livekit: Endpoints["livekit"];
+  readonly source: EventSource;
+  readonly checks: ReturnType<typeof createReadyChecks>["checks"];
+  readonly definitions: Definitions;
+  readonly keep: StartOptions["keep"];
+}
+
+async function serveHttp(
+  { config, logger, hub }: StartWorkerOptions,
+  { livekit, source, checks, definitions, keep }: Served,
+): Promise<string> {
+  const http = createHttpServer({
+    logger,
+    livekit,
+    checks,
+    publicUrl: config.livekitPublicUrl ?? livekit.url,
+    token: tokenAccess(config),
+    page: readPage(join(import.meta.dirname, "../../web/dist")),
+    metrics: hub.render,
+    events: {
+      source,
+      edits: { serverTools: definitions.tools, rules: config.permission.rules },
+      permissionWaitMs: config.permission.waitMs,
+      budget: config.budget,
+    },
+  });
+  keep({ close: async () => http.close() });
+  return http.listen({ host: config.httpHost, port: config.httpPort });
+}
+
+/** Returns `undefined` without GRPC_PORT. */
+async function serveGrpc(
+  { config, logger }: StartWorkerOptions,
+  { livekit, source, keep, httpUrl }: Served & { readonly httpUrl: string },
+): Promise<string | undefined> {
+  const { httpHost: host, grpcPort: port } = config;
+  if (port === undefined) return undefined;
+  const routes = permissionService({ livekit, sql: source.sql, logger });
+  keep(await openGrpcServer({ host, port, livekit, routes }));
+  return Object.assign(new URL(httpUrl), { port: String(port) }).origin;
 }
 
 /**

@@ -41,7 +41,7 @@ async function consumerFolder(): Promise<string> {
   const folder = await mkdtemp(resolve("node_modules/.cache/consumer-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const built = join(folder, "node_modules/parley-client");
-  await run(TSC, ["-p", "tsconfig.client.json", "--outDir", built]);
+  await run(TSC, ["-p", "packages/client/tsconfig.json", "--outDir", built]);
   await writeFile(join(built, "package.json"), JSON.stringify({ name: "parley-client", type: "module" }));
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   await writeFile(join(folder, "consumer.ts"), CONSUMER);

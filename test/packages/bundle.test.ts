@@ -21,7 +21,7 @@ const app = forFile(() => tempFolder(join(ROOT, ".cache")));
 beforeAll(async () => {
   const client = join(app.path, "node_modules/@parley/client");
   await mkdir(client, { recursive: true });
-  const compile = ["-p", "tsconfig.client.json", "--outDir", join(client, "dist")];
+  const compile = ["-p", "packages/client/tsconfig.json", "--outDir", join(client, "dist")];
   await promisify(execFile)(join(ROOT, "node_modules/.bin/tsc"), compile, { cwd: ROOT });
   const exports = { ".": "./dist/client/index.js" };
   await writeFile(join(client, "package.json"), JSON.stringify({ name: "@parley/client", type: "module", exports }));

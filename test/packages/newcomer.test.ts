@@ -218,10 +218,41 @@ test("no page of a package leads out of it", async () => {
   ]).catch((error: unknown) => error as { stdout: string });
 
   expect(stdout).toBe("");
-  for (const name of ["parley", "client", "react", "create-parley"]) {
+  for (const name of ["parley", "client", "react", "conformance", "create-parley"]) {
     const readme = await readFile(join(newcomer.built, name, "README.md"), "utf8");
     expect(readme).not.toMatch(/\]\((?!https?:|#)/);
   }
+});
+
+test("the conformance kit, installed alone, checks a client", async () => {
+  const { agent } = newcomer;
+  newcomer.agent = join(newcomer.place, "other-client");
+  await mkdir(newcomer.agent);
+  await writeFile(join(newcomer.agent, "package.json"), "{}");
+  const kit = join(newcomer.agent, "node_modules/.bin/parley-conformance");
+  const check = async () => {
+    const archive = await newcomer.tarball("parley-conformance");
+    await newcomer.run("npm", "install", archive, "--prefer-offline", "--no-audit", "--no-fund");
+    return newcomer.run(kit, "client", "--", process.execPath, "-e", "");
+  };
+
+  // The client does nothing.
+  await expect(check().finally(() => (newcomer.agent = agent))).rejects.toThrow(
+    /^FAILED {4}MUST {4}join\.configuration$/m,
+  );
+});
+
+test("create-parley, installed alone, says how to make an agent", async () => {
+  const { agent } = newcomer;
+  newcomer.agent = join(newcomer.place, "created");
+  await mkdir(newcomer.agent);
+  await writeFile(join(newcomer.agent, "package.json"), "{}");
+  const create = async () => {
+    await newcomer.run("npm", "install", await newcomer.tarball("create-parley"), "--no-audit", "--no-fund");
+    return newcomer.run(join(newcomer.agent, "node_modules/.bin/create-parley"), "my-agent");
+  };
+
+  await expect(create().finally(() => (newcomer.agent = agent))).rejects.toThrow("npm run create -- ../my-agent");
 });
 
 test.each(["parley", "client", "react"])("publint and attw find nothing wrong with %s", async (name) => {

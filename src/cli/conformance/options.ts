@@ -1,8 +1,8 @@
 import { readUrl } from "../talk/options.ts";
 import { readFlags, UsageError } from "../../worker/settings/command-line.ts";
 
-export const USAGE = `Usage: npm run parley -- conformance client [options] -- <command>
-       npm run parley -- conformance worker --url <url> [options]
+export const USAGE = `Usage: npm run conformance -- client [options] -- <command>
+       npm run conformance -- worker --url <url> [options]
 
 client  plays the worker to the client that <command> starts, once for each room
 worker  plays participants to the worker whose HTTP server is at <url>

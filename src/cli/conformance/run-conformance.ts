@@ -11,9 +11,11 @@ import { checkWorker } from "../../conformance/worker/check-worker.ts";
 import { programEnvironment } from "../../tool/program-environment.ts";
 import { findLivekitPort } from "../../worker/process/ports.ts";
 import { startLivekitServer } from "../../worker/services/livekit-server.ts";
-import { runCommandLine } from "../run-command-line.ts";
-import { fetchToken } from "../talk/fetch-token.ts";
 import { UsageError } from "../../worker/settings/command-line.ts";
+import { addEnvFile } from "../../worker/settings/env-file.ts";
+import { readSecretFiles } from "../../worker/settings/secret-files.ts";
+import { runUnprepared } from "../run-unprepared.ts";
+import { fetchToken } from "../talk/fetch-token.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
 
 /** Variables that languages use to find their packages. Set any others in the command itself: `env NAME=value …`. */
@@ -22,11 +24,16 @@ const CLIENT_SETTINGS = [
   "CARGO_HOME RUSTUP_HOME JAVA_HOME DOTNET_ROOT GEM_HOME XDG_CACHE_HOME",
 ].flatMap((names) => names.split(" "));
 
-/** Runs `parley conformance`: checks a client or a worker, prints the verdicts, and exits the process. */
+/** Variables that may be in a file, as for the worker. Its own table would bring the worker into this package. */
+const SECRETS = ["LIVEKIT_URL", "LIVEKIT_API_SECRET", "TOKEN_SECRET"];
+
+/** Runs `parley-conformance`: checks a client or a worker, prints the verdicts, and exits the process. */
 export async function runConformance(args: readonly string[]): Promise<void> {
-  await runCommandLine("conformance", USAGE, async () => {
+  await runUnprepared("parley-conformance", USAGE, async () => {
     const options = parseConformanceOptions(args);
     if (!options) return undefined;
+    await addEnvFile(process.env, ".env");
+    await readSecretFiles(process.env, process.cwd(), SECRETS);
     const expected = options.expected === undefined ? [] : parseExpected(await readFile(options.expected, "utf8"));
     const summary = summarize(await check(options), expected);
     process.stdout.write(`${toTable(summary)}\n`);

@@ -1,4 +1,4 @@
-import { runUnprepared } from "../run-command-line.ts";
+import { runUnprepared } from "../run-unprepared.ts";
 import { readFlags } from "../../worker/settings/command-line.ts";
 import { checkNative } from "./check-native.ts";
 import { type Finding, ok } from "./finding.ts";

@@ -1,5 +1,5 @@
 import { HOW_TO_CREATE, IS_PUBLISHED } from "../published.ts";
-import { runCommandLine } from "../run-command-line.ts";
+import { runUnprepared } from "../run-unprepared.ts";
 import { TalkError } from "../talk/talk-error.ts";
 import { describeAgent, nextSteps } from "./describe-agent.ts";
 import { readFolder } from "./read-folder.ts";
@@ -14,7 +14,7 @@ Without a folder it uses the working folder. It never changes existing files oth
 
 /** `parley init` and `create-parley`: creates an agent whose packages come from a registry. */
 export async function initCommand(name: string, args: readonly string[]): Promise<void> {
-  await runCommandLine(name, usageOf(name), async () => {
+  await runUnprepared(name, usageOf(name), async () => {
     const folder = readFolder(args, ".");
     if (folder === undefined) return undefined;
     if (!IS_PUBLISHED)

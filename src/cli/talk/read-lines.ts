@@ -1,4 +1,4 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 import type { Parley } from "../../client/index.ts";
 import type { TerminalForms } from "./terminal-forms.ts";
 
@@ -17,80 +17,107 @@ interface Terminal {
  * already stopped it.
  */
 export async function readLines(parley: Parley, terminal: Terminal): Promise<void> {
-  const { isJson, timeoutMs, forms, output, onFailed } = terminal;
-  const isTerminal = process.stdin.isTTY === true && !isJson;
-  const lines = createInterface({ input: process.stdin, output, terminal: isTerminal, prompt: "> " });
-  const leave = new AbortController();
-  const over = Promise.withResolvers<void>();
-  const waiting: string[] = [];
-  let questions: readonly string[] = [];
-  let turn: "none" | "running" | "stopped" = "none";
-  let isEnded = false;
+  await new LineReader(parley, terminal).untilOver();
+}
 
-  const answer = (id: string, line: string) => {
+class LineReader {
+  readonly #parley: Parley;
+  readonly #terminal: Terminal;
+  readonly #isTerminal: boolean;
+  readonly #lines: Interface;
+  readonly #leave = new AbortController();
+  readonly #over = Promise.withResolvers<void>();
+  readonly #waiting: string[] = [];
+  #questions: readonly string[] = [];
+  #turn: "none" | "running" | "stopped" = "none";
+  #isEnded = false;
+
+  constructor(parley: Parley, terminal: Terminal) {
+    const { isJson, output, forms } = terminal;
+    this.#parley = parley;
+    this.#terminal = terminal;
+    this.#isTerminal = process.stdin.isTTY === true && !isJson;
+    this.#lines = createInterface({ input: process.stdin, output, terminal: this.#isTerminal, prompt: "> " });
+    forms.onAsked = () => this.#next();
+  }
+
+  async untilOver(): Promise<void> {
+    const onInterrupt = () => this.#interrupt();
+    // In a terminal, readline handles Ctrl-C. Otherwise the process gets a signal.
+    this.#lines.on("SIGINT", onInterrupt);
+    process.on("SIGINT", onInterrupt);
+    this.#lines.on("line", (line) => {
+      this.#waiting.push(line);
+      this.#next();
+    });
+    this.#lines.on("close", () => {
+      this.#isEnded = true;
+      this.#next();
+    });
+    const offs = [
+      this.#parley.on("permission_request", ({ id }) => {
+        if (!this.#questions.includes(id)) this.#questions = [...this.#questions, id];
+        this.#next();
+      }),
+      this.#parley.on("permission_closed", ({ id }) => this.#dropQuestion(id)),
+    ];
+    this.#next();
+    await this.#over.promise;
+    for (const off of offs) off();
+    process.off("SIGINT", onInterrupt);
+    this.#lines.close();
+  }
+
+  #next(): void {
+    const isDone = this.#isEnded && this.#turn === "none" && this.#waiting.length === 0;
+    if (this.#leave.signal.aborted || isDone) return this.#over.resolve();
+    const { forms } = this.#terminal;
+    const [question] = this.#questions;
+    if (question === undefined && !forms.isAsking && this.#turn !== "none") return;
+    const line = this.#waiting.shift();
+    if (line === undefined) return this.#isTerminal ? this.#lines.prompt() : undefined;
+    if (question !== undefined) this.#answer(question, line);
+    else if (forms.isAsking) forms.take(line);
+    else if (line.trim() !== "") return void this.#ask(line);
+    this.#next();
+  }
+
+  #answer(id: string, line: string): void {
+    const { output, onFailed } = this.#terminal;
     const response = readResponse(line);
     if (!response) {
       output.write("Answer y, a or n.\n");
       return;
     }
-    questions = questions.filter((question) => question !== id);
-    parley.respondToPermission(id, response).catch(onFailed);
-  };
-  const ask = async (line: string) => {
-    turn = "running";
-    await parley.ask(line, { timeoutMs, signal: leave.signal }).catch((error: unknown) => {
-      if (!leave.signal.aborted) onFailed(error);
+    this.#dropQuestion(id);
+    this.#parley.respondToPermission(id, response).catch(onFailed);
+  }
+
+  async #ask(line: string): Promise<void> {
+    const { timeoutMs, onFailed } = this.#terminal;
+    const { signal } = this.#leave;
+    this.#turn = "running";
+    await this.#parley.ask(line, { timeoutMs, signal }).catch((error: unknown) => {
+      if (!signal.aborted) onFailed(error);
     });
-    turn = "none";
-    questions = [];
-    next();
-  };
-  const next = (): void => {
-    if (leave.signal.aborted || (isEnded && turn === "none" && waiting.length === 0)) return over.resolve();
-    const [question] = questions;
-    if (question === undefined && !forms.isAsking && turn !== "none") return;
-    const line = waiting.shift();
-    if (line === undefined) return isTerminal ? lines.prompt() : undefined;
-    if (question !== undefined) answer(question, line);
-    else if (forms.isAsking) forms.take(line);
-    else if (line.trim() !== "") return void ask(line);
-    next();
-  };
-  const onInterrupt = () => {
-    if (turn === "running") {
-      turn = "stopped";
-      parley.stop();
+    this.#turn = "none";
+    this.#questions = [];
+    this.#next();
+  }
+
+  #dropQuestion(id: string): void {
+    this.#questions = this.#questions.filter((question) => question !== id);
+  }
+
+  #interrupt(): void {
+    if (this.#turn === "running") {
+      this.#turn = "stopped";
+      this.#parley.stop();
     } else {
-      leave.abort(new Error("Interrupted"));
-      lines.close();
+      this.#leave.abort(new Error("Interrupted"));
+      this.#lines.close();
     }
-  };
-  // In a terminal, readline handles Ctrl-C. Otherwise the process gets a signal.
-  lines.on("SIGINT", onInterrupt);
-  process.on("SIGINT", onInterrupt);
-  lines.on("line", (line) => {
-    waiting.push(line);
-    next();
-  });
-  lines.on("close", () => {
-    isEnded = true;
-    next();
-  });
-  const offs = [
-    parley.on("permission_request", ({ id }) => {
-      if (!questions.includes(id)) questions = [...questions, id];
-      next();
-    }),
-    parley.on("permission_closed", ({ id }) => {
-      questions = questions.filter((question) => question !== id);
-    }),
-  ];
-  forms.onAsked = next;
-  next();
-  await over.promise;
-  for (const off of offs) off();
-  process.off("SIGINT", onInterrupt);
-  lines.close();
+  }
 }
 
 function readResponse(line: string): "once" | "always" | "reject" | undefined {

@@ -60,8 +60,7 @@ export class SessionCalls {
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
-    const { room, roomSid, sessionId, serverTools, recorder, peers, policy, permissions } = options;
-    const { voice, outbox, telemetry, logger, storeMedia } = options;
+    const { serverTools, peers, policy, outbox, telemetry, storeMedia } = options;
     this.#options = options;
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(serverTools);
@@ -72,17 +71,26 @@ export class SessionCalls {
       waitMs: policy.permission.waitMs,
       turnOf: (call) => this.#turnOf(call),
     });
+    this.#ledger = new CallLedger(this.#createListener(), serverTools);
+    this.wire = new CallWire({ ledger: this.#ledger, outbox, peers, telemetry, storeMedia });
+    this.#ports = this.#createPorts();
+    this.#runner = new CallRunner(this.#ports);
+  }
+
+  /** Passes what happens to calls to the record, the clients, the voice and the session's watchers. */
+  #createListener(): LedgerListener {
+    const { recorder, voice, telemetry } = this.#options;
     const tell = (call: Call) => {
       if (this.#mayShow(call)) this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
       voice?.setInterruptible(!this.isBlocking);
-      options.tell({ type: "tool_state", call });
+      this.#options.tell({ type: "tool_state", call });
     };
     const gate = new ProgressGate((call) => {
       recorder.onProgress(call);
       tell(call);
     });
-    const listener: LedgerListener = {
+    return {
       onOpened: (call) => {
         recorder.onOpened(call);
         tell(call);
@@ -105,9 +113,12 @@ export class SessionCalls {
         telemetry.recordExtraAnswer(callId, answer);
       },
     };
-    this.#ledger = new CallLedger(listener, serverTools);
-    this.wire = new CallWire({ ledger: this.#ledger, outbox, peers, telemetry, storeMedia });
-    this.#ports = {
+  }
+
+  #createPorts(): CallPorts {
+    const { room, roomSid, sessionId, serverTools, recorder, policy, permissions } = this.#options;
+    const { voice, telemetry, logger, storeMedia } = this.#options;
+    return {
       ledger: this.#ledger,
       serverTools,
       settings: {
@@ -136,7 +147,6 @@ export class SessionCalls {
         onLateOutcome: (call, answer) => this.#reportLate(call, answer),
       },
     };
-    this.#runner = new CallRunner(this.#ports);
   }
 
   /** Returns what a turn needs to run tools. @param storedCalls the turn's calls that an earlier worker has stored */

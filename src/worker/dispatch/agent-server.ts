@@ -59,28 +59,14 @@ interface AgentServerOptions {
  * use no CPU, or the host processes' share of a core if that is larger.
  */
 export async function createAgentServer(options: AgentServerOptions) {
-  const { config, livekit, environment, logger, database, mustWait, isDraining, agent = jobEntry() } = options;
+  const { config, livekit, environment, database, mustWait, isDraining, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs(config.maxSessions);
   const modelsMb = modelsMbOf(config.speech);
   const startLimitMs = modelsMb > 0 ? MODELS_START_LIMIT_MS : JOB_START_LIMIT_MS;
-  let pool: HostPool | undefined;
-  if (config.sessionsPerProcess > 1) {
-    const hosts = new HostPool({
-      agent,
-      environment,
-      sessionsPerProcess: config.sessionsPerProcess,
-      startLimitMs,
-      endLimitMs: 2 * JOB_SETTLE_MS,
-      modelsMb,
-      logger,
-      onLaunched: (jobId) => accepted.markLaunched(jobId),
-    });
-    if (await replaceJobPool(hosts)) pool = hosts;
-    else logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
-  }
+  const pool = config.sessionsPerProcess > 1 ? await createPool(options, { agent, accepted, startLimitMs }) : undefined;
   if (!pool) becomeJobEnvironment(environment);
   setJobArguments({ areHosts: pool !== undefined });
   const serverOptions = new ServerOptions({
@@ -122,4 +108,30 @@ export async function createAgentServer(options: AgentServerOptions) {
 
 function jobEntry(): string {
   return fileURLToPath(moduleBeside(import.meta.url, "../job/agent"));
+}
+
+interface PoolParts {
+  readonly agent: string;
+  readonly accepted: AcceptedJobs;
+  readonly startLimitMs: number;
+}
+
+/** Returns `undefined` if this release of @livekit/agents starts a process for each job whatever we do. */
+async function createPool(
+  { config, environment, logger }: AgentServerOptions,
+  { agent, accepted, startLimitMs }: PoolParts,
+): Promise<HostPool | undefined> {
+  const pool = new HostPool({
+    agent,
+    environment,
+    sessionsPerProcess: config.sessionsPerProcess,
+    startLimitMs,
+    endLimitMs: 2 * JOB_SETTLE_MS,
+    modelsMb: modelsMbOf(config.speech),
+    logger,
+    onLaunched: (jobId) => accepted.markLaunched(jobId),
+  });
+  if (await replaceJobPool(pool)) return pool;
+  logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
+  return undefined;
 }

@@ -7,7 +7,7 @@ import { createAgentServer } from "./agent-server.ts";
 import { storeAgentRequest } from "../../store/sessions/waiting-rooms.ts";
 import type { AcceptedJob } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
-import { createRoomClients, isAnswered, requestAgent } from "./ensure-agent.ts";
+import { createRoomClients, isAnswered, requestAgent, type RoomClients } from "./ensure-agent.ts";
 import { isHostProcess } from "../hosts/session-host.ts";
 import type { Logger } from "../logger.ts";
 import { endChildren } from "../process/end-process.ts";
@@ -52,95 +52,150 @@ const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
 export async function runJobs(options: RunJobsOptions): Promise<Jobs> {
-  const { config, sql, database, livekit, environment, logger, onClosed, agent, onFailed } = options;
-  let isDraining = false;
-  const { server, accepted, pool } = await createAgentServer({
+  const { config, sql, database, livekit, environment, logger, agent } = options;
+  const draining = new AbortController();
+  const created = await createAgentServer({
     config,
     livekit,
     environment,
     logger,
     database,
     mustWait: (room) => mustWait(sql, room),
-    isDraining: () => isDraining,
+    isDraining: () => draining.signal.aborted,
     ...(agent !== undefined && { agent }),
   });
-  const clients = createRoomClients(livekit, config.livekitAgentName);
-  const onEnded = async ({ id: owner, room }: AcceptedJob, restMs: number) => {
-    await storeAgentRequest(sql, { room, restMs });
-    const hasDied = await releaseOwner(sql, { owner });
-    return { needsAgent: hasDied && (await needsAgent(sql, { room })) };
-  };
-  const watching = new AbortController();
-  const registered = Promise.withResolvers<void>();
-  let watched: Promise<unknown> | undefined;
-  let registration = new AbortController();
-  const isServed = (room: string) => accepted.hasRoom(room);
-  const freePlaces = () => {
-    if (isDraining || database.isAway || pool?.busyShare === 1) return 0;
-    return config.maxSessions - accepted.size;
-  };
-  // If each session has its own process, only LiveKit can start jobs.
-  const take: ServeUnclaimedDispatch = pool
-    ? serveUnclaimedDispatch({
-        clients,
-        livekit,
-        accepted,
-        launchJob: (job) => pool.launchJob(job),
-        freePlaces,
-        workerId: () => server.id,
-        logger,
-        signal: watching.signal,
-      })
-    : async () => {};
-  const watch = watchJobs({
-    accepted,
-    runningJobIds: () => runningJobIds(server),
-    clients,
-    onEnded,
-    serveUnclaimedDispatch: take,
-    logger,
-  });
-  // Also called after each LiveKit outage: rooms created during the outage have no agent.
-  onRegistered(server, () => {
-    registered.resolve();
-    registration.abort();
-    registration = new AbortController();
-    const signal = AbortSignal.any([watching.signal, registration.signal]);
-    const parts = { clients, sql, isServed, freePlaces, onClosed, serveUnclaimedDispatch: take, logger, signal };
-    watched = Promise.all([watched, watchRooms(parts)]);
-  });
-  const running = server.run().catch((error: unknown) => {
-    if (!watching.signal.aborted) onFailed(error);
-  });
-  const close = async () => {
-    watching.abort();
-    await Promise.all([watch.close(), watched]);
-    const limit = new AbortController();
-    const closing = server.close().then(() => running);
-    await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
-    limit.abort();
-    await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
-  };
-  const handOver = async (withinMs: number) => {
+  return new RunningJobs(options, created, draining);
+}
+
+type AgentServerParts = Awaited<ReturnType<typeof createAgentServer>>;
+
+class RunningJobs implements Jobs {
+  readonly #options: RunJobsOptions;
+  readonly #parts: AgentServerParts;
+  readonly #clients: RoomClients;
+  /** Aborted when the worker is about to stop: it accepts no more rooms. */
+  readonly #draining: AbortController;
+  readonly #watching = new AbortController();
+  readonly #registered = Promise.withResolvers<void>();
+  readonly #running: Promise<void>;
+  readonly #jobs: Service;
+  #rooms: Promise<unknown> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: RunJobsOptions, parts: AgentServerParts, draining: AbortController) {
+    const { config, livekit, logger, onFailed } = options;
+    const { server, accepted } = parts;
+    this.#options = options;
+    this.#parts = parts;
+    this.#draining = draining;
+    this.#clients = createRoomClients(livekit, config.livekitAgentName);
+    const serveUnclaimed = this.#createServeUnclaimed();
+    this.#jobs = watchJobs({
+      accepted,
+      runningJobIds: () => runningJobIds(server),
+      clients: this.#clients,
+      onEnded: (job, restMs) => this.#handleEnded(job, restMs),
+      serveUnclaimedDispatch: serveUnclaimed,
+      logger,
+    });
+    this.#watchRooms(serveUnclaimed);
+    this.#running = server.run().catch((error: unknown) => {
+      if (!this.#watching.signal.aborted) onFailed(error);
+    });
+  }
+
+  get registered(): Promise<void> {
+    return this.#registered.promise;
+  }
+
+  async handOver(withinMs: number): Promise<void> {
+    const { server, pool } = this.#parts;
     if (!pool || withinMs <= 0) return;
-    isDraining = true;
+    this.#draining.abort();
     // Not awaited: it rejects after `withinMs`, and `pool.handOver` has the same limit.
     server.drain(withinMs).catch(() => {});
     const [first] = pool.processes;
-    if (!first || !(await hasSuccessor(first.runningJob.job.room?.name ?? ""))) return;
-    await pool.handOver({ withinMs, requestAgent: (room) => requestAgent(clients, room) });
-  };
+    if (!first || !(await this.#hasSuccessor(first.runningJob.job.room?.name ?? ""))) return;
+    await pool.handOver({ withinMs, requestAgent: (room) => requestAgent(this.#clients, room) });
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#watching.abort();
+    await Promise.all([this.#jobs.close(), this.#rooms]);
+    const limit = new AbortController();
+    const closing = this.#parts.server.close().then(() => this.#running);
+    await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
+    limit.abort();
+    await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
+  }
+
+  /** Watches rooms anew after each registration: those created during an outage of LiveKit have no agent. */
+  #watchRooms(serveUnclaimed: ServeUnclaimedDispatch): void {
+    const { sql, onClosed, logger } = this.#options;
+    const { server, accepted } = this.#parts;
+    const parts = {
+      clients: this.#clients,
+      sql,
+      isServed: (room: string) => accepted.hasRoom(room),
+      freePlaces: () => this.#freePlaces(),
+      onClosed,
+      serveUnclaimedDispatch: serveUnclaimed,
+      logger,
+    };
+    let registration = new AbortController();
+    onRegistered(server, () => {
+      this.#registered.resolve();
+      registration.abort();
+      registration = new AbortController();
+      const signal = AbortSignal.any([this.#watching.signal, registration.signal]);
+      this.#rooms = Promise.all([this.#rooms, watchRooms({ ...parts, signal })]);
+    });
+  }
+
+  /** If each session has its own process, only LiveKit can start jobs. */
+  #createServeUnclaimed(): ServeUnclaimedDispatch {
+    const { livekit, logger } = this.#options;
+    const { server, accepted, pool } = this.#parts;
+    if (!pool) return async () => {};
+    return serveUnclaimedDispatch({
+      clients: this.#clients,
+      livekit,
+      accepted,
+      launchJob: (job) => pool.launchJob(job),
+      freePlaces: () => this.#freePlaces(),
+      workerId: () => server.id,
+      logger,
+      signal: this.#watching.signal,
+    });
+  }
+
+  #freePlaces(): number {
+    const { config, database } = this.#options;
+    const { accepted, pool } = this.#parts;
+    if (this.#draining.signal.aborted || database.isAway || pool?.busyShare === 1) return 0;
+    return config.maxSessions - accepted.size;
+  }
+
+  async #handleEnded({ id: owner, room }: AcceptedJob, restMs: number): Promise<{ readonly needsAgent: boolean }> {
+    const { sql } = this.#options;
+    await storeAgentRequest(sql, { room, restMs });
+    const hasDied = await releaseOwner(sql, { owner });
+    return { needsAgent: hasDied && (await needsAgent(sql, { room })) };
+  }
+
   /** LiveKit does not list its workers, so this requests an agent to find out whether another worker accepts it. */
-  const hasSuccessor = async (room: string) => {
+  async #hasSuccessor(room: string): Promise<boolean> {
     try {
-      return await isAnswered(clients, await requestAgent(clients, room));
+      return await isAnswered(this.#clients, await requestAgent(this.#clients, room));
     } catch (error) {
-      logger.warn({ error }, "no agent could be asked for, to hand sessions over");
+      this.#options.logger.warn({ error }, "no agent could be asked for, to hand sessions over");
       return false;
     }
-  };
-  let closed: Promise<void> | undefined;
-  return { registered: registered.promise, handOver, close: () => (closed ??= close()) };
+  }
 }
 
 function isJobProcess(command: string): boolean {

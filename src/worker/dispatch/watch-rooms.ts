@@ -58,97 +58,127 @@ const FORGET_EVERY_MS = 600_000;
  * Call it once this worker has registered. It returns after `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
-  const { clients, sql, isServed, freePlaces, onClosed, serveUnclaimedDispatch, logger, signal } = options;
-  const startedAt = Date.now();
-  let failedAt = Number.NEGATIVE_INFINITY;
-  let forgotAt = performance.now();
+  await new RoomWatcher(options).run();
+}
+
+type ListedRoom = Awaited<ReturnType<RoomClients["rooms"]["listRooms"]>>[number];
+
+class RoomWatcher {
+  readonly #options: WatchOptions;
+  readonly #unlisted: ReturnType<typeof lookAtUnlistedRooms>;
+  readonly #startedAt = Date.now();
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #forgotAt = performance.now();
   /** Rooms whose participants were notified that all workers are full. */
-  let told = new Set<string>();
-  const taking = new Set<Promise<void>>();
-  /** Processes all rooms concurrently, so that a room for which LiveKit does not answer delays no other. */
-  const atOnce = <Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) =>
-    Promise.all(
-      found.map((one) =>
-        work(one).catch((error: unknown) => {
-          logger.warn({ error, room: one.room }, "a room without an agent cannot be looked at");
-        }),
-      ),
-    );
-  const serve = async ({ room, formerOwner }: UnservedRoom, needsAgent: boolean) => {
-    if (formerOwner !== undefined && performance.now() - failedAt < RENEWED_WITHIN_MS) return;
-    const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
-    const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
-    const dispatch = await ensureAgent(clients, room, { former, needsAgent, isAllowed });
-    if (!dispatch) return;
-    logger.info({ room }, "a room had no agent: asked for one");
-    // Runs alongside the next checks, so that other rooms need not wait for it.
-    const task = serveUnclaimedDispatch(dispatch).finally(() => taking.delete(task));
-    taking.add(task);
-  };
-  const unlisted = lookAtUnlistedRooms({
-    clients,
-    serve: async (one) => {
-      const mayServe = one.needsAgent && !isServed(one.room) && freePlaces() > 0;
-      if (mayServe && (await isMeantForUs(clients, one.room))) await serve(one, true);
-    },
-    onClosed,
-    logger,
-    signal,
-  });
-  const look = async () => {
+  #told = new Set<string>();
+  readonly #taking = new Set<Promise<void>>();
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    const { clients, isServed, freePlaces, onClosed, logger, signal } = options;
+    this.#unlisted = lookAtUnlistedRooms({
+      clients,
+      serve: async (one) => {
+        const mayServe = one.needsAgent && !isServed(one.room) && freePlaces() > 0;
+        if (mayServe && (await isMeantForUs(clients, one.room))) await this.#serve(one, true);
+      },
+      onClosed,
+      logger,
+      signal,
+    });
+  }
+
+  async run(): Promise<void> {
+    const { logger, signal } = this.#options;
+    while (!signal.aborted) {
+      let pauseMs = LOOK_EVERY_MS;
+      try {
+        await this.#look();
+      } catch (error) {
+        pauseMs = AFTER_FAILURE_MS;
+        this.#failedAt = performance.now();
+        logger.warn({ error }, "rooms without an agent cannot be looked for");
+      }
+      // Randomized, so that workers that restart together do not all check at the same time.
+      await sleep(pauseMs * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
+    }
+    await this.#unlisted.close();
+    await Promise.all(this.#taking);
+  }
+
+  async #look(): Promise<void> {
+    const { clients, sql, freePlaces } = this.#options;
     const overdueMs = freePlaces() > 0 ? 0 : FULL_AFTER_MS;
     if (!(await mayLookAtRooms(sql, { restMs: LOOK_RESTS_MS, overdueMs }))) return;
     const rooms = await clients.rooms.listRooms();
     const sids = new Set(rooms.map(({ sid }) => sid));
     const abandoned = await findAbandonedRooms(sql);
     const areUnlisted = abandoned.filter(({ roomSid }) => !sids.has(roomSid));
-    unlisted.look(areUnlisted, new Set(rooms.map(({ name }) => name)));
-    const owed = new Set(abandoned.filter(({ needsAgent }) => needsAgent).map(({ roomSid }) => roomSid));
-    const waiting = rooms.filter(({ name, sid, numParticipants, creationTime }) => {
+    this.#unlisted.look(areUnlisted, new Set(rooms.map(({ name }) => name)));
+    const owedSids = new Set(abandoned.filter(({ needsAgent }) => needsAgent).map(({ roomSid }) => roomSid));
+    const owed = new Set(rooms.filter(({ sid }) => owedSids.has(sid)).map(({ name }) => name));
+    const unserved = await this.#findUnserved(rooms, owed);
+    if (unserved.length > 0) await storeWaitingRooms(sql, { forMs: WAITING_FOR_MS });
+    const places = Math.max(0, freePlaces());
+    if (places === 0) return this.#announceWaiting(unserved);
+    await this.#atOnce(unserved.slice(0, places), (one) => this.#serve(one, owed.has(one.room)));
+    if (performance.now() - this.#forgotAt > FORGET_EVERY_MS) {
+      this.#forgotAt = performance.now();
+      await forgetAgentRequests(sql);
+    }
+  }
+
+  /** @param owed the names of the rooms whose session lost its worker @returns the oldest first, empty ones last */
+  async #findUnserved(rooms: readonly ListedRoom[], owed: ReadonlySet<string>): Promise<readonly UnservedRoom[]> {
+    const { clients, sql, isServed, freePlaces } = this.#options;
+    const waiting = rooms.filter(({ name, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
-      const isOlder = createdAt < startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;
+      const isOlder = createdAt < this.#startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;
       // A room that needs an agent but seems empty does not wait for a place that other rooms need.
-      const isWanted = numParticipants > 0 || (owed.has(sid) && freePlaces() > 0);
+      const isWanted = numParticipants > 0 || (owed.has(name) && freePlaces() > 0);
       return isOlder && isWanted && !isServed(name);
     });
-    const isEmpty = ({ numParticipants }: (typeof rooms)[number]) => Number(numParticipants === 0);
+    const isEmpty = ({ numParticipants }: ListedRoom) => Number(numParticipants === 0);
     const oldestFirst = waiting.toSorted(
       (one, other) => isEmpty(one) - isEmpty(other) || Number(one.creationTime - other.creationTime),
     );
-    const names = oldestFirst.map(({ name }) => name);
-    const found = names.length === 0 ? [] : await findUnserved(sql, { rooms: names });
-    const isOurs = await atOnce(found, ({ room }) => isMeantForUs(clients, room));
-    const unserved = found.filter((_, index) => isOurs[index] === true);
-    if (unserved.length > 0) await storeWaitingRooms(sql, { forMs: WAITING_FOR_MS });
-    const places = Math.max(0, freePlaces());
-    if (places === 0) {
-      const news = unserved.filter(({ room }) => !told.has(room));
-      if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers are full: rooms wait for an agent");
-      await atOnce(news, ({ room }) => announceWaiting(clients, room));
-      told = new Set(unserved.map(({ room }) => room));
-      return;
-    }
-    const owedNames = new Set(rooms.filter(({ sid }) => owed.has(sid)).map(({ name }) => name));
-    await atOnce(unserved.slice(0, places), (one) => serve(one, owedNames.has(one.room)));
-    if (performance.now() - forgotAt > FORGET_EVERY_MS) {
-      forgotAt = performance.now();
-      await forgetAgentRequests(sql);
-    }
-  };
-  while (!signal.aborted) {
-    let pauseMs = LOOK_EVERY_MS;
-    try {
-      await look();
-    } catch (error) {
-      pauseMs = AFTER_FAILURE_MS;
-      failedAt = performance.now();
-      logger.warn({ error }, "rooms without an agent cannot be looked for");
-    }
-    // Randomized, so that workers that restart together do not all check at the same time.
-    await sleep(pauseMs * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
+    if (oldestFirst.length === 0) return [];
+    const found = await findUnserved(sql, { rooms: oldestFirst.map(({ name }) => name) });
+    const isOurs = await this.#atOnce(found, ({ room }) => isMeantForUs(clients, room));
+    return found.filter((_, index) => isOurs[index] === true);
   }
-  await unlisted.close();
-  await Promise.all(taking);
+
+  async #announceWaiting(unserved: readonly UnservedRoom[]): Promise<void> {
+    const { clients, logger } = this.#options;
+    const news = unserved.filter(({ room }) => !this.#told.has(room));
+    if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers are full: rooms wait for an agent");
+    await this.#atOnce(news, ({ room }) => announceWaiting(clients, room));
+    this.#told = new Set(unserved.map(({ room }) => room));
+  }
+
+  async #serve({ room, formerOwner }: UnservedRoom, needsAgent: boolean): Promise<void> {
+    const { clients, sql, serveUnclaimedDispatch, logger } = this.#options;
+    if (formerOwner !== undefined && performance.now() - this.#failedAt < RENEWED_WITHIN_MS) return;
+    const former = formerOwner === undefined ? undefined : agentIdentity(formerOwner);
+    const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
+    const dispatch = await ensureAgent(clients, room, { former, needsAgent, isAllowed });
+    if (!dispatch) return;
+    logger.info({ room }, "a room had no agent: asked for one");
+    // Runs alongside the next checks, so that other rooms need not wait for it.
+    const task = serveUnclaimedDispatch(dispatch).finally(() => this.#taking.delete(task));
+    this.#taking.add(task);
+  }
+
+  /** Processes all rooms concurrently, so that a room for which LiveKit does not answer delays no other. */
+  #atOnce<Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) {
+    return Promise.all(
+      found.map((one) =>
+        work(one).catch((error: unknown) => {
+          this.#options.logger.warn({ error, room: one.room }, "a room without an agent cannot be looked at");
+        }),
+      ),
+    );
+  }
 }
 
 /**

@@ -80,14 +80,10 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     onError: (error) => logger.warn({ error }, "permission answers are not heard"),
   });
   const speech = await loadSpeech(config.speech, env);
-  const warned = new Set<string>();
+  const warn = warnOnce(logger);
   const warnOfMissing = (prefix: string, { isLast }: { readonly isLast: boolean }) => {
     const known = { config, tools: mcp.tools, prefix, prefixes: mcp.prefixes, isLast };
-    for (const problem of patternsWithoutMcpTool(definitions.agents, known)) {
-      if (warned.has(problem)) continue;
-      warned.add(problem);
-      logger.warn({ problem }, "name, glob or permission rule fits no tool of the MCP server");
-    }
+    warn(patternsWithoutMcpTool(definitions.agents, known));
   };
   const mcp = connectMcpServers({ servers: config.mcpServers, own: ownTools(), logger, onListed: warnOfMissing });
   const { redefineAgents, ...model } = createSessionModel(config, { apiKey, baseUrl }, definitions.agents);
@@ -115,6 +111,17 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     speech,
     telemetry,
     close,
+  };
+}
+
+function warnOnce(logger: Logger): (problems: readonly string[]) => void {
+  const warned = new Set<string>();
+  return (problems) => {
+    for (const problem of problems) {
+      if (warned.has(problem)) continue;
+      warned.add(problem);
+      logger.warn({ problem }, "name, glob or permission rule fits no tool of the MCP server");
+    }
   };
 }
 

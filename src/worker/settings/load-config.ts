@@ -6,7 +6,7 @@ import type { Config } from "../config.ts";
 import type { OtelConfig } from "../otel-config.ts";
 import { withPassword } from "./database-url.ts";
 import { addEnvFile } from "./env-file.ts";
-import { type Environment, parseEnvironment } from "./environment.ts";
+import { type Environment, parseEnvironment, SECRET_NAMES } from "./environment.ts";
 import { readConfigFile } from "./read-config-file.ts";
 import { readSecretFiles } from "./secret-files.ts";
 
@@ -19,7 +19,7 @@ import { readSecretFiles } from "./secret-files.ts";
  */
 export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<Config> {
   await addEnvFile(env, resolve(cwd, ".env"));
-  await readSecretFiles(env, cwd);
+  await readSecretFiles(env, cwd, SECRET_NAMES);
   const variables = parseEnvironment(env);
   const file = await readConfigFile(resolve(cwd, variables.PARLEY_CONFIG));
   const sessions = defaultSessions(variables);

@@ -1,17 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
-import { SECRET_NAMES } from "./environment.ts";
 
 /**
- * Sets each secret variable whose `NAME_FILE` names a file to the file's content, without trailing newlines. Docker's
- * official images use the same convention. Paths are relative to `cwd`.
+ * Sets each of the variables `names` whose `NAME_FILE` names a file to that file's content, without trailing newlines.
+ * Docker's official images use the same convention. Paths are relative to `cwd`.
  *
  * @throws {AppError} `invalid_config`, a line per problem. It names the variable and the path, never the content.
  */
-export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string): Promise<void> {
+export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string, names: readonly string[]): Promise<void> {
   const problems: string[] = [];
-  for (const name of SECRET_NAMES) {
+  for (const name of names) {
     const fileVariable = `${name}_FILE`;
     const file = env[fileVariable];
     if (!file) continue;

@@ -9,7 +9,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-function parley(...args: readonly string[]): Promise<Ended> {
+function conformance(...args: readonly string[]): Promise<Ended> {
   const env = {
     ...process.env,
     NODE_ENV: "production",
@@ -17,7 +17,7 @@ function parley(...args: readonly string[]): Promise<Ended> {
     LIVEKIT_API_KEY: inject("livekitApiKey"),
     LIVEKIT_API_SECRET: inject("livekitApiSecret"),
   };
-  const command = ["src/cli/parley.ts", "conformance", ...args];
+  const command = ["src/cli/conformance/main.ts", ...args];
   return new Promise((resolve) => {
     execFile(process.execPath, command, { env }, (error, stdout, stderr) => {
       resolve({ status: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
@@ -30,7 +30,7 @@ test("a client that does not run fails every check, in all reports", { timeout: 
   const [expected, json, html] = ["expected.txt", "report.json", "report.html"].map((name) => `${folder.path}/${name}`);
   await writeFile(`${expected}`, "call.answered # known\nno.such-check\n");
   const files = ["--expected", `${expected}`, "--json", `${json}`, "--html", `${html}`];
-  const { status, stdout } = await parley(
+  const { status, stdout } = await conformance(
     "client",
     ...files,
     "--",
@@ -49,14 +49,14 @@ test("a client that does not run fails every check, in all reports", { timeout: 
 });
 
 test("a program that does not exist is named", { timeout: 60_000 }, async () => {
-  const { status, stdout } = await parley("client", "--", "/no/such/program");
+  const { status, stdout } = await conformance("client", "--", "/no/such/program");
 
   expect(status).toBe(1);
   expect(stdout).toContain("the client's program cannot be started: spawn /no/such/program ENOENT");
 });
 
 test("a wrong command line gives the usage and the status 2", async () => {
-  const { status, stderr } = await parley("client");
+  const { status, stderr } = await conformance("client");
 
   expect(status).toBe(2);
   expect(stderr).toContain("expected the client's command after --");

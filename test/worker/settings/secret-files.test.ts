@@ -24,7 +24,7 @@ test("every secret variable can come from a file, and no other variable can", as
     env[`${name}_FILE`] = at(name);
   }
 
-  await readSecretFiles(env, folder.path);
+  await readSecretFiles(env, folder.path, SECRET_NAMES);
 
   for (const name of SECRET_NAMES) expect(env[name]).toBe(`content of ${name}`);
   expect(SECRET_NAMES).toEqual(

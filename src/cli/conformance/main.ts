@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// The command of the package `@parley/conformance`.
+import { nodeProblem } from "../doctor/node-version.ts";
+
+const problem = nodeProblem(process.versions.node);
+if (problem === undefined) {
+  // Imported dynamically: on an old Node its imports would fail with a SyntaxError.
+  const { runConformance } = await import("./run-conformance.ts");
+  await runConformance(process.argv.slice(2));
+} else {
+  process.stderr.write(`parley-conformance: ${problem}\n`);
+  process.exitCode = 1;
+}
