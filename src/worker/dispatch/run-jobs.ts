@@ -133,7 +133,7 @@ class RunningJobs implements Jobs {
     await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   }
 
-  /** Watches rooms anew after each registration: those created during an outage of LiveKit have no agent. */
+  /** Watches rooms again after each registration: those created during an outage of LiveKit have no agent. */
   #watchRooms(serveUnclaimed: ServeUnclaimedDispatch): void {
     const { sql, onClosed, logger } = this.#options;
     const { server, accepted } = this.#parts;
