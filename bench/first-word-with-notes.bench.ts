@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { reply, text } from "../src/model-server/step.ts";
+import { recordTalks, thisRun } from "./report/talks-record.ts";
 import { TestAgent } from "../test/support/agent.ts";
 import type { Participant } from "../test/support/participant.ts";
 
@@ -18,6 +19,7 @@ const context = { budgetTokens: 2_000, hardTokens: 20_000, instructionBytes: 0 }
  * window.
  */
 test("from a message to the first sentence of its answer, with notes and without", async () => {
+  const run = thisRun();
   await using withNotes = await startAgent("small");
   await using without = await startAgent();
   const users = [await withNotes.client("user"), await without.client("user")] as const;
@@ -30,11 +32,16 @@ test("from a message to the first sentence of its answer, with notes and without
     }
   }
 
-  const [noted, plain] = times.map((ms) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) }));
-  const [summaries] = await withNotes.sql`select count(*)::int as count from summaries where text is not null`;
-  console.log(JSON.stringify({ turns: TURNS, summaries: summaries?.["count"], withNotes: noted, without: plain }));
-  console.log(`p95 with notes / without: ${((noted?.p95 ?? 0) / (plain?.p95 ?? 1)).toFixed(3)}`);
-  expect(summaries?.["count"]).toBeGreaterThan(0);
+  const of = (ms: readonly number[]) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) });
+  const [noted, plain] = [of(times[0]), of(times[1])];
+  const [written] = await withNotes.sql<
+    { count: number }[]
+  >`select count(*)::int as count from summaries where text is not null`;
+  const figures = { turns: TURNS, pauseMs: PAUSE_MS, summaries: written?.count ?? 0, withNotes: noted, without: plain };
+  console.log(JSON.stringify(figures));
+  console.log(`p95 with notes / without: ${(noted.p95 / plain.p95).toFixed(3)}`);
+  await recordTalks({ notes: { ...run, ...figures } });
+  expect(figures.summaries).toBeGreaterThan(0);
 });
 
 async function startAgent(summaryModel?: string): Promise<TestAgent> {

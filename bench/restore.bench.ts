@@ -6,6 +6,7 @@ import { restore, type Restored } from "../src/session/restore/restore.ts";
 import type { SessionWriter } from "../src/store/sessions/session-writer.ts";
 import { fillTalk } from "../test/session/restore/fill-talk.ts";
 import { storedSession } from "../test/store/store-fixtures.ts";
+import { recordTalks, thisRun, type Percentiles } from "./report/talks-record.ts";
 import { TestAgent } from "../test/support/agent.ts";
 import { tempDatabase } from "../test/support/servers/temp-database.ts";
 
@@ -19,23 +20,25 @@ const collect = runInNewContext("gc") as () => void;
 
 /** The two sessions are measured alternately, so that both see the same load of the machine. */
 test(`what the restore of a talk takes after ${SHORT} turns, and after ${LONG}`, async () => {
+  const run = thisRun();
   await using database = await tempDatabase();
-  const talks: SessionWriter[] = [];
-  for (const length of [SHORT, LONG]) {
+  const talk = async (length: number): Promise<SessionWriter> => {
     const writer = await storedSession(database.sql);
     await fillTalk(database.sql, { sessionId: writer.lease.sessionId, length });
-    talks.push(writer);
-  }
+    return writer;
+  };
+  const talks = [await talk(SHORT), await talk(LONG)] as const;
 
   const ms = await timesOf(ROUNDS, talks, restored);
-  const kilobytes: number[] = [];
-  for (const writer of talks) kilobytes.push(await heldBy(writer));
+  const kilobytes = [await heldBy(talks[0]), await heldBy(talks[1])] as const;
 
   console.log(JSON.stringify({ what: "restore", ms, kilobytes }));
+  await recordTalks({ restore: { ...run, turns: [SHORT, LONG], ms, kilobytes } });
   expect(ms).toHaveLength(2);
 });
 
 test(`how soon a worker that joins a room has its session open, after ${SHORT} turns and after ${LONG}`, async () => {
+  const run = thisRun();
   await using short = await TestAgent.start();
   await using long = await TestAgent.start();
   for (const [agent, length] of [[short, SHORT] as const, [long, LONG] as const]) {
@@ -50,6 +53,7 @@ test(`how soon a worker that joins a room has its session open, after ${SHORT} t
   });
 
   console.log(JSON.stringify({ what: "join", ms }));
+  await recordTalks({ join: { ...run, ms } });
   expect(ms).toHaveLength(2);
 });
 
@@ -60,8 +64,8 @@ const restored = (writer: SessionWriter): Promise<Restored> =>
   });
 
 /** Measures durations in ms. If `act` returns a function, it is called afterwards and not measured. */
-async function timesOf<Of>(rounds: number, each: readonly Of[], act: (of: Of) => Promise<unknown>) {
-  const times = each.map((): number[] => []);
+async function timesOf<Of>(rounds: number, each: readonly [Of, Of], act: (of: Of) => Promise<unknown>) {
+  const times: readonly [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++)
     for (const [index, of] of round % 2 === 0 ? [...each.entries()] : [...each.entries()].toReversed()) {
       const begunAt = performance.now();
@@ -69,7 +73,7 @@ async function timesOf<Of>(rounds: number, each: readonly Of[], act: (of: Of) =>
       times[index]?.push(performance.now() - begunAt);
       if (typeof done === "function") await done();
     }
-  return times.map((ms) => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) }));
+  return [percentiles(times[0]), percentiles(times[1])] as const;
 }
 
 /** Returns the memory of one restored session, in kB. */
@@ -82,6 +86,8 @@ async function heldBy(writer: SessionWriter): Promise<number> {
   collect();
   return Math.round((process.memoryUsage().heapUsed - before) / held.length / 1_024);
 }
+
+const percentiles = (ms: readonly number[]): Percentiles => ({ p50: percentile(ms, 0.5), p95: percentile(ms, 0.95) });
 
 function percentile(ms: readonly number[], part: number): number {
   return Math.round(100 * (ms.toSorted((a, b) => a - b)[Math.floor(part * ms.length)] ?? 0)) / 100;

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fillPlaces } from "./marked-places.ts";
 import { toTable } from "./tables.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -12,6 +13,14 @@ export type Spread = readonly [number, number, number];
 /** Medians in ms, by agent. */
 type Medians = Readonly<Record<"Parley" | "Parley, speculate: false" | "agents-js", number>>;
 
+/** The worst of one voice. */
+export interface CaptionFigures {
+  /** Between a sentence's first sound and the moment at which it is shown, in ms, whichever is first. */
+  readonly lateMs: number;
+  /** How many words too many or too few are stored as heard. */
+  readonly words: number;
+}
+
 /** The measurements in docs/voice.md. Each bench that runs with `RECORD=1` replaces its own part. */
 export interface VoiceRecord {
   /** Measured from the end of the participant's speech, by moment. */
@@ -20,6 +29,12 @@ export interface VoiceRecord {
   readonly interruption: Readonly<Record<string, Spread>>;
   /** Compared with a stock agent. `at` is a date such as 2026-11-25. */
   readonly beside: { readonly at: string; readonly medians: Readonly<Record<string, Medians>> };
+  readonly captions: {
+    readonly at: string;
+    readonly voices: Readonly<Record<string, CaptionFigures>>;
+    /** When LiveKit paced the words of these voices. Measured once, in the same way. */
+    readonly paced: Readonly<Record<string, CaptionFigures>>;
+  };
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
   readonly interruptions: { readonly at: string; readonly count: number; readonly stopped: number };
 }
@@ -41,11 +56,7 @@ export async function recordVoice(
 
 export const today = () => new Date().toISOString().slice(0, 10);
 
-/**
- * Replaces the figures between `<!-- recorded: … -->` and `<!-- /recorded -->` in a page.
- *
- * @throws {TypeError} if the page does not have each of these places exactly once
- */
+/** @throws {TypeError} if the page does not have each place exactly once */
 export function writeVoice(page: string, record: VoiceRecord): string {
   const { coughs, interruptions } = record;
   const texts: Readonly<Record<string, string>> = {
@@ -54,20 +65,12 @@ export function writeVoice(page: string, record: VoiceRecord): string {
     coughs:
       `${coughs.lost} of ${coughs.count} coughs and other short sounds in which nothing is understood cost the answer a ` +
       `word (${coughs.at}); ${interruptions.stopped} of ${interruptions.count} interruptions stopped it (${interruptions.at})`,
+    "captions-at": record.captions.at,
+    captions: `\n\n${captionTable(record.captions)}\n\n`,
     "beside-at": record.beside.at,
     beside: `\n\n${besideStock(record.beside.medians)}\n\n`,
   };
-  const names: string[] = [];
-  const written = page.replaceAll(
-    /(?<=<!-- recorded: ([\w-]+) -->)[^]*?(?=<!-- \/recorded -->)/g,
-    (old: string, name: string) => {
-      names.push(name);
-      return texts[name] ?? old;
-    },
-  );
-  if (names.toSorted().join() !== Object.keys(texts).toSorted().join())
-    throw new TypeError(`The page has places for ${names.join(", ")}: expected ${Object.keys(texts).join(", ")}`);
-  return written;
+  return fillPlaces(page, texts);
 }
 
 function spreads(rows: Readonly<Record<string, Spread>>): string {
@@ -75,6 +78,14 @@ function spreads(rows: Readonly<Record<string, Spread>>): string {
     ["", "least", "middle", "most"],
     Object.entries(rows).map(([title, values]) => [title, ...values.map(inMs)]),
   );
+}
+
+function captionTable({ voices, paced }: VoiceRecord["captions"]): string {
+  const rows = Object.entries(voices).map(([name, { lateMs, words }]) => {
+    const before = paced[name];
+    return [name, inMs(lateMs), String(words), inMs(before?.lateMs ?? 0), String(before?.words ?? 0)];
+  });
+  return toTable(["", "ms", "words", "ms, paced by LiveKit", "words, paced by LiveKit"], rows);
 }
 
 function besideStock(medians: Readonly<Record<string, Medians>>): string {

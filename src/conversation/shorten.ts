@@ -119,14 +119,20 @@ function isLargePart(part: InputPart): boolean {
 /** How many characters of a long, unanswered message are shown in later turns. */
 const SHOWN_OF_UNANSWERED = 2_000;
 
+/** Errors with which a model refuses a request that it would refuse again. */
+const REFUSED: readonly (string | undefined)[] = ["too_large", "invalid_state"];
+
 /**
  * Truncates a long message in an ended turn if the model never saw it. The message was rejected as too long, and would
- * push all earlier turns out of the context window.
+ * push all earlier turns out of the context window. If the model refused it, its attachments may be the reason.
  */
 export function withoutUnanswered(turn: TurnRecord): TurnRecord {
+  if (turn.state !== "failed" || turn.blocks.length > 0) return turn;
   const isLong = (part: InputPart) => part.type === "text" && part.text.length > SHOWN_OF_UNANSWERED;
-  if (turn.state !== "failed" || turn.blocks.length > 0 || !turn.input.some(isLong)) return turn;
+  const isCut = REFUSED.includes(turn.errorCode) ? isLargePart : () => false;
+  if (!turn.input.some((part) => isLong(part) || isCut(part))) return turn;
   const input = turn.input.map((part) => {
+    if (isCut(part)) return shortPart(part);
     if (part.type !== "text" || !isLong(part)) return part;
     return { ...part, text: `${part.text.slice(0, SHOWN_OF_UNANSWERED)} [The rest of this message is not shown.]` };
   });

@@ -128,6 +128,8 @@ export interface TurnRecord {
   readonly messageId: string;
   readonly input: readonly InputPart[];
   readonly state: TurnState;
+  /** The code of the error that a failed turn ended with. */
+  readonly errorCode?: string | undefined;
   readonly blocks: readonly TurnBlock[];
   /** Running turns only: why the model stopped after the last block. Absent if it continued, or if unknown. */
   readonly lastStopReason?: string | undefined;

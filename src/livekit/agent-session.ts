@@ -8,19 +8,12 @@ const HEARD_RATE = 16_000;
  */
 const HEARD_FRAME_MS = 32;
 
-/** Receives the words of the answer as they are played. */
-interface WordSink {
-  readonly captureText: (text: string | voice.TimedString) => Promise<void>;
-  readonly flush: () => void;
-}
-
 interface RoomSessionOptions {
   readonly session: voice.AgentSession;
   readonly agent: voice.Agent;
   readonly room: Room;
   readonly hasEars: boolean;
   readonly hasMouth: boolean;
-  readonly words: WordSink;
 }
 
 /**
@@ -28,7 +21,7 @@ interface RoomSessionOptions {
  * the job does not close it on its own. Checked with @livekit/agents 1.9.0.
  */
 export async function startInRoom(options: RoomSessionOptions): Promise<voice.RoomIO> {
-  const { session, agent, room, hasEars, hasMouth, words } = options;
+  const { session, agent, room, hasEars, hasMouth } = options;
   // If AgentSession got the room itself, participants could control it by byte stream. Our own RoomIO avoids that, but
   // needs the session's agent before the session has started.
   session["agent"] = agent;
@@ -42,7 +35,6 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
   hearInWindows(io);
   // Parley publishes the agent's state itself, because it also depends on turns and tools.
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
-  io["agentTranscriptOutput"]?._sinks.push(words);
   await session.start({ agent, record: false });
   disown(session);
   return io;

@@ -25,7 +25,7 @@ import type { BlockPlace, ShownContext, ToolChange, TurnRecord } from "../conver
 import { AppError } from "../errors/app-error.ts";
 import { createId } from "../lib/id.ts";
 import { summarizeDroppedTurns, NO_PORTS, type DroppedTurnsPorts } from "./summarize-dropped-turns.ts";
-import { fitsAlone, type ContextLimits, type NextCall } from "./next-call.ts";
+import { fitsAlone, type ContextLimits, type Moment, type NextCall } from "./next-call.ts";
 import { TokenGauge } from "./token-gauge.ts";
 
 /** The most recent finished turns, and the context that the model was shown with the last of them. */
@@ -34,16 +34,6 @@ export interface Window {
   readonly context: ShownContext | undefined;
   /** The summary that replaces the turns before. */
   readonly summary?: Summary | undefined;
-}
-
-/** What `makeRoom` needs to know before a turn begins. */
-interface Moment {
-  /** Notes that a model has written on turns in the window. */
-  readonly notes?: Notes | undefined;
-  /** Whether more notes are being written. Then the window may exceed its budget for a while (`PATIENCE`). */
-  readonly isWriting?: boolean;
-  /** Whether so much time has passed that the prompt cache has expired anyway. */
-  readonly isCold?: boolean;
 }
 
 /**
@@ -68,26 +58,32 @@ const USUAL_RATE = 1 / 3;
  */
 export class ContextWindow {
   readonly #limits: ContextLimits;
-  readonly #gauge: TokenGauge;
+  #gauge = new TokenGauge(undefined);
   readonly #ports: DroppedTurnsPorts;
   #summary: Summary | undefined;
-  #turns: readonly TurnRecord[];
-  #shortened: BlockPlace;
-  #thinkingFrom: BlockPlace;
-  #from: number;
+  #turns: readonly TurnRecord[] = [];
+  #shortened: BlockPlace = START;
+  #thinkingFrom: BlockPlace = START;
+  #from = 1;
   /** Tool changes announced in the running turn. */
   #told: readonly ToolChange[] = [];
   #hasChanged = false;
 
-  constructor({ turns, context, summary }: Window, limits: ContextLimits, ports: DroppedTurnsPorts = NO_PORTS) {
+  constructor(window: Window, limits: ContextLimits, ports: DroppedTurnsPorts = NO_PORTS) {
     this.#limits = limits;
     this.#ports = ports;
+    this.restore(window);
+  }
+
+  /** Continues from a window, such as this one before something was dropped in vain. */
+  restore({ turns, context, summary }: Window): void {
     this.#summary = summary;
     this.#gauge = new TokenGauge(context?.measured);
     this.#from = context?.from ?? turns[0]?.position ?? 1;
     this.#shortened = context?.shortened ?? START;
     this.#thinkingFrom = context?.thinking ?? START;
     this.#turns = turns.map((turn) => this.#shorten(withoutUnanswered(turn)));
+    this.#hasChanged = false;
   }
 
   /** The finished turns in the window, oldest first. */

@@ -1,6 +1,7 @@
 import { buildHistory, type HistoryMessage } from "../conversation/history.ts";
 import { endOf, shortenTurn } from "../conversation/shorten.ts";
 import { turnBytes } from "../conversation/shown-context.ts";
+import type { Notes } from "../conversation/summary.ts";
 import type { ClientToolDefinition, TurnRecord } from "../conversation/turn-record.ts";
 import type { Others } from "./token-gauge.ts";
 
@@ -12,6 +13,16 @@ export interface ContextLimits {
   readonly hardTokens: number;
   /** Whether messages in the history notify the model of added and removed tools. @defaultValue false */
   readonly inlineTools?: boolean;
+}
+
+/** What `makeRoom` needs to know before a turn begins. */
+export interface Moment {
+  /** Notes that a model has written on turns in the window. */
+  readonly notes?: Notes | undefined;
+  /** Whether more notes are being written. Then the window may exceed its budget for a while (`PATIENCE`). */
+  readonly isWriting?: boolean;
+  /** Whether so much time has passed that the prompt cache has expired anyway. */
+  readonly isCold?: boolean;
 }
 
 /** A model call that is about to be made. */

@@ -57,6 +57,7 @@ export async function* runTurn(
   signal: AbortSignal,
 ): AsyncGenerator<TurnEvent, void> {
   const progress: Progress = { usage: NO_USAGE, stopReason: undefined };
+  const { turns: past, context, summary } = turns.shown;
   yield { type: "turn_start", model: deps.model };
   let end: Omit<TurnEnd, "usage" | "stopReason">;
   try {
@@ -64,9 +65,17 @@ export async function* runTurn(
     end = { state: "completed", error: undefined };
   } catch (error) {
     end = signal.aborted ? endAfterAbort(signal) : { state: "failed", error: toAppError(error) };
+    // Whatever was dropped to make the request acceptable did not help.
+    if (progress.usage === NO_USAGE && isRefusal(end.error)) {
+      turns.shown.restore({ turns: past, context, summary });
+      deps.onShown?.(context);
+    }
   }
   yield { type: "turn_complete", ...end, ...progress };
 }
+
+/** Whether the same request would be refused again. */
+const isRefusal = (error: AppError | undefined) => error?.code === "too_large" || error?.code === "invalid_state";
 
 interface Progress {
   usage: Usage;

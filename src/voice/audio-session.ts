@@ -57,12 +57,10 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   audio?.output.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (ended: voice.PlaybackFinishedEvent) =>
     player.handlePlaybackFinished(ended),
   );
-  const { words } = player;
   const io = await startInRoom({
     session,
     agent,
     room,
-    words,
     hasEars: stt !== undefined,
     hasMouth: audio !== undefined,
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readRecorded, toDocs } from "../../bench/report/record.ts";
+import { readTalksRecord, writeTalks } from "../../bench/report/talks-record.ts";
 import { readVoiceRecord, writeVoice } from "../../bench/report/voice-record.ts";
 
 test("the page of performance and its charts are what the recorded run says", async () => {
@@ -25,4 +26,16 @@ test("the page of voice has the figures that the benches of speech recorded, in 
   expect(written).toContain("| it is heard | 1     | 22     | 3,333 |");
   expect(written).toContain("-->3 of 200 coughs");
   expect(() => writeVoice(page.replace("recorded: beside -->", "recorded: besides -->"), recorded)).toThrow(TypeError);
+});
+
+test("the page of long conversations has the figures that the benches of restores and notes recorded", async () => {
+  const page = readFileSync("docs/long-talks.md", "utf8");
+  const recorded = await readTalksRecord();
+
+  expect(page).toBe(writeTalks(page, recorded));
+
+  const { restore } = recorded;
+  expect(writeTalks(page, { ...recorded, restore: { ...restore, kilobytes: [7, 4_321] } })).toMatch(
+    /kB +\| 7 +\| 4321/u,
+  );
 });

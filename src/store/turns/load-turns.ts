@@ -144,6 +144,7 @@ interface TurnRow {
   message_id: string;
   input: InputPart[];
   state: TurnState;
+  error_code: string | null;
   last_stop_reason: string | null;
   created_at: number;
   progress: AnswerProgress | null;
@@ -167,7 +168,8 @@ async function selectTurns(
 ): Promise<StoredTurn[]> {
   const rows = await runQuery(sql<TurnRow[]>`
     select
-      id, position, participant_identity, parent_message_id, message_id, input, state, created_at, heard, context,
+      id, position, participant_identity, parent_message_id, message_id, input, state, error_code, created_at,
+      heard, context,
       case when state = 'running' or ${isUnspoken(sql)} then jsonb_strip_nulls(jsonb_build_object(
         'asides', asides, 'sent', sent_sentences, 'heard', heard_sentences
       )) end as progress,
@@ -206,6 +208,7 @@ async function selectTurns(
     messageId: row.message_id,
     input: row.input,
     state: row.state,
+    errorCode: row.error_code ?? undefined,
     lastStopReason: row.last_stop_reason ?? undefined,
     createdAt: row.created_at,
     blocks: row.blocks.map(({ hidden, ...block }) => (hidden === null ? block : shortenedResult(block, hidden))),

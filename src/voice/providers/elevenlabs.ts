@@ -11,6 +11,8 @@ export const elevenlabs = {
   },
   speak: async ({ key = "", model, voice: voiceId }) => {
     const { TTS } = await import("@livekit/agents-plugin-elevenlabs");
-    return new PluginSynthesizer(new TTS({ apiKey: key, ...defined({ model, voiceId }) }));
+    // The times of words as they are written, not of the normalized text, in which numbers are spelled out.
+    const preferredAlignment = "original";
+    return new PluginSynthesizer(new TTS({ apiKey: key, preferredAlignment, ...defined({ model, voiceId }) }));
   },
 } as const satisfies SpeechProvider;

@@ -1,13 +1,14 @@
-import type { tts } from "@livekit/agents";
+import type { tts, voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { handled } from "../../livekit/handled-stream.ts";
 import { splitSentences, type SpeakOptions, type Synthesizer } from "./synthesizer.ts";
+import { timeWords, type TimedWord } from "./word-times.ts";
 
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 10_000 } as const;
 
 /**
- * Speaks with a LiveKit TTS plugin. The plugin gets the text as a stream if it supports that, otherwise one sentence at
- * a time. Sessions share this object: a failure in one does not affect the others.
+ * Speaks with a LiveKit TTS plugin: with one of its streams for each text if it can stream, otherwise with a request
+ * for each sentence. Sessions share this object: a failure in one does not affect the others.
  */
 export class PluginSynthesizer implements Synthesizer {
   readonly #tts: tts.TTS;
@@ -16,10 +17,6 @@ export class PluginSynthesizer implements Synthesizer {
     this.#tts = plugin;
     // Without a listener, an `error` event would end the process.
     plugin.on("error", () => {});
-  }
-
-  get bySentence(): boolean {
-    return !this.#tts.capabilities.streaming;
   }
 
   async *speak(text: AsyncIterable<string>, { language, signal }: SpeakOptions): AsyncGenerator<AudioFrame> {
@@ -43,10 +40,14 @@ export class PluginSynthesizer implements Synthesizer {
     const close = () => stream.close();
     signal.addEventListener("abort", close, { once: true });
     const pushing = push(text, stream, signal).catch(() => {});
+    let seconds = 0;
     try {
       for await (const event of stream) {
         if (typeof event === "symbol") break;
-        yield event.frame;
+        const { frame, timedTranscripts = [] } = event;
+        timeWords(frame, toTimedWords(timedTranscripts, seconds));
+        yield frame;
+        seconds += frame.samplesPerChannel / frame.sampleRate;
       }
     } finally {
       signal.removeEventListener("abort", close);
@@ -55,6 +56,15 @@ export class PluginSynthesizer implements Synthesizer {
     }
     failure.check();
   }
+}
+
+/** @param seconds how much audio the stream has had so far: the plugin's times count from its beginning */
+function toTimedWords(words: readonly voice.TimedString[], seconds: number): TimedWord[] {
+  return words.map(({ text, startTime = Number.NaN, endTime = Number.NaN }) => ({
+    text,
+    startsAt: startTime - seconds,
+    endsAt: endTime - seconds,
+  }));
 }
 
 /** Stores the first error of a stream. Errors are ignored once the signal is aborted. */

@@ -114,8 +114,7 @@ export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesize
     const other = options.voice === undefined ? undefined : await speech.voiceNamed(options.voice);
     yield* (other ?? usual).speak(text, options);
   };
-  const { bySentence = false } = usual;
-  return { speak, bySentence, warm: () => usual.warm?.(), close: () => usual.close() };
+  return { speak, warm: () => usual.warm?.(), close: () => usual.close() };
 }
 
 function providerOf(name: SttName | TtsName): SpeechProvider {

@@ -4,13 +4,12 @@ import { Speaker } from "../../session/answer/speaker.ts";
 /** Converts text to audio. */
 export interface Synthesizer {
   /**
-   * Yields the audio as early as possible, while the text is still being written. Ends when the signal is aborted.
+   * Yields the audio of a text as early as possible. Ends when the signal is aborted. The player calls this once for
+   * each sentence, so that the audio of each is known. Frames may carry the times of words (`timeWords`).
    *
    * @throws if no audio can be generated for the text
    */
   readonly speak: (text: AsyncIterable<string>, options: SpeakOptions) => AsyncIterable<AudioFrame>;
-  /** Whether it speaks one sentence after another, so that the audio of each sentence is known. @defaultValue false */
-  readonly bySentence?: boolean;
   /** Prepares what the first words would otherwise wait for. Called when somebody starts to listen. */
   readonly warm?: () => void;
   readonly close: () => Promise<void>;

@@ -18,10 +18,6 @@ export class PreparedSynthesizer implements Synthesizer {
     this.#voice = voice;
   }
 
-  get bySentence(): boolean {
-    return this.#voice.bySentence ?? false;
-  }
-
   /** Prepares one sentence, replacing any other. Returns a function that discards it. */
   prepare(sentence: string, language: string | undefined, voice?: string): () => void {
     this.#prepared?.sound.abort();

@@ -1,8 +1,13 @@
 import type { AudioFrame } from "@livekit/rtc-node";
+import { timedWordsOf, type TimedWord } from "../providers/word-times.ts";
 
 /** When a sentence is heard, in seconds of the part's audio. */
 interface SentenceTime {
   readonly text: string;
+  /** The text as the voice got it, without markup. */
+  readonly spoken: string;
+  /** What the voice has said about its words so far, in the same seconds. */
+  readonly words: readonly TimedWord[];
   /** The start of its first sound. Infinity until there is one. If it has no sound at all, its position. */
   readonly beginsAt: number;
   /** The end of its last sound so far. */
@@ -20,7 +25,7 @@ const SLOW_RATE = 8;
 /** The weight of a digit, in letters, since it may be read as a word. */
 const DIGIT = 5;
 
-/** When each sentence of a spoken part is heard, measured from its audio. */
+/** When each sentence of a spoken part is heard, measured from its audio, and its words, if the voice tells. */
 export class SentenceTimes {
   readonly #sentences: { -readonly [Field in keyof SentenceTime]: SentenceTime[Field] }[] = [];
   #seconds = 0;
@@ -30,15 +35,24 @@ export class SentenceTimes {
   }
 
   /** Starts another sentence. The next audio belongs to it. */
-  begin(text: string): void {
-    this.#sentences.push({ text, beginsAt: Number.POSITIVE_INFINITY, endsAt: this.#seconds, isComplete: false });
+  begin(text: string, spoken = text): void {
+    const [beginsAt, endsAt] = [Number.POSITIVE_INFINITY, this.#seconds];
+    this.#sentences.push({ text, spoken, words: [], beginsAt, endsAt, isComplete: false });
   }
 
-  add({ data, samplesPerChannel, sampleRate }: AudioFrame): void {
+  add(frame: AudioFrame): void {
+    const { data, samplesPerChannel, sampleRate } = frame;
     const sentence = this.#sentences.at(-1);
     const from = this.#seconds;
     this.#seconds += samplesPerChannel / sampleRate;
-    if (!sentence || data.every((sample) => Math.abs(sample) < SILENT)) return;
+    if (!sentence) return;
+    const later = ({ text, startsAt, endsAt }: TimedWord) => ({
+      text,
+      startsAt: from + startsAt,
+      endsAt: from + endsAt,
+    });
+    sentence.words = [...sentence.words, ...timedWordsOf(frame).map(later)];
+    if (data.every((sample) => Math.abs(sample) < SILENT)) return;
     sentence.beginsAt = Math.min(sentence.beginsAt, from);
     sentence.endsAt = this.#seconds;
   }
@@ -66,30 +80,63 @@ export class SentenceTimes {
 
   #textUntil(seconds: number, { isFirstWordIn }: { readonly isFirstWordIn: boolean }): string {
     let heard = "";
-    for (const { text, beginsAt, endsAt, isComplete } of this.#sentences) {
+    const least = isFirstWordIn ? 1 : 0;
+    for (const sentence of this.#sentences) {
+      const { text, spoken, words, beginsAt, endsAt, isComplete } = sentence;
       if (isComplete && endsAt <= seconds) {
         heard += text;
         continue;
       }
       const played = seconds - beginsAt;
       if (played < 0) return heard;
+      if (isTimed(sentence)) {
+        const said = words.filter((word) => (isFirstWordIn ? word.startsAt : word.endsAt) <= seconds);
+        // Without markup, both texts have the same letters.
+        const share = lettersOf(text).length / lettersOf(spoken).length;
+        const letters = lettersOf(said.map((word) => word.text).join("")).length * share;
+        return heard + wordsWithin(text, { atMost: letters, least, weightOf: (word) => lettersOf(word).length });
+      }
       const weight = isComplete ? (played / (endsAt - beginsAt)) * weightOf(text) : played * SLOW_RATE;
-      return heard + wordsWithin(text, weight, isFirstWordIn ? 1 : 0);
+      return heard + wordsWithin(text, { atMost: weight, least, weightOf });
     }
     return heard;
   }
 }
 
+/**
+ * Whether the voice has told when each word of a sentence sounds, so far. A provider may count anew with each piece of
+ * audio, repeat words or spell out numbers. Then its times are of no use.
+ */
+function isTimed({ spoken, words, isComplete }: SentenceTime): boolean {
+  const letters = lettersOf(words.map(({ text }) => text).join(""));
+  const all = lettersOf(spoken);
+  const isOrdered = words.every(
+    ({ startsAt, endsAt }, at) => startsAt >= (words[at - 1]?.startsAt ?? 0) && endsAt >= startsAt,
+  );
+  return letters !== "" && isOrdered && (isComplete ? letters === all : all.startsWith(letters));
+}
+
+interface Share {
+  readonly atMost: number;
+  readonly least: number;
+  readonly weightOf: (word: string) => number;
+}
+
 /** Returns the first words of a sentence up to a weight, but at least `least` of them. */
-function wordsWithin(text: string, weight: number, least: number): string {
+function wordsWithin(text: string, { atMost, least, weightOf }: Share): string {
   let end = 0;
-  let left = weight;
+  let left = atMost;
   for (const [index, [word]] of [...text.matchAll(/\s*\S+/gu)].entries()) {
     left -= weightOf(word);
     if (left < 0 && index >= least) break;
     end += word.length;
   }
   return text.slice(0, end);
+}
+
+/** Returns the letters and digits of a text. */
+function lettersOf(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]/gu, "");
 }
 
 /** Returns how long a text takes to say, in letters. */

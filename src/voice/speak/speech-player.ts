@@ -26,8 +26,8 @@ interface Current {
   readonly over: AbortController;
   handle: voice.SpeechHandle | undefined;
   isUnspoken: boolean;
-  /** Set for a voice that takes one sentence at a time: its sentences, with the times of their audio. */
-  readonly captions: Captions | undefined;
+  /** Its sentences, with the times of their audio. */
+  readonly captions: Captions;
   /** How many seconds of the audio had been played when it ended. */
   playedSeconds: number | undefined;
 }
@@ -63,12 +63,12 @@ export class SpeechPlayer implements Player {
       over: new AbortController(),
       handle: undefined,
       isUnspoken: false,
-      captions: this.#options.synthesizer?.bySentence ? new Captions() : undefined,
+      captions: new Captions(),
       playedSeconds: undefined,
     };
     this.#current = current;
     let isCut = false;
-    const looking = current.captions && setInterval(() => this.#look(current), LOOK_EVERY_MS);
+    const looking = setInterval(() => this.#look(current), LOOK_EVERY_MS);
     const done = this.#play(current)
       .catch((error: unknown): Played => {
         this.#options.onProblem(error);
@@ -77,14 +77,14 @@ export class SpeechPlayer implements Player {
       .then((played) => {
         current.over.abort();
         clearInterval(looking);
-        current.captions?.close();
+        current.captions.close();
         if (this.#current === current) this.#current = undefined;
         return isCut && played.end === "interrupted" ? ({ ...played, end: "cut" } as const) : played;
       });
     const cut = () => {
       isCut = true;
       part.end();
-      current.captions?.close();
+      current.captions.close();
       current.handle?.interrupt(true);
     };
     return { done, cut };
@@ -92,7 +92,7 @@ export class SpeechPlayer implements Player {
 
   #look({ captions, part, playedSeconds }: Current): void {
     if (playedSeconds !== undefined) return;
-    const words = captions?.advance(this.#options.playedSeconds()) ?? "";
+    const words = captions.advance(this.#options.playedSeconds());
     if (words !== "") part.hear(words);
   }
 
@@ -134,24 +134,15 @@ export class SpeechPlayer implements Player {
         if (over.signal.aborted) return;
         current.isUnspoken = true;
         // Sentences without audio never begin, and AgentSession would wait for them.
-        current.captions?.close();
+        current.captions.close();
         onProblem(error);
       } finally {
-        current.captions?.complete();
+        current.captions.complete();
         if (!over.signal.aborted) controller.close();
       }
     };
     return new ReadableStream({ start: (controller) => void pump(controller), cancel: () => over.abort() });
   }
-
-  /** A text output to which AgentSession writes words as they are played. */
-  readonly words = {
-    captureText: async (text: string | voice.TimedString): Promise<void> => {
-      // LiveKit estimates when a word is heard. This is not needed if the audio of each sentence is known.
-      if (!this.#current?.captions) this.#current?.part.hear(typeof text === "string" ? text : text.text);
-    },
-    flush: (): void => {},
-  };
 
   async #play(current: Current): Promise<Played> {
     const { part } = current;
@@ -164,20 +155,20 @@ export class SpeechPlayer implements Player {
     // After an interruption, AgentSession cancels the text stream late. This ends it at once.
     const end = () => {
       part.end();
-      current.captions?.close();
+      current.captions.close();
     };
     void handle.waitIfNotInterrupted([played]).then(end, end);
     await played;
     forgetWhatWasSaid(this.#options.session);
     if (handle.interrupted) {
       const { captions, playedSeconds = 0 } = current;
-      return { end: "interrupted", heard: captions?.times.heardUntil(playedSeconds) ?? heardOf(handle) };
+      return { end: "interrupted", heard: captions.times.heardUntil(playedSeconds) };
     }
     return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: part.text };
   }
 }
 
-/** Yields the audio of a part. A voice that takes one sentence at a time gets each sentence as it is written. */
+/** Yields the audio of a part. The voice gets each sentence as soon as it is written and the one before has its sound. */
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,
@@ -185,10 +176,9 @@ async function* speakPart(
 ): AsyncGenerator<AudioFrame> {
   const markup = new SpokenMarkup(language);
   const options = { language, voice: name, signal: over.signal };
-  if (!captions) return yield* synthesizer.speak(wordsOf(text, language, markup), options);
   for await (const sentence of sentencesIn(text, language)) {
-    captions.times.begin(sentence);
     const words = await markup.write(sentence);
+    captions.times.begin(sentence, words);
     if (words !== "")
       for await (const frame of synthesizer.speak(piecesOf(words), options)) {
         captions.times.add(frame);
@@ -205,25 +195,6 @@ async function* sentencesIn(text: AsyncIterable<string>, language: string | unde
   for await (const piece of text) yield* cutter.write(piece);
   const rest = cutter.end();
   if (rest !== "") yield rest;
-}
-
-async function* wordsOf(
-  text: AsyncIterable<string>,
-  language: string | undefined,
-  markup: SpokenMarkup,
-): AsyncGenerator<string> {
-  for await (const sentence of sentencesIn(text, language)) {
-    const words = await markup.write(sentence);
-    if (words !== "") yield `${words} `;
-  }
-  const rest = await markup.end();
-  if (rest !== "") yield rest;
-}
-
-function heardOf({ chatItems }: voice.SpeechHandle): string {
-  return chatItems
-    .map((item) => (item.type === "message" && item.role === "assistant" ? (item.textContent ?? "") : ""))
-    .join("");
 }
 
 function emptyStream<Part>(): ReadableStream<Part> {

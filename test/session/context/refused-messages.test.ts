@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { httpError, reply, text } from "../../../src/model-server/step.ts";
+import { httpError, reply, type Step, text } from "../../../src/model-server/step.ts";
 import { createId } from "../../../src/lib/id.ts";
 import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
@@ -9,8 +9,16 @@ import type { Participant } from "../../support/participant.ts";
 import { PNG } from "../../support/pictures.ts";
 import { billed } from "../spending/billed.ts";
 
+type HttpError = Extract<Step, { kind: "http_error" }>;
+
 const CONTEXT = { budgetTokens: 2_000, hardTokens: 8_000 };
 const pictures = (count: number, data: Uint8Array = PNG) => Array.from({ length: count }, () => ({ data }));
+
+async function ask(user: Participant, body: object): Promise<void> {
+  const id = createId();
+  await user.send({ type: "user_message", body: { id, ...body } } as never);
+  await user.answerTo(id);
+}
 
 async function refused(user: Participant, body: object): Promise<number> {
   const id = createId();
@@ -55,6 +63,35 @@ test.each<[string, (user: Participant, agent: TestAgent) => Promise<number>, num
   agent.model.script([reply([text("Bob.")])]);
   expect(await user.answerTo(await user.say("What is my name?"))).toBe("Bob.");
 
+  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+});
+
+const refuses = (status: number, message: string): Step => ({ ...(httpError(status) as HttpError), message });
+
+test.each<[string, Step]>([
+  ["prompt that is too long", refuses(400, "prompt is too long: 9000 tokens > 8000 maximum")],
+  ["request that is too large", refuses(413, "Request exceeds the maximum size")],
+  ["message with too many pictures", refuses(400, "messages.3.content: too many images")],
+])("a %s, even without all turns before, changes nothing of what the model is shown of them", async (_, refusal) => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  agent.model.script(({ body }, index) => {
+    const last = (body["messages"] as unknown[]).at(-1);
+    return JSON.stringify(last).length > 2_800 ? refusal : reply([text(`Answer ${index}.`)]);
+  });
+  for (const words of ["My name is Bob", "How are you?", "And you?"])
+    await ask(user, { content: words, attachments: pictures(1) });
+  const before = shown(agent);
+
+  await refused(user, { content: "log ".repeat(750), attachments: pictures(2) });
+  await user.answerTo(await user.say("What is my name?"));
+  expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
+  expect(shown(agent).at(-1)).toContain("no longer shown");
+
+  await refused(user, { content: "log ".repeat(750), attachments: pictures(2) });
+  await agent.leave();
+  await agent.join();
+  await user.answerTo(await user.say("And now?"));
   expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
 });
 

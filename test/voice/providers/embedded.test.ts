@@ -6,6 +6,8 @@ import { cutAtPauses } from "../../../src/speech/listen/sound.ts";
 import { EmbeddedRecognizer, startMoonshine } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../src/speech/speech-files.ts";
 import { EmbeddedVoice } from "../../../src/voice/providers/embedded/embedded-voice.ts";
+import { timedWordsOf } from "../../../src/voice/providers/word-times.ts";
+import { SentenceTimes } from "../../../src/voice/speak/sentence-times.ts";
 import { piecesOf, type Synthesizer } from "../../../src/voice/providers/synthesizer.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -72,6 +74,27 @@ test("a price that the embedded voice says is understood", async () => {
   const frames = await Array.fromAsync(voice.speak(piecesOf("The price is $24.50."), { language: "en", signal }));
   const { alternatives } = await recognizer.recognize(frames);
   expect(words(alternatives?.[0].text ?? "")).toBe("the price is twenty four dollars and fifty cents");
+  await voice.close();
+}, 60_000);
+
+test("the embedded voice tells when its words sound: a long number counts as heard once it was said", async () => {
+  const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, undefined);
+  const { signal } = new AbortController();
+  const sentence = "The number is 1234567890123, and thank you for listening to all of it.";
+  const times = new SentenceTimes();
+  times.begin(sentence);
+  const frames = await Array.fromAsync(voice.speak(piecesOf(sentence), { language: "en", signal }));
+  for (const frame of frames) times.add(frame);
+  times.end();
+
+  const timed = frames.flatMap(timedWordsOf);
+  expect(timed.map(({ text }) => text).join(" ")).toBe(sentence);
+  const { startsAt = 0, endsAt = 0 } = timed[3] ?? {};
+  expect(endsAt - startsAt).toBeGreaterThan(2);
+  const onTheWay = 0.15;
+  expect(times.heardUntil(endsAt - 0.1 + onTheWay)).toBe("The number is");
+  expect(times.heardUntil(endsAt + 0.05 + onTheWay)).toBe("The number is 1234567890123,");
+  expect(times.begunUntil(startsAt + 0.01)).toBe("The number is 1234567890123,");
   await voice.close();
 }, 60_000);
 

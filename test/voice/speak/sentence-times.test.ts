@@ -1,5 +1,6 @@
 import { AudioFrame } from "@livekit/rtc-node";
 import { expect, test } from "vitest";
+import { timeWords, type TimedWord } from "../../../src/voice/providers/word-times.ts";
 import { SentenceTimes } from "../../../src/voice/speak/sentence-times.ts";
 
 const RATE = 1_000;
@@ -39,6 +40,51 @@ test("a sentence begins with its first sound, and at once with its first word", 
 test("of a sentence with long numbers, no word counts that was not begun", () => {
   const times = timesOf(["Call 0301234567 or else ask for me.", 8]);
   expect(times.heardUntil(2)).toBe("Call");
+});
+
+/** A sentence of four seconds of sound with times of its words, the last of which takes three. */
+function timedTimes(words: readonly TimedWord[], { text = "One **two** three 1234567.", isWhole = true } = {}) {
+  const times = new SentenceTimes();
+  times.begin(text, text.replaceAll("*", ""));
+  for (let second = 0; second < 4; second++) {
+    const frame = new AudioFrame(new Int16Array(RATE).fill(5_000), RATE, 1, RATE);
+    const own = words.filter(({ startsAt }) => Math.floor(startsAt) === second);
+    const from = (at: number) => at - second;
+    timeWords(
+      frame,
+      own.map(({ text: word, startsAt, endsAt }) => ({ text: word, startsAt: from(startsAt), endsAt: from(endsAt) })),
+    );
+    times.add(frame);
+  }
+  if (isWhole) times.end();
+  return times;
+}
+
+const WORDS: readonly TimedWord[] = [
+  { text: "One", startsAt: 0.1, endsAt: 0.3 },
+  { text: "two", startsAt: 0.3, endsAt: 0.5 },
+  { text: "three", startsAt: 0.5, endsAt: 0.9 },
+  { text: "1234567.", startsAt: 1, endsAt: 4 },
+];
+
+test("if the voice tells when its words sound, exactly those were heard that had ended, also beside markup", () => {
+  for (const times of [timedTimes(WORDS), timedTimes(WORDS, { isWhole: false })]) {
+    expect(times.heardUntil(0.7)).toBe("One **two**");
+    expect(times.heardUntil(1.1)).toBe("One **two** three");
+    expect(times.heardUntil(4)).toBe("One **two** three");
+    expect(times.begunUntil(0.55)).toBe("One **two** three");
+    expect(times.begunUntil(1.1)).toBe("One **two** three 1234567.");
+  }
+});
+
+test.each<[string, readonly TimedWord[]]>([
+  ["count anew", WORDS.with(3, { text: "1234567.", startsAt: 0.2, endsAt: 3 })],
+  ["are of words that are spelled out", WORDS.with(3, { text: "million", startsAt: 1, endsAt: 4 })],
+  ["come twice", [...WORDS.slice(0, 2), ...WORDS]],
+  ["are missing", WORDS.slice(0, 2)],
+  ["are no numbers", WORDS.with(0, { text: "One", startsAt: Number.NaN, endsAt: 0.3 })],
+])("times of words that %s are not used", (_, words) => {
+  expect(timedTimes(words).heardUntil(2.2)).toBe(timedTimes([]).heardUntil(2.2));
 });
 
 test("of a sentence whose sound is still being made, as much counts as a slow voice would have said", () => {

@@ -4,6 +4,7 @@ import { toAudioFrame } from "../../../livekit/audio-frame.ts";
 import { ModelThread } from "../../../speech/model-thread.ts";
 import type { Speech } from "../../../speech/voice/voice.ts";
 import { type SpeakOptions, splitSentences, type Synthesizer } from "../synthesizer.ts";
+import { timeWords } from "../word-times.ts";
 import { prepareSpeech } from "./prepare-speech.ts";
 
 const FRAMES_A_SECOND = 50;
@@ -13,7 +14,6 @@ type VoiceThread = ModelThread<string, Speech>;
 
 /** `TTS=embedded`: an American English voice on this machine. It speaks one sentence at a time. */
 export class EmbeddedVoice implements Synthesizer {
-  readonly bySentence = true;
   readonly #thread: VoiceThread;
   readonly #other: Synthesizer | undefined;
 
@@ -58,10 +58,16 @@ export class EmbeddedVoice implements Synthesizer {
   }
 }
 
-function* toFrames({ samples, sampleRate }: Speech): Generator<AudioFrame> {
+function* toFrames({ samples, sampleRate, words }: Speech): Generator<AudioFrame> {
   const length = sampleRate / FRAMES_A_SECOND;
   const whole = Int16Array.from(samples, (sample) => Math.max(-1, Math.min(1, sample)) * LOUDEST);
   for (let start = 0; start < whole.length; start += length) {
-    yield toAudioFrame(whole.subarray(start, start + length), sampleRate);
+    const frame = toAudioFrame(whole.subarray(start, start + length), sampleRate);
+    if (start === 0)
+      timeWords(
+        frame,
+        words.map(({ text, startMs, endMs }) => ({ text, startsAt: startMs / 1_000, endsAt: endMs / 1_000 })),
+      );
+    yield frame;
   }
 }

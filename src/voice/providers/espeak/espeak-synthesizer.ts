@@ -33,7 +33,6 @@ export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undef
 
 /** Speaks with espeak-ng, one sentence at a time. */
 export class EspeakSynthesizer implements Synthesizer {
-  readonly bySentence = true;
   readonly #voice: string | undefined;
   readonly #read: (text: string, voice: string, signal: AbortSignal) => Promise<Uint8Array | undefined>;
   readonly #package: EspeakPackage | undefined;

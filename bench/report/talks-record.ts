@@ -1,0 +1,82 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { fillPlaces } from "./marked-places.ts";
+import { toTable } from "./tables.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const RECORDED = join(ROOT, "bench/results/talks.json");
+const PAGE = join(ROOT, "docs/long-talks.md");
+
+/** In ms. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+}
+
+interface Run {
+  /** A date such as 2026-11-25. */
+  readonly at: string;
+  /** How many processes wanted to run, before the run. */
+  readonly load: number;
+}
+
+/** The measurements in docs/long-talks.md. Each bench that runs with `RECORD=1` replaces its own part. */
+export interface TalksRecord {
+  /** After few turns, and after many. */
+  readonly restore: Run & {
+    readonly turns: readonly [number, number];
+    readonly ms: readonly [Percentiles, Percentiles];
+    readonly kilobytes: readonly [number, number];
+  };
+  /** The same, until a worker that joins the room has its session open. */
+  readonly join: Run & { readonly ms: readonly [Percentiles, Percentiles] };
+  /** From a message to the first sentence of its answer. */
+  readonly notes: Run & {
+    readonly turns: number;
+    readonly pauseMs: number;
+    readonly summaries: number;
+    readonly withNotes: Percentiles;
+    readonly without: Percentiles;
+  };
+}
+
+export async function readTalksRecord(): Promise<TalksRecord> {
+  return JSON.parse(await readFile(RECORDED, "utf8")) as TalksRecord;
+}
+
+/** What to record of every run. Call this before it. */
+export const thisRun = (): Run => ({
+  at: new Date().toISOString().slice(0, 10),
+  load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
+});
+
+/** Records a bench's measurements and writes them into docs/long-talks.md. Does nothing without `RECORD=1`. */
+export async function recordTalks(change: Partial<TalksRecord>): Promise<void> {
+  if (process.env["RECORD"] !== "1") return;
+  const record = { ...(await readTalksRecord()), ...change };
+  await writeFile(RECORDED, `${JSON.stringify(record, null, 2)}\n`);
+  await writeFile(PAGE, writeTalks(await readFile(PAGE, "utf8"), record));
+}
+
+/** @throws {TypeError} if the page does not have each place exactly once */
+export function writeTalks(page: string, { restore, join: joined, notes }: TalksRecord): string {
+  const { turns, ms, kilobytes } = restore;
+  const rows = [
+    ["restore: median; 95th percentile, in ms", ...ms.map(figures)],
+    ["until a worker that joins has the session open, the same", ...joined.ms.map(figures)],
+    ["memory kept by the restored conversation, in kB", ...kilobytes.map(String)],
+  ];
+  const ratio = (share: keyof Percentiles) => (notes.withNotes[share] / notes.without[share]).toFixed(2);
+  return fillPlaces(page, {
+    "restore-setting": `${setting(restore)}; joins ${setting(joined)}`,
+    restore: `\n\n${toTable(["", ...turns.map((count) => `${count.toLocaleString("en-US")} turns`)], rows)}\n\n`,
+    notes:
+      `${notes.turns.toLocaleString("en-US")} turns, ${notes.pauseMs} ms apart, with ${notes.summaries} notes: median ` +
+      `${notes.withNotes.p50} and ${notes.without.p50} ms, p95 ${notes.withNotes.p95} and ${notes.without.p95} ms: ` +
+      `${ratio("p50")} and ${ratio("p95")} times that without (${setting(notes)})`,
+  });
+}
+
+const figures = ({ p50, p95 }: Percentiles) => `${p50}; ${p95}`;
+const setting = ({ at, load }: Run) => `${at}, load ${load} before the run`;

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { PluginSynthesizer } from "../src/voice/providers/plugin-synthesizer.ts";
+import { captionsLateMs, cutAnswer, NUMBERS, STREAMING_VOICES } from "../test/support/caption-times.ts";
+import { VoiceServer } from "../test/support/servers/voice-server.ts";
+import { warmUp } from "../test/support/voice-agent.ts";
+import { recordVoice, today, type CaptionFigures } from "./report/voice-record.ts";
+
+/** When the participant interrupts, in ms after the first sound: inside the third number. */
+const CUTS_AT_MS = [15_000];
+
+/** Each plugin speaks with a stand-in of its provider, which says each word at a pace of its own. */
+test("how late the sentences of a streaming voice are shown, and how many words are wrongly stored as heard", async () => {
+  await warmUp();
+  const voices: Record<string, CaptionFigures> = {};
+  for (const [name, load] of STREAMING_VOICES) {
+    await using server = await VoiceServer.start();
+    const synthesizer = new PluginSynthesizer(await load(server.url));
+    const lateMs = Math.max(...(await captionsLateMs(synthesizer, NUMBERS)).map(Math.abs));
+    const wrong: number[] = [];
+    for (const at of CUTS_AT_MS) {
+      const { stored, heard } = await cutAnswer(synthesizer, NUMBERS, at);
+      wrong.push(Math.abs(stored - heard));
+    }
+    await synthesizer.close();
+    voices[name] = { lateMs, words: Math.max(...wrong) };
+    console.log(JSON.stringify({ name, lateMs, wrong }));
+  }
+  await recordVoice(({ captions }) => ({ captions: { ...captions, at: today(), voices } }));
+  expect(Object.keys(voices)).toHaveLength(STREAMING_VOICES.length);
+});

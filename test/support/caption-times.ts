@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { tts } from "@livekit/agents";
+import { reply, text } from "../../src/model-server/step.ts";
+import type { Synthesizer } from "../../src/voice/providers/synthesizer.ts";
+import { timesOf, type TimedWord } from "./servers/voice-server.ts";
+import { VoiceAgent } from "./voice-agent.ts";
+
+const INTERRUPTION = "Hold on, I would like to know what the weather is going to be like tomorrow in the east.";
+const ANSWER_MS = 60_000;
+
+/** A voice takes much longer for numbers than for as many letters of a word. */
+export const NUMBERS = [
+  "The first number is 1234567890123.",
+  "The second one is 9876543210987.",
+  "Yes.",
+  "The third and last one is 1029384756123.",
+  "Thank you for listening so patiently to all of these numbers.",
+];
+
+/** The plugins that get their text as a stream, with a `VoiceServer` as their provider. */
+export const STREAMING_VOICES: readonly [name: string, load: (url: string) => Promise<tts.TTS>][] = [
+  [
+    "Cartesia",
+    async (baseUrl) => new (await import("@livekit/agents-plugin-cartesia")).TTS({ apiKey: "test", baseUrl }),
+  ],
+  [
+    "ElevenLabs",
+    async (baseURL) => new (await import("@livekit/agents-plugin-elevenlabs")).TTS({ apiKey: "test", baseURL }),
+  ],
+  [
+    "Deepgram",
+    async (baseUrl) => new (await import("@livekit/agents-plugin-deepgram")).TTS({ apiKey: "test", baseUrl }),
+  ],
+];
+
+/**
+ * Has an answer spoken, and notes how late each of its sentences is shown, in ms after its sound began.
+ *
+ * @param words when each word sounds. @defaultValue as the `VoiceServer` says them
+ */
+export async function captionsLateMs(
+  synthesizer: Synthesizer,
+  sentences: readonly string[],
+  words: readonly Pick<TimedWord, "start">[] = timesOf(sentences.join(" ")).words,
+): Promise<readonly number[]> {
+  await using voice = await VoiceAgent.start({ wrap: () => synthesizer });
+  const user = await voice.speaker("user");
+  voice.agent.model.script([reply([text(sentences.join(" "))])]);
+  const asked = performance.now();
+  await user.client.say("Which numbers?");
+  const shownAt: number[] = [];
+  for (const sentence of sentences) {
+    await user.client.next("assistant_sentence", ({ text: said }) => said === sentence, ANSWER_MS);
+    shownAt.push(performance.now());
+  }
+  const began = await user.untilSound(asked);
+  const firstStart = words[0]?.start ?? 0;
+  let word = 0;
+  return sentences.map((sentence, index) => {
+    const start = ((words[word]?.start ?? 0) - firstStart) * 1_000;
+    word += sentence.split(" ").length;
+    return Math.round((shownAt[index] ?? 0) - began - start);
+  });
+}
+
+export interface CutAnswer {
+  /** How many words are stored as heard. */
+  readonly stored: number;
+  /** How many were heard to their end, by the sound that reached the participant. */
+  readonly heard: number;
+}
+
+/** Interrupts an answer after so much of its sound, and compares what is stored as heard with what was. */
+export async function cutAnswer(
+  synthesizer: Synthesizer,
+  sentences: readonly string[],
+  afterMs: number,
+): Promise<CutAnswer> {
+  await using voice = await VoiceAgent.start({ wrap: () => synthesizer });
+  const user = await voice.speaker("user");
+  const whole = sentences.join(" ");
+  voice.agent.model.script([reply([text(whole)]), reply([text("Sunny.")])]);
+  const asked = performance.now();
+  await user.client.say("Which numbers?");
+  const began = await user.untilSound(asked, ANSWER_MS);
+  voice.understand("And the weather?");
+  await sleep(began + afterMs - performance.now());
+  const { from } = await user.say(INTERRUPTION);
+  await user.client.next("assistant_sentence", ({ text: said }) => said === "Sunny.", ANSWER_MS);
+  const [turn] = await voice.agent.sql<{ heard: string }[]>`select heard from turns where heard is not null`;
+  const words = timesOf(whole).words;
+  // Its sound ends within half a second of the interruption; the next answer comes later.
+  const seconds = (user.lastSoundBefore(from + 1_000) - began) / 1_000;
+  return {
+    stored: turn?.heard.match(/\S+/gu)?.length ?? 0,
+    heard: words.filter(({ end }) => end <= seconds).length,
+  };
+}
