@@ -3,7 +3,7 @@ import { AppError, toAppError } from "../../errors/app-error.ts";
 import { retryWhileUnavailable } from "../../store/database/retry-while-unavailable.ts";
 import { addUsage, NO_USAGE, type ModelEvent, type Usage } from "../../llm/model-event.ts";
 import { BUDGET_SCOPES, type BudgetScope, type Spender } from "../../store/spending/spending.ts";
-import type { Said } from "../../tool/calls/call-ports.ts";
+import type { Delivery } from "../../tool/calls/call-ports.ts";
 import type { SummaryModel } from "../context/summarizer.ts";
 import type { OpenStream } from "../model/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
@@ -135,7 +135,7 @@ export class Spending {
    * Warns by `say` if a budget is nearly used up: once per session budget, once a day for any other. A warning that was
    * neither heard nor shown is given again after a later answer. Never rejects.
    */
-  async warn(participant: string, say: () => Promise<Said> | undefined): Promise<void> {
+  async warn(participant: string, say: () => Promise<Delivery> | undefined): Promise<void> {
     const { store, onBudget, onLost } = this.#options;
     const spender = this.#spender(participant);
     const due: BudgetScope[] = [];

@@ -105,7 +105,7 @@ interface Measured {
 
 /** Returns for how long the least silent of these connections has received nothing, in ms; 0 if that is unknown. */
 async function silenceOf(connections: readonly (Measured | undefined)[]): Promise<number> {
-  const reports = await Promise.all(connections.map((each) => each?.getStats()?.catch(() => undefined)));
+  const reports = await Promise.all(connections.map(async (each) => each?.getStats()?.catch(() => undefined)));
   const pairs = reports.flatMap((report) => [...((report?.values() ?? []) as Iterable<CandidatePair>)]);
   const silences = pairs.flatMap(({ type, timestamp, lastPacketReceivedTimestamp: last }) =>
     type === "candidate-pair" && last !== undefined ? timestamp - last : [],
