@@ -38,8 +38,8 @@ export interface SentText {
   /** The message's id. The answer's `previousId` refers to it. */
   readonly messageId: string;
   /**
-   * Resolves when the worker has the message. Rejects with `unavailable` after 60 s, or on `close`. Need not be
-   * awaited.
+   * Resolves when the worker has the message. Rejects with the worker's error when it refuses the message, and with
+   * `unavailable` after 60 s, or on `close`. Need not be awaited.
    */
   readonly acknowledged: Promise<void>;
 }
@@ -172,7 +172,7 @@ export class Parley implements AsyncDisposable {
     if (text.trim() === "" && attachments.length === 0) throw new TypeError("sendText: expected some text");
     const messageId = createId();
     const send = (more: Partial<MessageBody<"user_message">>) =>
-      this.#deliver({ type: "user_message", body: { id: messageId, content: text, ...more } }, traceparent);
+      this.#request(messageId, { type: "user_message", body: { id: messageId, content: text, ...more } }, traceparent);
     const acknowledged =
       attachments.length === 0 ? send({}) : readAttachments(attachments).then((read) => send({ attachments: read }));
     acknowledged.catch(() => {});
@@ -211,12 +211,7 @@ export class Parley implements AsyncDisposable {
    *   within 60 s, or on `close`
    */
   async cancelCall(callId: string): Promise<void> {
-    const refused = Promise.withResolvers<never>();
-    const off = this.on("error", ({ code, message, originatingId }) => {
-      if (originatingId === callId) refused.reject(toError(code, message));
-    });
-    const delivered = this.#deliver({ type: "control_stop", body: { targetId: callId } });
-    await Promise.race([delivered, refused.promise]).finally(off);
+    await this.#request(callId, { type: "control_stop", body: { targetId: callId } });
   }
 
   /**
@@ -232,19 +227,21 @@ export class Parley implements AsyncDisposable {
   /**
    * Regenerates the answer to a message (`regenerate`), replaces the message and answers it again (`edit`), or
    * continues its answer (`continue`). The new answer arrives like any other. Resolves when the worker has accepted the
-   * request.
+   * request. While the message is still being answered, the request waits, and a refusal then is an `error` event.
    *
-   * @throws {AppError} `unavailable` when no worker acknowledged within 60 s, or on `close`
+   * @throws {AppError} the worker's error, for example for an unknown message; `unavailable` when no worker acknowledged
+   *   within 60 s, or on `close`
    */
   async vary(variation: MessageBody<"control_variation">): Promise<void> {
-    await this.#deliver({ type: "control_variation", body: variation });
+    await this.#request(variation.targetId, { type: "control_variation", body: variation });
   }
 
   /**
-   * Answers a `permission_request`. Resolves when the worker has the answer. If the answer came too late (another one
-   * was first, or the permission expired), an `error` event follows with the permission's id as `originatingId`.
+   * Answers a `permission_request`. Resolves when the answer counts.
    *
-   * @throws {AppError} `unavailable` when no worker acknowledged within 60 s, or on `close`
+   * @throws {AppError} the worker's error when the answer does not count, for example because another one was first,
+   *   the request has expired, or the tool does not accept the edited arguments; `unavailable` when no worker
+   *   acknowledged within 60 s, or on `close`
    */
   async respondToPermission<Answer extends PermissionAnswer>(
     permissionId: string,
@@ -252,7 +249,7 @@ export class Parley implements AsyncDisposable {
     options?: PermissionOptions<Answer>,
   ): Promise<void> {
     const body = toPermissionResponse(permissionId, response, options);
-    await this.#deliver({ type: "permission_response", body });
+    await this.#request(permissionId, { type: "permission_response", body });
   }
 
   /**
@@ -326,6 +323,15 @@ export class Parley implements AsyncDisposable {
     const lastSequenceSeen = this.#incoming.resendAfter();
     const tools = [...this.#tools.values()].map(({ announcement }) => announcement);
     return toConfiguration(this.#options, { lastSequenceSeen, listens: this.#listens, tools });
+  }
+
+  /** Delivers a message that the worker may refuse. It sends its error about this id before the Ack. */
+  async #request(id: string, message: Message, traceparent?: string): Promise<void> {
+    const refused = Promise.withResolvers<never>();
+    const off = this.on("error", ({ code, message: why, originatingId }) => {
+      if (originatingId === id) refused.reject(toError(code, why));
+    });
+    await Promise.race([this.#deliver(message, traceparent), refused.promise]).finally(off);
   }
 
   async #deliver(message: Message, traceparent?: string): Promise<void> {

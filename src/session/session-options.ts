@@ -27,7 +27,7 @@ export interface SessionOptions extends Pick<SessionCore, Core>, Partial<Pick<Se
   readonly countTokens?: CountTokens | undefined;
   /** Summarizes older turns. @defaultValue no summaries are written */
   readonly notesModel?: SummaryModel | undefined;
-  readonly spending: Pick<Spending, "isWarningDue" | "limited">;
+  readonly spending: Pick<Spending, "warn" | "limited">;
   /** @defaultValue no memories */
   readonly memories?: MemoryPrompt | undefined;
   readonly permissionStore: PermissionStore;

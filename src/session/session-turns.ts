@@ -25,7 +25,7 @@ import { ModelCalls } from "./model/model-calls.ts";
 import { leftOf, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { Speakers } from "./turns/speakers.ts";
-import { toVariationTurn } from "./turns/variation.ts";
+import { addVariation, takeVariation } from "./turns/variation.ts";
 import type { SessionCore } from "./session-core.ts";
 
 type Core = "policy" | "peers" | "outbox" | "link" | "voice" | "recorder" | "archive" | "telemetry" | "logger" | "tell";
@@ -44,7 +44,7 @@ interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly memories?: MemoryPrompt | undefined;
   readonly media: Pick<SessionMedia, "of">;
-  readonly spending: Pick<Spending, "isWarningDue" | "limited">;
+  readonly spending: Pick<Spending, "warn" | "limited">;
 }
 
 /** Anthropic caches a prompt for five minutes after its last use. */
@@ -107,6 +107,16 @@ export class SessionTurns {
     if (interruptsNow && !this.#options.calls.isBlocking) this.#queue.abort("interrupted");
     this.#queue.add(turn);
     this.yieldIfBlocking();
+  }
+
+  /**
+   * Queues a variation. Resolves once it is accepted, or refused with an ErrorMessage.
+   *
+   * @throws {AppError} `queue_overflow`, `unavailable`
+   */
+  vary(request: Omit<VariationRequest, "refused">): Promise<void> {
+    const isOpen = (id: string) => this.#running?.ids.includes(id) === true || this.#queue.hasMessage(id);
+    return addVariation(request, { ...this.#options, isOpen, add: (asked) => this.add(asked) });
   }
 
   /**
@@ -185,10 +195,8 @@ export class SessionTurns {
     const { outbox, archive, logger } = this.#options;
     try {
       if ("isStale" in input && input.isStale?.()) return;
-      if (!("variation" in input)) return await this.#runTurn(input, signal);
-      const { participant, variation, meta } = input;
-      const target = await archive.find(variation.targetId);
-      await this.#runTurn({ ...toVariationTurn(variation, participant, target), meta }, signal);
+      const asked = "variation" in input ? await takeVariation(input, archive) : input;
+      if (asked) await this.#runTurn(asked, signal);
     } catch (error) {
       if (!(error instanceof AppError)) logger.error({ error }, "turn failed unexpectedly");
       this.#running = undefined;
@@ -222,8 +230,7 @@ export class SessionTurns {
     if ("turn" in begin && begin.turn.state !== "running") return void (await answer());
     const startedAt = performance.now();
     const { meta, spoken } = "turn" in begin ? {} : begin;
-    const participant = participantOf(begin);
-    await telemetry.turn({ participant, meta, spoken, agent: agents?.named }, async () => {
+    await telemetry.turn({ participant: participantOf(begin), meta, spoken, agent: agents?.named }, async () => {
       const turn = await answer();
       logTurnEnd(logger, turn, Math.round(performance.now() - startedAt));
       return turn;
@@ -285,8 +292,8 @@ export class SessionTurns {
     const participant = participantOf(begin);
     const { policy, calls, worded, outbox, link, voice, recorder, peers, agents, spending, telemetry } = this.#options;
     const ownWords = wordsOf(begin);
-    const language = peers.get(participant)?.language;
-    const phrases = phrasesFor(language, policy.phrases);
+    const peer = peers.get(participant);
+    const { budgetLow } = phrasesFor(peer?.language, policy.phrases);
     return {
       outbox,
       link,
@@ -294,7 +301,7 @@ export class SessionTurns {
       recorder,
       shown: this.#shown,
       nextPosition: this.#lastPosition + 1,
-      language,
+      language: peer?.language,
       phrases: policy.phrases,
       telemetry,
       onInterrupted: () => this.#queue.abort("interrupted"),
@@ -302,7 +309,7 @@ export class SessionTurns {
         (this.#running = { ids: [id, messageId, asked ?? ""], answer }),
       onAnswered: async (turn) => {
         for (const asking of worded) await asking.sayAgain(participant, turn);
-        if (await spending.isWarningDue(participant)) await turn.aside?.(phrases.budgetLow, turn.signal);
+        await spending.warn(participant, () => (peer?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined));
         calls.endTurn();
       },
       dependencies: (turn) => ({

@@ -197,7 +197,7 @@ export class Session {
     error_message: (from, body) => this.#calls.wire.handleError(from, body),
     permission_response: (from, body) => this.#permissions.handleResponse(from, body),
     tool_use_progress: (from, body) => this.#calls.wire.handleProgress(from, body),
-    control_variation: (from, body, meta) => this.#turns.add({ participant: from.identity, variation: body, meta }),
+    control_variation: (from, body, meta) => this.#turns.vary({ participant: from.identity, variation: body, meta }),
     commentary: (from, body) => storeCommentary(from, body, this.#core),
     control_stop: (from, body) => handleStop(from, body, { ...this.#core, turns: this.#turns, calls: this.#calls }),
   };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Parley } from "../../src/client/index.ts";
 import type { MemoryRoom } from "../support/doubles/memory-transport.ts";
 import { openClient } from "./open-client.ts";
 
@@ -126,22 +127,37 @@ test("cancelCall names the call, and resolves when the worker has the request", 
   expect(room.all("control_stop")).toEqual([{ targetId: "call_1" }]);
 });
 
-test("cancelCall rejects with the worker's error about that call", async () => {
+test.each<[string, (parley: Parley) => Promise<void>]>([
+  ["cancelCall", (parley) => parley.cancelCall("id_1")],
+  ["vary", (parley) => parley.vary({ targetId: "id_1", mode: "regenerate" })],
+  ["respondToPermission", (parley) => parley.respondToPermission("id_1", "once")],
+])("%s rejects with the worker's error about that id", async (_name, request) => {
   const { room, parley } = await openClient();
   room.acknowledges = false;
-  const cancelled = parley.cancelCall("call_1");
-  await room.until(() => room.all("control_stop").length === 1);
+  const requested = request(parley);
+  await room.until(() => room.heard.length === 2);
 
-  const about = (originatingId: string, message: string) =>
-    room.say({
-      type: "error_message",
-      body: { id: "e", code: 201, severity: 2, recoverable: true, message, originatingId },
-    });
-  about("call_2", "Another call");
-  about("call_1", "No such call");
+  refuse(room, "id_2", "Another one");
+  refuse(room, "id_1", "No such thing");
 
-  await expect(cancelled).rejects.toMatchObject({ code: "conversation_not_found", message: "No such call" });
+  await expect(requested).rejects.toMatchObject({ code: "conversation_not_found", message: "No such thing" });
 });
+
+test("a text that the worker refuses is not acknowledged", async () => {
+  const { room, parley } = await openClient();
+  room.acknowledges = false;
+  const { messageId, acknowledged } = parley.sendText("Hello");
+  await room.until(() => room.all("user_message").length === 1);
+
+  refuse(room, messageId, "Not taken");
+
+  await expect(acknowledged).rejects.toMatchObject({ code: "conversation_not_found", message: "Not taken" });
+});
+
+function refuse(room: MemoryRoom, originatingId: string, message: string): void {
+  const body = { id: "e", code: 201, severity: 2, recoverable: true, message, originatingId } as const;
+  room.say({ type: "error_message", body });
+}
 
 test("a client that does not listen says so, and again in each Configuration until it listens", async () => {
   const { room, parley } = await openClient();

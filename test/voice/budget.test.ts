@@ -3,7 +3,11 @@ import { billed } from "../session/spending/billed.ts";
 import { secondsOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-beforeAll(() => warmUp());
+const LOW = "We are close to the end of our budget for this talk.";
+const LONG = "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start.";
+const QUESTION = "Hold on, what about the weather tomorrow?";
+
+beforeAll(() => warmUp(QUESTION));
 
 /** How long somebody hears the answer to a question, which costs `input` tokens, after `spent` of 1,000. */
 async function heardWith(spent: number, input: number): Promise<number> {
@@ -23,9 +27,25 @@ async function heardWith(spent: number, input: number): Promise<number> {
 }
 
 test("that a budget is nearly used up is heard after the answer", async () => {
-  const warning = await secondsOf("We are close to the end of our budget for this talk.");
+  const warning = await secondsOf(LOW);
 
   expect(await heardWith(500, 350)).toBeGreaterThan(0.6 * warning);
+});
+
+test("a warning that an interruption cut off is given after the next answer", async () => {
+  await using voice = await VoiceAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
+  const { agent } = voice;
+  const user = await voice.speaker("user");
+  agent.model.script([billed(LONG, { input: 800, output: 50 }), billed("Sunny.", { input: 10, output: 10 })]);
+  await user.client.say("Count, please.");
+  await user.untilHeard(1);
+
+  voice.understand(QUESTION);
+  await user.say(QUESTION);
+
+  await user.client.next("assistant_sentence", ({ text }) => text === "Sunny.");
+  await user.client.next("assistant_sentence", ({ text }) => text === LOW);
+  expect(user.client.all("assistant_sentence").filter(({ text }) => text === LOW)).toHaveLength(1);
 });
 
 test("that a budget is used up is heard in the place of an answer", async () => {

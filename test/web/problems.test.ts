@@ -127,6 +127,27 @@ test("a network that the browser loses is told of at once, and no more when it i
   expect(world.model.rejections).toEqual([]);
 });
 
+test("a connection that falls silent while nothing is said is told of soon, and no more when it is back", async () => {
+  const page = await world.join();
+  const { pid } = world.parts.livekit;
+  const lost = page.getByText("The connection is lost. Trying again");
+  // A connection that is only idle raises no alarm.
+  await page.waitForTimeout(4_000);
+  expect(await lost.count()).toBe(0);
+
+  const stoppedAt = performance.now();
+  process.kill(pid, "SIGSTOP");
+  try {
+    await lost.waitFor(SOON);
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+  process.stdout.write(`The page told of the silence after ${Math.round(performance.now() - stoppedAt)} ms\n`);
+
+  await lost.waitFor({ state: "hidden" });
+  await page.getByText("The agent: Ready").waitFor();
+});
+
 test("a LiveKit that is silent is told of soon after something was said, which is answered when it is back", async () => {
   const page = await world.join();
   world.model.script([reply([text("Here I am.")])]);

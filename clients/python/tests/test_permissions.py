@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 from parley_client import PermissionAnswer, events
-from parley_client.messages import Configuration, PermissionRequest, PermissionResponse, PermissionState, PermissionWord
+from parley_client.messages import (
+    Configuration,
+    ErrorMessage,
+    PermissionRequest,
+    PermissionResponse,
+    PermissionState,
+    PermissionWord,
+)
 from parley_client.permissions import Answered
 
 from memory_room import opened, settled
@@ -97,6 +104,18 @@ async def test_an_answer_may_be_given_without_a_handler() -> None:
         await parley.respond_to_permission("per_1", "always")
         assert asked == [REQUEST]
         assert room.all(PermissionResponse) == [PermissionResponse(permission_id="per_1", response="always")]
+
+
+async def test_a_handler_s_answer_that_does_not_count_is_told_once() -> None:
+    async with opened(on_permission=lambda _: "once") as (room, parley):
+        told: list[tuple[str, str | None]] = []
+        parley.on(events.ErrorEvent, lambda event: told.append((str(event.error), event.originating_id)))
+        room.acknowledges = False
+        room.say(REQUEST)
+        await room.until(lambda: bool(room.all(PermissionResponse)))
+        room.say(ErrorMessage(code=202, message="It has expired", originating_id="per_1"))
+        await settled()
+        assert told == [("It has expired", "per_1")]
 
 
 async def test_a_handler_that_fails_is_told_as_an_error_and_answers_nothing() -> None:

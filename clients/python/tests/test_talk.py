@@ -1,11 +1,12 @@
 """Messages, answers, stops and events."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from typing import Any
 
 import pytest
-from parley_client import Attachment, ToolContext, ask, events, tool
+from parley_client import Attachment, Parley, ToolContext, ask, events, tool
 from parley_client.errors import ConversationNotFound, InvalidState, TooLarge, Unavailable
 from parley_client.messages import (
     AssistantMessage,
@@ -300,16 +301,27 @@ async def test_cancel_call_names_the_call_until_a_worker_has_it() -> None:
         assert room.all(ControlStop) == [ControlStop(target_id="call_1")]
 
 
-async def test_cancel_call_raises_the_workers_error_about_that_call() -> None:
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        lambda parley: parley.cancel_call("id_1"),
+        lambda parley: parley.vary("id_1", "regenerate"),
+        lambda parley: parley.respond_to_permission("id_1", "once"),
+    ],
+    ids=["cancel_call", "vary", "respond_to_permission"],
+)
+async def test_a_request_raises_the_workers_error_about_that_id(
+    request_of: Callable[[Parley], Coroutine[None, None, None]],
+) -> None:
     async with opened() as (room, parley):
         room.acknowledges = False
-        cancelled = asyncio.create_task(parley.cancel_call("call_1"))
-        await room.until(lambda: bool(room.all(ControlStop)))
-        room.say(ErrorMessage(code=202, message="Another call", originating_id="call_2"))
-        room.say(ErrorMessage(code=201, message="No such call", originating_id="call_1"))
+        requested = asyncio.create_task(request_of(parley))
+        await room.until(lambda: len(room.heard) == 2)
+        room.say(ErrorMessage(code=202, message="Another one", originating_id="id_2"))
+        room.say(ErrorMessage(code=201, message="No such thing", originating_id="id_1"))
         room.acknowledge(room.heard[-1].stanza_id)
-        with pytest.raises(ConversationNotFound, match="No such call"):
-            await cancelled
+        with pytest.raises(ConversationNotFound, match="No such thing"):
+            await requested
 
 
 async def test_events_come_by_their_class_until_the_subscription_ends() -> None:

@@ -9,7 +9,9 @@ interface Permissions {
    * Permission requests waiting for this participant, oldest first. A request that is answered elsewhere is removed.
    */
   readonly open: readonly Permission[];
+  /** Rejects when the answer does not count, for example because the request has expired. */
   readonly approve: (id: string, how?: "once" | "always", options?: PermissionOptions<"once">) => Promise<void>;
+  /** Rejects like `approve`. */
   readonly reject: (id: string, options?: PermissionOptions<"reject">) => Promise<void>;
   /** Restarts a request's timeout. Needs the provider's `http`. Rejects when the request cannot be extended again. */
   readonly extend: (id: string) => Promise<void>;
@@ -20,11 +22,11 @@ export function usePermissions(): Permissions {
   const { client, http } = useParleyContext();
   const open = useWatched(client.permissions.subscribe, () => client.permissions.open);
   const approve = useCallback<Permissions["approve"]>(
-    async (id, how = "once", options) => client.parley?.respondToPermission(id, how, options),
+    async (id, how = "once", options) => client.opened().respondToPermission(id, how, options),
     [client],
   );
   const reject = useCallback<Permissions["reject"]>(
-    async (id, options) => client.parley?.respondToPermission(id, "reject", options),
+    async (id, options) => client.opened().respondToPermission(id, "reject", options),
     [client],
   );
   const extend = useCallback<Permissions["extend"]>(

@@ -10,7 +10,7 @@ interface Talk {
   readonly messages: readonly TalkEntry[];
   /** Whether a worker has acknowledged this client. Messages sent earlier wait for it. */
   readonly isConnected: boolean;
-  /** The worker's last error that was not about a message. */
+  /** The worker's last error that was not about a message, or why a tool of `useClientTool` is not offered. */
   readonly problem: string | undefined;
   /**
    * Sends a message, optionally with `attachments`. Returns the message's id.
@@ -21,13 +21,19 @@ interface Talk {
   /** Stops the current answer. With `"speech"`, stops only the speech, and the rest of the answer is shown at once. */
   readonly stop: (what?: "speech") => void;
   /**
-   * Cancels one tool call by its `id`, wherever it runs. The answer continues. Rejects when no worker acknowledges the
-   * request within 60 s.
+   * Cancels one tool call by its `id`, wherever it runs. The answer continues. Rejects with the worker's error, or when
+   * no worker acknowledges the request within 60 s.
    */
   readonly cancelCall: (callId: string) => Promise<void>;
-  /** Replaces a message of this participant and answers it again. Everything after it is replaced. */
+  /**
+   * Replaces a message of this participant and answers it again. Everything after it is replaced. Rejects like
+   * `cancelCall`.
+   */
   readonly edit: (messageId: string, text: string) => Promise<void>;
-  /** Answers any participant's message again, with this participant's rights. Everything after it is replaced. */
+  /**
+   * Answers any participant's message again, with this participant's rights. Everything after it is replaced. Rejects
+   * like `cancelCall`.
+   */
   readonly regenerate: (messageId: string) => Promise<void>;
 }
 

@@ -3,14 +3,20 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { ReceivedMessage } from "../../protocol/codec/codec.ts";
 import { decodeEnvelope } from "../../protocol/codec/decode-envelope.ts";
 import { MalformedMessageError } from "../../protocol/messages/parse-message.ts";
-import { isSentBy, type Message, type MessageBody, type SentBy } from "../../protocol/messages/messages.ts";
+import {
+  isSentBy,
+  type Message,
+  type MessageBody,
+  type MessageType,
+  type SentBy,
+} from "../../protocol/messages/messages.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import type { Peer } from "../peers/peer.ts";
 
 /** All messages that clients send, except audio chunks: audio comes only from LiveKit's tracks. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 /**
- * The Ack of a user message or a stop waits for the returned promise; all other messages are acknowledged first. A
+ * The Ack of a message in `ACKNOWLEDGED_LATE` waits for the returned promise; all others are acknowledged first. A
  * rejected promise is not reported: the handler replies to the sender itself.
  */
 type HandlersByType = {
@@ -27,6 +33,13 @@ export interface MessageHandlers extends HandlersByType {
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
+/** Messages that can be refused: their ErrorMessage is sent before the Ack, so the sender knows what the Ack means. */
+const ACKNOWLEDGED_LATE: readonly (MessageType | undefined)[] = [
+  "user_message",
+  "control_stop",
+  "control_variation",
+  "permission_response",
+];
 /** When a client may resend a message that could not be stored: another worker may serve the room by then. */
 const RETRY_AFTER_MS = 1_000;
 
@@ -38,9 +51,10 @@ interface InboxOptions {
 
 /**
  * Handles one packet whose sender is known. Never throws, whatever the bytes are: an unusable packet is answered with
- * an ErrorMessage. A message is acknowledged before it is handled, with two exceptions: a user message once it is
- * stored, and a stop once its target is resolved. A repeated message is only acknowledged. A user message that arrives
- * while the worker shuts down is never acknowledged, so its sender resends it to the next worker.
+ * an ErrorMessage. A message is acknowledged before it is handled, except those in `ACKNOWLEDGED_LATE`: a user message
+ * once it is stored, the others once they are accepted or refused. A repeated message is only acknowledged. A user
+ * message or variation that arrives while the worker shuts down is never acknowledged, so its sender resends it to the
+ * next worker.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;
@@ -62,7 +76,7 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
         peer.trackStoring(stanzaId, Promise.reject(error));
         outbox.postRefusal(error, peer.identity, { originatingId, retryAfterMs: RETRY_AFTER_MS });
       };
-      if (type === "user_message" || type === "control_stop") late = { acknowledge, refuse };
+      if (ACKNOWLEDGED_LATE.includes(type)) late = { acknowledge, refuse };
       else acknowledge();
     }
     if ("message" in incoming) {
@@ -82,16 +96,16 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
   } catch (error) {
     if (error instanceof MalformedMessageError) {
       const { stanzaId = 0, id, typeName } = error.parts;
-      if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
       if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(peer, id, error);
       // An ErrorMessage is never answered with another one: the two ends would reply to each other forever.
       if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
+      if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
       return onDropped("malformed", error);
     }
     if (late && error instanceof AppError && error.code === "unavailable") late.refuse(error);
     else {
-      late?.acknowledge();
       outbox.postError(error, peer.identity, originatingId);
+      late?.acknowledge();
     }
     onDropped(error instanceof AppError ? "malformed" : "handler_failed", error);
   }

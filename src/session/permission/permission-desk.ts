@@ -149,10 +149,10 @@ export class PermissionDesk {
     );
   }
 
-  /** Handles a PermissionResponse. One that does not count is answered with an ErrorMessage. */
-  handleResponse(from: Peer, body: MessageBody<"permission_response">): void {
+  /** Handles a PermissionResponse. One that does not count is answered with an ErrorMessage. Never rejects. */
+  handleResponse(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
     const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
-    this.#answer(from, body).catch(refuse);
+    return this.#answer(from, body).catch(refuse);
   }
 
   async #answer(from: Peer, body: MessageBody<"permission_response">): Promise<void> {

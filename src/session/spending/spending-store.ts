@@ -1,6 +1,7 @@
 import {
   addSpending,
   loadSpent,
+  returnWarning,
   takeWarning,
   type BudgetScope,
   type NewSpending,
@@ -17,6 +18,8 @@ export interface SpendingStore {
   readonly load: (spender: Spender) => Promise<Readonly<Record<BudgetScope, Spent>>>;
   /** Whether to warn about this budget now: `true` once per session budget, once a day for any other. */
   readonly takeWarning: (spender: Spender, scope: BudgetScope) => Promise<boolean>;
+  /** Lets a taken warning be taken again, because it was not given. @throws {AppError} `unavailable` */
+  readonly returnWarning: (spender: Spender, scope: BudgetScope) => Promise<void>;
 }
 
 export function createSpendingStore(sql: Sql): SpendingStore {
@@ -24,5 +27,6 @@ export function createSpendingStore(sql: Sql): SpendingStore {
     add: (spending) => addSpending(sql, spending),
     load: (spender) => loadSpent(sql, spender),
     takeWarning: (spender, scope) => takeWarning(sql, spender, scope),
+    returnWarning: (spender, scope) => returnWarning(sql, spender, scope),
   };
 }

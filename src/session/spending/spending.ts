@@ -3,6 +3,7 @@ import { AppError, toAppError } from "../../errors/app-error.ts";
 import { retryWhileUnavailable } from "../../store/database/retry-while-unavailable.ts";
 import { addUsage, NO_USAGE, type ModelEvent, type Usage } from "../../llm/model-event.ts";
 import { BUDGET_SCOPES, type BudgetScope, type Spender } from "../../store/spending/spending.ts";
+import type { Delivery } from "../../tool/calls/call-ports.ts";
 import type { SummaryModel } from "../context/summarizer.ts";
 import type { OpenStream } from "../model/open-stream.ts";
 import { type Budget, costOf, type Prices, usedShare } from "./budget.ts";
@@ -130,18 +131,26 @@ export class Spending {
     return spent !== undefined;
   }
 
-  /** Whether to warn that a budget is nearly used up. Marks the warning as given. Never rejects. */
-  async isWarningDue(participant: string): Promise<boolean> {
+  /**
+   * Warns by `say` if a budget is nearly used up: once per session budget, once a day for any other. A warning that was
+   * neither heard nor shown is given again after a later answer. Never rejects.
+   */
+  async warn(participant: string, say: () => Promise<Delivery> | undefined): Promise<void> {
+    const { store, onBudget, onLost } = this.#options;
+    const spender = this.#spender(participant);
+    const due: BudgetScope[] = [];
+    let isGiven = false;
     try {
       const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
-      const due: BudgetScope[] = [];
-      for (const { scope } of low)
-        if (await this.#options.store.takeWarning(this.#spender(participant), scope)) due.push(scope);
-      for (const scope of due) this.#options.onBudget(scope, "warned");
-      return due.length > 0;
+      // Taken before it is said, so that no two sessions give it at once.
+      for (const { scope } of low) if (await store.takeWarning(spender, scope)) due.push(scope);
+      if (due.length > 0) isGiven = ((await say()) ?? "unsaid") !== "unsaid";
     } catch (error) {
-      this.#options.onLost(toAppError(error));
-      return false;
+      onLost(toAppError(error));
+    }
+    for (const scope of due) {
+      if (isGiven) onBudget(scope, "warned");
+      else await store.returnWarning(spender, scope).catch((error: unknown) => onLost(toAppError(error)));
     }
   }
 

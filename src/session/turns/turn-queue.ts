@@ -40,6 +40,8 @@ export interface VariationRequest {
   readonly participant: string;
   readonly variation: MessageBody<"control_variation">;
   readonly meta: JsonObject;
+  /** Resolves to whether the variation was refused when it arrived. It is dropped then. Never rejects. */
+  readonly refused: Promise<boolean>;
 }
 
 export type TurnInput = NewTurn | UnfinishedTurn;
@@ -63,7 +65,13 @@ export class TurnQueue {
   readonly #run: (input: TurnInput | VariationRequest, signal: AbortSignal) => Promise<void>;
   readonly #onIdle: () => void;
   readonly #waiting: (TurnInput | VariationRequest)[] = [];
-  #current: { readonly controller: AbortController; readonly done: Promise<void> } | undefined;
+  #current:
+    | {
+        readonly input: TurnInput | VariationRequest;
+        readonly controller: AbortController;
+        readonly done: Promise<void>;
+      }
+    | undefined;
   #isClosed = false;
   #isHeld = false;
   /** The participant whose turn ran last. */
@@ -80,6 +88,12 @@ export class TurnQueue {
 
   get isRunning(): boolean {
     return this.#current !== undefined;
+  }
+
+  /** Whether this user message is being answered or waits for its answer. */
+  hasMessage(id: string): boolean {
+    const known = this.#current ? [this.#current.input, ...this.#waiting] : this.#waiting;
+    return known.some((input) => !("variation" in input) && messageOf(input) === id);
   }
 
   /** Whether a turn is waiting. */
@@ -167,7 +181,7 @@ export class TurnQueue {
       this.#next();
       if (!this.isRunning && !this.#isClosed) this.#onIdle();
     });
-    this.#current = { controller, done };
+    this.#current = { input, controller, done };
   }
 }
 

@@ -2,7 +2,54 @@ import { AppError } from "../../errors/app-error.ts";
 import type { InputPart } from "../../conversation/turn-record.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { FoundTurn } from "../../store/turns/find-turns.ts";
-import type { NewTurn } from "./turn-queue.ts";
+import type { ConversationArchive } from "../record/conversation-archive.ts";
+import type { Outbox } from "../wire/outbox.ts";
+import type { NewTurn, VariationRequest } from "./turn-queue.ts";
+
+interface VariationPorts {
+  readonly archive: Pick<ConversationArchive, "find">;
+  readonly outbox: Pick<Outbox, "postError">;
+  /** Whether a message is being answered or waits for its answer, so that its turn may not be stored yet. */
+  readonly isOpen: (messageId: string) => boolean;
+  /** @throws {AppError} `queue_overflow`, `unavailable` */
+  readonly add: (request: VariationRequest) => void;
+}
+
+/** Queues a variation. Resolves once it is accepted, or refused with an ErrorMessage. @throws {AppError} as `add` */
+export function addVariation(request: Omit<VariationRequest, "refused">, ports: VariationPorts): Promise<void> {
+  const refused = Promise.withResolvers<boolean>();
+  const isOpen = ports.isOpen(request.variation.targetId);
+  // Added before it is checked, so that variations and messages keep their order.
+  ports.add({ ...request, refused: refused.promise });
+  refused.resolve(refuse(request, isOpen, ports));
+  return refused.promise.then(() => {});
+}
+
+/** Returns the turn of a waiting variation, or `undefined` if it was refused. @throws {AppError} as `toVariationTurn` */
+export async function takeVariation(
+  { participant, variation, meta, refused }: VariationRequest,
+  archive: VariationPorts["archive"],
+): Promise<NewTurn | undefined> {
+  if (await refused) return undefined;
+  return { ...toVariationTurn(variation, participant, await archive.find(variation.targetId)), meta };
+}
+
+/** Resolves to whether the variation is refused. Its sender then has the error. Never rejects. */
+async function refuse(
+  { participant, variation }: Omit<VariationRequest, "refused">,
+  isOpen: boolean,
+  { archive, outbox }: VariationPorts,
+): Promise<boolean> {
+  try {
+    toVariationTurn(variation, participant, await archive.find(variation.targetId));
+    return false;
+  } catch (error) {
+    // The message is looked for again when the variation runs.
+    if (isOpen && error instanceof AppError && error.code === "conversation_not_found") return false;
+    outbox.postError(error, participant, variation.targetId);
+    return true;
+  }
+}
 
 /**
  * Returns the turn that a ControlVariation requests. `regenerate` and `edit` replace the turn of the named message, and
@@ -11,11 +58,13 @@ import type { NewTurn } from "./turn-queue.ts";
  * @param target the turn of the named message, if there is one
  * @throws {AppError} `conversation_not_found` when no turn has the message, `malformed` when an edit has no content
  */
-export function toVariationTurn(
+function toVariationTurn(
   { targetId, mode, newContent }: MessageBody<"control_variation">,
   participant: string,
   target: FoundTurn | undefined,
 ): NewTurn {
+  if (mode === "edit" && (newContent === undefined || newContent.trim() === ""))
+    throw new AppError("malformed", "control_variation.newContent: expected some text");
   if (!target) throw new AppError("conversation_not_found", "control_variation.targetId: no such message in this talk");
   const varied = { participant, messageId: target.parentMessageId ?? targetId, isVariation: true };
   switch (mode) {
@@ -25,12 +74,9 @@ export function toVariationTurn(
       return { ...varied, input: saidAgain(target, participant), replaces: target };
     // The edited message keeps its attachments.
     case "edit":
-      if (newContent === undefined || newContent.trim() === "") {
-        throw new AppError("malformed", "control_variation.newContent: expected some text");
-      }
       return {
         ...varied,
-        input: [...target.input.filter(({ type }) => type === "attachment"), { type: "text", text: newContent }],
+        input: [...target.input.filter(({ type }) => type === "attachment"), { type: "text", text: newContent ?? "" }],
         replaces: target,
       };
   }

@@ -149,12 +149,26 @@ export async function loadSessionSpending(
  * Whether to warn about this budget now. `true` only once per session for `session`, and once a day for other scopes.
  */
 export async function takeWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<boolean> {
-  const key = { session: spender.sessionId, identity: spender.identity, worker: spender.worker }[scope];
-  const day = sql.unsafe(scope === "session" ? "date '1970-01-01'" : TODAY);
   const rows = await runQuery(sql`
-    insert into budget_warnings (scope, key, day) values (${scope}, ${key}, ${day})
+    insert into budget_warnings (scope, key, day) values (${scope}, ${warnedKey(spender, scope)}, ${warnedDay(sql, scope)})
     on conflict do nothing
     returning key
   `);
   return rows.length > 0;
+}
+
+/** Lets a taken warning be taken again. */
+export async function returnWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<void> {
+  await runQuery(sql`
+    delete from budget_warnings
+    where scope = ${scope} and key = ${warnedKey(spender, scope)} and day = ${warnedDay(sql, scope)}
+  `);
+}
+
+function warnedKey({ sessionId, identity, worker }: Spender, scope: BudgetScope): string {
+  return { session: sessionId, identity, worker }[scope];
+}
+
+function warnedDay(sql: Sql, scope: BudgetScope) {
+  return sql.unsafe(scope === "session" ? "date '1970-01-01'" : TODAY);
 }

@@ -30,6 +30,10 @@ export class MemorySpending implements SpendingStore {
     return isDue;
   };
 
+  readonly returnWarning: SpendingStore["returnWarning"] = async (spender, scope) => {
+    this.#warned.delete(keyOf(spender, scope));
+  };
+
   #of(spender: Spender, scope: BudgetScope): Spent {
     return this.#spent.get(keyOf(spender, scope)) ?? NOTHING;
   }

@@ -1,7 +1,7 @@
 import type { ToolCall } from "@parley/react";
 import { expect, test } from "vitest";
 import { toExactJson, toVisible } from "../../../web/src/shared/exact-json.ts";
-import { toExtra, toRunner, toState } from "../../../web/src/tools/describe-call.ts";
+import { toExtra, toRefusal, toRunner, toState } from "../../../web/src/tools/describe-call.ts";
 import { toToolCall } from "../../../web/src/tools/stored-call.ts";
 
 const call: ToolCall = {
@@ -59,4 +59,19 @@ test("what arguments hide is written out, they stay the same value, and ordinary
   expect(json).toContain(input.name);
   expect(JSON.parse(json)).toEqual(input);
   expect(toVisible("a\u2066b")).toBe("a\\u2066b");
+});
+
+const STAYS = "What the tool did before that stays done.";
+
+test.each([
+  ["Not run: the participant rejected it", "Refused, not run", undefined],
+  ["Not run: the participant rejected it. What the participant said: Too much", "Refused, not run", "“Too much”"],
+  ["Not run: a rule denies it", "Not run", "a rule denies it"],
+  ["Not allowed: the participant rejected it", "Refused while it ran", STAYS],
+  ["Not allowed: the participant rejected it. What the participant said: No", "Refused while it ran", `“No” ${STAYS}`],
+  ["Not allowed: nobody answered in time", "Denied while it ran", `nobody answered in time. ${STAYS}`],
+])("a call that was denied is shown as not run only if it did not begin (%s)", (error, state, note) => {
+  const call = { errorCode: "permission_denied", error } as ToolCall;
+
+  expect(toRefusal(call)).toEqual({ state, note });
 });

@@ -54,6 +54,20 @@ test("answers go to the worker with what was changed, and why it was refused", a
   ]);
 });
 
+test("an answer that does not count rejects", async () => {
+  const room = await openTalk(<Questions />);
+  await say(room, asked);
+  room.acknowledges = false;
+
+  const answered = permissions.approve("p1");
+  answered.catch(() => {});
+  await room.until(() => room.all("permission_response").length === 1);
+  const body = { code: 202, message: "It has expired", severity: 2, recoverable: true, originatingId: "p1" } as const;
+  await say(room, { type: "error_message", body });
+
+  await expect(answered).rejects.toThrow("It has expired");
+});
+
 test("arguments that are not taken leave the question open, and say why", async () => {
   const room = await openTalk(<Questions />);
   await say(room, asked);

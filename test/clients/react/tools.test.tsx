@@ -50,6 +50,38 @@ test("a tool that is registered before the join is announced with it", async () 
   expect(room.all("configuration")[0]?.tools).toMatchObject([{ name: "echo", annotations: { readOnlyHint: true } }]);
 });
 
+function Tool({ name, timeoutMs }: { readonly name: string; readonly timeoutMs: number }): ReactNode {
+  useClientTool(name, anything, { description: "Says it again.", timeoutMs, run: () => 1 });
+  return null;
+}
+
+test.each(["before", "after"])(
+  "an invalid tool that is offered %s the join is named, and the others go on",
+  async (when) => {
+    const [first, second] = [<Tool key="a" name="a" timeoutMs={5} />, <Tool key="b" name="b" timeoutMs={5} />];
+    const tools = [first, <Tool key="bad" name="bad" timeoutMs={-1} />, second];
+    const Tools = (): ReactNode => {
+      const { problem, isConnected } = useTalk();
+      return (
+        <>
+          {(when === "before" || isConnected) && tools}
+          <p>{problem}</p>
+        </>
+      );
+    };
+    const room = await openTalk(<Tools />);
+
+    await act(() => room.until(() => announced(room)?.length === 2));
+
+    expect(announced(room)).toEqual(["a", "b"]);
+    expect(
+      screen.getByText('Tool "bad" is not offered: Tool "bad": timeoutMs: expected a positive integer'),
+    ).toBeDefined();
+    room.request({ id: "c1", toolName: "b" });
+    expect(await room.result("c1")).toMatchObject({ success: true });
+  },
+);
+
 function Misspelt(): ReactNode {
   useClientTool("echo", anything, { description: "Says it again.", timeout: 5, run: () => 1 } as never);
   return null;

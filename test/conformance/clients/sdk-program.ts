@@ -42,7 +42,7 @@ export async function runSdkProgram(wrap: (transport: Transport) => Transport = 
   parley.on("permission_request", ({ id, title }) => {
     print({ event: "permission", id });
     const word = WORDS.find((each) => title.startsWith(each));
-    if (word) void parley.respondToPermission(id, word);
+    if (word) parley.respondToPermission(id, word).catch(() => {});
   });
   parley.on("permission_closed", ({ id }) => print({ event: "permission_closed", id }));
 

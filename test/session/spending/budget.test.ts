@@ -34,6 +34,36 @@ test("a session's budget is warned of once at 80 %, and at 100 % the model is as
     .toEqual(["completed end_turn", "completed budget", "completed budget"]);
 });
 
+test("a participant that was away when it was to be warned is warned after its next answer", async () => {
+  const isAway = Promise.withResolvers<string>();
+  const runs = Promise.withResolvers<void>();
+  const run = () => {
+    runs.resolve();
+    return isAway.promise;
+  };
+  const wait = defineTool({ description: "W.", input: z.object({}), readOnly: true, run });
+  await using agent = await TestAgent.start({
+    policy: { budget: { session: { tokens: 1_250 } } },
+    tools: { wait },
+  });
+  const user = await agent.client("user");
+  agent.model.script([
+    step("", "wait"),
+    billed("One.", { input: 550, output: 50 }),
+    billed("Two.", { input: 0, output: 5 }),
+  ]);
+  await user.say("First");
+  await runs.promise;
+  await user.leave();
+  await expect.poll(() => agent.room.remoteParticipants.has("user"), { timeout: 5_000 }).toBe(false);
+  isAway.resolve("gone");
+  await expect.poll(() => ends(agent)).toEqual(["completed end_turn"]);
+
+  const again = await agent.client("user");
+
+  expect(await again.answerTo(await again.say("Second"))).toBe(`Two. ${LOW}`);
+});
+
 test("inside a turn it overshoots by one step at most, and the talk can go on when the budget is raised", async () => {
   const policy = { budget: { session: { tokens: 1_000 } } };
   await using agent = await TestAgent.start({ policy, tools: { look } });

@@ -15,6 +15,7 @@ import { heldTool, joinRoom, openRoom, openSdk, stored, toolOf, until } from "..
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { scriptOf } from "../../support/client-tool.ts";
+import { guardedTool } from "../../support/guarded-tool.ts";
 import { offeredTools } from "../../support/model-view.ts";
 
 test("tools registered before joining and after it are offered, called and answered", async () => {
@@ -257,6 +258,74 @@ test("what a tool logs is on the call's record", async () => {
 
   await until(async () => (await stored(agent))[0]?.logs.length !== 0, "the logs");
   expect((await stored(agent))[0]?.logs.join("\n")).toBe("first\nsecond");
+});
+
+test("vary rejects for a message that the session does not have, and for an edit without words", async () => {
+  await using agent = await TestAgent.start();
+  const { parley } = await openSdk(agent, "user");
+  agent.model.script([reply([text("One.")]), reply([text("Two.")])]);
+  const { messageId } = await parley.ask("Go");
+  const ended = Promise.withResolvers<string>();
+  parley.on("answer_end", ({ text: words }) => ended.resolve(words));
+
+  await expect(parley.vary({ targetId: "nothing", mode: "regenerate" })).rejects.toMatchObject({
+    code: "conversation_not_found",
+  });
+  await expect(parley.vary({ targetId: messageId, mode: "edit" })).rejects.toMatchObject({ code: "malformed" });
+  await parley.vary({ targetId: messageId, mode: "regenerate" });
+
+  expect(await ended.promise).toBe("Two.");
+  expect(agent.model.requests).toHaveLength(2);
+});
+
+test("a message that is still being answered can be varied, and its new answer follows", async () => {
+  await using agent = await TestAgent.start();
+  const { tool, signals, finish } = heldTool();
+  const { parley } = await openSdk(agent, "user", [tool]);
+  agent.model.script([...scriptOf("scan"), reply([text("Again.")])]);
+  const answers: string[] = [];
+  parley.on("answer_end", ({ text: words }) => answers.push(words));
+  const { messageId } = parley.sendText("Go");
+  await until(() => signals.length === 1, "the call");
+
+  await parley.vary({ targetId: messageId, mode: "regenerate" });
+  finish({ ok: true });
+
+  await expect.poll(() => answers).toContain("Again.");
+});
+
+test("respondToPermission rejects when the answer does not count, and resolves when it does", async () => {
+  const { tool } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool } });
+  const room = await openRoom(agent, "user");
+  const parley = await connect(room, { features: ["permissions"] });
+  onTestFinished(() => parley.close());
+  agent.model.script(scriptOf("write", { path: "a.md" }));
+  const asked = Promise.withResolvers<string>();
+  parley.on("permission_request", ({ id }) => asked.resolve(id));
+  const answered = parley.ask("Write it");
+  const id = await asked.promise;
+
+  await expect(parley.respondToPermission("nothing", "once")).rejects.toMatchObject({ code: "invalid_state" });
+  await expect(parley.respondToPermission(id, "once", { editedInput: { a: 1 } })).rejects.toMatchObject({
+    code: "malformed",
+  });
+  await parley.respondToPermission(id, "once");
+  await expect(parley.respondToPermission(id, "reject")).rejects.toMatchObject({
+    code: "invalid_state",
+    message: "It was answered before, or has expired",
+  });
+
+  expect((await answered).toolResults).toMatchObject([{ success: true }]);
+});
+
+test("a text that the worker does not take is not acknowledged, and neither is a word that answers no permission", async () => {
+  await using agent = await TestAgent.start();
+  const { parley } = await openSdk(agent, "user");
+  const { acknowledged } = parley.sendText("Look", { attachments: [{ data: new Uint8Array([1, 2, 3]) }] });
+
+  await expect(acknowledged).rejects.toMatchObject({ code: "malformed" });
+  await expect(parley.respondToPermission("p1", "perhaps" as "once")).rejects.toMatchObject({ code: "malformed" });
 });
 
 test("cancelCall rejects for an id that the session does not know, and resolves for a call that has ended", async () => {

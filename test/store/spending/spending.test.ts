@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { addSpending, eraseSpending, takeWarning, loadSpent } from "../../../src/store/spending/spending.ts";
+import {
+  addSpending,
+  eraseSpending,
+  loadSpent,
+  returnWarning,
+  takeWarning,
+} from "../../../src/store/spending/spending.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
@@ -33,6 +39,8 @@ test("of all that ask at once, one is to warn: of a session once, of an identity
   expect([await claims("session"), await claims("identity")]).toEqual([1, 1]);
   await sql`update budget_warnings set day = day - 1 where scope = 'identity'`;
   expect([await claims("session"), await claims("identity")]).toEqual([0, 1]);
+  for (const scope of ["session", "identity"] as const) await returnWarning(sql, spender, scope);
+  expect([await claims("session"), await claims("identity")]).toEqual([1, 1]);
 });
 
 test("whoever removes its own data keeps what it has spent today, without its name, until the day is over", async () => {

@@ -2,8 +2,14 @@ import { useMessage, useTalk } from "@parley/react";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 
-/** How long an Ack may take before we probe LiveKit. Also the probe's timeout, and the pause between two probes. */
+/** How long an Ack may take before we probe LiveKit. Also the pause between two probes. */
 const LATE_MS = 2_000;
+/** How long the connection may receive nothing. Its two ends probe each other every 2 to 2.5 s. */
+const SILENT_MS = 2_200;
+const LOOK_EVERY_MS = 250;
+/** A probe's timeout, and a shorter one for a connection that is silent already. */
+const PROBE_MS = 2_000;
+const SILENT_PROBE_MS = 1_000;
 
 const UnreachableContext = createContext(false);
 
@@ -16,36 +22,41 @@ export function useIsUnreachable(): boolean {
 }
 
 /**
- * Probes LiveKit's server while there is reason to doubt the connection: the browser is offline, or a message is late.
- * Offline alone proves nothing, because everything may run on this machine.
+ * Probes LiveKit's server while there is reason to doubt the connection: it receives nothing, the browser is offline, or
+ * a message is late. None of these alone proves that it is lost: packets get lost, everything may run on this machine,
+ * and a worker may be slow.
  */
 export function Reachability({ children }: { readonly children: ReactNode }): ReactNode {
   const { livekitUrl } = useJoinedTalk();
   const isOffline = useIsOffline();
   const isLate = useIsLate();
-  const isDoubted = isOffline || isLate;
+  const isSilent = useIsSilent();
+  const isDoubted = isOffline || isLate || isSilent;
   const [isUnreachable, setUnreachable] = useState(false);
   useEffect(() => {
     if (!isDoubted) return undefined;
     const over = new AbortController();
-    void watch(livekitUrl.replace(/^ws/u, "http"), { signal: over.signal, tell: setUnreachable });
+    const limitMs = isSilent ? SILENT_PROBE_MS : PROBE_MS;
+    void watch(livekitUrl.replace(/^ws/u, "http"), { limitMs, signal: over.signal, tell: setUnreachable });
     return () => {
       over.abort();
       setUnreachable(false);
     };
-  }, [isDoubted, livekitUrl]);
+  }, [isDoubted, isSilent, livekitUrl]);
   return <UnreachableContext value={isUnreachable}>{children}</UnreachableContext>;
 }
 
 interface WatchOptions {
+  /** The timeout of a probe. */
+  readonly limitMs: number;
   readonly signal: AbortSignal;
   readonly tell: (isUnreachable: boolean) => void;
 }
 
 /** Probes repeatedly until the signal aborts. Never rejects. */
-async function watch(address: string, { signal, tell }: WatchOptions): Promise<void> {
+async function watch(address: string, { limitMs, signal, tell }: WatchOptions): Promise<void> {
   while (!signal.aborted) {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(LATE_MS)]);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
     // Any response proves that it is reachable.
     const answers = await fetch(address, { method: "HEAD", mode: "no-cors", signal: limit }).then(
       () => true,
@@ -72,6 +83,38 @@ function useIsLate(): boolean {
     };
   }, [isSending]);
   return isLate;
+}
+
+/** Whether the connection has received nothing for too long. Never, in browsers that do not measure it. */
+function useIsSilent(): boolean {
+  const { liveKit } = useJoinedTalk();
+  const [isSilent, setSilent] = useState(false);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const { publisher, subscriber } = liveKit.engine?.pcManager ?? {};
+      void silenceOf([publisher, subscriber]).then((ms) => setSilent(ms > SILENT_MS));
+    }, LOOK_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [liveKit]);
+  return isSilent;
+}
+
+interface Measured {
+  readonly getStats: () => Promise<RTCStatsReport> | undefined;
+}
+
+/** Returns for how long the least silent of these connections has received nothing, in ms; 0 if that is unknown. */
+async function silenceOf(connections: readonly (Measured | undefined)[]): Promise<number> {
+  const reports = await Promise.all(connections.map(async (each) => each?.getStats()?.catch(() => undefined)));
+  const pairs = reports.flatMap((report) => [...((report?.values() ?? []) as Iterable<CandidatePair>)]);
+  const silences = pairs.flatMap(({ type, timestamp, lastPacketReceivedTimestamp: last }) =>
+    type === "candidate-pair" && last !== undefined ? timestamp - last : [],
+  );
+  return silences.length === 0 ? 0 : Math.min(...silences);
+}
+
+interface CandidatePair extends RTCStats {
+  readonly lastPacketReceivedTimestamp?: number;
 }
 
 function useIsOffline(): boolean {

@@ -58,11 +58,19 @@ export interface Refusal {
 /** Returns `undefined` for a call that was not denied. The call's error is a sentence for the model. */
 export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefined {
   if (errorCode !== "permission_denied") return undefined;
-  const [, why = error] = /^Not run: (.*)$/su.exec(error) ?? [];
+  const [, before, why = error] = /^(Not run|Not allowed): (.*)$/su.exec(error) ?? [];
   const rejected = /^the participant rejected it(?:\. What the participant said: (.*))?$/su.exec(why);
-  if (!rejected) return { state: "Not run", note: why };
-  return { state: "Refused, not run", note: rejected[1] === undefined ? undefined : `“${rejected[1]}”` };
+  const said = rejected?.[1] === undefined ? [] : [`“${rejected[1]}”`];
+  const note = rejected ? said : [why];
+  if (before === "Not run") return { state: rejected ? "Refused, not run" : "Not run", note: note[0] };
+  // A tool may ask for permission while it runs.
+  return {
+    state: rejected ? "Refused while it ran" : "Denied while it ran",
+    note: [...note, MAY_BE_DONE].join(rejected ? " " : ". "),
+  };
 }
+
+const MAY_BE_DONE = "What the tool did before that stays done.";
 
 export function toState({ status, approver, waitsForPermission }: ToolCall, me: string): string {
   if (approver !== undefined) return `Waits for ${approver === me ? "your" : `${toVisible(approver)}'s`} permission`;

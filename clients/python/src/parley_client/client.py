@@ -186,27 +186,15 @@ class Parley:
         told, and the answer continues. A call that has already ended is not changed. Raises the worker's error, as for an
         id that it does not know, or Unavailable when no worker acknowledged it within 60 s."""
         self._require_open()
-        refusals: list[ParleyError] = []
-
-        def on_error(event: ErrorEvent) -> None:
-            if event.originating_id == call_id:
-                refusals.append(event.error)
-
-        off = self.on(ErrorEvent, on_error)
-        try:
-            # The worker sends its error before the Ack.
-            await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
-        finally:
-            off()
-        if refusals:
-            raise refusals[0]
+        await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
 
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:
         """Has a message answered again, as it is (`regenerate`) or with other words (`edit`, with `new_content`), or its
-        answer gone on with (`continue`). The new answer comes as any other. Raises Unavailable when no worker took it
-        in 60 s."""
+        answer continued (`continue`). The new answer comes as any other. Raises the worker's error, as for an
+        unknown message, or Unavailable when no worker took it in 60 s. While the message is still being answered, the
+        request waits, and a refusal then is an ErrorEvent."""
         self._require_open()
         variation = ControlVariation(target_id=target_id, mode=mode, new_content=new_content)
         await self._deliver(self._outbox.prepare(variation))
@@ -219,8 +207,8 @@ class Parley:
         message: str | None = None,
         edited_input: Mapping[str, Any] | None = None,
     ) -> None:
-        """Answers a PermissionRequest. An answer that does not count (another came first, or the request has expired)
-        comes back as an ErrorEvent with the permission's id. Raises Unavailable when no worker took it in 60 s."""
+        """Answers a PermissionRequest. Raises the worker's error for an answer that does not count (another came first,
+        or the request has expired), or Unavailable when no worker took it in 60 s."""
         await self._respond(permission_id, PermissionAnswer(response, message, edited_input))
 
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]:

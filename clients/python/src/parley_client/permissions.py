@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .errors import ParleyError, Unavailable
 from .messages import PermissionRequest, PermissionResponse, PermissionState, PermissionWord
 from .tasks import Tasks
 
@@ -73,6 +74,10 @@ class Permissions:
             if answer is not None:
                 whole = answer if isinstance(answer, PermissionAnswer) else PermissionAnswer(answer)
                 await self._ports.respond(request.id, whole)
+        except ParleyError as error:
+            # A refusal of the worker is an ErrorEvent already.
+            if isinstance(error, Unavailable):
+                self._ports.on_failure(error)
         except Exception as error:
             self._ports.on_failure(error)
         finally:

@@ -33,6 +33,8 @@ export class TalkClient extends ObservableStore {
   readonly views = new ToolViews();
   /** The offered tools. Each maps to the function that withdraws it, once it is registered. */
   readonly #tools = new Map<AnyTool, (() => void) | undefined>();
+  /** Why a tool could not be registered, by tool. */
+  readonly #toolProblems = new Map<AnyTool, string>();
   #parley: Parley | undefined;
   #room: Room | undefined;
   #isKnown = false;
@@ -68,9 +70,9 @@ export class TalkClient extends ObservableStore {
     this.#parley?.listen(listens);
   }
 
-  /** The worker's last error that was not about a message, such as an exceeded budget. */
+  /** The worker's last error that was not about a message, such as an exceeded budget, or why a tool is not offered. */
   get problem(): string | undefined {
-    return this.#problem;
+    return this.#problem ?? this.#toolProblems.values().next().value;
   }
 
   /**
@@ -91,18 +93,33 @@ export class TalkClient extends ObservableStore {
     };
   }
 
-  /** Offers a tool while a client exists. Returns a function that withdraws it. */
+  /** Offers a tool while a client exists. Returns a function that withdraws it. An invalid tool is a `problem`. */
   offer<Input>(tool: ClientTool<Input>): () => void {
     const any = tool as unknown as AnyTool;
-    this.#tools.set(any, this.#parley?.registerTool(any));
+    this.#tools.set(any, undefined);
+    if (this.#parley) this.#register(any, this.#parley);
     return () => {
       this.#tools.get(any)?.();
       this.#tools.delete(any);
+      if (this.#toolProblems.delete(any)) this.changed();
     };
   }
 
+  /** Does not throw, so that one invalid tool leaves the others and the conversation as they are. */
+  #register(tool: AnyTool, parley: Parley): void {
+    try {
+      this.#tools.set(tool, parley.registerTool(tool));
+    } catch (error) {
+      const why = `Tool "${tool.name}" is not offered: ${error instanceof Error ? error.message : String(error)}`;
+      this.#toolProblems.set(tool, why);
+      this.changed();
+      // Not every runtime has it.
+      (globalThis as Partial<typeof globalThis>).reportError?.(new Error(why, { cause: error }));
+    }
+  }
+
   send(text: string, options: SendTextOptions = {}): string {
-    const { messageId, acknowledged } = this.#opened().sendText(text, options);
+    const { messageId, acknowledged } = this.opened().sendText(text, options);
     this.log.addSent(messageId, { text, attachments: (options.attachments ?? []).map(nameOf) }, acknowledged);
     return messageId;
   }
@@ -112,7 +129,7 @@ export class TalkClient extends ObservableStore {
     if (newContent !== undefined) this.log.edit(targetId, newContent);
     const mode = newContent === undefined ? "regenerate" : "edit";
     try {
-      await this.#opened().vary({ targetId, mode, ...(newContent !== undefined && { newContent }) });
+      await this.opened().vary({ targetId, mode, ...(newContent !== undefined && { newContent }) });
     } catch (error) {
       this.log.fail(targetId, error);
       throw error;
@@ -120,10 +137,11 @@ export class TalkClient extends ObservableStore {
   }
 
   async cancelCall(callId: string): Promise<void> {
-    await this.#opened().cancelCall(callId);
+    await this.opened().cancelCall(callId);
   }
 
-  #opened(): Parley {
+  /** Returns the SDK's client. @throws when there is none yet */
+  opened(): Parley {
     if (!this.#parley) throw new Error("The talk is not open: is ParleyProvider mounted, with a room?");
     return this.#parley;
   }
@@ -135,7 +153,7 @@ export class TalkClient extends ObservableStore {
     if (this.#room !== room) return parley.close();
     this.#parley = parley;
     if (!this.#listens) parley.listen(false);
-    for (const tool of this.#tools.keys()) this.#tools.set(tool, parley.registerTool(tool));
+    for (const tool of this.#tools.keys()) this.#register(tool, parley);
     this.#isKnown = parley.isConnected;
     this.#offs = [
       this.log.follow(parley),
@@ -169,6 +187,7 @@ export class TalkClient extends ObservableStore {
     this.#room = undefined;
     this.#worker = {};
     for (const tool of this.#tools.keys()) this.#tools.set(tool, undefined);
+    this.#toolProblems.clear();
     this.#closed = this.#closed.then(() => parley?.close());
     this.#setKnown(false);
   }

@@ -30,7 +30,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
     "message.acknowledged",
     [
       "MUST",
-      "Every client message with a positive stanzaId is acknowledged before it is handled, a UserMessage once it is stored.",
+      "Every client message with a positive stanzaId is acknowledged before it is handled, a UserMessage once it is stored, and a ControlStop, ControlVariation or PermissionResponse once it is accepted.",
     ],
     async ({ client }) => {
       const stanzaId = client.nextStanza();

@@ -16,6 +16,8 @@ from .kept import Kept
 
 SEND_DEADLINE_S = 10.0
 """A send can hang as long as an outage lasts; after this time it counts as failed."""
+ID_FIELDS = ("id", "permission_id", "target_id")
+"""The field of a message by which the worker's ErrorMessage refers to it."""
 IN_FLIGHT = 8
 MAX_QUEUED = 1_000
 
@@ -71,7 +73,7 @@ class Outbox:
         return Sent(
             stanza_id,
             frame,
-            message_id=getattr(body, "permission_id", None) or getattr(body, "id", None),
+            message_id=next((getattr(body, name) for name in ID_FIELDS if getattr(body, name, None)), None),
             way="stream" if len(frame) > PACKET_BYTES else way,
             # AgentLink repeats a Configuration itself, with what is new: an old one must not follow it.
             is_repeatable=not is_ack and not isinstance(body, Configuration),
