@@ -104,7 +104,7 @@ export class SentenceTimes {
 }
 
 /**
- * Whether the voice has told when each word of a sentence sounds, so far. A provider may count anew with each piece of
+ * Whether the voice has told when each word of a sentence sounds, so far. A provider may count again with each piece of
  * audio, repeat words or spell out numbers. Then its times are of no use.
  */
 function isTimed({ spoken, words, isComplete }: SentenceTime): boolean {
