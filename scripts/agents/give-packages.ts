@@ -26,7 +26,7 @@ export async function givePackages(folder: string, built: string): Promise<strin
   const manifest = JSON.parse(await readFile(path, "utf8")) as Manifest;
   const sections = SECTIONS.flatMap((section): readonly Versions[] => (manifest[section] ? [manifest[section]] : []));
   const own = OWN.filter((name) => sections.some((versions) => name in versions));
-  if (own.length === 0) throw new TalkError(`${path} names none of Parley's packages (${OWN.join(", ")})`);
+  if (own.length === 0) throw new TalkError(`${path} lists none of Parley's packages (${OWN.join(", ")})`);
   const archives = join(folder, ARCHIVES_FOLDER);
   await mkdir(archives, { recursive: true });
   for (const file of await readdir(archives)) if (/^parley-.*\.tgz$/.test(file)) await rm(join(archives, file));

@@ -45,7 +45,7 @@ export function writeSizes(page: string, measured: Measured): string {
   const written = page.replaceAll(/(?<=<!-- sizes: (\w+) -->)[^]*?(?=<!-- \/sizes -->)/g, (_old, name: string) => {
     count++;
     const text = texts[name];
-    if (text === undefined) throw new TypeError(`There are no sizes of "${name}"`);
+    if (text === undefined) throw new TypeError(`There are no sizes for "${name}"`);
     return text;
   });
   if (count === 0) throw new TypeError("The page has no <!-- sizes: … -->");

@@ -11,7 +11,10 @@ const isFunction = (value: unknown) => typeof value === "function";
 const rulePattern = z
   .string()
   .min(1)
-  .refine((text) => !/(?<!\\)\{[^}]*,[^}]*\}/u.test(text), "{a,b} is no choice: write a rule for each, or \\{a,b}");
+  .refine(
+    (text) => !/(?<!\\)\{[^}]*,[^}]*\}/u.test(text),
+    "{a,b} is not supported: write a rule for each alternative, or escape it as \\{a,b}",
+  );
 
 /**
  * `type` and `pattern` are globs. A matching deny wins, otherwise the last match. Without a match, the participant is
@@ -45,7 +48,7 @@ const idleStep = z.union(
       end: z.union([z.literal(true), z.string().min(1)]),
     }),
   ],
-  "expected {afterMs: 500 or more, say: a text} or {afterMs: 500 or more, end: true or a text}",
+  "expected {afterMs: 500 or more, say: string} or {afterMs: 500 or more, end: true or string}",
 );
 export type IdleStep = z.output<typeof idleStep>;
 
@@ -87,7 +90,7 @@ export const agentFields = {
   /** The model's system prompt, or a function of the session that returns it (docs/agents.md). */
   instructions: z.union(
     [z.string().min(1), z.custom<Exclude<Instructions, string>>(isFunction)],
-    "expected a text or a function",
+    "expected a string or a function",
   ),
   /** Globs for the names of the server tools that the agent may use: `billing_*`. @defaultValue all */
   tools: z.array(z.string().min(1)).exactOptional(),
@@ -95,7 +98,7 @@ export const agentFields = {
    * Greets a participant who joins: a fixed string, or a prompt for the model. @defaultValue the participant begins
    */
   greeting: z
-    .union([z.string().min(1), z.strictObject({ ask: z.string().min(1) })], "expected a text or {ask: a text}")
+    .union([z.string().min(1), z.strictObject({ ask: z.string().min(1) })], "expected a string or {ask: string}")
     .exactOptional(),
   /** What the agent does while nobody speaks, in order. */
   idle: z.array(idleStep).default([]),

@@ -22,7 +22,7 @@ export function chooseAgent({ names, dispatch, room, onBad }: Choosing): string 
     const { agent } = metadata;
     if (agent === undefined) return undefined;
     if (typeof agent === "string" && names.has(agent)) return agent;
-    onBad(source, typeof agent === "string" ? "there is no agent of this name" : "agent: expected a text");
+    onBad(source, typeof agent === "string" ? "no agent has this name" : "agent: expected a string");
     return undefined;
   };
   const parsed = (source: Source, text: string) => {

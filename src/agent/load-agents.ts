@@ -48,7 +48,7 @@ export async function loadAgents(
 
 async function loadAgent(path: string, name: string): Promise<AgentSettings> {
   if (!AGENT_NAME.test(name)) throw bad(path, `the agent's name "${name}" does not match ${AGENT_NAME.source}`);
-  if (name === DEFAULT_AGENT) throw bad(path, `"${name}" is the name of the agent of parley.config.ts`);
+  if (name === DEFAULT_AGENT) throw bad(path, `"${name}" is reserved for the agent of parley.config.ts`);
   let module: { default?: unknown };
   try {
     module = (await import(pathToFileURL(path).href)) as { default?: unknown };

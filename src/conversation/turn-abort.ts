@@ -1,6 +1,6 @@
 import { AppError } from "../errors/app-error.ts";
 
-const CLOSED = "The worker stopped before the reply was complete: send it again when another agent is there";
+const CLOSED = "The worker stopped before the reply was complete: send the message again once another agent has joined";
 
 /** Why a turn was aborted: the `reason` of its signal. */
 export class TurnAbort extends Error {

@@ -36,7 +36,7 @@ export const RETRY_SOON = { "retry-after": "5" };
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
   if (!(error instanceof AppError) || error.code !== "unavailable") return undefined;
-  return new HttpError(503, "The record cannot be read now", { headers: RETRY_SOON });
+  return new HttpError(503, "The database is unavailable: try again later", { headers: RETRY_SOON });
 }
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });

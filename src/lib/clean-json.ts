@@ -133,7 +133,7 @@ function clean(value: unknown, walk: Walk): JsonValue | undefined {
       return value;
     case "number":
       if (Number.isFinite(value)) return value + 0;
-      refuse(walk, Number.isNaN(value) ? "JSON has no NaN" : TOO_LARGE_NUMBER);
+      refuse(walk, Number.isNaN(value) ? "NaN cannot be represented in JSON" : TOO_LARGE_NUMBER);
       return String(value);
     case "bigint":
       if (Number.isSafeInteger(Number(value))) return Number(value);
@@ -152,13 +152,13 @@ function clean(value: unknown, walk: Walk): JsonValue | undefined {
 
 function cleanPart(text: string, walk: Walk): string {
   const cleaned = cleanText(text);
-  if (walk.isExact && cleaned !== text) refuse(walk, "the character U+0000 and half surrogate pairs cannot be stored");
+  if (walk.isExact && cleaned !== text) refuse(walk, "U+0000 and lone surrogates cannot be stored");
   return cleaned;
 }
 
 function cleanContainer(value: object, walk: Walk): JsonValue {
   if (walk.parents.includes(value)) {
-    refuse(walk, "it contains itself");
+    refuse(walk, "the value contains itself");
     return "[circular]";
   }
   if (walk.parents.length >= walk.limits.depth) {
@@ -255,7 +255,7 @@ function readProperty(object: object, key: string, walk: Walk): unknown {
 }
 
 function unreadable(walk: Walk): string {
-  refuse(walk, "it cannot be read");
+  refuse(walk, "reading the value failed");
   return "[unreadable]";
 }
 

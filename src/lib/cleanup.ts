@@ -34,7 +34,7 @@ export class Cleanup implements AsyncDisposable {
         errors.push(error);
       }
     }
-    if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, "Closing went wrong");
+    if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, "Closing failed");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -48,7 +48,7 @@ export function runHostedJob(info: RunningJobInfo, options: HostedJobOptions): H
     try {
       await work();
     } catch (error) {
-      logger.error({ error, jobId: info.job.id }, `a job's ${what} failed`);
+      logger.error({ error, jobId: info.job.id }, `job ${what} failed`);
     }
   };
   const run = async () => {

@@ -20,7 +20,7 @@ export function checkOneRtcNode(from: string = import.meta.url): void {
   const places = [own, ofAgents].map((file) => dirname(file)).join("\n");
   throw new AppError(
     "invalid_config",
-    `Two copies of ${RTC_NODE} are installed, and rooms of one are unknown to the other:\n${places}\n` +
-      `Ask for the version that @livekit/agents asks for, then install again (npm ls ${RTC_NODE})`,
+    `Two copies of ${RTC_NODE} are installed, and rooms of one copy do not work with the other:\n${places}\n` +
+      `Set the version that @livekit/agents requires, then reinstall (npm ls ${RTC_NODE})`,
   );
 }

@@ -68,7 +68,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
   void agents?.first
     .then((served) => store.storeFirstAgent(served))
     .catch((error: unknown) => logger.warn({ error }, "storing the session's agent failed"));
-  const unsent = new CountedLog(logger, "a message could not be sent");
+  const unsent = new CountedLog(logger, "sending message failed");
   const outbox = new Outbox({
     conversationId,
     stanzas,
@@ -105,7 +105,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     callEnd,
     onLanguageDropped: (dropped) => {
       store.storeLanguage(dropped, undefined).catch((error: unknown) => {
-        logger.warn({ error }, "a language that holds no more could not be removed");
+        logger.warn({ error }, "could not clear the participant's language");
       });
     },
   });
@@ -129,10 +129,10 @@ function createSpending(world: SessionWorld, policy: SessionPolicy, telemetry: S
     worker: hostname(),
     budget,
     prices,
-    onLost: (error) => logger.error({ error }, "spending was not counted"),
+    onLost: (error) => logger.error({ error }, "recording spending failed, amount lost"),
     onSpent: (spent) => telemetry.recordSpent(spent),
     onBudget: (scope, event) => {
-      logger.warn({ budget: BUDGET_NAMES[scope], event }, "a budget is used up, or nearly");
+      logger.warn({ budget: BUDGET_NAMES[scope], event }, "budget threshold reached");
       telemetry.recordBudget(BUDGET_NAMES[scope], event);
     },
   });

@@ -46,9 +46,9 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
   const languages = await loadLanguages(sql, { sessionId });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
   const publish = createEventPublisher({ writer, logger });
-  const unkept = new CountedLog(logger, "a further answer to a call was not kept");
+  const unkept = new CountedLog(logger, "extra tool call result dropped");
   const recorder = new Recorder(lease, {
-    onLost: (error) => logger.error({ error }, "a record was lost"),
+    onLost: (error) => logger.error({ error }, "storing conversation failed, records lost"),
     onUnkept: (error) => unkept.note({ code: error.code }, error),
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });

@@ -86,7 +86,7 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
       return isEnded;
     } catch (error) {
       // A worker will later find that the room is gone, and store the end then.
-      logger.warn({ error, reason }, "the end of the session could not be stored");
+      logger.warn({ error, reason }, "storing session end failed");
       return false;
     }
   };

@@ -111,13 +111,13 @@ export class ModelThread<Question, Value> {
     const late = AbortSignal.timeout(withinMs);
     try {
       const died = once(thread, "exit", { signal: over.signal }).then(() => {
-        throw new Error(`the thread of ${name} has died`);
+        throw new Error(`the worker thread of ${name} exited`);
       });
       const answers = once(thread, "message", { signal: AbortSignal.any([over.signal, late]) });
       const [answer] = (await Promise.race([answers, died])) as [Answered<Value>];
       return answer;
     } catch (error) {
-      if (late.aborted) throw new Error(`${name} has not answered within ${withinMs} ms`, { cause: error });
+      if (late.aborted) throw new Error(`${name} did not answer within ${withinMs} ms`, { cause: error });
       throw error;
     } finally {
       over.abort();

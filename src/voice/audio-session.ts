@@ -167,6 +167,6 @@ class NoModel extends llm.LLM {
   }
 
   override chat(): llm.LLMStream {
-    throw new TypeError("The turn engine answers, not AgentSession's model");
+    throw new TypeError("AgentSession called its model, but the turn engine answers");
   }
 }

@@ -179,7 +179,7 @@ export class RoomVoice implements VoicePort {
   #start(): Promise<void> {
     this.#started ??= this.#startSession().catch((error: unknown) => {
       this.#hasEnded = true;
-      this.#options.logger.error({ error }, "the voice could not be started");
+      this.#options.logger.error({ error }, "voice start failed");
     });
     return this.#started;
   }
@@ -197,7 +197,7 @@ export class RoomVoice implements VoicePort {
         this.#speech.complete(text);
         this.#quiet.handleRecognized();
       },
-      onProblem: (what, error) => logger.warn({ what, error }, "the voice had a problem"),
+      onProblem: (what, error) => logger.warn({ what, error }, "voice error"),
     });
     const { session, player, io } = started;
     player.setInterruptible(this.#isInterruptible);
@@ -217,7 +217,7 @@ export class RoomVoice implements VoicePort {
     );
     session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, () => this.#misheard.handleTimeout());
     session.on(voice.AgentSessionEventTypes.Close, () => {
-      if (!this.#isClosed) logger.error("the voice has ended; the session continues in text");
+      if (!this.#isClosed) logger.error("voice ended, continuing in text");
       this.#session = undefined;
       this.#hasEnded = true;
     });

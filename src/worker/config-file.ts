@@ -67,7 +67,7 @@ const contextSchema = z
     error: "expected hardTokens to be more than budgetTokens",
   })
   .refine(({ inlineTools, edits }) => !inlineTools || !edits.some(compacts), {
-    error: `expected no edit of type ${COMPACTION} beside inlineTools`,
+    error: `expected no edit of type ${COMPACTION} together with inlineTools`,
   });
 
 /** The fields of parley.config.ts. Unknown fields are rejected, because they are most often typos. */
@@ -150,7 +150,7 @@ const fields = z.strictObject({
  * what retention has deleted.
  */
 export const configFileSchema = fields.refine(({ retention, context }) => !retention || !context.edits.some(compacts), {
-  error: `context.edits: expected no edit of type ${COMPACTION} beside retention`,
+  error: `context.edits: expected no edit of type ${COMPACTION} together with retention`,
 });
 
 /** The fields of parley.config.ts. All except `instructions` have a default. */

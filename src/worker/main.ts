@@ -37,11 +37,11 @@ for (const signal of STOP_SIGNALS) {
   process.on(signal, () => {
     if (stopping === undefined) {
       if (signal === "SIGTERM") handOverMs = drainMs;
-      progress("stopping (once more to stop at once)");
+      progress("stopping (send the signal again to stop immediately)");
       // A migration that is stopped has failed.
       void stop(isMigration ? 1 : 0);
     } else if (performance.now() - stopping.since > SAME_SIGNAL_MS) {
-      progress("stopping at once");
+      progress("stopping immediately");
       void endChildren({ graceMs: 200 }).finally(() => process.exit(1));
     }
   });
@@ -50,7 +50,7 @@ process.on("uncaughtException", (error) => fail(error));
 watchParent(() => {
   if (stopping) return;
   handOverMs = drainMs;
-  progress("stopping: npm, which has started it, is gone");
+  progress("stopping: npm, its parent process, has exited");
   void stop(isMigration ? 1 : 0);
 });
 
@@ -77,7 +77,7 @@ async function stop(exitCode: number): Promise<void> {
   try {
     await cleanup.disposeAsync();
   } catch (error) {
-    logger?.error({ error }, "stopping went wrong");
+    logger?.error({ error }, "shutdown failed");
   }
   // A start in progress continues meanwhile, and may start further processes.
   for (let round = 0; round < MAX_ROUNDS && listChildren().length > 0; round++) await endChildren({ graceMs: 1_500 });
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
   reportLosses(logger);
   for (const problem of await checkVariables(".env", process.env))
     logger.warn({ problem }, "environment variable looks misspelled");
-  const onLost = (name: string) => fail(new AppError("unavailable", `${name} has ended unexpectedly`));
+  const onLost = (name: string) => fail(new AppError("unavailable", `${name} exited unexpectedly`));
   const ready = await startWorker({
     config,
     isWorkerOnly,

@@ -17,8 +17,9 @@ interface MigrateOptions {
  */
 export async function migrateOnly({ config, progress, signal }: MigrateOptions): Promise<void> {
   const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
-  if (databaseDirectUrl === undefined) throw new AppError("invalid_config", `Not set, but needed:\n${DATABASE_NEEDED}`);
+  if (databaseDirectUrl === undefined)
+    throw new AppError("invalid_config", `Required but not set:\n${DATABASE_NEEDED}`);
   const { databaseVersion, isDatabaseNewer } = await migrateWhenThere(databaseDirectUrl, { progress, signal });
-  const whose = isDatabaseNewer ? "; a newer release has migrated it, and it stays as it is" : "";
+  const whose = isDatabaseNewer ? ", which is newer than this release; nothing was changed" : "";
   progress(`the database is at version ${databaseVersion}${whose}`);
 }

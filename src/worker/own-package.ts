@@ -21,7 +21,7 @@ export const OWN_VERSION: string = manifest.version;
  */
 export function versionOf(name: string): string {
   const version = versions[name];
-  if (version === undefined) throw new TypeError(`package.json names no ${name}`);
+  if (version === undefined) throw new TypeError(`package.json does not list ${name}`);
   return version;
 }
 

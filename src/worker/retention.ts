@@ -25,11 +25,11 @@ export function startRetention({ days, sql, logger }: RetentionOptions): Service
       count = await deleteOldTurns(sql, { days, limit: BATCH });
       if (count === BATCH) await sleep(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {});
     }
-    if (total > 0) logger.info({ turns: total, days }, "old turns were deleted");
+    if (total > 0) logger.info({ turns: total, days }, "old turns deleted");
   };
   const run = async () => {
     while (!signal.aborted) {
-      await sweep().catch((error: unknown) => logger.warn({ error }, "old turns could not be deleted"));
+      await sweep().catch((error: unknown) => logger.warn({ error }, "deleting old turns failed"));
       await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
     }
   };

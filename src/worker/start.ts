@@ -74,7 +74,9 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   const definitions = await openOwnDefinitions(options);
   await fetchSpeech(config.speech, { ...process.env, PARLEY_CACHE_DIR: config.cacheDir });
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
-    progress("no espeak-ng, neither as a program nor as a package: answers are text only (TTS=none says so, too)");
+    progress(
+      "espeak-ng is not installed, neither as a program nor as a package: answers are text only (TTS=none turns this message off)",
+    );
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);
   await checkPorts(config, isWorkerOnly);
   const keep: StartOptions["keep"] = (service) => {
@@ -146,7 +148,7 @@ function checkSettings({ config, isWorkerOnly, hasScripted, logger }: StartWorke
     ...missingSpeech(config.speech),
     ...missingPlugins(config.speech).map(({ name, use }) => `the package ${name} ${use}: npm install ${name}`),
   ];
-  if (missing.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${missing.join("\n")}`);
+  if (missing.length > 0) throw new AppError("invalid_config", `Required but not set:\n${missing.join("\n")}`);
   const warning = checkSecrets(config);
   if (warning !== undefined) logger.warn(warning);
 }
@@ -210,20 +212,20 @@ async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: Sta
       config,
       [...agents.values()].map(({ model }) => model?.name),
     );
-    if (unpriced.length > 0) throw new AppError("invalid_config", `Not set, but needed:\n${unpriced.join("\n")}`);
+    if (unpriced.length > 0) throw new AppError("invalid_config", `Required but not set:\n${unpriced.join("\n")}`);
     for (const problem of patternsWithoutTool(agents, { config, prefixes, tools })) {
-      logger.warn({ problem }, "glob or permission rule fits no tool of the server");
+      logger.warn({ problem }, "glob or permission rule matches no server tool");
     }
   };
   check();
   if (reloads) process.send?.({ reloads: [config.toolsFolder, config.agentsFolder] } satisfies ToDev);
   definitions.onReloaded(({ files, problems }) => {
-    if (problems.length === 0) logger.info({ files }, "changed files were loaded");
-    else logger.error({ files, why: problems }, "changed files cannot be loaded: what they were before stays");
+    if (problems.length === 0) logger.info({ files }, "changed files loaded");
+    else logger.error({ files, why: problems }, "loading changed files failed, keeping the previous versions");
     try {
       check();
     } catch (error) {
-      logger.error({ why: String(error) }, "agents do not fit the tools or the config");
+      logger.error({ why: String(error) }, "agents do not match the tools or the config");
     }
   });
   return definitions;

@@ -32,7 +32,7 @@ test("a folder that is not there has no agents", async () => {
 test.each([
   ["exports something else", "export default {};", "the default export is not an agent (use defineAgent)"],
   ["throws", "throw new Error('no database');", "no database"],
-  ["has no instructions", agent(""), "instructions: expected a text or a function, got nothing"],
+  ["has no instructions", agent(""), "instructions: expected a string or a function, got nothing"],
   ["has a field that there is not", agent('instructions: "x", tool: []'), 'tool: unknown field. Did you mean "tools"?'],
   ["names tools oddly", agent('instructions: "x", tools: "all"'), 'tools: expected array, got "all"'],
   [
@@ -40,7 +40,7 @@ test.each([
     agent('instructions: "x", model: { maxTokens: 0 }'),
     "model.maxTokens: expected number to be >0, got 0",
   ],
-  ["greets oddly", agent('instructions: "x", greeting: 7'), "greeting: expected a text or {ask: a text}, got 7"],
+  ["greets oddly", agent('instructions: "x", greeting: 7'), "greeting: expected a string or {ask: string}, got 7"],
   [
     "is idle oddly",
     agent('instructions: "x", idle: [{ afterMs: 1, say: "?" }]'),
@@ -81,7 +81,7 @@ test("a tool that there is not stops the start; globs, built-in tools and those 
   expect(() => checkAgents(agents, known)).toThrow(
     new AppError(
       "invalid_config",
-      `${join(folder, "billing.ts")}: tools.4: there is no tool "invioce", or it is off. Did you mean "invoice"?`,
+      `${join(folder, "billing.ts")}: tools.4: tool "invioce" does not exist or is turned off. Did you mean "invoice"?`,
     ),
   );
 });
@@ -106,11 +106,11 @@ test("rules and globs that fit no tool are named; wide ones, other agents' rules
   });
 
   expect(lines).toEqual([
-    'parley.config.ts: toolDetail.invoce: the server has no tool "invoce". Did you mean "invoice"?',
-    'parley.config.ts: permission.rules.0: the server has no tool "invoic". Did you mean "invoice"?',
+    'parley.config.ts: toolDetail.invoce: no server tool matches "invoce". Did you mean "invoice"?',
+    'parley.config.ts: permission.rules.0: no server tool matches "invoic". Did you mean "invoice"?',
     'parley.config.ts: permission.rules.1: no tool declares a permission of type "bassh". Did you mean "bash"?',
-    `${join(folder, "billing.ts")}: tools.3: the server has no tool "crmfind_*".`,
-    `${join(folder, "billing.ts")}: permission.rules.2: the server has no tool "refund".`,
+    `${join(folder, "billing.ts")}: tools.3: no server tool matches "crmfind_*".`,
+    `${join(folder, "billing.ts")}: permission.rules.2: no server tool matches "refund".`,
   ]);
 });
 
@@ -134,9 +134,9 @@ test("once an MCP server has listed its tools, names, globs and rules that none 
   });
 
   expect(lines).toEqual([
-    'parley.config.ts: permission.rules.0: the MCP server has no tool "crm_drop".',
-    `${join(folder, "billing.ts")}: tools.0: the MCP server has no tool "crm_fnd". Did you mean "crm_find"?`,
-    `${join(folder, "billing.ts")}: tools.2: the MCP server has no tool "crm_z*".`,
+    'parley.config.ts: permission.rules.0: no tool of the MCP server matches "crm_drop".',
+    `${join(folder, "billing.ts")}: tools.0: no tool of the MCP server matches "crm_fnd". Did you mean "crm_find"?`,
+    `${join(folder, "billing.ts")}: tools.2: no tool of the MCP server matches "crm_z*".`,
   ]);
 });
 
@@ -156,12 +156,12 @@ test.each(["*_delte", "?rm_delte", "cr*_delte", "**_delte"])(
       patternsWithoutMcpTool(agents, { config, tools, prefix: "shop_", prefixes, isLast });
 
     expect(patternsWithoutTool(agents, { config, tools, prefixes: [] })).toEqual([
-      expect.stringContaining(`permission.rules.0: the server has no tool "${pattern}".`),
+      expect.stringContaining(`permission.rules.0: no server tool matches "${pattern}".`),
     ]);
     expect(patternsWithoutTool(agents, { config, tools: new Map(), prefixes })).toEqual([]);
     expect(listed(false)).toEqual([]);
     expect(listed(true)).toEqual([
-      expect.stringContaining(`permission.rules.0: neither the server nor an MCP server has a tool "${pattern}".`),
+      expect.stringContaining(`permission.rules.0: no server tool or MCP tool matches "${pattern}".`),
     ]);
   },
 );
@@ -194,6 +194,6 @@ test.each([
   const config = { agentsFolder: folder, handoffs: name === "default" ? handoffs : {} };
 
   expect(() => checkAgents(agents, { config, toolNames: new Set(), prefixes: [] })).toThrow(
-    `${where}: an agent cannot hand over to itself`,
+    `${where}: an agent cannot hand off to itself`,
   );
 });

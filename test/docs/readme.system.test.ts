@@ -87,7 +87,7 @@ test("create-parley says in one sentence that this Node is too old", async () =>
   const created = terminal.type("node dist/create-parley/dist/cli/init/create.js ../other");
 
   await expect(created).rejects.toThrow(
-    `create-parley: Node 22.18 or newer is needed, this is ${oldestNode()}: install Node 24`,
+    `create-parley: Parley needs Node 22.18 or newer, but this is ${oldestNode()}: install Node 24`,
   );
   await expect(created).rejects.not.toThrow("SyntaxError");
 });

@@ -52,14 +52,14 @@ test.each([
     401,
     "Authorization: expected Bearer and a LiveKit token",
   ],
-  ["no JWT", async () => ({ authorization: "Bearer abc" }), 401, "The token is not valid here"],
+  ["no JWT", async () => ({ authorization: "Bearer abc" }), 401, "The token is not valid for this server"],
   [
     "another key's signature",
     async () => ({
       authorization: `Bearer ${await roomToken(talk.room, { secret: "another-secret-of-thirty-two-characters" })}`,
     }),
     401,
-    "The token is not valid here",
+    "The token is not valid for this server",
   ],
   [
     "an expired token",
@@ -71,25 +71,25 @@ test.each([
     "a token that joins no room",
     async () => ({ authorization: `Bearer ${await roomToken(talk.room, { roomJoin: false })}` }),
     403,
-    "The token does not let its bearer join a room",
+    "The token does not allow joining a room",
   ],
   [
     "a token that may not subscribe",
     async () => ({ authorization: `Bearer ${await roomToken(talk.room, { canSubscribe: false })}` }),
     403,
-    "The token does not let its bearer subscribe to what others say",
+    "The token does not allow subscribing to other participants",
   ],
   [
     "a token whose identity is an object",
     async () => ({ authorization: `Bearer ${signed({ sub: { a: 1 }, video: { roomJoin: true, room: talk.room } })}` }),
     403,
-    "The token names a participant or a room that cannot be",
+    "The token contains an invalid participant or room name",
   ],
   [
     "a token whose room is a list",
     async () => ({ authorization: `Bearer ${signed({ sub: "ann", video: { roomJoin: true, room: [talk.room] } })}` }),
     403,
-    "The token names a participant or a room that cannot be",
+    "The token contains an invalid participant or room name",
   ],
 ])("%s is refused", async (...[, headers, status, error]) => {
   for (const path of ["/session", `/session/${talk.id}/events`]) {
@@ -107,7 +107,7 @@ test.each(["token", "access_token"])("a token in the URL (%s) is refused, also a
 
   expect(await statusAndError(response)).toEqual([
     401,
-    "A token in the URL is not taken: send it as Authorization: Bearer",
+    "A token in the URL is not accepted: send it as Authorization: Bearer",
   ]);
 });
 
@@ -123,11 +123,11 @@ test("another room's session and one that does not exist get the same answer", a
 });
 
 test.each([
-  ["x", "Last-Event-ID: expected an id that this stream has given"],
-  ["1", "Last-Event-ID: expected an id that this stream has given"],
-  ["-1.0", "Last-Event-ID: expected an id that this stream has given"],
-  ["1.0'; drop table turns", "Last-Event-ID: expected an id that this stream has given"],
-  ["99999999999.0", "Last-Event-ID: expected an id that this stream has given"],
+  ["x", "Last-Event-ID: expected an id from this stream"],
+  ["1", "Last-Event-ID: expected an id from this stream"],
+  ["-1.0", "Last-Event-ID: expected an id from this stream"],
+  ["1.0'; drop table turns", "Last-Event-ID: expected an id from this stream"],
+  ["99999999999.0", "Last-Event-ID: expected an id from this stream"],
   ["1.2", "Last-Event-ID: this session has no such event"],
   ["2.end", "Last-Event-ID: this session has no such event"],
   ["0.0", "Last-Event-ID: this session has no such event"],

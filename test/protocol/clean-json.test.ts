@@ -157,9 +157,9 @@ test.each([
 });
 
 test.each([
-  ["NUL", { a: ["b\0"] }, "input.a[0]: the character U+0000 and half surrogate pairs cannot be stored"],
-  ["a half pair", { a: { b: "\ud800" } }, "input.a.b: the character U+0000 and half surrogate pairs cannot be stored"],
-  ["a key with NUL", { a: { "b\0": 1 } }, "input.a: the character U+0000 and half surrogate pairs cannot be stored"],
+  ["NUL", { a: ["b\0"] }, "input.a[0]: U+0000 and lone surrogates cannot be stored"],
+  ["a half pair", { a: { b: "\ud800" } }, "input.a.b: U+0000 and lone surrogates cannot be stored"],
+  ["a key with NUL", { a: { "b\0": 1 } }, "input.a: U+0000 and lone surrogates cannot be stored"],
   ["an infinite number", { a: [1, Infinity] }, "input.a[1]: too large for a number, send it as a string"],
   ["no object", [1], "input: expected an object"],
 ])("%s is a fault where a value must stay exact", (_, value, fault) => {
@@ -170,10 +170,10 @@ const loop: unknown[] = [];
 loop.push({ loop });
 
 test.each([
-  ["NaN", { a: [1, NaN] }, "result.a[1]: JSON has no NaN"],
+  ["NaN", { a: [1, NaN] }, "result.a[1]: NaN cannot be represented in JSON"],
   ["an infinity", { a: -Infinity }, "result.a: too large for a number, send it as a string"],
   ["a long bigint", [2n ** 53n], "result[0]: too large for a number, send it as a string"],
-  ["a cycle", { loop }, "result.loop[0].loop: it contains itself"],
+  ["a cycle", { loop }, "result.loop[0].loop: the value contains itself"],
   ["a date that is none", { at: new Date(NaN) }, "result.at: invalid date"],
   ["a function", { a: { act: () => 1 } }, "result.a.act: a function cannot be represented in JSON"],
   ["a symbol", [Symbol("s")], "result[0]: a symbol cannot be represented in JSON"],
@@ -197,7 +197,7 @@ test.each([
         throw new Error("no");
       },
     },
-    "result.a: it cannot be read",
+    "result.a: reading the value failed",
   ],
   [
     "a toJSON that throws",
@@ -208,7 +208,7 @@ test.each([
         },
       },
     },
-    "result.a: it cannot be read",
+    "result.a: reading the value failed",
   ],
 ])("a value with %s is a fault that names the place", (_, value, fault) => {
   expect(readJson(value, "result")).toEqual({ fault });

@@ -61,7 +61,7 @@ test("a 64-bit integer that a number holds is one in a free map", () => {
 });
 
 test.each([
-  [{ n: [0, NaN] }, ".n[1]: JSON has no NaN"],
+  [{ n: [0, NaN] }, ".n[1]: NaN cannot be represented in JSON"],
   [{ n: -Infinity }, ".n: too large for a number, send it as a string"],
   [{ n: 2n ** 64n - 1n }, ".n: too large for a number, send it as a string"],
 ])("a free map with %o is refused with the place, and not read as another", (result, place) => {
@@ -376,7 +376,7 @@ test.each([
   ],
   ["a long key", { properties: { ["k".repeat(257)]: {} } }, "A key is over 256 bytes"],
   ["a long text", { title: "x".repeat(2 ** 20 + 1) }, "A string is over 1048576 bytes"],
-  ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: JSON has no NaN"],
+  ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: NaN cannot be represented in JSON"],
 ])("a tool with %s costs a client that tool only", (_, inputSchema, reason) => {
   const tools = [{ name: "good" }, { name: "bad", inputSchema }, 7, { name: "better" }];
   const own = { description: "", inputSchema: { type: "object" } };

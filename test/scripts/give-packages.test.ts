@@ -54,7 +54,7 @@ test("a folder that names none of the packages is left as it is", async () => {
   await using earlier = await earlierAgent({ dependencies: { zod: "4.0.0" } });
 
   await expect(givePackages(earlier.agent, earlier.built)).rejects.toThrow(
-    "package.json names none of Parley's packages",
+    "package.json lists none of Parley's packages",
   );
 
   expect(await readdir(join(earlier.agent, "packages"))).toEqual(["our-tools-1.0.0.tgz", "parley-0.0.9.tgz"]);

@@ -47,7 +47,7 @@ test("a thread that dies costs the question that it worked on", async () => {
   const lost = thread.ask("die");
   const next = thread.ask("next");
 
-  await expect(lost).rejects.toThrow("the thread of the model has died");
+  await expect(lost).rejects.toThrow("the worker thread of the model exited");
   expect(await next).toBe("next!");
 });
 

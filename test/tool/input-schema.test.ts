@@ -155,7 +155,7 @@ test("zod: what it would leave out is named", () => {
   const schema = z.object({ names: z.record(z.string(), z.number()) });
 
   expect(problemOf(schema, JSON.parse('{"names":{"__proto__":1}}'))).toBe(
-    'Invalid parameter "names.__proto__": a parameter cannot have this name',
+    'Invalid parameter "names.__proto__": this parameter name is not allowed',
   );
 });
 

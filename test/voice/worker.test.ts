@@ -78,7 +78,7 @@ test(
     await user.untilSound(to);
     const { code, stderr } = await stop();
     expect(code).toBe(0);
-    expect(stderr).not.toContain("the voice has ended");
+    expect(stderr).not.toContain("voice ended");
     const [turn] = await sql<{ state: string; heard: string }[]>`select state, heard from turns`;
     expect(turn?.state).toBe("completed");
     expect(LONG.startsWith(turn?.heard ?? "-")).toBe(true);

@@ -508,7 +508,7 @@ test("a talk is copied as a test that parley test can read, once something was s
   const page = await world.join({ room: "larder", permissions: ["clipboard-read", "clipboard-write"] });
   await page.getByRole("tab", { name: "Talk" }).click();
   await page.getByRole("button", { name: "Copy as test" }).click();
-  const sentence = "This talk cannot be made a test: nothing has been said yet";
+  const sentence = "This session cannot be turned into a test: nothing has been said yet";
   await page.getByRole("alert").getByText(sentence, { exact: true }).waitFor();
   expect(await page.getByText("Copied.").count()).toBe(0);
   world.model.script([

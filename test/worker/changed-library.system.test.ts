@@ -29,5 +29,5 @@ test("with a release of LiveKit's library whose pool is another one, each sessio
   worker.kill("SIGTERM");
   const { code, stderr } = await worker.ended;
   expect(code).toBe(0);
-  expect(stderr).toContain("this release of @livekit/agents cannot run many sessions in one process: each has its own");
+  expect(stderr).toContain("this @livekit/agents release cannot share processes, running one session per process");
 }, 120_000);

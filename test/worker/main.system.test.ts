@@ -151,7 +151,7 @@ test("a lost server stops the worker with a message", async () => {
   const { code, stderr } = await main.ended;
 
   expect(code).toBe(1);
-  expect(stderr).toContain("livekit-server has ended unexpectedly");
+  expect(stderr).toContain("livekit-server exited unexpectedly");
 });
 
 test("Ctrl-C while it starts leaves no process either", async () => {
@@ -185,7 +185,7 @@ test("a second copy with the same data folder is refused and harms nothing", asy
   const { code, stderr } = await runMain({ ...env, ...(await freePortVariables()) }).ended;
 
   expect(code).toBe(1);
-  expect(stderr).toContain(`PARLEY_DATA_DIR: expected a folder that no running Parley uses, got ${dataDir}`);
+  expect(stderr).toContain(`PARLEY_DATA_DIR: ${dataDir} is in use by another Parley`);
   expect(processStart(first.pid)).toBeDefined();
 });
 
@@ -194,7 +194,7 @@ test("the worker alone says in one message what it lacks, and starts nothing", a
 
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^parley: Not set, but needed:\nLIVEKIT_URL: .*\nLIVEKIT_API_KEY: .*\nLIVEKIT_API_SECRET: .*\nDATABASE_URL: .*\nANTHROPIC_API_KEY: .*\n$/,
+    /^parley: Required but not set:\nLIVEKIT_URL: .*\nLIVEKIT_API_KEY: .*\nLIVEKIT_API_SECRET: .*\nDATABASE_URL: .*\nANTHROPIC_API_KEY: .*\n$/,
   );
 
   const scripted = await start("--worker-only", "--scripted-model").ended;
@@ -208,7 +208,7 @@ test("a bad value stops the start with one message that holds no secret", async 
 
   expect(code).toBe(1);
   expect(stderr).toBe(
-    'parley: DATABASE_URL: expected a postgres:// or postgresql:// address of one server, got a text of 7 characters\nMAX_SESSIONS: expected a number from 1 to 10000, got "many"\n',
+    'parley: DATABASE_URL: expected a postgres:// or postgresql:// address of one server, got a string of 7 characters\nMAX_SESSIONS: expected a number from 1 to 10000, got "many"\n',
   );
 });
 

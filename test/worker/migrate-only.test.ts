@@ -45,7 +45,7 @@ test("a migration that fails changes nothing, says why and ends with an error", 
   const { code, stderr } = await migrate({ DATABASE_URL: database.url }).ended;
 
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^parley: The database cannot be migrated: .*"turns" already exists/);
+  expect(stderr).toMatch(/^parley: Migrating the database failed: .*"turns" already exists/);
   expect((await migrationStatus(database.sql)).databaseVersion).toBe(0);
 });
 
@@ -53,7 +53,7 @@ test("without DATABASE_URL it says so, and starts no database", async () => {
   const { code, stderr } = await runMain({}, "--migrate").ended;
 
   expect(code).toBe(1);
-  expect(stderr).toBe("parley: Not set, but needed:\nDATABASE_URL: the address of a PostgreSQL 15 or newer\n");
+  expect(stderr).toBe("parley: Required but not set:\nDATABASE_URL: the address of a PostgreSQL 15 or newer\n");
 });
 
 test("one that is stopped while it waits for the database has not succeeded", async () => {

@@ -186,7 +186,7 @@ test("in all processes a file that cannot be loaded leaves what was there, and o
   const { stderr } = await main.ended;
 
   expect([meanwhile, ...mended]).toEqual(['{"sides":6}', '{"sides":8}', '{"sides":8}']);
-  const lines = stderr.split("\n").filter((line) => line.includes("cannot be loaded"));
+  const lines = stderr.split("\n").filter((line) => line.includes("loading changed files failed"));
   expect(lateCall).toBe('{"sides":8}');
   expect(promptOf(own)).toBe("Help.");
   expect(lines).toHaveLength(2);

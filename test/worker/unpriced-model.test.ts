@@ -38,6 +38,6 @@ test("with a budget of money the start fails at an agent's own model that has no
 
   expect(code).toBe(1);
   expect(stderr).toContain(
-    'parley: Not set, but needed:\nprices: the price of "claude-opus-4-8" in the config file, because budget names money\n',
+    'parley: Required but not set:\nprices: the price of "claude-opus-4-8" in the config file, because budget limits money\n',
   );
 });

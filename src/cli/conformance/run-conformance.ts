@@ -60,7 +60,7 @@ async function provideLivekit(
   const { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret } = environment;
   if (url) {
     if (!apiKey || !apiSecret)
-      throw new UsageError("LIVEKIT_URL is set, so are wanted: LIVEKIT_API_KEY, LIVEKIT_API_SECRET");
+      throw new UsageError("LIVEKIT_URL is set: set LIVEKIT_API_KEY and LIVEKIT_API_SECRET, too");
     return { url, apiKey, apiSecret, [Symbol.asyncDispose]: async () => {} };
   }
   const dataDir = await mkdtemp(join(tmpdir(), "parley-conformance-"));

@@ -45,12 +45,12 @@ export async function runDev(flags: readonly string[]): Promise<void> {
     const exited = once(child, "exit").finally(() => (reloaded = []));
     const hasEnded = await Promise.race([exited.then(() => true), changed.promise.then(() => false), stopped]);
     if (hasEnded === true && !stopping.signal.aborted) {
-      tell("it has ended, and starts again after a change");
+      tell("exited, waiting for a change to restart");
       await Promise.race([changed.promise, stopped]);
     }
     if (stopping.signal.aborted) await exited;
     else {
-      tell(`${await changed.promise} has changed: starting again`);
+      tell(`${await changed.promise} changed, restarting`);
       await sleep(SETTLE_MS);
       child.kill("SIGTERM");
       await exited;

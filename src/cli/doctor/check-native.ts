@@ -2,7 +2,7 @@ import { loadRtcNode } from "../../livekit/load-rtc-node.ts";
 import { checkOneRtcNode } from "../../livekit/one-rtc-node.ts";
 import { type Finding, missing, ok } from "./finding.ts";
 
-const HOW = "install again, on the machine where it is to run: rm -rf node_modules package-lock.json && npm install";
+const HOW = "reinstall on the machine that will run it: rm -rf node_modules package-lock.json && npm install";
 
 /** Checks LiveKit's native library. Other checks import it, so without it they cannot run. */
 export async function checkNative(): Promise<Finding> {
@@ -13,6 +13,6 @@ export async function checkNative(): Promise<Finding> {
   } catch (error) {
     // The cause lists every file that was tried.
     const why = error instanceof Error ? error.message : String(error);
-    return missing(`LiveKit's native library: ${why}`, `${HOW}. What else is missing is only known after that`);
+    return missing(`LiveKit's native library: ${why}`, `${HOW}. Then run the doctor again: it stopped here`);
   }
 }

@@ -34,10 +34,7 @@ async function checkLivekit({ livekitUrl: url, livekitApiKey, livekitApiSecret, 
   const problem = await failureOf("livekit", { livekit: { url, apiKey, apiSecret }, databaseUrl: NO_DATABASE });
   if (problem === undefined) return ok("LiveKit: LIVEKIT_URL answers");
   if (/\b(?:invalid token|unauthorized|unauthenticated|permission)/iu.test(problem))
-    return missing(
-      "LiveKit: LIVEKIT_URL answers, and refuses the key",
-      "correct LIVEKIT_API_KEY and LIVEKIT_API_SECRET",
-    );
+    return missing("LiveKit: LIVEKIT_URL rejects the key", "correct LIVEKIT_API_KEY and LIVEKIT_API_SECRET");
   return missing(`LiveKit: LIVEKIT_URL does not answer: ${problem}`, "start it, or correct its address and keys");
 }
 
@@ -53,10 +50,10 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
   if (problem === undefined && unknown.length > 0)
     return note(
       "PostgreSQL: DATABASE_URL answers",
-      `correct or remove its unknown parameters, which are left out: ${unknown.join(" ")}`,
+      `correct or remove its unknown parameters, which are ignored: ${unknown.join(" ")}`,
     );
   if (problem === undefined && withoutEffect.length > 0)
-    return ok(`PostgreSQL: DATABASE_URL answers. Left out, because they have no effect: ${withoutEffect.join(", ")}`);
+    return ok(`PostgreSQL: DATABASE_URL answers. Ignored, because they have no effect: ${withoutEffect.join(", ")}`);
   if (problem === undefined) return ok("PostgreSQL: DATABASE_URL answers");
   return missing(`PostgreSQL: DATABASE_URL does not answer: ${problem}`, "start it, or correct its address");
 }
@@ -75,24 +72,27 @@ async function askAboutModel(config: Config): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(MODEL_WITHIN_MS);
     const { ofModel, ofMessages } = await probeApi({ apiKey, baseUrl: url }, { model: name, signal });
-    if (ofModel === 200) return ok(`model: ${name}, and its key is taken`);
+    if (ofModel === 200) return ok(`model: ${name}, and its key is accepted`);
     if (ofModel === 401 || ofModel === 403)
-      return missing(`model: ${url} refuses the key (${ofModel})`, "set ANTHROPIC_API_KEY to one that is valid");
+      return missing(`model: ${url} rejects the key (${ofModel})`, "set ANTHROPIC_API_KEY to a valid key");
     if (ofModel === 404 && url === ANTHROPIC)
-      return missing(`model: there is no ${name}`, "name another one: model in the config file, or ANTHROPIC_MODEL");
+      return missing(
+        `model: the API has no model ${name}`,
+        "choose another: model in the config file, or ANTHROPIC_MODEL",
+      );
     if (ofMessages === 404)
       return missing(
-        `model: there is no ${url}/v1/messages (404)`,
+        `model: ${url}/v1/messages does not exist (404)`,
         "correct ANTHROPIC_BASE_URL: /v1/messages is added to it",
       );
-    return ok(`model: ${name} (${url} does not tell whether it has it)`);
+    return ok(`model: ${name} (${url} does not say whether it exists)`);
   } catch (error) {
     return missing(`model: ${url} does not answer: ${messageOf(error)}`, "go online, or correct ANTHROPIC_BASE_URL");
   }
 }
 
 async function checkVoice({ speech }: Config): Promise<Finding> {
-  if (speech.tts === "none") return ok("voice: none is asked for (TTS=none)");
+  if (speech.tts === "none") return ok("voice: turned off (TTS=none)");
   if (speech.tts !== "espeak") return ok(`voice: ${speech.tts}`);
   const found = await findEspeak(process.env);
   if (found !== undefined) return ok(`voice: espeak-ng, as a ${found.kind}`);

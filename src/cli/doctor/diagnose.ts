@@ -67,6 +67,6 @@ async function checkWhetherFree(config: Config, isWorkerOnly: boolean): Promise<
   if (answer?.ok) return ok(`ports: a worker runs at ${url}`);
   return checkPorts(config, isWorkerOnly).then(
     () => ok("ports: free"),
-    (error: unknown) => missing(messageOf(error), "end what uses it, or choose another port in .env"),
+    (error: unknown) => missing(messageOf(error), "stop the program that uses it, or choose another port in .env"),
   );
 }

@@ -5,5 +5,5 @@ export function nodeProblem(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [oldestMajor, oldestMinor] = OLDEST;
   const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
-  return isOld ? `Node ${OLDEST.join(".")} or newer is needed, this is ${version}: install Node 24` : undefined;
+  return isOld ? `Parley needs Node ${OLDEST.join(".")} or newer, but this is ${version}: install Node 24` : undefined;
 }

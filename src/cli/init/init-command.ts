@@ -19,7 +19,7 @@ export async function initCommand(name: string, args: readonly string[]): Promis
     if (folder === undefined) return undefined;
     if (!IS_PUBLISHED)
       throw new TalkError(
-        `Parley's packages are on no registry yet, so npm could not install them. Use: ${HOW_TO_CREATE}`,
+        `Parley's packages are not on a registry yet, so npm cannot install them. Use: ${HOW_TO_CREATE}`,
       );
     const files = await runInit(folder);
     console.log(`${describeAgent(folder, files)}\n\n${nextSteps(folder, ["npm install"], files.ownScripts)}`);

@@ -41,7 +41,7 @@ export interface Written {
 export async function runInit(path: string): Promise<Written> {
   const folder = resolve(path);
   if (folder.split(sep).includes("node_modules"))
-    throw new TalkError(`${folder}: Node runs no TypeScript below node_modules. Choose another folder`);
+    throw new TalkError(`${folder}: Node does not run TypeScript below node_modules. Choose another folder`);
   const entries = (await Array.fromAsync(glob("**/*", { cwd: TEMPLATE }))).toSorted();
   const isFile = await Promise.all(entries.map(async (entry) => (await stat(join(TEMPLATE, entry))).isFile()));
   const files = entries

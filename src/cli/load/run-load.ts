@@ -107,7 +107,8 @@ async function openSound(question: string): Promise<Sound> {
   const { EspeakSynthesizer, findEspeak } = await import("../../voice/providers/espeak/espeak-synthesizer.ts");
   const { loudBlocks, Speaker: SpeakerOf, SPEECH_RATE, synthesize } = await import("../../testing/stage/speaker.ts");
   const espeak = await findEspeak(process.env);
-  if (!espeak) throw new TalkError("--voice: no espeak-ng is installed here, neither the program nor the npm package");
+  if (!espeak)
+    throw new TalkError("--voice: espeak-ng is not installed here, neither as a program nor as an npm package");
   const synthesizer = new EspeakSynthesizer(espeak, "en");
   const speech = await synthesize(synthesizer, question);
   await synthesizer.close();
@@ -140,7 +141,9 @@ async function join(room: Room, name: string, { options, measured }: Run): Promi
   const { httpUrl, mayGoElsewhere, tokenSecret, timeoutMs } = options;
   const { token, livekitUrl } = await fetchToken({ httpUrl, tokenSecret, room: name, identity: `${name}-user` });
   if (!mayGoElsewhere && !namesLoopback(livekitUrl))
-    throw new TalkError(`Its LiveKit is ${livekitUrl}, not on this machine: --url ${httpUrl} fills it all the same`);
+    throw new TalkError(
+      `The worker's LiveKit (${livekitUrl}) is not on this machine. To load it anyway, add --url ${httpUrl}`,
+    );
   const startedAt = performance.now();
   await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false });
   const parley = await connect(room, { waitForAgentMs: 0 });
@@ -170,7 +173,7 @@ async function askOne(parley: Parley, kind: ToolKind | "plain", { options, measu
     measured.answers[kind].push(performance.now() - startedAt);
     if (firstWord !== undefined) measured.firstWords.push(firstWord);
     if (say === undefined && kind !== "plain" && !toolResults.some(({ success }) => success))
-      throw new Error(`A question for a ${kind} tool was answered without one`);
+      throw new Error(`The model answered a question for a ${kind} tool without calling it`);
   } catch (error) {
     recordError(measured, error);
   } finally {

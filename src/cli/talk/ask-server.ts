@@ -26,7 +26,7 @@ export async function readJson(response: Response): Promise<unknown> {
 }
 
 export function brokenOff(response: Response, cause: unknown): TalkError {
-  return new TalkError(`The answer of ${placeOf(response)} broke off before its end: ask again`, { cause });
+  return new TalkError(`The response of ${placeOf(response)} was cut off: try again`, { cause });
 }
 
 function placeOf({ url }: Response): string {

@@ -24,7 +24,7 @@ export async function fetchToken({ httpUrl, room, identity, tokenSecret }: Token
   const answer = await readJson(response);
   const { token, livekitUrl } = isRecord(answer) ? answer : {};
   if (typeof token !== "string" || typeof livekitUrl !== "string") {
-    throw new TalkError(`${httpUrl}/token gave no token: is this Parley's HTTP server?`);
+    throw new TalkError(`${httpUrl}/token returned no token: is this Parley's HTTP server?`);
   }
   return { token, livekitUrl };
 }

@@ -47,8 +47,9 @@ export function parseOptions(
   const { room, identity, http, folder, say = [], json, timeout, help } = readFlags(args, FLAGS);
   if (help) return undefined;
   const seconds = Number(timeout);
-  if (!(seconds > 0 && seconds <= 3_600)) throw new UsageError("--timeout: expected seconds, from above 0 to 3600");
-  if (say.some((text) => text.trim() === "")) throw new UsageError("--say: expected some text");
+  if (!(seconds > 0 && seconds <= 3_600))
+    throw new UsageError("--timeout: expected a number of seconds above 0 and up to 3600");
+  if (say.some((text) => text.trim() === "")) throw new UsageError("--say: expected a text to say");
   return {
     room: room ?? `talk-${randomBytes(4).toString("hex")}`,
     identity: identity ?? `me-${randomBytes(3).toString("hex")}`,
@@ -65,7 +66,7 @@ export function parseOptions(
 export function readUrl(text: string, flag = "--http"): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new UsageError(`${flag}: expected a URL as http://127.0.0.1:8080`);
+    throw new UsageError(`${flag}: expected a URL such as http://127.0.0.1:8080`);
   }
   return url.href.replace(/\/$/, "");
 }

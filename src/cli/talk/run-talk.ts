@@ -24,7 +24,7 @@ export async function runTalk(options: TalkOptions): Promise<void> {
   const room = new Room();
   try {
     await room.connect(livekitUrl, token, { autoSubscribe: false, dynacast: false }).catch((error: unknown) => {
-      throw new TalkError(`LiveKit at ${livekitUrl} let us not in: ${messageOf(error)}`);
+      throw new TalkError(`Joining the room at ${livekitUrl} failed: ${messageOf(error)}`);
     });
     const parley = await connect(room, { waitForAgentMs: 0, features: ["permissions"] });
     await talk(parley, options, folder);

@@ -20,7 +20,7 @@ export async function openFolder(folder: string): Promise<string> {
   } catch {
     // Reported below.
   }
-  throw new TalkError(`--folder: ${folder} is no folder`);
+  throw new TalkError(`--folder: ${folder} is not a folder`);
 }
 
 /**
@@ -52,7 +52,8 @@ export async function readSharedFile(folder: string, filePath: string): Promise<
 }
 
 async function findInside(folder: string, filePath: string): Promise<string> {
-  if (filePath.includes("\0")) throw new ToolError("invalid_parameters", "filePath: expected no NUL");
+  if (filePath.includes("\0"))
+    throw new ToolError("invalid_parameters", "filePath: expected a path without NUL characters");
   const wanted = resolve(folder, filePath);
   // Checked before the disk is read: the errors must not reveal what exists outside the folder.
   if (!isInside(folder, wanted)) throw outside();

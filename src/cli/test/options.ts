@@ -37,7 +37,7 @@ export function parseTestOptions(args: readonly string[]): TestOptions | undefin
   if (values.help) return undefined;
   const repeat = values.repeat === undefined ? undefined : Number(values.repeat);
   if (repeat !== undefined && !(Number.isInteger(repeat) && repeat > 0))
-    throw new UsageError("--repeat: expected a number of runs, from 1 on");
+    throw new UsageError("--repeat: expected a number of runs, 1 or more");
   return {
     paths: positionals.length > 0 ? positionals : ["."],
     repeat,

@@ -54,14 +54,14 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     paths.map(async (path) => {
       const kind = await stat(path).catch(() => undefined);
-      if (!kind) throw new UsageError(`${path}: expected a file or a folder, there is none`);
+      if (!kind) throw new UsageError(`${path}: no such file or folder`);
       if (!kind.isDirectory()) return [path];
       return await Array.fromAsync(testsBelow(path));
     }),
   );
   const files = [...new Set(found.flat())];
   if (files.length > 0) return files;
-  throw new UsageError(`No test was found: expected ${SCENARIOS}, or ${PROGRAMS} of node:test, in ${paths.join(", ")}`);
+  throw new UsageError(`No tests found in ${paths.join(", ")}: expected ${SCENARIOS}, or ${PROGRAMS} of node:test`);
 }
 
 /** Reads one file at a time, because a folder may have thousands of files. */

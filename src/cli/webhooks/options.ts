@@ -32,8 +32,9 @@ export function parseWebhooksOptions(
 ): WebhooksOptions | undefined {
   const { retry, "retry-dead": isAllDead, database, help } = readFlags(args, FLAGS);
   if (help) return undefined;
-  if (retry && isAllDead) throw new UsageError("--retry-dead: cannot be given beside --retry");
+  if (retry && isAllDead) throw new UsageError("--retry-dead: cannot be combined with --retry");
   const setting = database === undefined ? namedDatabase(environment) : { name: "--database", url: database };
-  if (!setting) throw new UsageError("--database: expected the address of the worker's PostgreSQL, or DATABASE_URL");
+  if (!setting)
+    throw new UsageError("--database: expected the address of the worker's PostgreSQL here or in DATABASE_URL");
   return { databaseUrl: databaseAddress(setting, environment), retry: isAllDead ? "dead" : retry };
 }

@@ -15,7 +15,7 @@ export async function runWebhooks(
     const lines = retry === undefined ? await listed(sql) : (await retryWebhooks(sql, retry)).map((id) => ({ id }));
     for (const line of lines) print(JSON.stringify(line));
     const missing = Array.isArray(retry) ? retry.filter((id) => !lines.some((line) => line.id === id)) : [];
-    if (missing.length > 0) throw new TalkError(`There is no webhook ${missing.join(", ")}`);
+    if (missing.length > 0) throw new TalkError(`No webhook has the id ${missing.join(", ")}`);
   } catch (error) {
     throw toDatabaseError(error, databaseUrl);
   } finally {

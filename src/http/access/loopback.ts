@@ -16,6 +16,6 @@ export function answerThisMachineOnly(app: Pick<FastifyInstance, "addHook">): vo
 
 function notFromHere(header: string): HttpError {
   const expected =
-    "expected localhost or a loopback address; without LIVEKIT_URL, this server answers this machine alone";
+    "expected localhost or a loopback address; without LIVEKIT_URL, this server answers only this machine";
   return new HttpError(403, `${header}: ${expected}`, { headers: { "cache-control": "no-store" } });
 }

@@ -63,12 +63,12 @@ export async function checkRoomToken(
   { apiKey, apiSecret }: TokenKeys,
 ): Promise<RoomAccess> {
   if (typeof query === "object" && query !== null && ("token" in query || "access_token" in query))
-    throw unauthorized("A token in the URL is not taken: send it as Authorization: Bearer");
+    throw unauthorized("A token in the URL is not accepted: send it as Authorization: Bearer");
   const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "") ?? [];
   if (token === undefined) throw unauthorized("Authorization: expected Bearer and a LiveKit token");
   const claims = await new TokenVerifier(apiKey, apiSecret).verify(token).catch((error: unknown) => {
     const isExpired = error instanceof Error && "code" in error && error.code === "ERR_JWT_EXPIRED";
-    throw unauthorized(isExpired ? EXPIRED : "The token is not valid here");
+    throw unauthorized(isExpired ? EXPIRED : "The token is not valid for this server");
   });
   // A valid signature says nothing about types: a claim can be any JSON value.
   const {
@@ -78,9 +78,9 @@ export async function checkRoomToken(
   } = claims as { readonly sub?: unknown; readonly exp?: unknown; readonly video?: unknown };
   const { roomJoin, room, canSubscribe } = isRecord(video) ? video : {};
   if (roomJoin !== true || identity === undefined || identity === "" || room === undefined || room === "")
-    throw new HttpError(403, "The token does not let its bearer join a room");
+    throw new HttpError(403, "The token does not allow joining a room");
   if (typeof identity !== "string" || typeof room !== "string" || !isCleanText(identity) || !isCleanText(room))
-    throw new HttpError(403, "The token names a participant or a room that cannot be");
+    throw new HttpError(403, "The token contains an invalid participant or room name");
   const expiresAt = typeof exp === "number" ? exp * 1_000 : 0;
   // The verifier tolerates ten seconds more, but a stream opened in that time would end at once.
   if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
@@ -104,7 +104,7 @@ export function hasId(session: SessionRecord, id: string): boolean {
 
 /** @throws {HttpError} 403 if the token does not allow its bearer to hear and read others */
 export function requireSubscriber({ maySubscribe }: RoomAccess): void {
-  if (!maySubscribe) throw new HttpError(403, "The token does not let its bearer subscribe to what others say");
+  if (!maySubscribe) throw new HttpError(403, "The token does not allow subscribing to other participants");
 }
 
 /**

@@ -33,7 +33,7 @@ interface SourceOptions {
 
 export function openEventSource({ databaseUrl, listenUrl, logger, checkMs }: SourceOptions): EventSource {
   const sql = connect(databaseUrl, { applicationName: "parley" });
-  const onError = (error: unknown) => logger.warn({ error }, "live events are not heard");
+  const onError = (error: unknown) => logger.warn({ error }, "live event listener failed, retrying");
   const hub = openEventHub({
     listenUrl,
     channel: EVENT_CHANNEL,

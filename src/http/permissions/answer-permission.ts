@@ -54,7 +54,8 @@ export async function requireOpenPermission(named: NamedPermission): Promise<Per
   const session = await findRoomSession(sql, access);
   if (permission.sessionId !== session?.id) throw new HttpError(403, "The token is for another room");
   if (sessionId !== undefined && !hasId(session, sessionId)) throw unknownPermission(permissionId);
-  if (permission.participantIdentity !== access.identity) throw new HttpError(403, "Another participant was asked");
+  if (permission.participantIdentity !== access.identity)
+    throw new HttpError(403, "The permission request is for another participant");
   if (permission.state !== "asked") throw tooLate();
   return permission;
 }
@@ -75,5 +76,5 @@ function unknownPermission(requestID: string): HttpError {
 }
 
 function tooLate(): HttpError {
-  return new HttpError(409, "It was answered before, or has expired");
+  return new HttpError(409, "The permission request was answered or expired");
 }

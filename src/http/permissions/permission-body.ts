@@ -7,7 +7,7 @@ const RESPONSES = ["approve", "once", "always", "reject"] as const;
 const MAX_MESSAGE_LENGTH = 4_000;
 
 const message = z
-  .string("expected a text")
+  .string("expected a string")
   .max(MAX_MESSAGE_LENGTH, `expected at most ${MAX_MESSAGE_LENGTH} characters`)
   .optional();
 const responses = z.enum(RESPONSES, `expected one of ${RESPONSES.join(", ")}`);
@@ -31,7 +31,7 @@ export const responseBody = z
   .strictObject({ response: responses, message, editedInput }, "expected an object")
   .transform(toSentDecision);
 
-const repeatedId = z.string("expected a text").optional();
+const repeatedId = z.string("expected a string").optional();
 
 /** The same, plus the ids from spec/004's PermissionResponse, which the path contains as well. */
 export const namedResponseBody = z
@@ -55,11 +55,10 @@ function toSentDecision(
   context: z.RefinementCtx,
 ): SentDecision {
   if (response === "reject") {
-    if (edited)
-      context.addIssue({ code: "custom", path: ["editedInput"], message: "expected none beside a rejection" });
+    if (edited) context.addIssue({ code: "custom", path: ["editedInput"], message: "not allowed with a rejection" });
     return { kind: "reject", ...(text !== "" && { message: cleanText(text) }) };
   }
-  if (text !== "") context.addIssue({ code: "custom", path: ["message"], message: "expected none beside an approval" });
+  if (text !== "") context.addIssue({ code: "custom", path: ["message"], message: "not allowed with an approval" });
   const read = edited && readExactJson(edited, "input");
   if (read && "fault" in read) {
     context.addIssue({ code: "custom", path: ["editedInput"], message: read.fault });

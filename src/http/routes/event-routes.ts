@@ -30,7 +30,7 @@ export const eventRoutes: RoomRoutes = (app, { sql, source, streams }) => {
 async function findStart(sql: Sql, sessionId: string, lastEventId: unknown): Promise<RecordPoint> {
   if (lastEventId === undefined || lastEventId === "") return findLastEnd(sql, { sessionId });
   const point = typeof lastEventId === "string" ? parseEventId(lastEventId) : undefined;
-  if (!point) throw new HttpError(400, "Last-Event-ID: expected an id that this stream has given");
+  if (!point) throw new HttpError(400, "Last-Event-ID: expected an id from this stream");
   if (await hasRecordPoint(sql, { sessionId, point })) return point;
   throw new HttpError(400, "Last-Event-ID: this session has no such event");
 }

@@ -25,7 +25,7 @@ export function pageRoutes(app: HttpApp, { files, livekitUrl }: PageOptions): vo
     });
   if (files.length === 0)
     app.get("/", () => {
-      throw new HttpError(404, "The page is not built here: npm run build:page, then start again");
+      throw new HttpError(404, "The page is not built: run npm run build:page, then restart the worker");
     });
 }
 

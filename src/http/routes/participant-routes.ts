@@ -13,7 +13,7 @@ export const participantRoutes: RoomRoutes = (app, { sql }) => {
     if (room !== undefined)
       throw new HttpError(
         409,
-        `The talk in room ${JSON.stringify(room)} continues: ask again after everybody has left it`,
+        `The session in room ${JSON.stringify(room)} is still open: try again after everybody has left the room`,
       );
     return eraseParticipant(sql, { identity });
   });

@@ -29,7 +29,7 @@ export const permissionRoutes: RoomRoutes = (app, { sql, edits, permissionWaitMs
     const { id: sessionId, permissionId } = params;
     const { decision, named } = body;
     if (named.permissionId !== undefined && named.permissionId !== permissionId)
-      throw new HttpError(400, "permissionId: expected the same as in the path");
+      throw new HttpError(400, "permissionId: expected the id in the path");
     if (named.sessionId !== undefined && named.sessionId !== sessionId)
       await requireNamedSession(sql, access, named.sessionId);
     await answerPermission({ sql, access, edits, answer: { permissionId, sessionId, decision, via: "http" } });
@@ -42,12 +42,14 @@ export const permissionRoutes: RoomRoutes = (app, { sql, edits, permissionWaitMs
     const named = { sql, access, permissionId, sessionId: params.id };
     const { sessionId } = await requireOpenPermission(named);
     const extended = await extendPermission(sql, { permissionId, sessionId, by: access.identity, waitMs });
-    if (!extended) throw new HttpError(409, "It can be open no longer, or has ended");
+    if (!extended) throw new HttpError(409, "The permission request has ended or cannot be extended any further");
     const { retryAfterMs } = extended;
     if (retryAfterMs === undefined) return extended;
     const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
     const headers = { "retry-after": String(seconds) };
-    throw new HttpError(429, `It was given more time a moment ago: ask again in ${seconds} s`, { headers });
+    throw new HttpError(429, `The permission request was extended a moment ago: try again in ${seconds} s`, {
+      headers,
+    });
   });
 };
 

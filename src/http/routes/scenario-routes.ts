@@ -11,7 +11,7 @@ export const scenarioRoutes: RoomRoutes = (app, { sql, edits }) => {
   app.get("/session/:id/scenario", { schema }, async ({ access, params }, reply) => {
     const { id: sessionId } = await requireRoomSession(sql, access, params.id);
     const written = await writeScenario(sql, { sessionId, room: access.room, tools: edits.serverTools });
-    if ("why" in written) throw new HttpError(409, `This talk cannot be made a test: ${written.why}`);
+    if ("why" in written) throw new HttpError(409, `This session cannot be turned into a test: ${written.why}`);
     return reply.type("application/yaml; charset=utf-8").send(written.yaml);
   });
 };

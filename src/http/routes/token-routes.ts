@@ -38,18 +38,18 @@ interface TokenOptions {
 }
 
 const name = z
-  .string("expected a text")
-  .min(1, "expected a text that is not empty")
+  .string("expected a string")
+  .min(1, "expected a non-empty string")
   .max(128, "expected at most 128 characters")
   // eslint-disable-next-line no-control-regex
   .regex(/^[^\u0000-\u001f\u007f]*$/, "expected no control characters")
-  .refine((text) => text.isWellFormed(), "expected no half of a surrogate pair");
+  .refine((text) => text.isWellFormed(), "expected no lone surrogates");
 const tokenBody = z.strictObject({
   room: name,
   // LiveKit removes a participant when another joins with the same identity. Nobody may do that to an agent.
   identity: name.refine(
     (identity) => !identity.startsWith(AGENT_PREFIX),
-    `expected no "${AGENT_PREFIX}" at the beginning`,
+    `expected a name that does not begin with "${AGENT_PREFIX}"`,
   ),
 });
 
@@ -76,7 +76,7 @@ function checkSecret({ isOpen, secret }: TokenAccess, authorization = ""): void 
   if (secret !== undefined && !isSameSecret(authorization, `Bearer ${secret}`))
     throw new HttpError(401, "Authorization: expected Bearer and TOKEN_SECRET");
   if (secret === undefined && !isOpen)
-    throw new HttpError(403, "Tokens are given out freely on loopback only, without LIVEKIT_URL: set TOKEN_SECRET");
+    throw new HttpError(403, "POST /token needs TOKEN_SECRET unless the server runs on loopback with its own LiveKit");
 }
 
 function isSameSecret(given: string, expected: string): boolean {

@@ -61,7 +61,7 @@ export class SseStreams {
       leave();
     });
     feed(stream).catch((error: unknown) => {
-      log.error({ error }, "an event stream failed");
+      log.error({ error }, "event stream failed");
       stream.cut();
     });
     return reply;
@@ -76,7 +76,7 @@ export class SseStreams {
     const key = `${room}\n${identity}`;
     const taken = this.#taken.get(key) ?? 0;
     if (taken >= MAX_STREAMS_OF_ONE)
-      throw new HttpError(429, `At most ${MAX_STREAMS_OF_ONE} streams a participant`, { headers: RETRY_SOON });
+      throw new HttpError(429, `A participant may open at most ${MAX_STREAMS_OF_ONE} streams`, { headers: RETRY_SOON });
     if (this.#takenByAll >= MAX_STREAMS) throw new HttpError(503, "Too many streams are open", { headers: RETRY_SOON });
     this.#taken.set(key, taken + 1);
     this.#takenByAll += 1;

@@ -31,7 +31,7 @@ function preview(value: unknown, isPrivate: boolean): string {
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return value.length === 0 ? "[]" : `a list of ${value.length}`;
   if (typeof value === "object" && value !== null) return Object.keys(value).length === 0 ? "{}" : "an object";
-  if (isPrivate && typeof value === "string") return `a text of ${value.length} characters`;
+  if (isPrivate && typeof value === "string") return `a string of ${value.length} characters`;
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -53,10 +53,10 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
       if (!Array.isArray(value)) return true;
       const { length } = value.filter((each) => !test(each, steps));
       return length >= Number(minContains) && (compiler.isPartial || length <= Number(maxContains));
-    }, "has not as many of the items that it must hold");
+    }, "does not contain the required number of matching items");
   },
   required: (names: unknown, { properties }, { isForeign }) => {
-    expect(isTextList(names), "required to be a list of names");
+    expect(isTextList(names), '"required" to be a list of names');
     // zod lists properties with a default as required, but the schema's author accepts a value without them.
     const hasDefault = (key: string) => {
       const property = isRecord(properties) && properties[key];
@@ -70,7 +70,7 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
     };
   },
   dependentRequired: (needs: unknown) => {
-    expect(isRecord(needs) && Object.values(needs).every(isTextList), "dependentRequired to be a map of lists");
+    expect(isRecord(needs) && Object.values(needs).every(isTextList), '"dependentRequired" to be a map of lists');
     const checks = Object.entries(needs as Readonly<Record<string, readonly string[]>>);
     return (value, steps) =>
       isRecord(value)
@@ -78,7 +78,7 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
             steps.spend(1 + needed.length);
             if (!Object.hasOwn(value, key)) return undefined;
             const missing = needed.find((name) => !Object.hasOwn(value, name));
-            return missing === undefined ? undefined : at(missing, wrong(`is required beside ${key}`));
+            return missing === undefined ? undefined : at(missing, wrong(`is required when ${key} is set`));
           })
         : undefined;
   },
@@ -132,7 +132,10 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
   anyOf: (schemas: unknown, _schema, compiler) => {
     const checks = list(schemas, compiler);
     if (checks.length === 1) return checks[0] ?? ok;
-    return check((value, steps) => checks.some((test) => !test(value, steps)), "fits none of its alternatives");
+    return check(
+      (value, steps) => checks.some((test) => !test(value, steps)),
+      "does not match any of the alternatives",
+    );
   },
   oneOf: (schemas: unknown, _schema, compiler) => {
     const checks = list(schemas, compiler);
@@ -140,7 +143,7 @@ export const PART_KEYWORDS: Readonly<Record<string, Keyword>> = {
     const isRight = (fitting: number) => (compiler.isPartial ? fitting > 0 : fitting === 1);
     return check(
       (value, steps) => isRight(checks.filter((test) => !test(value, steps)).length),
-      "does not fit exactly one alternative",
+      "does not match exactly one of the alternatives",
     );
   },
   not: (schema: unknown, _schema, compiler) => {

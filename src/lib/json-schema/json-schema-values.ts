@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 const number =
   (holds: (value: number, limit: number) => boolean, words: string): Keyword =>
   (limit: unknown) => {
-    expect(typeof limit === "number", `${words} to be a number`);
+    expect(typeof limit === "number", "a numeric limit");
     return check(
       (value) => typeof value !== "number" || holds(value, Number(limit)),
       `expected ${words} ${Number(limit)}`,
@@ -46,11 +46,11 @@ export const VALUE_KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: (type: unknown) => {
     const types = [...new Set([type].flat())];
     const odd = types.find((name) => typeof name !== "string" || !Object.hasOwn(TYPES, name));
-    if (odd !== undefined) throw new TypeError(`its type ${JSON.stringify(odd)} is none of JSON Schema`);
+    if (odd !== undefined) throw new TypeError(`its type ${JSON.stringify(odd)} is not a JSON Schema type`);
     return check((value) => types.some((name) => TYPES[String(name)]?.(value)), `expected ${types.join(" or ")}`);
   },
   enum: (values: unknown) => {
-    if (!Array.isArray(values)) throw new TypeError("its schema is invalid: expected enum to be a list");
+    if (!Array.isArray(values)) throw new TypeError('its schema is invalid: expected "enum" to be a list');
     const shown = values.map((value) => JSON.stringify(value)).join(", ");
     return check(
       (value, steps) => values.some((allowed) => isEqual(allowed, value, steps)),
@@ -65,7 +65,7 @@ export const VALUE_KEYWORDS: Readonly<Record<string, Keyword>> = {
   exclusiveMaximum: number((value, limit) => value < limit, "a number below"),
   multipleOf: (factor: unknown) => {
     const limit = Number(factor);
-    expect(typeof factor === "number" && limit > 0, "multipleOf to be a number above 0");
+    expect(typeof factor === "number" && limit > 0, '"multipleOf" to be a number above 0');
     const isMultiple = (value: number) => Math.abs(value / limit - Math.round(value / limit)) < 1e-9;
     return check((value) => typeof value !== "number" || isMultiple(value), `expected a multiple of ${limit}`);
   },
@@ -76,12 +76,12 @@ export const VALUE_KEYWORDS: Readonly<Record<string, Keyword>> = {
   minProperties: count(sizeOf, false, "entries"),
   maxProperties: count(sizeOf, true, "entries"),
   pattern: (source: unknown, _schema, compiler) => {
-    expect(typeof source === "string", "pattern to be text");
+    expect(typeof source === "string", '"pattern" to be a string');
     if (compiler.isForeign) return unchecked(compiler);
     const pattern = new RegExp(String(source), "u");
     return check(
       (value) => typeof value !== "string" || pattern.test(value),
-      `expected text that matches ${pattern.source}`,
+      `expected a string that matches ${pattern.source}`,
     );
   },
   uniqueItems: (isUnique: unknown) => {
@@ -90,7 +90,7 @@ export const VALUE_KEYWORDS: Readonly<Record<string, Keyword>> = {
       items.findIndex((other) => isEqual(items[index], other, steps)) === index;
     return check(
       (value, steps) => !Array.isArray(value) || value.every((_, index) => isFirst(value, index, steps)),
-      "expected no item twice",
+      "expected items without duplicates",
     );
   },
 };

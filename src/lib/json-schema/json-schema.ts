@@ -72,7 +72,7 @@ export function compileJsonSchema(
   const refer = (reference: unknown): Check => {
     const target = resolve(root, String(reference));
     if (target === undefined && isForeign) return unchecked(compiler);
-    if (target === undefined) throw new TypeError(`its reference "${String(reference)}" leads nowhere`);
+    if (target === undefined) throw new TypeError(`its reference "${String(reference)}" does not exist`);
     referred.add(target);
     return (value, steps) => compile(target)(value, steps);
   };

@@ -27,7 +27,7 @@ export function libraryInput(jsonSchema: JsonObject): (input: unknown) => Librar
 
 function findProto(value: unknown): Problem | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  if (Object.hasOwn(value, "__proto__")) return at("__proto__", wrong("a parameter cannot have this name"));
+  if (Object.hasOwn(value, "__proto__")) return at("__proto__", wrong("this parameter name is not allowed"));
   return first(Object.entries(value), ([key, inner]) => at(key, findProto(inner)));
 }
 

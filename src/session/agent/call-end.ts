@@ -84,10 +84,10 @@ export class CallEnd {
     // Set before the request, because the room may close before the response arrives.
     this.#isEnded = true;
     this.#line.hangUp(identity).then(
-      () => this.#logger.info("the call was ended"),
+      () => this.#logger.info("agent hung up"),
       (error: unknown) => {
         this.#isEnded = false;
-        this.#logger.error({ error }, "the call could not be ended");
+        this.#logger.error({ error }, "hang-up failed");
       },
     );
   }

@@ -83,7 +83,7 @@ export class Greetings {
       begin({ participant: identity, messageId: null, input: [input], isStale });
     } catch (error) {
       this.#met.delete(identity);
-      logger.warn({ error }, "a participant could not be greeted");
+      logger.warn({ error }, "greeting failed");
     }
   }
 }

@@ -94,7 +94,7 @@ export class Initiative {
     try {
       this.#options.begin({ participant, messageId: null, input: [input] });
     } catch (error) {
-      this.#options.logger.warn({ error }, "the agent could not speak into the silence");
+      this.#options.logger.warn({ error }, "idle message failed");
     }
   }
 

@@ -135,7 +135,7 @@ export class SessionAgents {
     if (!listDispatches || namesAgent(this.#options.dispatch)) return;
     const reading = abortable(listDispatches(), AbortSignal.timeout(LISTED_WITHIN_MS)).then(
       (dispatches) => this.#consider(dispatches),
-      (error: unknown) => logger.warn({ error }, "dispatches could not be listed"),
+      (error: unknown) => logger.warn({ error }, "listing dispatches failed"),
     );
     this.#reading = reading;
     await reading;
@@ -156,7 +156,7 @@ export class SessionAgents {
       const serving = this.#current.name;
       this.#options.logger.warn(
         { dispatchId: named.id, agent, serving },
-        "dispatch metadata not used: a turn has begun",
+        "dispatch metadata ignored, a turn has already started",
       );
     }
   }
@@ -173,7 +173,7 @@ export class SessionAgents {
     const onBad = (source: string, why: string) => {
       if (this.#refused.has(source)) return;
       this.#refused.add(source);
-      logger.warn({ source, why, agents: [...agents.keys()] }, "an agent was named that cannot serve the room");
+      logger.warn({ source, why, agents: [...agents.keys()] }, "requested agent ignored");
     };
     const name = chooseAgent({ names: new Set(agents.keys()), dispatch, room, onBad });
     this.#isDecided = name !== undefined || room.participants.length > 0;
@@ -186,14 +186,14 @@ export class SessionAgents {
     this.#serve(name);
     await this.prepare(this.#languageOf);
     this.#notifyChange();
-    this.#options.logger.info({ agent: name }, "handed over to another agent");
+    this.#options.logger.info({ agent: name }, "handed off to another agent");
   }
 
   /** Continues with the agent that served the session on an earlier worker, if that agent still exists. */
   restore({ agent, dispatch }: SessionAgent): void {
     if (dispatch !== null) this.#dispatch = dispatch;
     if (this.has(agent)) this.#serve(agent);
-    else this.#options.logger.warn({ agent }, "the agent that served the room no longer exists");
+    else this.#options.logger.warn({ agent }, "the room's previous agent no longer exists");
   }
 
   /**
@@ -241,7 +241,7 @@ export class SessionAgents {
       this.#told = told;
     };
     const complain = (error: unknown) =>
-      this.#options.logger.error({ error, agent: name }, "the agent's instructions could not be written");
+      this.#options.logger.error({ error, agent: name }, "writing agent instructions failed");
     const fail = (error: unknown) => {
       if (told === this.#asked) this.#asked = undefined;
       complain(error);

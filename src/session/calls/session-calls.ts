@@ -181,7 +181,7 @@ export class SessionCalls {
       const answer = await this.#runner.resume({ toolUseId, toolName, input }, turn, call);
       if (!isReceipt(answer.content)) this.#reportLate(call, answer);
     } catch (error) {
-      this.#options.logger.error({ error, callId: call.id }, "could not resume a call");
+      this.#options.logger.error({ error, callId: call.id }, "resuming tool call failed");
     }
   }
 

@@ -43,7 +43,7 @@ export class ToolOffer {
   /** Omits a rejected tool from the model's requests until it is announced or listed again. */
   #summarizeDroppedTurns({ name, inputSchema, owner }: OfferedTool, field: string): void {
     this.#refusedSchemas.add(inputSchema);
-    this.#options.logger.warn({ tool: name, owner, field }, "the model's API refuses a tool; it is left out");
+    this.#options.logger.warn({ tool: name, owner, field }, "tool omitted, rejected by the model API");
     const error = new AppError("malformed", `Tool "${name}": the model's API refuses its ${field}`);
     if (owner !== undefined) this.#options.outbox.postError(error, owner);
   }

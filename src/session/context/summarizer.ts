@@ -160,12 +160,12 @@ export class Summarizer {
       const textFrom = (before?.text ? before.textFrom : first?.position) ?? 0;
       this.#notes = { text, textFrom, textTo: last?.position ?? 0, model: model.name, usage: { ...usage } };
       const ms = Math.round(performance.now() - startedAt);
-      logger.info({ from: first?.position, to: last?.position, ms }, "notes were written on older turns");
+      logger.info({ from: first?.position, to: last?.position, ms }, "older turns summarized");
     } catch (error) {
       if (this.#closing.signal.aborted || signal.reason?.name === "AbortError") return;
       this.#failures += 1;
       if (this.#failures >= MAX_FAILURES) this.#restsUntil = performance.now() + REST_MS;
-      logger.warn({ error, failures: this.#failures }, "notes on older turns could not be written");
+      logger.warn({ error, failures: this.#failures }, "summarizing older turns failed");
     }
   }
 }

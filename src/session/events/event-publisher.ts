@@ -53,7 +53,7 @@ class EventPublisher {
     const kept = this.#queue.filter(({ event }) => event !== "block_delta" && event !== "gap");
     this.#queue = [GAP, ...(kept.length < before / 2 ? kept : [])];
     const dropped = before - this.#queue.length + 1;
-    this.#options.logger.warn({ dropped }, "live events were dropped: too many wait");
+    this.#options.logger.warn({ dropped }, "live events dropped, queue full");
   }
 
   async #send(): Promise<void> {
@@ -73,7 +73,7 @@ class EventPublisher {
         await sleep(PAUSE_MS, undefined, { ref: false });
       } catch (error) {
         failures += 1;
-        if (failures === 1) this.#options.logger.warn({ error }, "live events could not be sent");
+        if (failures === 1) this.#options.logger.warn({ error }, "sending live events failed, retrying");
         if (this.#queue[0]?.event !== "gap") this.#queue.unshift(GAP);
         await sleep(Math.min(50 * 2 ** failures, MAX_WAIT_MS), undefined, { ref: false });
       }

@@ -50,7 +50,7 @@ export function notifyWatchers(
     try {
       watch(event);
     } catch (error) {
-      logger.error({ error }, "a watcher failed");
+      logger.error({ error }, "session event handler failed");
     }
   }
 }

@@ -81,7 +81,7 @@ export class OpenPermissions {
       // The request was given more time.
       if (record?.state === "asked" && request) return this.#waitOn(request, record);
     } catch (error) {
-      logger.warn({ permissionId, error }, "the end of a permission request could not be stored");
+      logger.warn({ permissionId, error }, "storing permission request end failed");
     }
     if (request) this.apply({ ...request.record, state });
   }
@@ -117,7 +117,7 @@ export class OpenPermissions {
       const record = await this.#options.store.load(permissionId);
       if (record) this.apply(record);
     } catch (error) {
-      this.#options.logger.warn({ permissionId, error }, "a permission request could not be read");
+      this.#options.logger.warn({ permissionId, error }, "reading permission request failed");
     }
   }
 }

@@ -159,9 +159,9 @@ export class PermissionDesk {
     const { permissionId, response, message, editedInputJson } = body;
     const editedInput = editedInputJson === undefined ? undefined : parseEditedInput(editedInputJson);
     if (message !== undefined && message !== "" && response !== "reject")
-      throw new AppError("malformed", "permission_response.message: expected none beside an approval");
+      throw new AppError("malformed", "permission_response.message: not allowed with an approval");
     if (editedInput && response === "reject")
-      throw new AppError("malformed", "permission_response.editedInputJson: expected none beside a rejection");
+      throw new AppError("malformed", "permission_response.editedInputJson: not allowed with a rejection");
     const edited = editedInput && (await this.#checkEdited(from, permissionId, editedInput));
     const decision: PermissionDecision =
       response === "reject"
@@ -206,7 +206,7 @@ export class PermissionDesk {
     try {
       for (const permission of await this.#options.store.withdraw(callId)) this.#tellOver(permission);
     } catch (error) {
-      this.#options.logger.warn({ callId, error }, "a permission request could not be withdrawn");
+      this.#options.logger.warn({ callId, error }, "withdrawing permission request failed");
     }
   }
 
@@ -249,7 +249,7 @@ export class PermissionDesk {
       const withdraw = () => void this.#open.end({ permissionId, state: "withdrawn" });
       if (call.over.aborted) withdraw();
       else call.over.addEventListener("abort", withdraw, { once: true, signal: isOver.signal });
-      logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission asked");
+      logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission requested");
       tell({ type: "permission_asked", permission: record });
       this.#dialogs.show(record);
       void this.#questions.ask({ record, voiceApproval: need.voiceApproval, cut: isOver.signal }, turn);
@@ -307,8 +307,9 @@ export class PermissionDesk {
     const { store, sessionId } = this.#options;
     const decided = await store.reply({ ...reply, sessionId });
     if (typeof decided === "object") return this.#open.apply(decided);
-    if (decided === "not_asked") throw new AppError("not_allowed", "Another participant was asked for this permission");
-    const text = decided === "unknown" ? "There is no such permission" : "It was answered before, or has expired";
+    if (decided === "not_asked") throw new AppError("not_allowed", "The permission request is for another participant");
+    const text =
+      decided === "unknown" ? "There is no such permission" : "The permission request was answered or expired";
     throw new AppError("invalid_state", text);
   }
 }

@@ -32,7 +32,7 @@ export class PermissionDialogs {
     const leftMs = Math.max(0, record.expiresAt - Date.now());
     const message: Message = { type: "permission_request", body: toPermissionRequest({ ...record, leftMs }) };
     // A request that could not be sent is shown again when the client returns.
-    const onFailed = (error: unknown) => this.#options.logger.warn({ error }, "a permission request could not be sent");
+    const onFailed = (error: unknown) => this.#options.logger.warn({ error }, "sending permission request failed");
     try {
       const { sent, isStream } = this.#options.outbox.send(message, { to: [identity] });
       if (isStream) this.#streamed.follow(id, sent);

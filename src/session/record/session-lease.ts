@@ -54,7 +54,7 @@ export class SessionLease {
     if (this.#isCutOff === isCutOff || this.#lost.signal.aborted) return;
     this.#isCutOff = isCutOff;
     const { logger } = this.#options;
-    if (isCutOff) logger.warn("the room cannot be reached: the session is another worker's soon");
+    if (isCutOff) logger.warn("room unreachable, lease shortened");
     // A renewal in progress uses the previous duration, so renew again after it.
     void Promise.resolve(this.#renewing).then(() => this.#renew());
   }
@@ -65,7 +65,7 @@ export class SessionLease {
   }
 
   /** Marks the session as lost to another worker, for example because a write was rejected. */
-  lose(why = "another worker has taken the session over"): void {
+  lose(why = "lease lost, another worker took over the session"): void {
     if (this.#lost.signal.aborted) return;
     clearInterval(this.#timer);
     this.#options.logger.error(why);
@@ -100,7 +100,7 @@ export class SessionLease {
   /** Leaves the session and its running turn to the next worker. */
   async abandon(): Promise<void> {
     await abandonLease(this.writer);
-    this.lose("the session is left to another worker");
+    this.lose("lease released, session left to another worker");
   }
 
   async release(): Promise<void> {
@@ -142,7 +142,7 @@ export class SessionLease {
       this.#unansweredAt = Number.NEGATIVE_INFINITY;
     } catch (error) {
       this.#unansweredAt = performance.now();
-      logger.warn({ error }, "the lease could not be renewed");
+      logger.warn({ error }, "lease renewal failed");
     } finally {
       clearTimeout(unanswered);
     }

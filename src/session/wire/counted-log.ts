@@ -49,6 +49,6 @@ export class CountedLog {
     this.#windows.delete(key);
     clearTimeout(window.timer);
     const { kind, count } = window;
-    if (count > 0) this.#logger.warn({ ...kind, count }, `${this.#text}, more times`);
+    if (count > 0) this.#logger.warn({ ...kind, count }, `${this.#text}, repeated`);
   }
 }

@@ -57,7 +57,7 @@ export class Moonshine {
     const { Tensor } = this.#ort;
     const sound = new Tensor("float32", samples, [1, samples.length]);
     const { last_hidden_state: heard } = await this.#encoder.run({ input_values: sound });
-    if (!heard) throw new Error("Moonshine's encoder has no output last_hidden_state");
+    if (!heard) throw new Error(`Moonshine's encoder has no output "last_hidden_state"`);
     const limit = Math.max(2, Math.trunc((samples.length / MOONSHINE_RATE) * TOKENS_PER_SECOND));
     const past = this.#emptyPast();
     const tokens = [START];
@@ -94,7 +94,7 @@ export class Moonshine {
 
 function likeliest(logits: OrtTensor | undefined): number {
   const data = logits?.data;
-  if (!(data instanceof Float32Array)) throw new Error("Moonshine's decoder has no output logits of 32-bit floats");
+  if (!(data instanceof Float32Array)) throw new Error(`Moonshine's decoder has no 32-bit float output "logits"`);
   let best = 0;
   for (let id = 1; id < data.length; id++) if ((data[id] ?? 0) > (data[best] ?? 0)) best = id;
   return best;

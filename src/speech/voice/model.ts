@@ -37,11 +37,11 @@ export class Model {
 export function floats(outputs: Readonly<Record<string, OrtTensor>>, name: string): Float32Array {
   const data = outputs[name]?.data;
   if (data instanceof Float32Array) return data;
-  throw new Error(`the voice's network has no output "${name}" of 32-bit floats: its file is not hibari's`);
+  throw new Error(`the voice's network has no 32-bit float output "${name}": the file is not a hibari voice`);
 }
 
 export function ids(outputs: Readonly<Record<string, OrtTensor>>, name: string): number[] {
   const data = outputs[name]?.data;
   if (data instanceof BigInt64Array) return Array.from(data, Number);
-  throw new Error(`the network for unknown words has no output "${name}" of 64-bit integers: its file is not hibari's`);
+  throw new Error(`the network for unknown words has no 64-bit integer output "${name}": the file is not from hibari`);
 }

@@ -72,13 +72,13 @@ function modeOf(params: URLSearchParams): string | undefined {
   // In Java and Node drivers, `ssl=true` means a verified connection.
   if (mode === "true" || mode === "1") return "verify-full";
   if (mode === undefined || MODES.includes(mode)) return mode;
-  throw new AppError("invalid_config", `sslmode of the database's address: expected one of ${MODES.join(", ")}`);
+  throw new AppError("invalid_config", `sslmode in the database address: expected one of ${MODES.join(", ")}`);
 }
 
 function readCertificate(name: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new AppError("invalid_config", `${name} of the database's address: ${path} cannot be read`, { cause: error });
+    throw new AppError("invalid_config", `${name} in the database address: ${path} cannot be read`, { cause: error });
   }
 }

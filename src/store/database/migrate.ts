@@ -78,7 +78,7 @@ export async function migrate(databaseUrl: string): Promise<MigrationStatus> {
     return await migrationStatus(sql);
   } catch (error) {
     if (error instanceof AppError || errorKind(error) === "unavailable") throw toStoreError(error);
-    throw new AppError("invalid_config", `The database cannot be migrated: ${databaseMessage(error)}`, {
+    throw new AppError("invalid_config", `Migrating the database failed: ${databaseMessage(error)}`, {
       cause: error,
     });
   } finally {

@@ -81,5 +81,5 @@ function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTime
 
 /** Returns an error with a code, like those of postgres.js. */
 function lost(code: string): Error {
-  return Object.assign(new Error(`The connection to the database is lost (${code})`), { code });
+  return Object.assign(new Error(`The database connection was lost (${code})`), { code });
 }

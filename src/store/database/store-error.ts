@@ -33,7 +33,7 @@ export function toStoreError(error: unknown): AppError {
   const detail = errorCode(error) ?? "no code";
   return errorKind(error) === "unavailable"
     ? new AppError("unavailable", `The database is unavailable (${detail})`, { cause: error })
-    : new AppError("internal", `The database refused a statement (${detail})`, { cause: error });
+    : new AppError("internal", `The database rejected a statement (${detail})`, { cause: error });
 }
 
 /**

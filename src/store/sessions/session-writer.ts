@@ -42,5 +42,5 @@ export async function writeFenced<Row extends object>(
 }
 
 export function lostLease(): AppError {
-  return new AppError("lost_lease", "Another worker has the session");
+  return new AppError("lost_lease", "Another worker owns the session");
 }

@@ -121,7 +121,11 @@ export class BlockWriter {
     try {
       await this.flush();
     } finally {
-      this.#abandon(new AppError("unavailable", "The writer was closed first", { cause: this.#lastError }));
+      this.#abandon(
+        new AppError("unavailable", "The block writer was closed before the blocks were stored", {
+          cause: this.#lastError,
+        }),
+      );
       this.#stopWaiting?.();
     }
   }
@@ -180,10 +184,11 @@ export class BlockWriter {
 
   #refusal({ turnId, block }: TurnBlockRow): AppError | undefined {
     const name = `Block ${block.sequence} of turn "${turnId}"`;
-    if (this.#closing) return new AppError("invalid_state", `${name} came after the writer was closed`);
-    if (this.#lostTurns.has(turnId)) return new AppError("invalid_state", `${name} follows one that was lost`);
+    if (this.#closing) return new AppError("invalid_state", `${name} was added after the block writer was closed`);
+    if (this.#lostTurns.has(turnId))
+      return new AppError("invalid_state", `${name} cannot be stored: an earlier block of the turn was lost`);
     if (this.#queue.length < this.#options.maxQueued) return undefined;
-    const message = `${name} found ${this.#queue.length} blocks waiting for the database`;
+    const message = `${name} cannot be queued: ${this.#queue.length} blocks are waiting for the database`;
     return new AppError("queue_overflow", message, { cause: this.#lastError });
   }
 

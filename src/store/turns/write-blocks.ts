@@ -109,7 +109,11 @@ async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow
   const indexes = await findDifferentBlocks(writer.sql, rows);
   return rows
     .filter((_, index) => indexes.includes(index))
-    .map((row) => ({ row, outcome: "lost", error: new AppError("invalid_state", `${placeOf(row)} is taken`) }));
+    .map((row) => ({
+      row,
+      outcome: "lost",
+      error: new AppError("invalid_state", `${placeOf(row)} is already stored with different content`),
+    }));
 }
 
 async function replace(writer: SessionWriter, row: TurnBlockRow, cause: AppError): Promise<BlockProblem> {

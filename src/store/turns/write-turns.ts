@@ -78,7 +78,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
     `);
     if (existing.length > 0) return existing.find((row) => row.id === id)?.position;
   }
-  throw new AppError("internal", `The turn got no position in ${ATTEMPTS} attempts`);
+  throw new AppError("internal", `The turn could not be given a position in ${ATTEMPTS} attempts`);
 }
 
 export interface SpeechEnd {

@@ -96,7 +96,7 @@ async function openAgent(
     channel: PERMISSION_CHANNEL,
     loadMarks: loadRequestMarks,
     sql,
-    onError: (error) => logger.warn({ error }, "permission answers are not heard"),
+    onError: (error) => logger.warn({ error }, "permission response listener failed, retrying"),
   });
   cleanup.defer(() => permissionEvents.close());
   const builtIn = builtInTools(config, { recall: createRecallStore(sql), memories: createMemoryStore(sql) });

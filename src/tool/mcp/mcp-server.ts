@@ -147,7 +147,7 @@ export class McpServer {
     const stderr = this.#stderr.trim();
     this.#logger[level](
       { why: reasonOf(error), ...(stderr !== "" && { stderr }) },
-      "MCP server is not connected; trying again",
+      "MCP server not connected, retrying",
     );
     this.#isReported = true;
   }
@@ -167,7 +167,7 @@ export class McpServer {
         await sleep(LIST_GAP_MS, undefined, { ref: false });
       }
     } catch (error) {
-      this.#logger.warn({ why: reasonOf(error) }, "MCP server did not list its tools; the old list stays");
+      this.#logger.warn({ why: reasonOf(error) }, "MCP tool list refresh failed, keeping the previous list");
       connection.check();
     } finally {
       this.#isListing = false;
@@ -240,7 +240,7 @@ export class McpServer {
     const key = `${tool}\n${why}`;
     if (this.#warned.has(key) || this.#warned.size > 2 * MAX_TOOLS) return;
     this.#warned.add(key);
-    this.#logger.warn({ tool, why }, "tool of an MCP server is not used");
+    this.#logger.warn({ tool, why }, "MCP tool ignored");
   }
 }
 

@@ -49,7 +49,7 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
         const why = own.has(tool.name)
           ? "the tools folder has one of this name"
           : "another server has one of this name";
-        logger.warn({ tool: tool.name, why }, "tool of an MCP server is not used");
+        logger.warn({ tool: tool.name, why }, "MCP tool ignored");
       }
     }
     return [...tools.keys()].join() !== before;

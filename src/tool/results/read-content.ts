@@ -121,7 +121,7 @@ function firstIssue(issues: readonly z.core.$ZodIssue[]): string {
     return issue.path.map((key) => `.${String(key)}`).join("") + inner;
   }
   const place = (issue?.path ?? []).map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
-  return `${place}: ${issue?.message.replace(/, received .*$/u, "") ?? "it cannot be read"}`;
+  return `${place}: ${issue?.message.replace(/, received .*$/u, "") ?? "reading the value failed"}`;
 }
 
 function withoutAbsent(fields: Readonly<Record<string, unknown>>): ContentBlock {

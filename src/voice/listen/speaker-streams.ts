@@ -74,7 +74,7 @@ export class SpeakerStreams {
   #begin(output: ReadableStreamDefaultController<Recognized>, open: OpenRecognizer): Part {
     let controller: ReadableStreamDefaultController<AudioFrame> | undefined;
     const audio = new ReadableStream<AudioFrame>({ start: (own) => void (controller = own) });
-    if (!controller) throw new TypeError("A stream starts at once");
+    if (!controller) throw new TypeError("ReadableStream did not call start synchronously");
     const part: Part = { speaker: this.#speaker, audio: controller, over: new AbortController(), hasEnded: false };
     void this.#read(part, output, open(audio)).catch((error: unknown) => part === this.#part && output.error(error));
     return part;

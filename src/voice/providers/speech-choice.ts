@@ -40,7 +40,7 @@ export function missingSpeech(choice: SpeechChoice): string[] {
     const lacksKey = key !== undefined && keyOf(provider, choice) === undefined;
     const hasOwnServer = provider.hasBaseUrl && baseUrl !== undefined;
     return [
-      ...(lacksCloud ? [`LIVEKIT_URL: an address of LiveKit Cloud, whose inference is meant ${chosen}`] : []),
+      ...(lacksCloud ? [`LIVEKIT_URL: an address of LiveKit Cloud, which runs the inference ${chosen}`] : []),
       ...(lacksKey && !hasOwnServer ? [`${key}: a key ${chosen}`] : []),
     ];
   });
@@ -119,7 +119,7 @@ export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesize
 
 function providerOf(name: SttName | TtsName): SpeechProvider {
   const provider = SPEECH_PROVIDERS.find((each) => each.name === name);
-  if (!provider) throw new TypeError(`No speech provider is called ${name}`);
+  if (!provider) throw new TypeError(`Unknown speech provider: ${name}`);
   return provider;
 }
 

@@ -132,6 +132,6 @@ async function createPool(
     onLaunched: (jobId) => accepted.markLaunched(jobId),
   });
   if (await replaceJobPool(pool)) return pool;
-  logger.warn("this release of @livekit/agents cannot run many sessions in one process: each has its own");
+  logger.warn("this @livekit/agents release cannot share processes, running one session per process");
   return undefined;
 }

@@ -192,7 +192,7 @@ class RunningJobs implements Jobs {
     try {
       return await isAnswered(this.#clients, await requestAgent(this.#clients, room));
     } catch (error) {
-      this.#options.logger.warn({ error }, "no agent could be asked for, to hand sessions over");
+      this.#options.logger.warn({ error }, "requesting agent for handover failed");
       return false;
     }
   }

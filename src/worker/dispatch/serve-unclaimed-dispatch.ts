@@ -52,11 +52,10 @@ export function serveUnclaimedDispatch(options: TakeOptions): ServeUnclaimedDisp
       const room = listed ?? (await clients.rooms.createRoom({ name }));
       const { agentName, metadata } = offered;
       const job = new Job({ id: `AJ_${createId()}`, type: JobType.JT_ROOM, room, dispatchId: id, agentName, metadata });
-      logger.warn({ room: name, jobId: job.id }, "no worker has answered for a room: this one serves it");
+      logger.warn({ room: name, jobId: job.id }, "dispatch unanswered, serving the room on this worker");
       await launch(job, name, options);
     } catch (error) {
-      if (!signal.aborted)
-        logger.warn({ error, room: name }, "a room for which no worker has answered cannot be served");
+      if (!signal.aborted) logger.warn({ error, room: name }, "serving unanswered dispatch failed");
     }
   };
 }

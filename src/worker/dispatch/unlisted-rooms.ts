@@ -39,8 +39,7 @@ export function lookAtUnlistedRooms({ clients, serve, onClosed, logger, signal }
       acting.add(act);
       await act;
     } catch (error) {
-      if (!signal.aborted)
-        logger.warn({ error, room: one.room }, "could not look at a room that LiveKit does not list");
+      if (!signal.aborted) logger.warn({ error, room: one.room }, "checking unlisted room failed");
     } finally {
       underLook.delete(one.roomSid);
     }

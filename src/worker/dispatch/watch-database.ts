@@ -25,8 +25,8 @@ export function watchDatabase({ ask, logger }: WatchOptions): Service & { readon
     );
     if (signal.aborted || answers !== isAway) return;
     isAway = !answers;
-    if (isAway) logger.error("PostgreSQL does not answer: this worker takes no rooms until it does");
-    else logger.info("PostgreSQL answers again: this worker takes rooms");
+    if (isAway) logger.error("PostgreSQL unavailable, not accepting rooms");
+    else logger.info("PostgreSQL available again, accepting rooms");
   };
   void (async () => {
     while (!signal.aborted) {

@@ -53,7 +53,7 @@ async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map
   const recent = (restores.get(room) ?? []).filter((at) => now - at < RESTORE_WINDOW_MS);
   for (const [name, times] of restores) if (times.every((at) => now - at >= RESTORE_WINDOW_MS)) restores.delete(name);
   const isGivenUp = recent.length >= MAX_RESTORES;
-  if (isGivenUp) logger.error({ room, jobId }, "agents keep ending in this room: no new one is asked for");
+  if (isGivenUp) logger.error({ room, jobId }, "agents keep ending in this room, not requesting another");
   try {
     const { needsAgent } = await onEnded(job, isGivenUp ? RESTORE_WINDOW_MS : REST_MS);
     if (isGivenUp) return;
@@ -61,9 +61,9 @@ async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map
     const dispatch = await ensureAgent(clients, room, { former: job.identity, needsAgent, isAllowed });
     if (!dispatch) return;
     restores.set(room, [...recent, now]);
-    logger.warn({ room, jobId }, "an agent ended before its session: asked for a new one");
+    logger.warn({ room, jobId }, "agent ended before its session, requested another");
     await serveUnclaimedDispatch(dispatch);
   } catch (error) {
-    logger.error({ room, jobId, error }, "an agent ended and no new one could be asked for");
+    logger.error({ room, jobId, error }, "requesting replacement agent failed");
   }
 }

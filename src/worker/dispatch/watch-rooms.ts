@@ -97,7 +97,7 @@ class RoomWatcher {
       } catch (error) {
         pauseMs = AFTER_FAILURE_MS;
         this.#failedAt = performance.now();
-        logger.warn({ error }, "rooms without an agent cannot be looked for");
+        logger.warn({ error }, "finding rooms without an agent failed");
       }
       // Randomized, so that workers that restart together do not all check at the same time.
       await sleep(pauseMs * (0.7 + Math.random() * 0.6), undefined, { signal }).catch(() => {});
@@ -151,7 +151,7 @@ class RoomWatcher {
   async #announceWaiting(unserved: readonly UnservedRoom[]): Promise<void> {
     const { clients, logger } = this.#options;
     const news = unserved.filter(({ room }) => !this.#told.has(room));
-    if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers are full: rooms wait for an agent");
+    if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers full, rooms waiting for an agent");
     await this.#atOnce(news, ({ room }) => announceWaiting(clients, room));
     this.#told = new Set(unserved.map(({ room }) => room));
   }
@@ -163,7 +163,7 @@ class RoomWatcher {
     const isAllowed = () => mayAskForAgent(sql, { room, restMs: REST_MS });
     const dispatch = await ensureAgent(clients, room, { former, needsAgent, isAllowed });
     if (!dispatch) return;
-    logger.info({ room }, "a room had no agent: asked for one");
+    logger.info({ room }, "room had no agent, requested one");
     // Runs alongside the next checks, so that other rooms need not wait for it.
     const task = serveUnclaimedDispatch(dispatch).finally(() => this.#taking.delete(task));
     this.#taking.add(task);
@@ -174,7 +174,7 @@ class RoomWatcher {
     return Promise.all(
       found.map((one) =>
         work(one).catch((error: unknown) => {
-          this.#options.logger.warn({ error, room: one.room }, "a room without an agent cannot be looked at");
+          this.#options.logger.warn({ error, room: one.room }, "checking room without an agent failed");
         }),
       ),
     );

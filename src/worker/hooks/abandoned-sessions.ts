@@ -22,11 +22,11 @@ export function createAbandonedSessions(options: UnseenEndsOptions): AbandonedSe
     const room = { sessionId, roomSid };
     try {
       if (!(await endAbandonedRoom(sql, { ...room, hasEndWebhook }))) return;
-      logger.info(room, "session ended: LiveKit closed its room while no agent was in it");
+      logger.info(room, "session ended, room closed without an agent");
       const calling = callSessionEnd(room, options).finally(() => running.delete(calling));
       running.add(calling);
     } catch (error) {
-      logger.warn({ error, ...room }, "could not end a session whose room is closed");
+      logger.warn({ error, ...room }, "ending session of closed room failed");
     }
   };
   return { end, close: async () => void (await Promise.all(running)) };

@@ -33,8 +33,8 @@ export async function callHook({ name, room, call }: HookCall, { logger, telemet
     );
   } catch (error) {
     end = signal.aborted ? "late" : "failed";
-    const what = signal.aborted ? `took longer than ${HOOK_LIMIT_MS / 1_000} s, and is not waited for` : "failed";
-    logger.error({ error, room }, `the hook ${name} ${what}`);
+    const what = signal.aborted ? `timed out after ${HOOK_LIMIT_MS / 1_000} s` : "failed";
+    logger.error({ error, room }, `hook ${name} ${what}`);
   }
   quietly(() => telemetry?.instruments.hooks.add(1, { [PARLEY.hook]: name, [PARLEY.hookEnd]: end }));
 }

@@ -28,6 +28,6 @@ export async function callSessionEnd(room: SessionRoom, { sql, hooksOf, ...watch
       watch,
     );
   } catch (error) {
-    watch.logger.error({ error, roomSid: room.roomSid }, "the hook onSessionEnd could not be called");
+    watch.logger.error({ error, roomSid: room.roomSid }, "calling hook onSessionEnd failed");
   }
 }

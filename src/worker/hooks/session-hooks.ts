@@ -70,7 +70,7 @@ export class SessionHooks {
       const call = (context: HookContext) => hook(started, context);
       this.#keep(callHook({ name: "onSessionStart", room, call }, this.#options));
     } catch (error) {
-      logger.error({ error }, "the start of the session could not be stored");
+      logger.error({ error }, "storing session start failed");
     }
   }
 

@@ -69,10 +69,10 @@ export class HostHealth {
     const isToolAsleep = asleepMs > STALL_ASLEEP_MS && this.#options.isToolRunning();
     const isStalled = silentMs > STALL_MS && (computedMs > STALL_COMPUTED_MS || isToolAsleep);
     if (this.rssBytes > memoryLimitBytes) {
-      logger.error({ rssBytes: this.rssBytes, memoryLimitBytes }, "a session host has grown past its limit: ended");
+      logger.error({ rssBytes: this.rssBytes, memoryLimitBytes }, "host process over memory limit, killed");
       this.#end();
     } else if (silentMs > SILENT_MS || isStalled) {
-      logger.error({ silentMs: Math.round(silentMs), computedMs, asleepMs }, "a session host stalls: ended");
+      logger.error({ silentMs: Math.round(silentMs), computedMs, asleepMs }, "host process unresponsive, killed");
       this.#end();
     } else ping();
   }

@@ -35,12 +35,12 @@ const inference = createInference();
 
 process.on("uncaughtException", (error) => {
   const jobId = getJobContext(false)?.job.id;
-  logger.fatal({ error, jobId }, "a session host ends: an error that nobody caught");
+  logger.fatal({ error, jobId }, "uncaught exception, host process exiting");
   if (jobId !== undefined) sendToWorker({ type: "poisoned", jobId });
   setTimeout(() => process.exit(1), 50);
 });
 process.on("unhandledRejection", (error) => {
-  logger.error({ error, jobId: getJobContext(false)?.job.id }, "a promise was rejected and nobody looked");
+  logger.error({ error, jobId: getJobContext(false)?.job.id }, "unhandled rejection");
 });
 process.on("message", (message: ToHost) => handle(message));
 process.on("disconnect", () => {
@@ -96,7 +96,7 @@ async function endOrphan([jobId, job]: [string, HostedJob]): Promise<void> {
 }
 
 async function close(): Promise<void> {
-  await module.closeHost?.(host).catch((error: unknown) => logger.error({ error }, "a session host's end failed"));
+  await module.closeHost?.(host).catch((error: unknown) => logger.error({ error }, "host process shutdown failed"));
   // `dispose` would remove agents that wait in their rooms for a successor. If the process exits without it, LiveKit
   // keeps them for another 20 s.
   if (inRoom.size === 0) await dispose().catch(() => {});

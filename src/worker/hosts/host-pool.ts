@@ -203,7 +203,7 @@ export class HostPool implements JobPool {
     const isFew = (rooms: readonly string[]) => rooms.length > 0 && rooms.length <= MAX_SUSPECTS;
     const apart = isFew(roomsOf(suspects)) ? roomsOf(suspects) : repeated;
     this.#divide(apart, now + LOSS_WINDOW_MS);
-    this.#options.logger.error({ sessions: jobs.length, apart: apart.length }, "a session host has ended");
+    this.#options.logger.error({ sessions: jobs.length, apart: apart.length }, "host process exited");
     // A host that failed to start is replaced at the next regular check, not right away.
     if (wasReady) this.#look();
   }

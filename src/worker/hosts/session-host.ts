@@ -156,7 +156,7 @@ export class SessionHost {
     this.#send({ type: "end", jobId, reason: "shutdown request" });
     await endWithin(job, this.#options.endLimitMs);
     if (!this.#jobs.has(jobId)) return;
-    this.#options.logger.error({ jobId }, "a session did not end in time; its host takes no new one");
+    this.#options.logger.error({ jobId }, "session end timed out, host process retired");
     this.isRetired = true;
     job.end();
   }
@@ -166,7 +166,7 @@ export class SessionHost {
     if (!job.isStarted) return job.end();
     job.onPause = () => {
       requestAgent(room?.name ?? "").catch((error: unknown) => {
-        this.#options.logger.warn({ jobId, error }, "no agent could be asked for, to hand a session over");
+        this.#options.logger.warn({ jobId, error }, "requesting agent for handover failed");
       });
     };
     this.#send({ type: "hand_over", jobId, withinMs });
@@ -176,10 +176,10 @@ export class SessionHost {
   async #whenReady(): Promise<void> {
     const { startLimitMs, memoryLimitBytes, logger } = this.#options;
     const late = setTimeout(() => {
-      logger.error({ startLimitMs }, "a session host did not start in time");
+      logger.error({ startLimitMs }, "host process start timed out, killed");
       this.#process.kill("SIGKILL");
     }, startLimitMs);
-    void this.#exited.then(() => this.#begun.reject(new Error("The session host ended while it started")));
+    void this.#exited.then(() => this.#begun.reject(new Error("The host process ended while it started")));
     try {
       await this.#begun.promise;
     } finally {

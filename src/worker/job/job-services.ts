@@ -77,7 +77,7 @@ export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Prom
     channel: PERMISSION_CHANNEL,
     loadMarks: loadRequestMarks,
     sql,
-    onError: (error) => logger.warn({ error }, "permission answers are not heard"),
+    onError: (error) => logger.warn({ error }, "permission response listener failed, retrying"),
   });
   const speech = await loadSpeech(config.speech, env);
   const warn = warnOnce(logger);
@@ -120,7 +120,7 @@ function warnOnce(logger: Logger): (problems: readonly string[]) => void {
     for (const problem of problems) {
       if (warned.has(problem)) continue;
       warned.add(problem);
-      logger.warn({ problem }, "name, glob or permission rule fits no tool of the MCP server");
+      logger.warn({ problem }, "name, glob or permission rule matches no MCP tool");
     }
   };
 }

@@ -53,7 +53,7 @@ export interface SessionServices extends Omit<JobServices, "config" | "close" | 
 export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
   const input = new JobInput();
-  const complain = (error: unknown) => logger.warn({ error }, "what is remembered could not be read");
+  const complain = (error: unknown) => logger.warn({ error }, "reading memories failed");
   const memories = services.config.memory ? new MemorySnapshots(createMemoryStore(services.sql), complain) : undefined;
   const take: OnRoomInput = (each) => {
     if (each.type === "joined") memories?.handleJoined(each.participant.identity);
@@ -163,7 +163,7 @@ function begin(state: JobSessionState, { job, succession, logger }: BeginParts):
     }
     case "elsewhere":
       // After a LiveKit outage its agents rejoin on their own, but LiveKit also requests another agent for each room.
-      logger.info("another agent serves this session: leaving the room");
+      logger.info("another agent serves this session, leaving the room");
       return job.leave("another agent serves the session");
     case "refused":
       logger.error({ code: state.why.code }, state.why.message);

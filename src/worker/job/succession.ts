@@ -126,7 +126,7 @@ export class Succession {
       await sleep(REMOVED_AFTER_MS);
       await Promise.all(identities.map((identity) => this.#persist(() => remove(identity))));
     } catch (error) {
-      if (this.#untilOwned) logger.warn({ error }, "a former agent could not be removed from the room");
+      if (this.#untilOwned) logger.warn({ error }, "removing former agent from room failed");
     } finally {
       for (const identity of identities) this.#replacing.delete(identity);
     }

@@ -55,7 +55,7 @@ export async function lockDataFolder(dataDir: string): Promise<{ release: () => 
   if (!tryPidFile(lock) && !tryPidFile(lock)) {
     throw new AppError(
       "invalid_config",
-      `PARLEY_DATA_DIR: expected a folder that no running Parley uses, got ${dataDir} (used by process ${readPidFile(lock)}); stop that one, or give this one another folder and other ports`,
+      `PARLEY_DATA_DIR: ${dataDir} is in use by another Parley (process ${readPidFile(lock)}). Stop that process, or choose another folder and other ports`,
     );
   }
   return { release: () => removePidFile(lock) };

@@ -41,5 +41,5 @@ export async function findLivekitPort(): Promise<number> {
     const first = 21_000 + Math.floor(Math.random() * 10_000);
     if ((await probeTcpPort(first)) !== undefined && (await isUdpPortFree(first + 1))) return first;
   }
-  throw new Error("No two neighboring ports are free for livekit-server");
+  throw new Error("No two adjacent ports are free for livekit-server");
 }

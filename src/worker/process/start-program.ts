@@ -94,7 +94,7 @@ export async function runCommand(
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   const [[code], output, errors] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
-  if (code !== 0) throw new Error(`${command} ended with code ${code}: ${(errors || output).trim()}`);
+  if (code !== 0) throw new Error(`${command} exited with code ${code}: ${(errors || output).trim()}`);
   return output;
 }
 

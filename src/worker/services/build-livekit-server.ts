@@ -23,7 +23,7 @@ const PROGRESS_EVERY_MS = 10_000;
 export const WAYS_TO_LIVEKIT = [
   "1. set LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a LiveKit that runs elsewhere;",
   "2. put a `livekit-server` on PATH (https://github.com/livekit/livekit/releases);",
-  "3. install Go (https://go.dev/dl) and be online once: it is built into PARLEY_CACHE_DIR.",
+  "3. install Go (https://go.dev/dl); Parley then builds livekit-server into PARLEY_CACHE_DIR, which needs the internet once.",
 ] as const;
 
 /** Returns the path of the livekit-server that was built or will be built. */

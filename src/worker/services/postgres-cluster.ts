@@ -54,7 +54,9 @@ export async function ensureCluster(folder: string, { programs, user, password }
     await runCommand(programs.postgres, ["--single", `-D${WORKING_FOLDER}`, "postgres"], { ...where, input });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError("unavailable", `PostgreSQL's files cannot be made in ${draft}: ${reason}`, { cause: error });
+    throw new AppError("unavailable", `PostgreSQL's data folder cannot be created in ${draft}: ${reason}`, {
+      cause: error,
+    });
   }
   await rename(files, folder);
   await rm(draft, { recursive: true, force: true });
@@ -68,7 +70,7 @@ async function hasCluster(folder: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw new AppError(
       "unavailable",
-      `${folder} holds the database of another user's start: start as that user, or set PARLEY_DATA_DIR to another folder`,
+      `${folder} contains a database that another user created: start as that user, or set PARLEY_DATA_DIR to another folder`,
       { cause: error },
     );
   }

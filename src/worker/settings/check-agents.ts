@@ -27,13 +27,13 @@ export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Kno
     const file = fileOf(own, config);
     const handingTo = (name: string) =>
       name === own
-        ? "an agent cannot hand over to itself"
+        ? "an agent cannot hand off to itself"
         : !agentNames.includes(name) && `there is no agent "${name}".${didYouMean(name, agentNames)}`;
     return [
       ...tools.flatMap((name, index) =>
         isGlob(name) || mayFit(name, { names, prefixes })
           ? []
-          : `${file}: tools.${index}: there is no tool "${name}", or it is off.${didYouMean(name, [...names, ...prefixes])}`,
+          : `${file}: tools.${index}: tool "${name}" does not exist or is turned off.${didYouMean(name, [...names, ...prefixes])}`,
       ),
       ...Object.keys(handoffs).flatMap((name) => {
         const why = handingTo(name);
@@ -70,7 +70,7 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
   const misfit = (pattern: string) =>
     mayFit(pattern, { names, prefixes })
       ? undefined
-      : `the server has no tool "${pattern}".${didYouMean(pattern, [...names, ...prefixes])}`;
+      : `no server tool matches "${pattern}".${didYouMean(pattern, [...names, ...prefixes])}`;
   const misfitOfRule = ({ type, pattern }: Pick<PermissionRule, "type" | "pattern">) => {
     if (!types.some((each) => matchPattern(type, each)))
       return `no tool declares a permission of type "${type}".${didYouMean(type, types)}`;
@@ -105,10 +105,9 @@ export function patternsWithoutMcpTool(
     const isOfAny = isLast && longest === undefined && mayFit(pattern, { names: [], prefixes });
     if (type !== undefined && type !== TOOL_TYPE) return [];
     if ((longest !== prefix && !isOfAny) || names.some((name) => matchPattern(pattern, name))) return [];
-    if (isOfAny)
-      return [`${place}: neither the server nor an MCP server has a tool "${pattern}".${didYouMean(pattern, names)}`];
+    if (isOfAny) return [`${place}: no server tool or MCP tool matches "${pattern}".${didYouMean(pattern, names)}`];
     const ofServer = names.filter((name) => name.startsWith(prefix));
-    return `${place}: the MCP server has no tool "${pattern}".${didYouMean(pattern, ofServer)}`;
+    return `${place}: no tool of the MCP server matches "${pattern}".${didYouMean(pattern, ofServer)}`;
   });
 }
 

@@ -30,7 +30,7 @@ export function checkEnvironment(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((name) => !KNOWN.has(name) && !OF_A_SERVICE.test(name))
     .filter((name) => name.startsWith("PARLEY_") || isOneSlipFrom(name, NAMES))
-    .map((name) => `environment: ${name} is not a variable of Parley.${didYouMean(name, NAMES)}`);
+    .map((name) => `environment: ${name} is not a Parley variable.${didYouMean(name, NAMES)}`);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function checkEnvFile(path: string): Promise<string[]> {
   const content = await readFile(path, "utf8").catch(() => "");
   const unknown = Object.keys(parseEnv(content)).flatMap((name) => {
     const meant = KNOWN.has(name) ? "" : didYouMean(name, NAMES);
-    return meant === "" ? [] : [`${path}: ${name} is not a variable of Parley.${meant}`];
+    return meant === "" ? [] : [`${path}: ${name} is not a Parley variable.${meant}`];
   });
   return [...unknown, ...linesThatSetNothing(content).map((line) => `${path}: line ${line} sets no variable`)];
 }

@@ -35,11 +35,11 @@ export async function checkPorts(config: Config, isWorkerOnly: boolean): Promise
   const taken: string[] = [];
   for (const [index, [variable, port, host]] of tcp.entries()) {
     const isTwice = tcp.slice(0, index).some((earlier) => earlier[1] === port);
-    if (isTwice) taken.push(`${variable}: expected a port of its own, got ${port} like another variable`);
+    if (isTwice) taken.push(`${variable}: expected a port that no other variable uses, got ${port}`);
     else if ((await probeTcpPort(port, host)) === undefined) {
       taken.push(`${variable}: expected a free port, got ${port}, which is in use on ${host}`);
     } else if (HTTP_VARIABLES.has(variable) && (await isBlocked(port))) {
-      taken.push(`${variable}: expected another port than ${port}, which browsers and fetch refuse to connect to`);
+      taken.push(`${variable}: expected a port that browsers and fetch can connect to, got ${port}, which they block`);
     }
   }
   if (startsLivekit && !(await isUdpPortFree(livekitPort + 1))) {

@@ -17,7 +17,7 @@ export function withPassword(databaseUrl: string, { name, password }: Naming): s
   const url = new URL(databaseUrl);
   if (!isEncoded(url.username) || !isEncoded(url.password)) {
     const expected = "expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD";
-    throw new AppError("invalid_config", `${name}: ${expected}, got a text of ${databaseUrl.length} characters`);
+    throw new AppError("invalid_config", `${name}: ${expected}, got a string of ${databaseUrl.length} characters`);
   }
   if (password === undefined || url.password !== "") return databaseUrl;
   url.password = encodeURIComponent(password);

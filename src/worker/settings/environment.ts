@@ -34,7 +34,7 @@ const livekitAddress = {
     const { username, password, search } = new URL(value);
     return `${username}${password}${search}` === "";
   }),
-  expected: "a ws://, wss://, http:// or https:// address, without a user's name, a password or a query",
+  expected: "a ws://, wss://, http:// or https:// address, without a user name, a password or a query",
   isSecret: true,
 } as const;
 
@@ -79,13 +79,13 @@ export const VARIABLES = {
   LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
   LIVEKIT_PORT: {
     parse: port.refine((value) => value <= 65_534),
-    expected: "a port from 1 to 65534 (the next one is used as well)",
+    expected: "a port from 1 to 65534 (the next port is used as well)",
     fallback: "7880",
   },
   DATABASE_URL: databaseAddress,
   DATABASE_DIRECT_URL: databaseAddress,
   PGPASSWORD: { parse: text, expected: "a password", isSecret: true },
-  POSTGRES_PORT: { parse: anyPort, expected: "a port from 0 to 65535 (0: a free one)", fallback: "0" },
+  POSTGRES_PORT: { parse: anyPort, expected: "a port from 0 to 65535 (0: any free port)", fallback: "0" },
   HTTP_HOST: { parse: text, expected: "an address to listen on", fallback: "127.0.0.1" },
   HTTP_PORT: { parse: port, expected: "a port from 1 to 65535", fallback: "8080" },
   GRPC_PORT: { parse: port, expected: "a port from 1 to 65535" },
@@ -104,12 +104,12 @@ export const VARIABLES = {
   },
   WEBHOOK_URL: {
     parse: url("http:", "https:").refine((value) => URL.parse(value)?.username === ""),
-    expected: "an http:// or https:// address, without a user's name",
+    expected: "an http:// or https:// address, without a user name",
     isSecret: true,
   },
   WEBHOOK_SECRET: {
     parse: text.refine(isWebhookSecret),
-    expected: "whsec_ and 24 to 64 bytes in base64",
+    expected: "whsec_ followed by 24 to 64 bytes in base64",
     isSecret: true,
   },
   STT: { parse: z.enum(STT_NAMES), expected: `one of ${STT_NAMES.join(", ")}`, fallback: "none" },
@@ -131,7 +131,7 @@ export const VARIABLES = {
   // because it does not report invalid values.
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     parse: z.enum(["http/protobuf"]),
-    expected: "http/protobuf, the only one that is spoken",
+    expected: "http/protobuf, the only supported protocol",
     fallback: "http/protobuf",
   },
   OTEL_EXPORTER_OTLP_HEADERS: { parse: text, expected: "name=value, separated by commas", isSecret: true },
@@ -159,7 +159,7 @@ export const VARIABLES = {
   },
   OTEL_TRACES_SAMPLER_ARG: {
     parse: z.coerce.number().min(0).max(1),
-    expected: "a share from 0 to 1",
+    expected: "a number from 0 to 1",
     fallback: "1",
   },
   OTEL_SDK_DISABLED: { parse: z.enum(["true", "false"]), expected: "true or false", fallback: "false" },
@@ -212,5 +212,5 @@ export function parseEnvironment(env: NodeJS.ProcessEnv): Environment {
 }
 
 function shown(raw: string, variable: Variable<unknown>): string {
-  return variable.isSecret ? `a text of ${raw.length} characters` : JSON.stringify(hideSecrets(raw));
+  return variable.isSecret ? `a string of ${raw.length} characters` : JSON.stringify(hideSecrets(raw));
 }

@@ -10,16 +10,16 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
   const needsLivekitKeys = isWorkerOnly || config.livekitUrl !== undefined;
   const missing: (string | false)[] = [
     isWorkerOnly && config.livekitUrl === undefined && "LIVEKIT_URL: the address of LiveKit",
-    needsLivekitKeys && config.livekitApiKey === undefined && "LIVEKIT_API_KEY: a key of that LiveKit",
+    needsLivekitKeys && config.livekitApiKey === undefined && "LIVEKIT_API_KEY: an API key of that LiveKit",
     needsLivekitKeys && config.livekitApiSecret === undefined && "LIVEKIT_API_SECRET: the key's secret",
     isWorkerOnly && config.databaseUrl === undefined && DATABASE_NEEDED,
     !isWorkerOnly &&
       config.databaseUrl === undefined &&
       config.databaseDirectUrl !== undefined &&
-      "DATABASE_URL: DATABASE_DIRECT_URL only names another way to it",
+      "DATABASE_URL: DATABASE_DIRECT_URL is only a second address of the same database",
     config.webhook !== undefined &&
       config.webhook.secret === undefined &&
-      "WEBHOOK_SECRET: signs what is sent to WEBHOOK_URL; echo whsec_$(openssl rand -base64 32) makes one",
+      "WEBHOOK_SECRET: signs the requests to WEBHOOK_URL; create one with: echo whsec_$(openssl rand -base64 32)",
     ...missingPrices(config, [config.model.name, config.context.summaryModel]),
     !hasScripted && !hasModel(config) && "ANTHROPIC_API_KEY: a key of the model's API (or ANTHROPIC_BASE_URL)",
   ];
@@ -39,7 +39,7 @@ export function missingPrices(
   if (!Object.values(budget).some(({ money }) => money !== undefined)) return [];
   const lacking = models.filter((model) => model !== undefined && !Object.hasOwn(prices, model));
   return [...new Set(lacking)].map(
-    (model) => `prices: the price of "${model}" in the config file, because budget names money`,
+    (model) => `prices: the price of "${model}" in the config file, because budget limits money`,
   );
 }
 

@@ -10,17 +10,17 @@ export function reportDatabase(
   logger: Logger,
 ): void {
   const { databaseVersion, isDatabaseNewer, databaseUrl, listenUrl } = database;
-  logger.debug({ databaseVersion }, "database is migrated");
-  if (isDatabaseNewer) logger.warn("a newer release has migrated this database; going on with it as it is");
+  logger.debug({ databaseVersion }, "database schema is current");
+  if (isDatabaseNewer) logger.warn("database schema is newer than this release, continuing");
   reportLeftOut("DATABASE_URL", addresses.databaseUrl, logger);
   if (addresses.directUrl !== undefined) reportLeftOut("DATABASE_DIRECT_URL", addresses.directUrl, logger);
   if (databaseUrl !== addresses.databaseUrl)
-    logger.info("prepared statements are not used: the database's pooler does not keep them");
+    logger.info("prepared statements disabled, the database pooler does not keep them");
   if (listenUrl !== undefined) return;
   logger.warn(
     addresses.directUrl === undefined
-      ? "events are polled every second: no notification comes back through DATABASE_URL. DATABASE_DIRECT_URL may name PostgreSQL itself"
-      : "events are polled every second: what is notified through DATABASE_URL is not heard at DATABASE_DIRECT_URL, which must be the same database, past any pooler",
+      ? "no notifications through DATABASE_URL, polling events every second; set DATABASE_DIRECT_URL to PostgreSQL itself"
+      : "no notifications at DATABASE_DIRECT_URL, polling events every second; set it to the same database as DATABASE_URL, without a pooler",
   );
 }
 

@@ -13,7 +13,7 @@ export function reportLosses(logger: Pick<Logger, "warn">): void {
     const now = performance.now();
     if (now - saidAt < QUIET_MS) return;
     saidAt = now;
-    logger.warn("telemetry could not be delivered; it is tried again");
+    logger.warn("telemetry export failed, retrying");
   };
   const ignore = () => {};
   const reporter = { error, warn: ignore, info: ignore, debug: ignore, verbose: ignore };

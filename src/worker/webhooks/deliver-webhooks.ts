@@ -39,7 +39,7 @@ export function startDelivery(options: DeliveryOptions): Service {
   const { sql, logger, leaseMs = LEASE_MS } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const complain = (error: unknown) => logger.warn({ error }, "webhooks cannot be sent");
+  const complain = (error: unknown) => logger.warn({ error }, "processing webhooks failed, retrying");
   const look = async () => {
     for (let count = BATCH; count === BATCH && !signal.aborted;) {
       const due = await takeWebhooks(sql, { limit: BATCH, leaseMs });
@@ -76,8 +76,8 @@ async function deliver(webhook: DueWebhook, options: DeliveryOptions, signal: Ab
     telemetry?.instruments.webhooks.add(1, { [PARLEY.webhookEnd]: why === undefined ? "delivered" : failed }),
   );
   if (why === undefined) return markDelivered(sql, { id });
-  if (nextInMs === undefined) logger.error({ webhookId: id, attempt, why }, "a webhook was given up");
-  else logger.warn({ webhookId: id, attempt, why, nextInMs }, "a webhook could not be delivered");
+  if (nextInMs === undefined) logger.error({ webhookId: id, attempt, why }, "webhook delivery failed, giving up");
+  else logger.warn({ webhookId: id, attempt, why, nextInMs }, "webhook delivery failed, retrying");
   await markFailed(sql, { id, attempt, why, nextInMs });
 }
 
@@ -91,7 +91,7 @@ async function readBody(
     const type = "session.ended";
     return data && { body: JSON.stringify({ type, timestamp: new Date(data.endedAt).toISOString(), data }) };
   } catch (error) {
-    logger.warn({ error, webhookId: webhook.id }, "the record of a webhook cannot be read");
-    return { why: "the record cannot be read" };
+    logger.warn({ error, webhookId: webhook.id }, "reading session for webhook failed");
+    return { why: "the session could not be read" };
   }
 }

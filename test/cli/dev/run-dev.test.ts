@@ -40,10 +40,10 @@ test("parley dev starts again after a change of a source, and of nothing else", 
   const { write, says, end } = await startDev({ "parley.config.ts": "export default {};\n" });
 
   await says("instructions: ");
-  await says("starts again after a change");
+  await says("waiting for a change to restart");
   await write("node_modules/other.ts", "");
   await write("tools/broken.ts", "export default 1;\n");
-  await says("tools/broken.ts has changed: starting again");
+  await says("tools/broken.ts changed, restarting");
   await write("parley.config.ts", 'export default { instructions: "Help." };\n');
   await says("the default export is not a tool");
 
@@ -63,9 +63,9 @@ test("parley dev leaves a running worker to load its tools itself", async () => 
   await says("waiting for the database");
 
   await write("tools/broken.ts", "export default 1;\n");
-  await says("changed files cannot be loaded: what they were before stays");
+  await says("loading changed files failed, keeping the previous versions");
   await write("parley.config.ts", 'export default { instructions: "Help!" };\n');
-  await says("parley.config.ts has changed: starting again");
+  await says("parley.config.ts changed, restarting");
 
   expect(await end()).not.toContain("tools/broken.ts has changed");
 });

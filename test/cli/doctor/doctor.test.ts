@@ -85,13 +85,11 @@ test("keys that LiveKit and the model refuse are missing, and right ones are not
   const wrong = await doctor({ ...env, ANTHROPIC_API_KEY: "wrong", LIVEKIT_API_KEY, LIVEKIT_API_SECRET: "wrong" });
   const right = await doctor({ ...env, ANTHROPIC_API_KEY: "right", LIVEKIT_API_KEY, LIVEKIT_API_SECRET });
 
-  expect(wrong.stdout).toMatch(
-    /^MISSING {2}LiveKit: LIVEKIT_URL answers, and refuses the key\n {9}→ correct LIVEKIT_API_KEY/m,
-  );
+  expect(wrong.stdout).toMatch(/^MISSING {2}LiveKit: LIVEKIT_URL rejects the key\n {9}→ correct LIVEKIT_API_KEY/m);
   expect(wrong.stdout).not.toContain("eyJ");
-  expect(wrong.stdout).toMatch(/^MISSING {2}model: http:.* refuses the key \(401\)\n {9}→ set ANTHROPIC_API_KEY/m);
+  expect(wrong.stdout).toMatch(/^MISSING {2}model: http:.* rejects the key \(401\)\n {9}→ set ANTHROPIC_API_KEY/m);
   expect(right.stdout).toContain("ok       LiveKit: LIVEKIT_URL answers\n");
-  expect(right.stdout).toContain("ok       model: claude-test, and its key is taken\n");
+  expect(right.stdout).toContain("ok       model: claude-test, and its key is accepted\n");
 });
 
 test("a model that does not answer is missing", async () => {
@@ -141,7 +139,7 @@ test("without LiveKit's native library it says so, and how to get it", async () 
 
   const { code, stdout } = await doctor({ NAPI_RS_NATIVE_LIBRARY_PATH: "/nowhere.node" });
 
-  expect(stdout).toMatch(/^MISSING {2}LiveKit's native library: Cannot find native binding.*\n {9}→ install again, /m);
+  expect(stdout).toMatch(/^MISSING {2}LiveKit's native library: Cannot find native binding.*\n {9}→ reinstall /m);
   expect([code, stdout.split("\n")]).toEqual([1, expect.toSatisfy((lines: string[]) => lines.length === 6)]);
 });
 
@@ -169,7 +167,7 @@ test("an agent that cannot be used is named", async () => {
 
   const { code, stdout } = await doctor({ TTS: "none" });
 
-  expect(stdout).toMatch(/^MISSING {2}.*agents\/billing\.ts: the default export is no agent.*\n {9}→ correct/m);
+  expect(stdout).toMatch(/^MISSING {2}.*agents\/billing\.ts: the default export is not an agent.*\n {9}→ correct/m);
   expect(code).toBe(1);
 });
 

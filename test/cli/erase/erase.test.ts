@@ -243,7 +243,7 @@ test("while a talk of the person goes on, nothing is removed", async () => {
 
   expect([code, stderr]).toEqual([
     1,
-    `parley erase: ${server.url}/participant/ann answered 409: The talk in room "kitchen" continues: ask again after everybody has left it\n`,
+    `parley erase: ${server.url}/participant/ann answered 409: The session in room "kitchen" is still open: try again after everybody has left the room\n`,
   ]);
   expect(await stored()).toContain("ann speaks");
 });

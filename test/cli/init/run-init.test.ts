@@ -94,7 +94,7 @@ test.each([
 test.each([
   ["a file", "file", /file cannot be written to \(E[A-Z]+: .*\)\. Choose another folder/],
   ["a name that is too long", "x".repeat(300), /cannot be written to \(ENAMETOOLONG: /],
-  ["a folder below node_modules", "node_modules/agent", /Node runs no TypeScript below node_modules/],
+  ["a folder below node_modules", "node_modules/agent", /Node does not run TypeScript below node_modules/],
 ])("%s cannot become an agent, which is said in one line", async (_what, name, message) => {
   await using temp = await tempFolder();
   await writeFile(join(temp.path, "file"), "mine");
@@ -152,7 +152,7 @@ test.skipIf(IS_PUBLISHED)(
     const init = promisify(execFile)(process.execPath, [parley, "init", "my-agent"], { cwd: temp.path });
 
     await expect(init).rejects.toThrow(
-      "on no registry yet, so npm could not install them. Use: npm run create -- ../my-agent",
+      "not on a registry yet, so npm cannot install them. Use: npm run create -- ../my-agent",
     );
 
     expect(await readdir(temp.path)).toEqual([]);

@@ -53,7 +53,7 @@ test.each([
   [["--tools", "mcp"], "--tools: expected client, server or both, got mcp"],
   [["--rooms", "2", "--voice", "3"], "--voice: expected a whole number from 0 to 2, got 3"],
   [["--rooms", "200", "--voice", "101"], "--voice: expected a whole number from 0 to 100, got 101"],
-  [["--url", "localhost"], "--url: expected a URL as http://127.0.0.1:8080"],
+  [["--url", "localhost"], "--url: expected a URL such as http://127.0.0.1:8080"],
 ])("%j is refused by name", (args, message) => {
   expect(() => parseLoadOptions(args, {})).toThrow(new UsageError(message));
 });

@@ -24,7 +24,7 @@ test("without --url no room is made on another machine's LiveKit", async () => {
 
   const { code, stdout } = (await failed.catch((error: unknown) => error)) as { code: number; stdout: string };
   expect(code).toBe(1);
-  const why = `Its LiveKit is wss://parley.example.com, not on this machine: --url http://127.0.0.1:${server.port} fills it all the same`;
+  const why = `The worker's LiveKit (wss://parley.example.com) is not on this machine. To load it anyway, add --url http://127.0.0.1:${server.port}`;
   const report = JSON.parse(stdout) as { readonly errors: unknown };
   expect(report.errors).toEqual({ [why]: 2 });
   expect(report).not.toHaveProperty("join");

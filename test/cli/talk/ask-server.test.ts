@@ -39,7 +39,7 @@ test.each(COMMANDS)(
 
     const ended = await parley(name, ...args, "--http", url);
 
-    expect(ended).toEqual([1, `parley ${name}: The answer of ${url}${path} broke off before its end: ask again\n`]);
+    expect(ended).toEqual([1, `parley ${name}: The response of ${url}${path} was cut off: try again\n`]);
   },
 );
 

@@ -35,7 +35,7 @@ test("a refusal says why", async () => {
 test("another server is not taken for Parley", async () => {
   const { url } = await serve(200, "<html>");
 
-  await expect(fetchToken(optionsFor(url))).rejects.toThrow("gave no token");
+  await expect(fetchToken(optionsFor(url))).rejects.toThrow("returned no token");
 });
 
 test("nobody there is one clear sentence", async () => {

@@ -113,12 +113,9 @@ test("a folder without tests, a path that is not there and a wrong flag are wron
   const ended = await Promise.all([parley(), parley("nowhere"), parley("--repeat", "0")]);
 
   expect(ended.map(({ status, stderr }) => [status, stderr.split("\n")[0]])).toEqual([
-    [
-      2,
-      "parley test: No test was found: expected **/*.talk.{yaml,yml}, or **/*.test.{ts,mts,js,mjs} of node:test, in .",
-    ],
-    [2, "parley test: nowhere: expected a file or a folder, there is none"],
-    [2, "parley test: --repeat: expected a number of runs, from 1 on"],
+    [2, "parley test: No tests found in .: expected **/*.talk.{yaml,yml}, or **/*.test.{ts,mts,js,mjs} of node:test"],
+    [2, "parley test: nowhere: no such file or folder"],
+    [2, "parley test: --repeat: expected a number of runs, 1 or more"],
   ]);
 });
 

@@ -76,7 +76,7 @@ test("one is sent again by its id, also when it waits or was delivered; an id th
   const retried = await webhooks(["--retry", "ended_RM_done", "--retry", "ended_RM_late", "--retry", "ended_RM_none"]);
 
   expect(retried.lines.map(({ id }) => id).toSorted()).toEqual(["ended_RM_done", "ended_RM_late"]);
-  expect([retried.code, retried.stderr]).toEqual([1, "parley webhooks: There is no webhook ended_RM_none\n"]);
+  expect([retried.code, retried.stderr]).toEqual([1, "parley webhooks: No webhook has the id ended_RM_none\n"]);
   expect((await webhooks()).lines).toMatchObject([
     { id: "ended_RM_done", state: "waiting", attempts: 0 },
     { id: "ended_RM_late", state: "waiting", attempts: 0 },
@@ -94,7 +94,7 @@ test("a database that is not there is said in one line", async () => {
 test.each([
   [[], {}, "--database: expected the address"],
   [["--database", "http://127.0.0.1"], {}, "--database: expected a URL such as postgres://"],
-  [["--retry-dead", "--retry", "a"], { DATABASE_URL: "postgres://a" }, "--retry-dead: cannot be given beside --retry"],
+  [["--retry-dead", "--retry", "a"], { DATABASE_URL: "postgres://a" }, "--retry-dead: cannot be combined with --retry"],
   [["--dead"], {}, "--dead"],
 ])("%j with %j is refused: %s", (args, environment, why) => {
   expect(() => parseWebhooksOptions(args, environment)).toThrow(why);

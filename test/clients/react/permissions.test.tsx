@@ -86,11 +86,15 @@ test("arguments that are not taken leave the question open, and say why", async 
 
 test("more time is asked for by the provider's http, and what the worker says against it is told", async () => {
   const path = "/session/s1/permissions/p1/extend";
-  const requests = answerFetch({ [path]: { error: "It can be open no longer, or has ended" } });
+  const requests = answerFetch({
+    [path]: { error: "The permission request has ended or cannot be extended any further" },
+  });
   const room = await openTalk(<Questions />, { http: HTTP });
   await say(room, asked);
 
-  await expect(permissions.extend("p1")).rejects.toThrow("It can be open no longer, or has ended");
+  await expect(permissions.extend("p1")).rejects.toThrow(
+    "The permission request has ended or cannot be extended any further",
+  );
   await expect(permissions.extend("p2")).rejects.toThrow("Only an open question can be extended");
 
   expect(requests).toEqual([`POST ${path} Bearer token`]);

@@ -179,10 +179,10 @@ test.each([
   [[], "body: expected an object"],
   [{}, "response: expected one of approve, once, always, reject"],
   [{ response: "yes" }, "response: expected one of approve, once, always, reject"],
-  [{ response: "reject", message: 1 }, "message: expected a text"],
+  [{ response: "reject", message: 1 }, "message: expected a string"],
   [{ response: "reject", message: "a".repeat(4_001) }, "message: expected at most 4000 characters"],
-  [{ response: "approve", message: "but slowly" }, "message: expected none beside an approval"],
-  [{ response: "reject", editedInput: {} }, "editedInput: expected none beside a rejection"],
+  [{ response: "approve", message: "but slowly" }, "message: not allowed with an approval"],
+  [{ response: "reject", editedInput: {} }, "editedInput: not allowed with a rejection"],
   [{ response: "approve", remember: true }, "remember: unknown field"],
 ])("the body %j is a 400 that names the field", async (body, error) => {
   const permission = await ask();
@@ -250,7 +250,7 @@ test.each(WAYS)("a second answer is a 409, whatever it says (%s)", async (_, pat
   const answer = await server.postAs(token, pathOf(permission), { [field]: "reject" });
 
   expect(answer.status).toBe(409);
-  expect(await answer.json()).toMatchObject({ error: "It was answered before, or has expired" });
+  expect(await answer.json()).toMatchObject({ error: "The permission request was answered or expired" });
   expect(await stateOf(permission)).toBe("approved");
 });
 
@@ -291,7 +291,7 @@ test.each(WAYS)("another participant of the room gets a 403 (%s)", async (_, pat
   });
 
   expect(answer.status).toBe(403);
-  expect(await answer.json()).toMatchObject({ error: "Another participant was asked" });
+  expect(await answer.json()).toMatchObject({ error: "The permission request is for another participant" });
   expect(await stateOf(permission)).toBe("asked");
 });
 
@@ -299,7 +299,11 @@ test.each([
   ["no token", undefined, "Authorization: expected Bearer and a LiveKit token"],
   ["an expired token", { ttl: "1 minute ago" }, "The token has expired"],
   ["a token that has only just expired", { ttl: "1 second ago" }, "The token has expired"],
-  ["another key's token", { secret: "another-secret-of-thirty-two-characters" }, "The token is not valid here"],
+  [
+    "another key's token",
+    { secret: "another-secret-of-thirty-two-characters" },
+    "The token is not valid for this server",
+  ],
 ])("%s is a 401 on every route", async (_, changes, error) => {
   const permission = await ask();
   const headers: Record<string, string> = changes ? { authorization: `Bearer ${await roomToken(room, changes)}` } : {};
@@ -462,7 +466,7 @@ test("while the database is away, an answer is a 503 and counts when it is given
   proxy.cut();
 
   const away = await cutOff.postAs(token, WAYS[0][1](permission), { response: "approve" });
-  expect(await read(away)).toEqual([503, { error: "The record cannot be read now" }]);
+  expect(await read(away)).toEqual([503, { error: "The database is unavailable: try again later" }]);
   expect(away.headers.get("retry-after")).toBe("5");
   proxy.isRefusing = false;
 
@@ -477,7 +481,7 @@ test("the approver gets more time, and nobody else", async () => {
   const others = await server.postAs(await roomToken(room, { identity: "bob" }), path, undefined);
   const answer = await server.postAs(token, path, undefined);
 
-  expect(await read(others)).toEqual([403, { error: "Another participant was asked" }]);
+  expect(await read(others)).toEqual([403, { error: "The permission request is for another participant" }]);
   const { expiresAt, leftMs } = (await answer.json()) as { expiresAt: number; leftMs: number };
   expect(leftMs).toBeGreaterThan(50_000);
   expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ expiresAt });
@@ -491,7 +495,9 @@ test("who asks for more time again and again is told when it is given", async ()
   expect(answers.map(({ status }) => status)).toEqual([200, 429]);
   const after = answers[1]?.headers.get("retry-after");
   expect(Number(after)).toBeGreaterThan(0);
-  expect(await answers[1]?.json()).toEqual({ error: `It was given more time a moment ago: ask again in ${after} s` });
+  expect(await answers[1]?.json()).toEqual({
+    error: `The permission request was extended a moment ago: try again in ${after} s`,
+  });
 });
 
 test("there is no more time for what was answered, or has been open for too long", async () => {
@@ -504,7 +510,7 @@ test("there is no more time for what was answered, or has been open for too long
   );
 
   expect(await Promise.all(answers)).toEqual([
-    [409, { error: "It was answered before, or has expired" }],
-    [409, { error: "It can be open no longer, or has ended" }],
+    [409, { error: "The permission request was answered or expired" }],
+    [409, { error: "The permission request has ended or cannot be extended any further" }],
   ]);
 });

@@ -49,14 +49,14 @@ test("in development anyone gets the right to join one room, and no more", async
 });
 
 test.each([
-  [{}, "room: expected a text; identity: expected a text"],
-  [{ room: "", identity: "a" }, "room: expected a text that is not empty"],
-  [{ room: 7, identity: "a" }, "room: expected a text"],
+  [{}, "room: expected a string; identity: expected a string"],
+  [{ room: "", identity: "a" }, "room: expected a non-empty string"],
+  [{ room: 7, identity: "a" }, "room: expected a string"],
   [{ room: "r", identity: "a".repeat(129) }, "identity: expected at most 128 characters"],
-  [{ room: "r", identity: "agent-AJ_x" }, 'identity: expected no "agent-" at the beginning'],
+  [{ room: "r", identity: "agent-AJ_x" }, 'identity: expected a name that does not begin with "agent-"'],
   [{ room: "r", identity: "a\u0000b" }, "identity: expected no control characters"],
-  [{ room: "r", identity: "a\ud800" }, "identity: expected no half of a surrogate pair"],
-  [{ room: "\udc00", identity: "a" }, "room: expected no half of a surrogate pair"],
+  [{ room: "r", identity: "a\ud800" }, "identity: expected no lone surrogates"],
+  [{ room: "\udc00", identity: "a" }, "room: expected no lone surrogates"],
   [{ room: "r", identity: "a", roomAdmin: true }, "roomAdmin: unknown field"],
   ["[]", "body: Invalid input: expected object, received array"],
   ["{", "Body is not valid JSON but content-type is set to 'application/json'"],

@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each([
-  "TOKEN_SECRET: expected 16 characters or more, got a text of 5 characters",
+  "TOKEN_SECRET: expected 16 characters or more, got a string of 5 characters",
   "MCP server git: ENOENT: npx",
   "read https://docs.example.com/a/b#c, or write to me@example.com",
   "task-runner/sketch-of-a-larger-thing",

@@ -28,8 +28,8 @@ const refused: [string, Record<string, unknown>, unknown, string][] = [
   ["a number at an open bound", { exclusiveMaximum: 2 }, 2, ": expected a number below 2"],
   ["a text that is too long", { maxLength: 2 }, "abc", ": expected at most 2 characters"],
   ["too few items", { minItems: 1 }, [], ": expected at least 1 items"],
-  ["an item twice", { uniqueItems: true }, [{ a: 1 }, { a: 1 }], ": expected no item twice"],
-  ["a text of another pattern", { pattern: "^a+$" }, "ab", ": expected text that matches ^a+$"],
+  ["an item twice", { uniqueItems: true }, [{ a: 1 }, { a: 1 }], ": expected items without duplicates"],
+  ["a text of another pattern", { pattern: "^a+$" }, "ab", ": expected a string that matches ^a+$"],
   ["an unknown field", { properties: { a: {} }, additionalProperties: false }, { b: 1 }, "b: is not a known parameter"],
   [
     "an item deep inside",
@@ -37,8 +37,13 @@ const refused: [string, Record<string, unknown>, unknown, string][] = [
     { name: "a", children: [{ name: "b", children: [{}] }] },
     "children.0.children.0.name: is required",
   ],
-  ["no alternative", { anyOf: [{ type: "string" }, { type: "null" }] }, 1, ": fits none of its alternatives"],
-  ["two alternatives", { oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3, ": does not fit exactly one alternative"],
+  ["no alternative", { anyOf: [{ type: "string" }, { type: "null" }] }, 1, ": does not match any of the alternatives"],
+  [
+    "two alternatives",
+    { oneOf: [{ minimum: 1 }, { minimum: 2 }] },
+    3,
+    ": does not match exactly one of the alternatives",
+  ],
   ["a field of the prototype", { required: ["toString"] }, {}, "toString: is required"],
 ];
 test.each(refused)("%s is refused, and named", (_title, ...[schema, value, expected]) => {

@@ -81,8 +81,8 @@ test("the token of the first participant names the agent where no metadata do", 
 
 test.each([
   ["is no JSON", "billing", "expected a JSON object"],
-  ["names no agent that there is", '{"agent": "sales"}', "there is no agent of this name"],
-  ["names it by a number", '{"agent": 7}', "agent: expected a text"],
+  ["names no agent that there is", '{"agent": "sales"}', "no agent has this name"],
+  ["names it by a number", '{"agent": 7}', "agent: expected a string"],
 ])("metadata that %s leave the room to the default agent, and a line in the log", async (_, metadata, why) => {
   const { logger, lines } = listening();
   await using agent = await TestAgent.start({ agents: AGENTS, metadata, logger });
@@ -91,7 +91,7 @@ test.each([
   await ask(agent, user);
 
   expect(prompts(agent)).toEqual(["Be brief."]);
-  const complaints = lines.filter(({ msg }) => msg === "an agent was named that cannot serve the room");
+  const complaints = lines.filter(({ msg }) => msg === "requested agent ignored");
   expect(complaints).toMatchObject([{ source: "dispatch metadata", why, agents: ["billing", "support", "default"] }]);
 });
 
@@ -106,8 +106,8 @@ test("a room or a token that names no agent leaves the room to the next that doe
   await ask(agent, other);
 
   expect(prompts(agent)).toEqual(["Be brief.", "Be brief."]);
-  const complaints = lines.filter(({ msg }) => msg === "an agent was named that cannot serve the room");
-  const why = "there is no agent of this name";
+  const complaints = lines.filter(({ msg }) => msg === "requested agent ignored");
+  const why = "no agent has this name";
   expect(complaints).toMatchObject([
     { source: "room metadata", why },
     { source: "participant attributes", why },
@@ -225,7 +225,7 @@ test("instructions that cannot be written stay as they were, and the talk goes o
   await ask(agent, user);
 
   expect(prompts(agent)).toEqual(["For one.", "For one."]);
-  expect(lines.map(({ msg }) => msg)).toContain("the agent's instructions could not be written");
+  expect(lines.map(({ msg }) => msg)).toContain("writing agent instructions failed");
 });
 
 test("what a function writes while a turn runs is for the next one", async () => {
@@ -271,7 +271,7 @@ test("a function that hangs delays one turn, for two seconds, and what it writes
   ]);
   expect(hanging.count()).toBe(1);
   // Each wait in vain would be told of.
-  expect(lines.filter(({ msg }) => msg === "the agent's instructions could not be written")).toHaveLength(1);
+  expect(lines.filter(({ msg }) => msg === "writing agent instructions failed")).toHaveLength(1);
 });
 
 test("the next worker serves with the agent and metadata that served, whatever its own dispatch says", async () => {

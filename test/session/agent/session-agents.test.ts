@@ -75,6 +75,11 @@ test("a dispatch that comes after the first turn has begun is not used, and the 
 
   expect(agents.current.name).toBe("default");
   expect(lines).toMatchObject([
-    { dispatchId: "AD_1", agent: "billing", serving: "default", msg: "dispatch metadata not used: a turn has begun" },
+    {
+      dispatchId: "AD_1",
+      agent: "billing",
+      serving: "default",
+      msg: "dispatch metadata ignored, a turn has already started",
+    },
   ]);
 });

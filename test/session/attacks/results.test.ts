@@ -42,7 +42,7 @@ test("a result with a number that would be stored as something else ends its cal
   await user.answer(id, { success: true, result: { rows: [{ mean: NaN }] } });
 
   await user.answerTo(messageId);
-  const errorMessage = "tool_use_result.result.rows[0].mean: JSON has no NaN";
+  const errorMessage = "tool_use_result.result.rows[0].mean: NaN cannot be represented in JSON";
   expect(await agent.calls()).toMatchObject([{ error_code: "protocol_error", error_message: errorMessage }]);
 });
 

@@ -314,7 +314,7 @@ test("thousands of bad packets make two lines in the log, the second with their 
   expect(lines).toMatchObject([
     { msg: "message dropped", reason: "malformed", code: "malformed" },
     { msg: "message dropped", reason: "rate_limited" },
-    { msg: "message dropped, more times", reason: "malformed", count: 197 },
-    { msg: "message dropped, more times", reason: "rate_limited", count: 3_801 },
+    { msg: "message dropped, repeated", reason: "malformed", count: 197 },
+    { msg: "message dropped, repeated", reason: "rate_limited", count: 3_801 },
   ]);
 });

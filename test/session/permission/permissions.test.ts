@@ -311,7 +311,7 @@ test("a message beside an approval is refused by name: the model would not get i
 
   expect(await user.next("error_message")).toMatchObject({
     code: 101,
-    message: "permission_response.message: expected none beside an approval",
+    message: "permission_response.message: not allowed with an approval",
     originatingId: permissionId,
   });
   expect(await states(agent)).toEqual([{ state: "asked", replied_via: null }]);

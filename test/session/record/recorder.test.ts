@@ -100,7 +100,7 @@ test("of a turn that could not be stored nothing else is written, and the reason
   const recorder = recorderOf(talk, sql, ({ message }) => lost.push(message));
   const { add } = recorder.blocksOf("t");
   const use = { blockType: "tool_use", textContent: null, content: { tool_use_id: "toolu_1" } } as const;
-  const refused = "The database refused a statement (P0001)";
+  const refused = "The database rejected a statement (P0001)";
 
   recorder.beginTurn(newTurn("t"));
   add({ ...use, sequence: 0 });

@@ -119,9 +119,7 @@ test("a client's certificate does not keep the server's from being verified", as
 });
 
 test("a misspelt mode of encryption is refused", () => {
-  expect(() => driverOf("postgres://h/db?sslmode=requird")).toThrow(
-    "sslmode of the database's address: expected one of",
-  );
+  expect(() => driverOf("postgres://h/db?sslmode=requird")).toThrow("sslmode in the database address: expected one of");
 });
 
 test("a pooler in transaction mode gets no prepared statements, and a timeout is in seconds", () => {
@@ -139,7 +137,7 @@ test("a root certificate is read, and verifies the server's also where only encr
   expect(driverOf(`postgres://h/db?sslmode=require&sslrootcert=${path}`).options).toMatchObject({
     ssl: { ca: "a certificate", rejectUnauthorized: true },
   });
-  expect(() => driverOf("postgres://h/db?sslrootcert=/nowhere.pem")).toThrow("sslrootcert of the database's address");
+  expect(() => driverOf("postgres://h/db?sslrootcert=/nowhere.pem")).toThrow("sslrootcert in the database address");
 });
 
 test.each(["http://h/db", "postgres:/h", "h/db", "postgres://a b/db"])("%s is no address of a database", (text) => {

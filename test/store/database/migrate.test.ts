@@ -64,7 +64,7 @@ test("an applied migration that was edited since stops the start", async () => {
 
   await expect(migrate(database.url)).rejects.toMatchObject({
     code: "invalid_config",
-    message: "The database cannot be migrated: MD5 checksum failed for migration [1]",
+    message: "Migrating the database failed: MD5 checksum failed for migration [1]",
   });
 });
 

@@ -139,6 +139,6 @@ test("a proxy that has no database behind it makes queries fail, not spin", asyn
 test("a statement that the database refuses is told by its code, without its content", async () => {
   await expect(runQuery(database.sql`select ${"secret"}::text::int`)).rejects.toMatchObject({
     code: "internal",
-    message: "The database refused a statement (22P02)",
+    message: "The database rejected a statement (22P02)",
   });
 });

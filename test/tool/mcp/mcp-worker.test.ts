@@ -48,8 +48,8 @@ test("a deny rule that misspells a tool of an MCP server is named in the worker'
   main.kill("SIGTERM");
   const { stderr } = await main.ended;
 
-  expect(stderr).toContain("name, glob or permission rule fits no tool of the MCP server");
+  expect(stderr).toContain("name, glob or permission rule matches no MCP tool");
   expect(stderr).toContain(
-    String.raw`permission.rules.0: the MCP server has no tool \"shop_eco\". Did you mean \"shop_echo\"?`,
+    String.raw`permission.rules.0: no tool of the MCP server matches \"shop_eco\". Did you mean \"shop_echo\"?`,
   );
 }, 60_000);

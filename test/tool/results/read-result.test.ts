@@ -216,7 +216,7 @@ test("what a client found out about a failure is left out, and named, where it w
 });
 
 test.each([
-  ["a result", () => readReturned({ rows: [{ mean: NaN }] }), "result.rows[0].mean: JSON has no NaN"],
+  ["a result", () => readReturned({ rows: [{ mean: NaN }] }), "result.rows[0].mean: NaN cannot be represented in JSON"],
   ["a part", () => read({ result: { job: Promise.resolve() } }), "result.job: a Promise has no"],
   ["a display", () => read({ display: { n: 2n ** 64n } }), "display.n: too large for a number, send it as a string"],
 ])("%s that would be stored as something else fails the call with the place", (_, toRead, message) => {

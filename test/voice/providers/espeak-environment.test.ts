@@ -19,7 +19,7 @@ test("espeak-ng gets none of our keys", async () => {
     language: "en",
     signal: new AbortController().signal,
   });
-  await expect(frames.next()).rejects.toThrow("espeak-ng has failed");
+  await expect(frames.next()).rejects.toThrow("espeak-ng failed");
   vi.unstubAllEnvs();
 
   const environment = await readFile(noted, "utf8");

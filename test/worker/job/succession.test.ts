@@ -76,7 +76,7 @@ test("an agent that has lost the session replaces nobody", async () => {
   await join("agent-old", LISTENING);
   const succession = succeed(await join("agent-new"));
 
-  await succession.begin(() => Promise.reject(new AppError("lost_lease", "Another worker has the session")));
+  await succession.begin(() => Promise.reject(new AppError("lost_lease", "Another worker owns the session")));
 
   expect(attributesOf("agent-old")).toEqual(LISTENING);
 });

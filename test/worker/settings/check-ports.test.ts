@@ -10,7 +10,7 @@ const check = (ports: Partial<Config>) =>
 
 test.each([6_000, 6_665, 10_080])("a LiveKit port that browsers and fetch refuse is named: %s", async (livekitPort) => {
   await expect(check({ livekitUrl: undefined, livekitPort })).rejects.toThrow(
-    `LIVEKIT_PORT: expected another port than ${livekitPort}, which browsers and fetch refuse to connect to`,
+    `LIVEKIT_PORT: expected a port that browsers and fetch can connect to, got ${livekitPort}, which they block`,
   );
 });
 

@@ -20,8 +20,8 @@ test("names of .env that are nearly Parley's are told, and an author's own are n
   );
 
   expect(await checkEnvFile(path)).toEqual([
-    `${path}: HTTP_PROT is not a variable of Parley. Did you mean "HTTP_PORT"?`,
-    `${path}: LIVEKIT_AGENT is not a variable of Parley. Did you mean "LIVEKIT_AGENT_NAME"?`,
+    `${path}: HTTP_PROT is not a Parley variable. Did you mean "HTTP_PORT"?`,
+    `${path}: LIVEKIT_AGENT is not a Parley variable. Did you mean "LIVEKIT_AGENT_NAME"?`,
   ]);
 });
 
@@ -54,10 +54,10 @@ test("misspelt variables of the environment are told; those of others, and of Ku
   const env = Object.fromEntries([...known, ...others, ...misspelt].map((name) => [name, "sk-secret"]));
 
   expect(checkEnvironment(env)).toEqual([
-    'environment: PARLEY_CONFG is not a variable of Parley. Did you mean "PARLEY_CONFIG"?',
-    "environment: PARLEY_X is not a variable of Parley.",
-    'environment: TOKEN_SECRTE is not a variable of Parley. Did you mean "TOKEN_SECRET"?',
-    'environment: LIVEKIT_ULR is not a variable of Parley. Did you mean "LIVEKIT_URL"?',
+    'environment: PARLEY_CONFG is not a Parley variable. Did you mean "PARLEY_CONFIG"?',
+    "environment: PARLEY_X is not a Parley variable.",
+    'environment: TOKEN_SECRTE is not a Parley variable. Did you mean "TOKEN_SECRET"?',
+    'environment: LIVEKIT_ULR is not a Parley variable. Did you mean "LIVEKIT_URL"?',
   ]);
 });
 
@@ -65,6 +65,6 @@ test("a variable of .env, which the environment has as well, is told once", asyn
   const path = await envFile("HTTP_PROT=1\n");
 
   expect(await checkVariables(path, { HTTP_PROT: "1" })).toEqual([
-    `${path}: HTTP_PROT is not a variable of Parley. Did you mean "HTTP_PORT"?`,
+    `${path}: HTTP_PROT is not a Parley variable. Did you mean "HTTP_PORT"?`,
   ]);
 });

@@ -64,7 +64,7 @@ test("a rule that would choose by braces is refused, since a denial would deny n
     `export default { instructions: "x", permission: { rules: [{ type: "read", pattern: ${JSON.stringify(pattern)}, action: "deny" }] } };`;
 
   for (const pattern of ["secrets/{a,b}/**", "{a,b{c}}"])
-    await expect(loadFile(rules(pattern))).rejects.toThrow("{a,b} is no choice: write a rule for each");
+    await expect(loadFile(rules(pattern))).rejects.toThrow("{a,b} is not supported: write a rule for each");
   for (const pattern of ["app/{id}/**", "a\\{a,b}", "a,b", "[id]"])
     expect((await loadFile(rules(pattern))).permission.rules).toMatchObject([{ pattern }]);
 });
@@ -128,48 +128,48 @@ const BAD_VARIABLES: readonly [NodeJS.ProcessEnv, string][] = [
   [{ WORKER_PORT: "70000" }, 'WORKER_PORT: expected a port from 1 to 65535, got "70000"'],
   [
     { LIVEKIT_PORT: "65535" },
-    'LIVEKIT_PORT: expected a port from 1 to 65534 (the next one is used as well), got "65535"',
+    'LIVEKIT_PORT: expected a port from 1 to 65534 (the next port is used as well), got "65535"',
   ],
   [{ MAX_SESSIONS: "-1" }, 'MAX_SESSIONS: expected a number from 1 to 10000, got "-1"'],
   [{ MAX_SESSIONS: "1e3" }, 'MAX_SESSIONS: expected a number from 1 to 10000, got "1e3"'],
   [{ LOG_LEVEL: "loud" }, 'LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent, got "loud"'],
   [
     { DATABASE_URL: "mysql://u:secret@h/d" },
-    "DATABASE_URL: expected a postgres:// or postgresql:// address of one server, got a text of 20 characters",
+    "DATABASE_URL: expected a postgres:// or postgresql:// address of one server, got a string of 20 characters",
   ],
   [
     { DATABASE_URL: "postgres://u:50%@h/d" },
-    "DATABASE_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a text of 20 characters",
+    "DATABASE_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a string of 20 characters",
   ],
   [
     { DATABASE_DIRECT_URL: "postgres://u:50%@h/d" },
-    "DATABASE_DIRECT_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a text of 20 characters",
+    "DATABASE_DIRECT_URL: expected a percent-encoded user and password (a % is %25), or the password in PGPASSWORD, got a string of 20 characters",
   ],
   [
     { LIVEKIT_URL: "localhost" },
-    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got a text of 9 characters",
+    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, without a user name, a password or a query, got a string of 9 characters",
   ],
   [
     { ANTHROPIC_BASE_URL: "localhost" },
-    "ANTHROPIC_BASE_URL: expected an http:// or https:// address without a query, got a text of 9 characters",
+    "ANTHROPIC_BASE_URL: expected an http:// or https:// address without a query, got a string of 9 characters",
   ],
   [
     { LIVEKIT_URL: "wss://key:secret@h" },
-    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, without a user's name, a password or a query, got a text of 18 characters",
+    "LIVEKIT_URL: expected a ws://, wss://, http:// or https:// address, without a user name, a password or a query, got a string of 18 characters",
   ],
   [
     { LIVEKIT_PUBLIC_URL: "wss://key:secret@h" },
-    'LIVEKIT_PUBLIC_URL: expected a ws://, wss://, http:// or https:// address, without a user\'s name, a password or a query, got "wss://h"',
+    'LIVEKIT_PUBLIC_URL: expected a ws://, wss://, http:// or https:// address, without a user name, a password or a query, got "wss://h"',
   ],
   [
     { WEBHOOK_URL: "https://me:key@crm.example" },
-    "WEBHOOK_URL: expected an http:// or https:// address, without a user's name, got a text of 26 characters",
+    "WEBHOOK_URL: expected an http:// or https:// address, without a user name, got a string of 26 characters",
   ],
   [
     { WEBHOOK_SECRET: "a secret of mine" },
-    "WEBHOOK_SECRET: expected whsec_ and 24 to 64 bytes in base64, got a text of 16 characters",
+    "WEBHOOK_SECRET: expected whsec_ followed by 24 to 64 bytes in base64, got a string of 16 characters",
   ],
-  [{ TOKEN_SECRET: "short" }, "TOKEN_SECRET: expected 16 characters or more, got a text of 5 characters"],
+  [{ TOKEN_SECRET: "short" }, "TOKEN_SECRET: expected 16 characters or more, got a string of 5 characters"],
   [
     { HTTP_PORT: "a", LOG_LEVEL: "info", WORKER_PORT: "b" },
     'HTTP_PORT: expected a port from 1 to 65535, got "a"\nWORKER_PORT: expected a port from 1 to 65535, got "b"',
@@ -181,7 +181,7 @@ test.each(BAD_VARIABLES)("a bad variable stops the start: %j", async (env, messa
 });
 
 const BAD_FILES: readonly [string, string][] = [
-  [`export default {};`, "instructions: expected a text or a function, got nothing"],
+  [`export default {};`, "instructions: expected a string or a function, got nothing"],
   [`export default { instructions: "x", maxSteps: "ten" };`, 'maxSteps: expected number, got "ten"'],
   [`export default { instructions: "x", maxSteps: 0 };`, "maxSteps: expected number to be >0, got 0"],
   [`export default { instructions: "x", model: { maxTokens: 1.5 } };`, "model.maxTokens: expected int, got 1.5"],
@@ -246,7 +246,9 @@ test("the worker alone lists everything that it lacks", async () => {
 test("another way to the database is none without the way itself", async () => {
   const config = await loadConfig({ DATABASE_DIRECT_URL: "postgres://parley@db/parley" }, folder);
 
-  expect(missingSettings(config, false)).toEqual(["DATABASE_URL: DATABASE_DIRECT_URL only names another way to it"]);
+  expect(missingSettings(config, false)).toEqual([
+    "DATABASE_URL: DATABASE_DIRECT_URL is only a second address of the same database",
+  ]);
 });
 
 test("a budget of money needs the model's price, also while the scripted model answers", async () => {
@@ -256,7 +258,7 @@ test("a budget of money needs the model's price, also while the scripted model a
   const config = await loadFile(source("{}"));
 
   expect(missingSettings(config, false)).toEqual([
-    'prices: the price of "claude-sonnet-5-5" in the config file, because budget names money',
+    'prices: the price of "claude-sonnet-5-5" in the config file, because budget limits money',
   ]);
   expect(missingSettings(await loadFile(source(priced)), false)).toEqual([]);
 });

@@ -13,7 +13,7 @@ test("an address for webhooks needs the secret that signs them", async () => {
 
   expect(await missing({ WEBHOOK_URL, WEBHOOK_SECRET: `whsec_${Buffer.alloc(32).toString("base64")}` })).toEqual([]);
   expect(await missing({ WEBHOOK_URL })).toEqual([
-    "WEBHOOK_SECRET: signs what is sent to WEBHOOK_URL; echo whsec_$(openssl rand -base64 32) makes one",
+    "WEBHOOK_SECRET: signs the requests to WEBHOOK_URL; create one with: echo whsec_$(openssl rand -base64 32)",
   ]);
 });
 
@@ -30,7 +30,7 @@ test("with a budget of money the model of the notes needs a price, too", async (
   const notes = 'context: { summaryModel: "claude-haiku-4-5" },';
 
   expect(await missing(notes, "")).toEqual([
-    'prices: the price of "claude-haiku-4-5" in the config file, because budget names money',
+    'prices: the price of "claude-haiku-4-5" in the config file, because budget limits money',
   ]);
   expect(await missing(notes, `"claude-haiku-4-5": ${price}`)).toEqual([]);
   expect(await missing("", "")).toEqual([]);
@@ -42,7 +42,7 @@ test("with a budget of money an agent's own model needs a price; without one, no
   const prices = { "claude-haiku-4-5": price };
 
   expect(missingPrices({ budget: { identityPerDay: { money: 1 } }, prices }, models)).toEqual([
-    'prices: the price of "claude-opus-4-8" in the config file, because budget names money',
+    'prices: the price of "claude-opus-4-8" in the config file, because budget limits money',
   ]);
   expect(missingPrices({ budget: { session: { tokens: 1 } }, prices }, models)).toEqual([]);
 });

@@ -107,6 +107,6 @@ test("one error names every secret file that cannot be used, and shows no secret
     ),
   );
   await expect(load({ TOKEN_SECRET_FILE: at("short") })).rejects.toThrow(
-    "TOKEN_SECRET: expected 16 characters or more, got a text of 7 characters",
+    "TOKEN_SECRET: expected 16 characters or more, got a string of 7 characters",
   );
 });

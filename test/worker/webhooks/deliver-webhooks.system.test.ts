@@ -133,11 +133,11 @@ test("what cannot be read is dead after its last attempt, too", async () => {
   );
   await using _delivery = deliver({ logger });
 
-  const last_error = "the record cannot be read";
+  const last_error = "the session could not be read";
   await expect.poll(rows, { timeout: 15_000 }).toEqual([{ state: "dead", attempts: 3, last_error }]);
 
   expect(arrivals()).toEqual([]);
-  expect(lines.at(-1)).toBe("a webhook was given up");
+  expect(lines.at(-1)).toBe("webhook delivery failed, giving up");
 }, 30_000);
 
 test("two workers with one outbox send each once", async () => {

@@ -104,4 +104,4 @@ def _fetch_token(worker: str, body: dict[str, str], secret: str | None) -> Ticke
     except OSError as error:
         raise Unavailable(f"no worker at {worker}: start one with npm start, or name another one") from error
     except (KeyError, TypeError, ValueError) as error:
-        raise Unavailable(f"{worker}/token gave no token: is this Parley's HTTP server?") from error
+        raise Unavailable(f"{worker}/token returned no token: is this Parley's HTTP server?") from error

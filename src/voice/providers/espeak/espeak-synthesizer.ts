@@ -56,7 +56,7 @@ export class EspeakSynthesizer implements Synthesizer {
       const read = async (name: string) => (signal.aborted ? undefined : this.#read(sentence, name, signal));
       const wav = (await read(voice)) ?? (await read(FALLBACK_VOICE));
       if (signal.aborted) return;
-      if (!wav) throw new Error("espeak-ng has failed");
+      if (!wav) throw new Error("espeak-ng failed");
       yield* toFrames(wav);
     }
   }
