@@ -91,7 +91,7 @@ test("more time is asked for by the provider's http, and what the worker says ag
   await say(room, asked);
 
   await expect(permissions.extend("p1")).rejects.toThrow("It can be open no longer, or has ended");
-  await expect(permissions.extend("p2")).rejects.toThrow("Only an open question can be extended");
+  await expect(permissions.extend("p2")).rejects.toThrow("Cannot extend: the permission request is closed");
 
   expect(requests).toEqual([`POST ${path} Bearer token`]);
 });
