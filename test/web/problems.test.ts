@@ -130,7 +130,7 @@ test("a network that the browser loses is told of at once, and no more when it i
 test("a connection that falls silent while nothing is said is told of soon, and no more when it is back", async () => {
   const page = await world.join();
   const { pid } = world.parts.livekit;
-  const lost = page.getByText("The connection is lost. Trying again");
+  const lost = page.getByText("The connection is lost. Reconnecting");
   // A connection that is only idle raises no alarm.
   await page.waitForTimeout(4_000);
   expect(await lost.count()).toBe(0);
