@@ -45,7 +45,7 @@ export async function ask(text: string, options: AskOptions, ports: AskPorts): P
   let answerId: string | undefined;
   let messageId: string | undefined;
   let errorTimer: ReturnType<typeof setTimeout> | undefined;
-  const late = () => answer.reject(new AppError("unavailable", `No whole answer came within ${timeoutMs} ms`));
+  const late = () => answer.reject(new AppError("unavailable", `No complete answer arrived within ${timeoutMs} ms`));
   const timer = setTimeout(late, timeoutMs);
   const offs = [
     ports.on("answer_start", ({ id, previousId }) => {

@@ -149,7 +149,7 @@ export class Parley implements AsyncDisposable {
     const compiled = compileTool(tool);
     if (this.#tools.size >= MESSAGE_LIMITS.announcedTools)
       throw new TypeError(`More than ${MESSAGE_LIMITS.announcedTools} tools are registered`);
-    if (this.#tools.has(tool.name)) throw new TypeError(`A tool named "${tool.name}" is registered already`);
+    if (this.#tools.has(tool.name)) throw new TypeError(`A tool named "${tool.name}" is already registered`);
     this.#tools.set(tool.name, compiled);
     this.#link.change();
     return () => {
@@ -342,7 +342,10 @@ export class Parley implements AsyncDisposable {
       const { stanzaId } = this.#outbox.send(message, "packet", traceparent);
       if (await this.#outbox.unacknowledged.wait(stanzaId, left)) return;
     }
-    throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVER_WITHIN_MS / 1000} s`);
+    throw new AppError(
+      "unavailable",
+      `The worker did not acknowledge the message within ${DELIVER_WITHIN_MS / 1000} s`,
+    );
   }
 
   #post(message: Message): void {
@@ -356,7 +359,8 @@ export class Parley implements AsyncDisposable {
   }
 
   #onHandlerThrew(cause: unknown, event: keyof ParleyEvents): void {
-    if (event !== "error") this.#reportError(new AppError("internal", `A handler of "${event}" threw`, { cause }));
+    if (event !== "error")
+      this.#reportError(new AppError("internal", `A handler for "${event}" threw an error`, { cause }));
   }
 
   #throwIfClosed(): void {

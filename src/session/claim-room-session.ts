@@ -74,7 +74,7 @@ export async function claimRoomSession(options: ClaimOptions): Promise<RoomSessi
     if (await isKept()) break;
     await sleep(CLAIM_RETRY_MS);
   }
-  throw new AppError("lost_lease", "Another agent serves this session");
+  throw new AppError("lost_lease", "Another agent is already serving this session");
 }
 
 /**

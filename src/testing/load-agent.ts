@@ -35,7 +35,10 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   for (const [name, behaviors] of Object.entries(mocks)) {
     const tool = own.get(name) ?? madeTool(name, behaviors);
     if (!tool)
-      throw new AppError("invalid_config", `mocks.${name}: the agent has no such tool; a description would make one`);
+      throw new AppError(
+        "invalid_config",
+        `mocks.${name}: the agent has no such tool; add a description to create one`,
+      );
     all.set(name, mockTool(tool, behaviors));
   }
   const agents = await loadAgents(resolve(folder, values.agentsFolder));

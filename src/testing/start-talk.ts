@@ -72,7 +72,7 @@ async function openStage(
   { room = false, voice: hasVoice = false, language }: TalkOptions,
 ): Promise<Stage> {
   if (room === false) {
-    if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room: say room: true, too");
+    if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room; set room: true as well");
     return openMemoryStage(options);
   }
   // Loaded only here, and with this function, because otherwise LiveKit's native part logs each step.

@@ -77,7 +77,7 @@ export class Talk implements AsyncDisposable {
     this.#parley.on("error", ({ message, originatingId }) => {
       // Not an error of the test: the turn itself shows that it failed.
       const isOfTurn = log.turns.some(({ parentMessageId }) => parentMessageId === originatingId);
-      if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent refused a message: ${message}`));
+      if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent rejected a message: ${message}`));
     });
   }
 
@@ -188,11 +188,11 @@ export class Talk implements AsyncDisposable {
     const isOver = () => find()?.isOver === true;
     if (!(await this.#until(isOver, withinMs))) {
       const turn = find();
-      const soFar = turn ? `:\n${showTurn(turn)}` : ", it has not begun";
-      throw new Error(`${what} was not over within ${withinMs} ms${soFar}`);
+      const soFar = turn ? `:\n${showTurn(turn)}` : ": it has not begun";
+      throw new Error(`${what} did not end within ${withinMs} ms${soFar}`);
     }
     const turn = find();
-    if (!turn) throw new TypeError("A turn that was over is gone");
+    if (!turn) throw new TypeError("The finished turn is missing from the log");
     this.#taken.add(turn);
     const isAnswered = () => turn.answer !== undefined || !this.#ports.stage.isPresent();
     await this.#until(isAnswered, ANSWER_WITHIN_MS);
@@ -211,7 +211,7 @@ export class Talk implements AsyncDisposable {
     turn.soundMs = soundMs - this.#soundMs;
     this.#soundMs = soundMs;
     const isSaid = turn.state === "completed" && !turn.isCutOff && turn.text !== "" && stage.isPresent();
-    if (isSaid && turn.soundMs === 0) throw new Error(`Nothing of the answer was heard:\n${showTurn(turn)}`);
+    if (isSaid && turn.soundMs === 0) throw new Error(`The answer was not played:\n${showTurn(turn)}`);
   }
 
   /** Waits until `isTrue` holds. Returns `false` on a timeout. @throws {Error} whatever has failed in the meantime */
@@ -237,8 +237,10 @@ export class Talk implements AsyncDisposable {
     const tool = this.#ports.log.toolsAsking.get(permissionId);
     const chosen = this.#answers.get(tool) ?? this.#answers.get(undefined);
     if (!chosen) {
-      const how = `talk.permission("approve"), or another answer`;
-      return this.#fail(new Error(`${tool} asks for permission, "${title}", and the test does not answer: ${how}`));
+      const how = `talk.permission("approve") or another answer`;
+      return this.#fail(
+        new Error(`${tool} asked for permission ("${title}"), but the test does not answer: use ${how}`),
+      );
     }
     const { answer, message, editedInput } = chosen;
     if (answer === "none") return;

@@ -45,7 +45,7 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
       if (isRecord(message)) handle(message as FromThread, ports);
     });
     thread.on("error", (error: NodeJS.ErrnoException) => end.reject(toThreadError(error)));
-    thread.on("exit", () => end.reject(new Error("The tool ended its thread")));
+    thread.on("exit", () => end.reject(new Error("The tool exited its worker thread")));
     let late: NodeJS.Timeout | undefined;
     const onAbort = () => {
       send({ type: "abort", why: messageOf(signal.reason) });
@@ -75,7 +75,7 @@ function toThreadError(error: NodeJS.ErrnoException): Error {
 }
 
 function tooLarge(cause?: Error): Error {
-  return new Error(`The tool took more than ${MEMORY_LIMIT_MB} MB of memory`, { cause });
+  return new Error(`The tool used more than ${MEMORY_LIMIT_MB} MB of memory`, { cause });
 }
 
 interface Ports extends Pick<ToolContext, "log" | "progress" | "ask" | "elicit"> {

@@ -27,7 +27,8 @@ export async function loadTools(
   settings: Settings = {},
   before?: PreviousModules<ServerTool>,
 ): Promise<ReadonlyMap<string, ServerTool>> {
-  if (!(await isFolder(folder))) throw new AppError("invalid_config", `toolsFolder: there is no folder ${folder}`);
+  if (!(await isFolder(folder)))
+    throw new AppError("invalid_config", `toolsFolder: the folder ${folder} does not exist`);
   const files = await findModules(folder);
   const tools = new Map<string, ServerTool | undefined>();
   const pathOf = new Map<string, string>();
@@ -89,7 +90,8 @@ export function settingsOf(
   const entry = sharedSettings ?? name;
   const own = Object.hasOwn(settings, entry) ? settings[entry] : undefined;
   const needsOwn = needsSettings === true || sharedSettings !== undefined;
-  if (needsOwn && !schema) throw new TypeError("settings: expected a schema, because the tool needs settings");
+  if (needsOwn && !schema)
+    throw new TypeError("settings: expected a schema, because needsSettings or sharedSettings is set");
   return { own, isOff: needsOwn && own === undefined };
 }
 

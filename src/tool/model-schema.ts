@@ -61,7 +61,7 @@ export function toModelSchema(schema: JsonObject, attribute?: Attribute): JsonOb
   if (schema["type"] !== "object") throw new TypeError('the input schema\'s root must have type "object"');
   const forbidden = NOT_AT_ROOT.find((word) => Object.hasOwn(schema, word));
   if (forbidden !== undefined)
-    throw new TypeError(`its schema has "${forbidden}" at the root, where the model's API takes none`);
+    throw new TypeError(`its schema has "${forbidden}" at the root, which the model API does not accept`);
   return new Shown(schema, attribute).schema(schema, "") as JsonObject;
 }
 

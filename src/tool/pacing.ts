@@ -39,7 +39,7 @@ export function toPacing(tool: Tool): Pacing {
   const { filler, fillerAfterMs, noticeAfterMs, startWhen, background, onResult } = tool;
   const fillers = filler === undefined ? [] : [filler].flat();
   if (filler !== undefined && (fillers.length === 0 || !fillers.every(isPhrase)))
-    throw new TypeError("filler: expected a text, or a list of texts");
+    throw new TypeError("filler: expected a non-empty string or a list of them");
   checkMs("fillerAfterMs", fillerAfterMs, 0);
   checkMs("noticeAfterMs", noticeAfterMs, 1);
   if (startWhen !== undefined && !START_WHEN.includes(startWhen))

@@ -69,9 +69,9 @@ export function needOfRunning(
   { voiceApproval = true }: Pick<FoundTool, "voiceApproval">,
   request: PermissionAsk,
 ): PermissionNeed {
-  refuseUnknownFields(request, PERMISSION_FIELDS, "what a tool asks for");
+  refuseUnknownFields(request, PERMISSION_FIELDS, "a permission request");
   const { type, pattern, ignoresCase = false, title, metadata = {} } = request;
-  if (typeof type !== "string" || type === "") throw new TypeError("ask: type: expected a text");
+  if (typeof type !== "string" || type === "") throw new TypeError("ask: type: expected a non-empty string");
   const read = readerOf((field) => `ask: ${field}`);
   return {
     type: cleanText(type),
@@ -99,16 +99,16 @@ function readerOf(where: (field: keyof ToolPermission<unknown>) => string) {
 function toValues(touched: unknown): string[] {
   const values: unknown[] = Array.isArray(touched) ? touched : [touched];
   if (values.length === 0 || values.length > MAX_VALUES)
-    throw new TypeError(`expected 1 to ${MAX_VALUES} texts, got ${values.length}`);
+    throw new TypeError(`expected 1 to ${MAX_VALUES} strings, got ${values.length}`);
   return values.map((value) => {
-    if (typeof value !== "string" || value === "") throw new TypeError("expected a text or a list of texts");
+    if (typeof value !== "string" || value === "") throw new TypeError("expected a non-empty string or a list of them");
     if (value.length > MAX_VALUE_LENGTH) throw new TypeError(`longer than ${MAX_VALUE_LENGTH} characters`);
     return cleanText(value);
   });
 }
 
 function toTitle(value: unknown): string {
-  if (typeof value !== "string" || value.trim() === "") throw new TypeError("expected a text");
+  if (typeof value !== "string" || value.trim() === "") throw new TypeError("expected a non-empty string");
   const text = cleanText(value.trim());
   return text.length < MAX_TITLE_LENGTH ? text : `${text.slice(0, MAX_TITLE_LENGTH - 1)}…`;
 }

@@ -62,7 +62,8 @@ export const STATE_DETAILS = ["full", "name", "off"] as const satisfies readonly
 /** @throws {TypeError} naming the invalid field of the definition */
 export function toServerTool(name: string, tool: Tool, rawSettings: unknown): ServerTool {
   const { description, run, timeoutMs, execution = "server" } = tool;
-  if (typeof description !== "string" || description.trim() === "") throw new TypeError("description: expected a text");
+  if (typeof description !== "string" || description.trim() === "")
+    throw new TypeError("description: expected a non-empty string");
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
     throw new TypeError(`timeoutMs: expected an integer from 1 to ${TOOL_TIMES.maxTimeoutMs}, got ${timeoutMs}`);
   }
@@ -81,7 +82,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
       throw new TypeError(`${field}: expected true or false`);
   if (tool.permission !== undefined) checkPermission(tool.permission);
   if (tool.permission === undefined && (tool.voiceApproval ?? tool.allowEditedInput) !== undefined)
-    throw new TypeError("permission: expected one, because voiceApproval or allowEditedInput is set");
+    throw new TypeError("permission: required when voiceApproval or allowEditedInput is set");
   const settings: unknown = tool.settings
     ? parseSettings(tool.sharedSettings ?? name, tool.settings, rawSettings)
     : undefined;
@@ -109,7 +110,7 @@ export function toServerTool(name: string, tool: Tool, rawSettings: unknown): Se
 }
 
 function checkPermission({ type, pattern, ignoresCase, title, metadata }: ToolPermission<never, never>): void {
-  if (typeof type !== "string" || type === "") throw new TypeError("permission.type: expected a text");
+  if (typeof type !== "string" || type === "") throw new TypeError("permission.type: expected a non-empty string");
   if (typeof pattern !== "function") throw new TypeError("permission.pattern: expected a function");
   if (ignoresCase !== undefined && typeof ignoresCase !== "function")
     throw new TypeError("permission.ignoresCase: expected a function");

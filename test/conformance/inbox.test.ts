@@ -14,7 +14,7 @@ test("what comes later is waited for", async () => {
 
 test("what does not come is the subject's fault", async () => {
   await expect(new Inbox<string>().next(anything, "the Ack", 1)).rejects.toEqual(
-    new SubjectFault("the Ack did not come within 1 ms"),
+    new SubjectFault("the Ack did not arrive within 1 ms"),
   );
 });
 
@@ -23,7 +23,7 @@ test("nobody waits for a program that has ended", async () => {
   const found = inbox.next(anything, "the Ack");
   inbox.end("the program has ended");
 
-  await expect(found).rejects.toEqual(new SubjectFault("the Ack did not come: the program has ended"));
+  await expect(found).rejects.toEqual(new SubjectFault("the Ack did not arrive: the program has ended"));
 });
 
 test("what the kit has spoiled is the kit's fault", async () => {

@@ -27,7 +27,7 @@ async function outcomes(options: Partial<Suite<AsyncDisposable>>): Promise<(stri
 
 test("a check that never ends is the kit's fault, and the next one runs in a room of its own", async () => {
   expect(await outcomes({ checks: [check("one", never), check("two", async () => {})] })).toEqual([
-    "one kit one has not ended within 30 s",
+    "one kit one did not finish within 30 s",
     "two passed",
   ]);
 });
@@ -50,8 +50,8 @@ test("a check at which the kit has failed once runs again, in a new room", async
 
 test("a room that cannot be opened fails its checks as the kit's fault", async () => {
   expect(await outcomes({ open: never })).toEqual([
-    'one kit Opening a room for "calls" has not ended within 30 s',
-    'two kit Opening a room for "calls" has not ended within 30 s',
+    'one kit Opening a room for "calls" did not finish within 30 s',
+    'two kit Opening a room for "calls" did not finish within 30 s',
   ]);
 });
 

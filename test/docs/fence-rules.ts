@@ -101,7 +101,7 @@ export const UNCHECKED: Readonly<Record<string, string>> = {
   "docs/permissions.md: model           job process                      PostgreSQL                           the approver":
     "a drawing",
   'docs/testing.md: expected a call book {"city":"Rome"}. The turn was:': "test/testing/talk.test.ts",
-  'docs/testing.md: call 2 is not the one of book.cassette.json: messages[2].content[0].content: recorded "{\\"city\\":\\"Paris\\"}", now "{\\"city\\":\\"Rome\\"}"':
+  'docs/testing.md: call 2 differs from the one in book.cassette.json: messages[2].content[0].content: recorded "{\\"city\\":\\"Paris\\"}", now "{\\"city\\":\\"Rome\\"}"':
     "test/testing/cassette/cassette.test.ts",
   "docs/tools.md: create role parley_reader login password '…' connection limit 5;":
     "its password is none: who copies it must choose one",

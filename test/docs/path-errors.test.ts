@@ -13,16 +13,16 @@ const rows = [...(table.split("\n\n")[0] ?? "").matchAll(/^\| [^|]+ \| `(.+)` \|
 );
 
 const PATHS: Readonly<Record<string, readonly string[]>> = {
-  "The path is outside of the workspace": ["../outside/secret.txt", "out"],
-  "The path is absolute: expected one from the workspace's root": ["/etc/passwd"],
-  "The path holds a NUL": ["a\0.txt"],
+  "The path is outside the workspace": ["../outside/secret.txt", "out"],
+  "The path is absolute: expected one relative to the workspace's root": ["/etc/passwd"],
+  "The path contains a NUL character": ["a\0.txt"],
   'There is no "x" in the workspace': ["x"],
   "The path is the workspace itself, which is a folder": ["."],
-  "A part of the path is no folder": ["notes/a.txt/b"],
-  "It is a link that leads nowhere, or in a circle": ["circle"],
+  "A part of the path is not a folder": ["notes/a.txt/b"],
+  "The path is a broken or circular link": ["circle"],
   "The path is too long": ["x".repeat(300)],
-  "It is a folder": ["notes"],
-  "It is no ordinary file": ["pipe"],
+  "The path is a folder": ["notes"],
+  "The path is not a regular file": ["pipe"],
 };
 
 test("the page of tools has the path errors that a tool gives, in its words", async () => {

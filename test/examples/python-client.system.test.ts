@@ -58,7 +58,7 @@ test("without a worker it says so in one line", async () => {
   expect(await ended).toEqual({
     code: 1,
     stdout: [],
-    stderr: ["no worker at http://127.0.0.1:1: start one with npm start, or name another one"],
+    stderr: ["no worker at http://127.0.0.1:1: start one with npm start, or pass the address of another"],
   });
 });
 

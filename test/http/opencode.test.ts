@@ -88,7 +88,7 @@ test("opencode's v2 client reads our errors as its own", async () => {
   expect(unknown.error).toEqual({
     _tag: "PermissionNotFoundError",
     requestID: "none",
-    message: "There is no such permission",
+    message: "There is no such permission request",
   });
   expect(bad.error).toMatchObject({ _tag: "InvalidRequestError", field: "reply" });
   expect([nobody.response.status, nobody.error]).toEqual([

@@ -430,7 +430,7 @@ test("a list of tools is read up to the limit, and one fault says that more were
 
   expect(bodyOf(decodeEnvelope(packet("configuration", { tools })))).toEqual({
     tools: named.slice(0, 64).map((tool) => ({ ...tool, description: "", inputSchema: { type: "object" } })),
-    invalidTools: [{ index: 64, name: "tool_64", reason: "only the first 64 tools are taken" }],
+    invalidTools: [{ index: 64, name: "tool_64", reason: "only the first 64 tools are used" }],
   });
 });
 

@@ -89,8 +89,8 @@ cycle.push(cycle);
 test.each([
   ["a function", () => 1, "internal: A function cannot be encoded"],
   ["a symbol", Symbol("s"), "internal: A symbol cannot be encoded"],
-  ["a Map", new Map(), "internal: An object of a class cannot be encoded"],
-  ["what hides its class", Object.create({ constructor: null }), "internal: An object of a class cannot be encoded"],
+  ["a Map", new Map(), "internal: An instance of a class cannot be encoded"],
+  ["what hides its class", Object.create({ constructor: null }), "internal: An instance of a class cannot be encoded"],
   ["an invalid Date", new Date(NaN), "internal: An invalid Date cannot be encoded"],
   ["a bigint beyond 2^53", 2n ** 60n, "internal: An integer beyond 2^53 cannot be encoded"],
   ["a cycle", cycle, "too_large: The packet is nested over 32 deep"],

@@ -15,7 +15,7 @@ test("nothing is kept of a picture whose message is refused", () => {
     outbox: { post: () => {}, postError: () => {} },
     peers: { present: [], withFeature: () => [] },
     add: () => {
-      throw new AppError("queue_overflow", "Too many messages wait for an answer");
+      throw new AppError("queue_overflow", "Too many messages are waiting for an answer");
     },
     onQuestionAnswered: () => {},
     onSaid: () => {},

@@ -80,12 +80,12 @@ test("by voice, an answer of which nothing can be heard fails the test, and show
   await using talk = await startTalk({ ...tableAgent, model: scripted(["…"]), room: servers(), voice: true });
 
   await expect(talk.say("Are you there?")).rejects.toThrow(
-    "Nothing of the answer was heard:\nuser:  Are you there?\nagent: …",
+    "The answer was not played:\nuser:  Are you there?\nagent: …",
   );
 });
 
 test("a voice without a room is refused, with what to write", async () => {
   const talk = startTalk({ ...tableAgent, model: scripted([]), voice: true });
 
-  await expect(talk).rejects.toThrow("voice: sound needs a room: say room: true, too");
+  await expect(talk).rejects.toThrow("voice: sound needs a room; set room: true as well");
 });

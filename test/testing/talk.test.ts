@@ -168,7 +168,7 @@ test("a permission can be given in words", async () => {
 test("a question that the test does not answer fails it at once, and says how to answer", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
 
-  await expect(talk.say("Book a table")).rejects.toThrow(/book asks .*"Book a table in Paris".*talk\.permission\(/);
+  await expect(talk.say("Book a table")).rejects.toThrow(/book asked .*"Book a table in Paris".*talk\.permission\(/);
 });
 
 const slowly = reply([text("One moment, I am thinking about it.")], { ...slow(30), chunking: 5 });
@@ -228,7 +228,7 @@ test("a script that is too short fails the test, and shows the turn", async () =
   talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
 
   await expect(talk.say("Where am I?")).rejects.toThrow(
-    /The script has 1 replies, and the model was asked for one more\nuser: {2}Where am I\?\ncalls: get_location \{\} on the device/,
+    /The script has 1 replies, but the agent asked the model for one more\nuser: {2}Where am I\?\ncalls: get_location \{\} on the device/,
   );
 });
 
@@ -237,7 +237,7 @@ test("a turn that takes too long fails the test, and says how far it is", async 
   talk.device({ tools: { get_location: never() } });
 
   await expect(talk.say("Where am I?", { withinMs: 1_000 })).rejects.toThrow(
-    /The turn of "Where am I\?" was not over within 1000 ms:[^]*get_location \{\} on the device → running/,
+    /The turn of "Where am I\?" did not end within 1000 ms:[^]*get_location \{\} on the device → running/,
   );
 });
 

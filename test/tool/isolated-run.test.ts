@@ -70,9 +70,9 @@ test("it has somebody fill in a form, and its own schema reads what was given", 
 
 test.each([
   ["throw", "It does not work"],
-  ["grow", "The tool took more than 256 MB of memory"],
-  ["fill", "The tool took more than 256 MB of memory"],
-  ["exit", "The tool ended its thread"],
+  ["grow", "The tool used more than 256 MB of memory"],
+  ["fill", "The tool used more than 256 MB of memory"],
+  ["exit", "The tool exited its worker thread"],
 ])("a tool that does %j fails with a message, and nothing else ends", async (what, message) => {
   await expect(run(what).result).rejects.toThrow(message);
 });
@@ -87,7 +87,7 @@ test("a tool that computes without a pause holds up nobody, and is ended with it
 
   stop.abort(new Error("The call has ended"));
 
-  expect(await ended).toEqual(new Error("The tool ended its thread"));
+  expect(await ended).toEqual(new Error("The tool exited its worker thread"));
 });
 
 test.each(["log", "progress"])("a tool that does %j in a loop holds up nobody", async (what) => {

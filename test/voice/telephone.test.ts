@@ -41,7 +41,7 @@ test("a caller that cannot be asked is refused at once, and the model reads why"
   await using talk = await call({ byVoice: false });
   const { voice, ran } = talk;
   await expect.poll(() => states(voice), { timeout: 10_000 }).toEqual([{ state: "completed" }]);
-  const why = "Not run: it needs the participant's permission, for which a caller by telephone cannot be asked here";
+  const why = "Not run: the call needs permission, and a participant on the phone cannot be asked for it here";
   expect(toolResults(voice.agent)).toEqual([{ content: why, isError: true }]);
   expect(await voice.agent.sql`select * from permissions`).toEqual([]);
   expect(ran).toEqual([]);

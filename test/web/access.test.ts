@@ -21,7 +21,7 @@ test("axe finds nothing wrong with a talk, and with each panel beside it", async
   await say(page, "What shall I drink?");
   await page.getByText("Tea, then.", { exact: true }).waitFor();
 
-  for (const tab of ["Tools", "Turn", "Events", "Talk"]) {
+  for (const tab of ["Tools", "Turn", "Events", "Session"]) {
     await page.getByRole("tab", { name: tab }).click();
     expect(await findingsOf(page)).toEqual([]);
   }
@@ -99,7 +99,7 @@ test("the focus goes to the line to write in when its button goes away, and in a
   await page.getByRole("alertdialog").getByRole("button", { name: "Always allow", disabled: false }).press("Enter");
   await page.getByText("Two.", { exact: true }).waitFor();
   await line();
-  await page.getByRole("button", { name: /^Take back calculator/ }).press("Enter");
+  await page.getByRole("button", { name: /^Revoke calculator/ }).press("Enter");
   await expect.poll(() => focused(page)).toBe("tab-tools");
 });
 
@@ -161,7 +161,7 @@ test("two people's tabs are two devices: each is asked in its own turns, and see
   await say(ben, "How many cups?");
   await ben.locator(".notice").getByText("Tea is ready").waitFor();
   await ben.getByRole("alertdialog").waitFor();
-  await ann.getByRole("group", { name: "Calculator: Waits for Ben's permission" }).waitFor();
+  await ann.getByRole("group", { name: "Calculator: Waiting for Ben's permission" }).waitFor();
   expect(await ann.locator(".message .who").allTextContents()).toEqual(["Ben", "Agent"]);
   expect(await ann.locator(".message.user .text").textContent()).toBe("How many cups?");
   expect(await ann.getByRole("alertdialog").count()).toBe(0);

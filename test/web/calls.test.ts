@@ -23,7 +23,7 @@ test("a tool that answers when its time is over: its card says so, also after a 
   await say(page, "Scan my letter");
 
   const card = page.getByRole("group", { name: "Slow scan: Failed" });
-  await card.getByText("The server answered too late. That changed nothing.").waitFor();
+  await card.getByText("The server answered too late. The answer was ignored.").waitFor();
   await card.getByText("Log (1)").click();
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
   await card.locator("summary").first().click();
@@ -32,7 +32,7 @@ test("a tool that answers when its time is over: its card says so, also after a 
   await page.getByText("Slow scan: late answer").waitFor();
 
   await page.reload();
-  await card.getByText("The server answered too late. That changed nothing.").waitFor();
+  await card.getByText("The server answered too late. The answer was ignored.").waitFor();
   await card.getByText("Log (1)").click();
   await card.getByLabel("Log of Slow scan").getByText("warming up").waitFor();
   await page.getByRole("tab", { name: "Turn" }).click();
@@ -106,7 +106,7 @@ test("a result that is too large is cut, and its card says so and saves all of i
   const saved = async () => {
     const [file] = await Promise.all([
       page.waitForEvent("download"),
-      card.getByRole("button", { name: "Save all of it" }).click(),
+      card.getByRole("button", { name: "Save in full" }).click(),
     ]);
     expect(file.suggestedFilename()).toBe("read_log.json");
     return JSON.parse(await streamText(await file.createReadStream())) as {
@@ -115,14 +115,14 @@ test("a result that is too large is cut, and its card says so and saves all of i
   };
 
   await card.locator("summary").click();
-  await card.getByText("Too large to be shown whole.").waitFor();
+  await card.getByText("Too large to show in full.").waitFor();
   await card.getByLabel("Result").filter({ hasText: "[truncated: " }).waitFor();
   expect((await saved()).result.lines).toHaveLength(30_000);
   expect(await findingsOf(page)).toEqual([]);
 
   await page.reload();
   await card.locator("summary").click();
-  await card.getByText("Too large to be shown whole.").waitFor();
+  await card.getByText("Too large to show in full.").waitFor();
   expect((await saved()).result.lines).toHaveLength(30_000);
 });
 
@@ -131,11 +131,11 @@ test("arguments may be changed before a call runs, as long as the tool takes the
   world.model.script(using("save_text", { name: "list", text: "Buy milk" }));
   await say(page, "Save my list");
   const dialog = page.getByRole("alertdialog");
-  const draft = dialog.getByLabel("Arguments, which you may change");
+  const draft = dialog.getByLabel("Arguments (you can edit them)");
 
   await draft.fill('{ "name": "list"');
   await dialog.getByRole("button", { name: "Allow once" }).click();
-  await dialog.getByText("The arguments are no JSON object").waitFor();
+  await dialog.getByText("The arguments are not a JSON object").waitFor();
   await draft.fill('{ "name": "list", "text": 7 }');
   await dialog.getByRole("button", { name: "Allow once" }).click();
   await dialog.getByText('Invalid parameter "text"').waitFor();
@@ -163,7 +163,7 @@ test("a question shows what its arguments hide, and Escape does not close it", a
   await say(page, "Save my list");
 
   const dialog = page.getByRole("alertdialog", { name: "Save list\\u202etxt.exe" });
-  const draft = dialog.getByLabel("Arguments, which you may change");
+  const draft = dialog.getByLabel("Arguments (you can edit them)");
   expect(await draft.inputValue()).toContain("Buy\\u200b milk");
   for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
   await dialog.getByRole("button", { name: "Allow once" }).click();
@@ -181,12 +181,9 @@ test("arguments that are too long for their question are those of the call's car
   await say(page, "Save my letter");
 
   const dialog = page.getByRole("alertdialog");
-  await dialog
-    .getByLabel("Arguments, as far as they are known")
-    .filter({ hasText: "a long letter a long letter" })
-    .waitFor();
-  await dialog.getByRole("button", { name: "Refuse" }).click();
-  await page.getByRole("group", { name: "Save text: Refused, not run" }).waitFor();
+  await dialog.getByLabel("Arguments received so far").filter({ hasText: "a long letter a long letter" }).waitFor();
+  await dialog.getByRole("button", { name: "Deny" }).click();
+  await page.getByRole("group", { name: "Save text: Denied, not run" }).waitFor();
   expect(await dialog.count()).toBe(0);
 });
 
@@ -194,11 +191,11 @@ test("a refusal of one's own is shown as such, with one's own words, also after 
   const page = await world.join();
   world.model.script(using("save_text", { name: "list", text: "Buy milk" }));
   await say(page, "Save my list");
-  await page.getByLabel("Reason, if you refuse").fill("Ask me on Friday");
-  await page.getByRole("button", { name: "Refuse" }).click();
+  await page.getByLabel("Reason for denying (optional)").fill("Ask me on Friday");
+  await page.getByRole("button", { name: "Deny" }).click();
   await page.getByText("That is all.", { exact: true }).waitFor();
 
-  const card = page.getByRole("group", { name: "Save text: Refused, not run" });
+  const card = page.getByRole("group", { name: "Save text: Denied, not run" });
   for (const reload of [false, true]) {
     if (reload) await page.reload();
     await card.getByText("“Ask me on Friday”", { exact: true }).waitFor();
@@ -231,7 +228,7 @@ test("a device whose clock is ten minutes ahead shows the time that is left all 
   await page.getByRole("button", { name: "Not now" }).click();
   const dialog = page.getByRole("alertdialog");
   await dialog.getByText(left).waitFor();
-  await dialog.getByRole("button", { name: "Refuse" }).click();
+  await dialog.getByRole("button", { name: "Deny" }).click();
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(await page.getByText(/\d (min|s) left/).count()).toBe(0);
 });

@@ -6,7 +6,7 @@ test.each([
   ["camera", new DOMException("Requested device not found", "NotFoundError"), "this device has none"],
   ["clipboard", new DOMException("Read permission denied.", "NotAllowedError"), "does not allow this page to use it"],
   ["location", { code: 1, message: "User denied Geolocation" }, "does not allow this page to use it"],
-  ["location", { code: 3, message: "Timeout expired" }, "did not find it out in time"],
+  ["location", { code: 3, message: "Timeout expired" }, "did not determine it in time"],
   ["clipboard", new Error("Document is not focused."), "Document is not focused."],
 ] as const)("what a device does not give (%s) is told in words", (what, error, why) => {
   const { message } = deniedError(what, error);

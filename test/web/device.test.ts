@@ -25,7 +25,7 @@ test("a tool that is switched off is not offered to the model any more", async (
   await say(page, "One");
   await page.getByText("First.", { exact: true }).waitFor();
 
-  await page.getByRole("switch", { name: /^Show a notice/ }).uncheck();
+  await page.getByRole("switch", { name: /^Notifications/ }).uncheck();
   await say(page, "Two");
   await page.getByText("Second.", { exact: true }).waitFor();
 
@@ -125,7 +125,7 @@ test("a file that no model can be shown is not attached, with what can be; too l
 
   const pdf = (name: string) => ({ name, mimeType: "application/pdf", buffer: Buffer.alloc(2_500_000, "%PDF-1.4 ") });
   await input.setInputFiles([pdf("one.pdf"), pdf("two.pdf")]);
-  await page.getByText("5.0 MB together, and at most 4.0 MB can be sent").waitFor();
+  await page.getByText("5.0 MB in total, but at most 4.0 MB can be sent").waitFor();
   await say(page, "Read them");
   expect(await page.locator(".message").count()).toBe(0);
   await page.getByRole("button", { name: "Remove two.pdf" }).click();
@@ -286,7 +286,7 @@ test("a form that is answered with nothing in it says at each field that must be
   expect(await findingsOf(page)).toEqual([]);
 });
 
-test("of two forms Refuse declines one, Not now cancels the other, and the line to write in stays in sight", async () => {
+test("of two forms Decline declines one, Not now cancels the other, and the line to write in stays in sight", async () => {
   const page = await world.join({ viewport: { width: 800, height: 600 } });
   world.model.script([reply([toolUse("book_table"), toolUse("book_table")]), reply([text("So be it.")])]);
   await say(page, "Book two tables");
@@ -294,7 +294,7 @@ test("of two forms Refuse declines one, Not now cancels the other, and the line 
   await form.nth(1).waitFor();
   const line = await page.getByLabel("Message", { exact: true }).boundingBox();
   expect((line?.y ?? 600) + (line?.height ?? 0)).toBeLessThan(600);
-  await form.nth(0).getByRole("button", { name: "Refuse" }).click();
+  await form.nth(0).getByRole("button", { name: "Decline" }).click();
   await form.nth(1).waitFor({ state: "detached" });
   await form.getByRole("button", { name: "Not now" }).click();
 

@@ -76,9 +76,9 @@ test("the waterfall of a long question stays within its panel", async () => {
   await say(page, QUESTION);
   await page.getByText("That is Genoa.", { exact: true }).waitFor();
 
-  for (const tab of ["Turn", "Talk", "Events", "Tools"]) {
+  for (const tab of ["Turn", "Session", "Events", "Tools"]) {
     await page.getByRole("tab", { name: tab }).click();
-    if (tab === "Turn") await page.getByText("in all").waitFor();
+    if (tab === "Turn") await page.getByText("total").waitFor();
     expect(await overflowing(page)).toEqual([]);
   }
 });

@@ -16,7 +16,7 @@ test("a budget that is spent is told of, with what to do", async () => {
   await say(page, "Hello");
   await page.getByText("Good morning.", { exact: true }).waitFor();
 
-  await page.getByText("The budget of this talk is spent: it gets no more answers.").waitFor();
+  await page.getByText("The budget for this conversation is used up, so the agent cannot answer.").waitFor();
   expect(await findingsOf(page)).toEqual([]);
   await world.picture(page, "page-problem");
 });
@@ -32,8 +32,10 @@ test("a budget of today that is spent is told of in the next talk", async () => 
   const next = await world.join({ name: "Zoe", room: "yard" });
   await say(next, "Hello");
 
-  await next.getByText("Your budget of today is spent. Come back tomorrow (UTC), or have it raised.").waitFor();
-  expect(await next.getByText("The budget of this talk is spent").count()).toBe(0);
+  await next
+    .getByText("Your budget for today is used up. Come back tomorrow (UTC), or ask the operator to raise it.")
+    .waitFor();
+  expect(await next.getByText("The budget for this conversation is used up").count()).toBe(0);
 });
 
 test("a room that finds all workers full says so, and what to do", { timeout: 60_000 }, async () => {

@@ -44,7 +44,7 @@ test("however long a question is, its answers are in sight", async () => {
   await say(page, "Save my list");
   const dialog = page.getByRole("alertdialog");
 
-  for (const name of ["Allow once", "Always allow", "Refuse"]) {
+  for (const name of ["Allow once", "Always allow", "Deny"]) {
     const box = await dialog.getByRole("button", { name }).boundingBox();
     expect((box?.y ?? PHONE.height) + (box?.height ?? 0)).toBeLessThanOrEqual(PHONE.height);
   }

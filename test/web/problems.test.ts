@@ -48,7 +48,7 @@ test("another microphone is used once it is chosen", async () => {
   await choice.selectOption(id);
 
   await expect.poll(() => page.evaluate("window.microphones.at(-1)"), { timeout: 10_000 }).toContain(id);
-  await page.getByLabel("Level of the microphone").waitFor();
+  await page.getByLabel("Microphone level").waitFor();
   expect(await choice.inputValue()).toBe(id);
 });
 
@@ -74,7 +74,7 @@ test("a token that LiveKit takes no more, and a record that cannot be read, are 
   await page.route(/\/session$/u, (route) => route.fulfill({ status: 401, json: { error: "The token has expired" } }));
 
   await page.reload();
-  await page.getByRole("alert").getByText("The worker’s record cannot be read: The token has expired.").waitFor();
+  await page.getByRole("alert").getByText("The worker’s record could not be loaded: The token has expired.").waitFor();
   expect(await page.getByText("Ask something").count()).toBe(0);
 
   await page.evaluate(
@@ -89,11 +89,11 @@ test("who is taken out of the room is told so, and may join again", async () => 
   const page = await world.join({ name: "Ann", room: "club" });
 
   await world.parts.rooms.removeParticipant("club", "Ann");
-  await page.getByText("You were taken out of the room.").waitFor();
+  await page.getByText("You were removed from the room.").waitFor();
   await page.getByRole("button", { name: "Join again" }).click();
 
   await page.getByText("The agent: Ready").waitFor();
-  expect(await page.getByText("You were taken out").count()).toBe(0);
+  expect(await page.getByText("You were removed").count()).toBe(0);
 });
 
 test("a network that breaks is told of, and what is written meanwhile is answered when it is back", async () => {
@@ -102,7 +102,7 @@ test("a network that breaks is told of, and what is written meanwhile is answere
 
   world.network.isRefusing = true;
   world.network.cut();
-  await page.getByText("The connection is lost. Trying again").waitFor();
+  await page.getByText("The connection is lost. Reconnecting").waitFor();
   await say(page, "Are you there?");
   world.network.isRefusing = false;
 
@@ -118,7 +118,7 @@ test("a network that the browser loses is told of at once, and no more when it i
   const page = await world.join();
 
   await page.context().setOffline(true);
-  await page.getByText("The connection is lost. Trying again").waitFor(SOON);
+  await page.getByText("The connection is lost. Reconnecting").waitFor(SOON);
   await page.getByText("The agent: Not connected").waitFor();
   await page.context().setOffline(false);
 
@@ -130,7 +130,7 @@ test("a network that the browser loses is told of at once, and no more when it i
 test("a connection that falls silent while nothing is said is told of soon, and no more when it is back", async () => {
   const page = await world.join();
   const { pid } = world.parts.livekit;
-  const lost = page.getByText("The connection is lost. Trying again");
+  const lost = page.getByText("The connection is lost. Reconnecting");
   // A connection that is only idle raises no alarm.
   await page.waitForTimeout(4_000);
   expect(await lost.count()).toBe(0);
@@ -156,7 +156,7 @@ test("a LiveKit that is silent is told of soon after something was said, which i
   process.kill(pid, "SIGSTOP");
   try {
     await say(page, "Are you there?");
-    await page.getByText("The connection is lost. Trying again").waitFor(SOON);
+    await page.getByText("The connection is lost. Reconnecting").waitFor(SOON);
   } finally {
     process.kill(pid, "SIGCONT");
   }
@@ -199,13 +199,13 @@ test(
     const { pid } = world.worker;
 
     for (const each of [...jobProcesses(pid), pid]) process.kill(each, "SIGKILL");
-    await page.getByText("The agent has left, perhaps to start again.").waitFor({ timeout: 25_000 });
+    await page.getByText("The agent has left. Another agent is joining").waitFor({ timeout: 25_000 });
     await page.getByRole("radio", { name: "Tea" }).check();
     await page.getByRole("button", { name: "Answer" }).click();
     await world.startWorker();
 
     await page.getByText("Good choice.", { exact: true }).waitFor();
-    expect(await page.getByText(/^(The agent has left|No agent has come)/).count()).toBe(0);
+    expect(await page.getByText(/^(The agent has left|No agent has joined)/).count()).toBe(0);
     expect(JSON.stringify(world.model.requests.at(-1)?.body["messages"])).toContain("Tea");
     expect(world.model.rejections).toEqual([]);
   },
@@ -220,15 +220,15 @@ test("a worker that stops is told of, and the next one goes on with the talk", {
   await late.getByLabel("Your name").waitFor();
 
   world.worker.kill("SIGTERM");
-  await page.getByText("The agent has left, perhaps to start again.").waitFor();
+  await page.getByText("The agent has left. Another agent is joining").waitFor();
   await page.getByRole("button", { name: "Microphone" }).click();
   await world.worker.exited;
   await late.keyboard.type("Ben");
   await late.keyboard.press("Enter");
   await late.getByRole("alert").getByText("The worker does not answer.").waitFor();
-  await page.getByText("No agent has come into this room.").waitFor();
+  await page.getByText("No agent has joined this room.").waitFor();
   await page.getByRole("button", { name: "Microphone", pressed: true }).waitFor({ state: "detached" });
-  await page.getByText("Nobody listens to your microphone, so it is off again.").waitFor();
+  await page.getByText("No agent is listening to your microphone, so it was turned off.").waitFor();
   expect(await findingsOf(page)).toEqual([]);
   await world.startWorker();
   await page.getByText("The agent: Ready").waitFor();
@@ -236,5 +236,5 @@ test("a worker that stops is told of, and the next one goes on with the talk", {
 
   await page.getByText("You are Ann.", { exact: true }).waitFor();
   expect(JSON.stringify(world.model.requests.at(-1)?.body["messages"])).toContain("My name is Ann");
-  expect(await page.getByText("No agent has come").count()).toBe(0);
+  expect(await page.getByText("No agent has joined").count()).toBe(0);
 });

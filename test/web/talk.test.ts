@@ -106,8 +106,8 @@ test("a call that needs permission runs after a click, and a grant can be taken 
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(await dialog.count()).toBe(0);
   expect(lastResult()).toContain("42");
-  await page.getByRole("button", { name: /^Take back calculator/ }).click();
-  await page.getByText("Nothing. What you always allow").waitFor();
+  await page.getByRole("button", { name: /^Revoke calculator/ }).click();
+  await page.getByText("No permanent permissions yet.").waitFor();
 });
 
 test("a whole talk with a permission and a refusal needs the keyboard alone", async () => {
@@ -155,7 +155,7 @@ test("a refusal tells the model why, by Enter in the field for the reason", asyn
   world.model.script(calculation());
   await say(page, "What is 21 * 2?");
 
-  const reason = page.getByLabel("Reason, if you refuse");
+  const reason = page.getByLabel("Reason for denying (optional)");
   await reason.press("Enter");
   await reason.fill("I know it myself, yes");
   await reason.press("Enter");
@@ -248,7 +248,7 @@ test("screen readers are told three things at most in a turn of two tools and ma
   await page.getByText(`Answer: One moment, please.`).waitFor();
 
   expect(await page.evaluate("window.announced")).toEqual([
-    expect.stringContaining("The agent uses"),
+    expect.stringContaining("The agent is using"),
     expect.stringContaining("Tea is coming"),
     expect.stringContaining(words),
   ]);
@@ -270,7 +270,7 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   await page.keyboard.press("Escape");
   // The focus is back where it was.
   await page.keyboard.press("Enter");
-  await page.getByLabel("Say instead").fill("Tell me a short story");
+  await page.getByLabel("Edit your message").fill("Tell me a short story");
   expect(await findingsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Send again" }).click();
 
@@ -311,7 +311,7 @@ test("a message is edited as often as is wanted, and each answer is announced, a
   const edit = async (words: string) => {
     await page.locator(".message.user").hover();
     await page.getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Say instead").fill(words);
+    await page.getByLabel("Edit your message").fill(words);
     await page.getByRole("button", { name: "Send again" }).click();
   };
   const told = () => page.evaluate("window.announced.length");
@@ -369,7 +369,7 @@ test("what was said before a reload can be answered again and edited, and no mor
   for (const [words, answer] of [["What on it?", "Honey."] as const, ["What else?", "Salt."] as const]) {
     await page.locator(".message.user").last().hover();
     await page.getByRole("button", { name: "Edit" }).last().click();
-    await page.getByLabel("Say instead").fill(words);
+    await page.getByLabel("Edit your message").fill(words);
     await page.getByRole("button", { name: "Send again" }).click();
     await expect.poll(textsOf, SOON).toEqual(["Which bread?", "Rye.", words, answer]);
   }
@@ -412,12 +412,12 @@ test("the events, the turn's waterfall and the transcript are beside the talk", 
 
   await page.getByRole("tab", { name: "Turn" }).click();
   await page.getByText("Show notification: runs").waitFor();
-  await page.getByText("The whole turn").waitFor();
+  await page.getByText("Whole turn").waitFor();
   await page.locator(".trend").getByText("Tokens", { exact: true }).waitFor();
   await page.keyboard.press("ArrowRight");
   await page.getByLabel("Filter").fill("start_answer");
   await page.getByText(/^3 of \d+ messages/).waitFor();
-  await page.getByRole("tab", { name: "Talk" }).click();
+  await page.getByRole("tab", { name: "Session" }).click();
   await page.getByRole("cell", { name: "4", exact: true }).waitFor();
 
   const taken = { Markdown: await takeAway(page, "Markdown"), JSON: await takeAway(page, "JSON") };
@@ -439,8 +439,8 @@ test("the turn of a very long answer has its parts all the same", async () => {
 
   await page.getByRole("tab", { name: "Turn" }).click();
 
-  await page.getByText("The whole turn").waitFor();
-  expect(await page.getByText("Model, to its first word").count()).toBeGreaterThan(0);
+  await page.getByText("Whole turn").waitFor();
+  expect(await page.getByText("Model, until its first word").count()).toBeGreaterThan(0);
 });
 
 /** The file that a button of the transcript saves. */
@@ -468,7 +468,7 @@ test("a talk of another room is found in the list and gone on with, with what it
   const page = await world.join({ name: "Ann", room: "cellar" });
   await say(page, "What is in the cellar?");
   await page.getByText("Coal.", { exact: true }).waitFor();
-  await page.getByRole("tab", { name: "Talk" }).click();
+  await page.getByRole("tab", { name: "Session" }).click();
   await page.getByText("What is in the attic?", { exact: true }).waitFor();
   // What the talk has spent.
   await page.getByRole("cell").first().waitFor();
@@ -494,7 +494,7 @@ test("after a reload another talk is opened as well, once its secret is typed", 
 
   await page.reload();
   await page.getByText("The agent: Ready").waitFor();
-  await page.getByRole("tab", { name: "Talk" }).click();
+  await page.getByRole("tab", { name: "Session" }).click();
   await page.getByRole("button", { name: "Open loft" }).click();
   await page.getByLabel("The worker's secret").fill(world.secret);
   await page.keyboard.press("Enter");
@@ -506,7 +506,7 @@ test("after a reload another talk is opened as well, once its secret is typed", 
 
 test("a talk is copied as a test that parley test can read, once something was said in it", async () => {
   const page = await world.join({ room: "larder", permissions: ["clipboard-read", "clipboard-write"] });
-  await page.getByRole("tab", { name: "Talk" }).click();
+  await page.getByRole("tab", { name: "Session" }).click();
   await page.getByRole("button", { name: "Copy as test" }).click();
   const sentence = "This session cannot be turned into a test: nothing has been said yet";
   await page.getByRole("alert").getByText(sentence, { exact: true }).waitFor();

@@ -86,7 +86,13 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   expect(await page.getByText("Nobody listens").count()).toBe(0);
   await page.getByRole("tab", { name: "Turn" }).click();
   const waterfall = page.locator(".waterfall");
-  for (const part of ["Heard", "To the end of the turn", "Model, to its first word", "To the first sound", "Speaks"])
+  for (const part of [
+    "Heard",
+    "Wait for the end of the turn",
+    "Model, until its first word",
+    "Wait for the first sound",
+    "Speech",
+  ])
     await waterfall.getByText(part).first().waitFor();
   for (const part of ["Show notification: runs", "Calculator: waits for permission"])
     await waterfall.getByText(part).waitFor();
@@ -167,12 +173,12 @@ const NO_AUTOPLAY = `(() => {
 
 test("sound that the browser holds back is told of, and a click lets it play", async () => {
   const page = await world.join({ before: NO_AUTOPLAY });
-  await page.getByText("The browser plays no sound before you have allowed it.").waitFor();
+  await page.getByText("The browser does not play sound until you allow it.").waitFor();
 
   await page.evaluate("window.isAllowed = true");
   await page.getByRole("button", { name: "Play sound" }).click();
 
-  await page.getByText("The browser plays no sound").waitFor({ state: "detached" });
+  await page.getByText("The browser does not play sound").waitFor({ state: "detached" });
   expect(await page.evaluate("document.querySelector('[data-testid=sound] audio').paused")).toBe(false);
 });
 

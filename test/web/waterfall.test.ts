@@ -21,10 +21,10 @@ test("a typed turn has each model call up to its first word and on, and each cal
   expect(toWaterfall(timings, [scan])).toEqual({
     totalMs: 1_000,
     bars: [
-      { name: "Model, to its first word", kind: "wait", fromMs: 0, toMs: 40 },
+      { name: "Model, until its first word", kind: "wait", fromMs: 0, toMs: 40 },
       { name: "Model", kind: "model", fromMs: 40, toMs: 60 },
       { name: "scan: runs", kind: "tool", fromMs: 55, toMs: 290 },
-      { name: "Model, to its first word", kind: "wait", fromMs: 295, toMs: 400 },
+      { name: "Model, until its first word", kind: "wait", fromMs: 295, toMs: 400 },
       { name: "Model", kind: "model", fromMs: 400, toMs: 900 },
     ],
   });
@@ -98,11 +98,11 @@ test("a spoken turn begins with what was heard, and has the way to the first sou
   expect(toWaterfall(timings, []).totalMs).toBe(2_500);
   expect(shown(timings)).toEqual([
     ["Heard", 0, 950],
-    ["To the end of the turn", 950, 1_500],
-    ["Model, to its first word", 1_502, 1_802],
+    ["Wait for the end of the turn", 950, 1_500],
+    ["Model, until its first word", 1_502, 1_802],
     ["Model", 1_802, 2_200],
-    ["To the first sound", 1_810, 2_000],
-    ["Speaks", 2_000, 2_500],
+    ["Wait for the first sound", 1_810, 2_000],
+    ["Speech", 2_000, 2_500],
   ]);
 });
 
@@ -110,8 +110,8 @@ test("what is said before the answer's first words, such as a question, has its 
   const timings = { ...turn([{ span: "parley.speech", fromMs: 1, firstMs: 500, toMs: 1_000 }]), firstTextMs: 700 };
 
   expect(shown(timings)).toEqual([
-    ["To the first sound", 1, 500],
-    ["Speaks", 500, 1_000],
+    ["Wait for the first sound", 1, 500],
+    ["Speech", 500, 1_000],
   ]);
 });
 

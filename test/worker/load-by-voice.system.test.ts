@@ -41,8 +41,8 @@ test("with --voice the report says that an agent does not listen, and that it ha
   const { report, code } = await load(settings, "--rooms", "2", "--turns", "1", "--voice", "1", "--timeout", "5");
 
   const error =
-    "The agent does not listen: nobody subscribed to the microphone in time. Is STT none there? " +
-    "The agent has no voice: it published no sound in time. Is TTS none there?";
+    "The agent did not subscribe to the microphone in time. Is STT set to none? " +
+    "The agent did not publish audio in time. Is TTS set to none?";
   expect(report).toMatchObject({ answer: { count: 1 }, errors: { [error]: 1 } });
   expect(code).toBe(1);
 }, 90_000);

@@ -302,7 +302,7 @@ test("killed while a tool that acts was running: it is not run again, and the mo
   expect(await runs()).toEqual(["look", "order"]);
   expect(await turnBlocks()).toEqual(["tool_use", "tool_use", "tool_result", "tool_result (error)", "text"]);
   expect(JSON.stringify(model.requests.at(-1))).toContain(
-    "Outcome unknown: the tool was started and ended with its worker; it may have had effects.",
+    "Outcome unknown: the worker stopped while the tool was running; the tool may have had effects.",
   );
   expect(model.rejections).toEqual([]);
 });

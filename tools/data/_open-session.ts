@@ -36,7 +36,7 @@ export function openSession(url: string): Session {
     query<Row extends object>(sql: string, params: (string | null)[] = []) {
       // The driver would reconnect, outside the transaction. (Its own `begin` ends the process here, because it sends a
       // rollback on the lost socket.)
-      if (isLost) throw new Error("The connection to the database broke");
+      if (isLost) throw new Error("The database connection was lost");
       return pool.unsafe<Row[]>(sql, params, EXTENDED);
     },
     [Symbol.asyncDispose]: () => pool.end({ timeout: 0 }),

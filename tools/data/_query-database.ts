@@ -54,5 +54,5 @@ function shown(error: unknown): unknown {
     return new Error(`${error.message} (${error.code}).${hint}`, { cause: error });
   }
   const isDriverError = error instanceof Error && "code" in error;
-  return isDriverError ? new Error("The connection to the database broke", { cause: error }) : error;
+  return isDriverError ? new Error("The database connection was lost", { cause: error }) : error;
 }

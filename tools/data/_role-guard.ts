@@ -32,5 +32,5 @@ export async function refusePowerfulRole(session: Session): Promise<void> {
   const found = Object.entries(faults ?? { "could not be checked": "t" }).filter(([, isTrue]) => isTrue !== "f");
   if (found.length === 0) return;
   const reasons = found.map(([reason]) => reason).join(", ");
-  throw new Error(`database_query refuses to run, because its database role ${reasons}`);
+  throw new Error(`database_query refuses to run because its database role ${reasons}`);
 }

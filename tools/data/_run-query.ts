@@ -29,9 +29,9 @@ export async function runQuery(session: Session, query: Query, limits: Limits): 
   const parsed = session.query(sql, params);
   const statement = await cancellable(parsed, parsed.describe(), signal);
   const columns: readonly { readonly name: string }[] | undefined = statement.columns;
-  if (columns === undefined || columns.length === 0) throw new Error("Only a query with result columns can be run");
+  if (columns === undefined || columns.length === 0) throw new Error("Only queries that return columns can be run");
   if (statement.types.length !== params.length) {
-    throw new Error(`The query has ${statement.types.length} parameters, and ${params.length} values were given`);
+    throw new Error(`The query has ${statement.types.length} parameters, but ${params.length} values were given`);
   }
   const capped = session.query<Line>(cap(sql, columns.length, limits), params);
   const lines = await cancellable(capped, capped, signal);

@@ -41,9 +41,10 @@ async function readPage(url: URL, response: IncomingMessage, signal: AbortSignal
   const header = response.headers["content-type"] ?? "";
   const contentType = mediaType(header);
   const encoding = response.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") throw new Error(`The server sends compressed content (${encoding.slice(0, 20)})`);
+  if (encoding !== "identity")
+    throw new Error(`The server sent compressed content (${encoding.slice(0, 20)}), which cannot be read`);
   if (!isText(contentType))
-    throw new Error(`Only text can be read, and this is ${contentType.slice(0, 80) || "untyped"}`);
+    throw new Error(`Only text can be read, but the content type is ${contentType.slice(0, 80) || "missing"}`);
   const body = await readWhole(response, signal);
   const { content, truncated } = pageText(body.bytes, header);
   const status = response.statusCode ?? 0;
@@ -55,6 +56,6 @@ async function readWhole(response: IncomingMessage, signal: AbortSignal) {
     return await readBody(response, MAX_BODY_BYTES);
   } catch (error) {
     signal.throwIfAborted();
-    throw new Error("The connection broke before the page was complete", { cause: error });
+    throw new Error("The connection was lost before the page was complete", { cause: error });
   }
 }

@@ -24,7 +24,7 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
   // After an upgrade, the connection does not use HTTP, so no page and no `response` will come.
   outgoing.on("upgrade", (_response, socket) => {
     socket.destroy();
-    answer.reject(new SwitchedProtocol("The server wants to speak another protocol than HTTP"));
+    answer.reject(new SwitchedProtocol("The server switched to a protocol other than HTTP"));
   });
   // This listener stays: a late socket error must not become an uncaught exception.
   outgoing.on("error", answer.reject);
@@ -44,7 +44,7 @@ class SwitchedProtocol extends Error {}
 function describe(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   if (code === "HPE_HEADER_OVERFLOW") return "The server's headers are too large";
-  if (code.startsWith("HPE_")) return "The server did not answer with valid HTTP";
+  if (code.startsWith("HPE_")) return "The server sent an invalid HTTP response";
   if (/CERT|SIGNATURE|ISSUER/.test(code)) return `The server's certificate is not valid (${code})`;
   return `The server could not be reached (${code})`;
 }

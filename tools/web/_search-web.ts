@@ -57,7 +57,7 @@ async function send(request: Request, signal: AbortSignal): Promise<Response> {
 
 /** The provider's own text is omitted, because it may quote the key. */
 function problem(status: number): string {
-  if (status === 401 || status === 403) return `HTTP ${status}: it refuses the configured key or format`;
+  if (status === 401 || status === 403) return `HTTP ${status}: it rejected the configured key or format`;
   if (status === 429) return "HTTP 429: too many searches, try again later";
   return `HTTP ${status}`;
 }

@@ -82,7 +82,7 @@ export async function findEntry(
     const shown = relative(root, join(folder.path, name));
     if (permitted && !permitted.includes(shown)) {
       await folder[Symbol.asyncDispose]();
-      throw new Error("The path leads elsewhere than when permission was asked for");
+      throw new Error("The path no longer leads where it led when permission was given");
     }
     return { folder, name, shown, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
   } catch (error) {
@@ -138,14 +138,14 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
 /** Describes a system error for the model, without the path. */
 export function shownError(error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
-    EACCES: "The worker may not do that",
-    EISDIR: "It is a folder",
-    ELOOP: "It is a link that leads nowhere, or in a circle",
+    EACCES: "The worker is not allowed to do that",
+    EISDIR: "The path is a folder",
+    ELOOP: "The path is a broken or circular link",
     ENAMETOOLONG: "The path is too long",
     ENOSPC: "The disk is full",
-    ENOTDIR: "A part of the path is no folder",
-    EROFS: "The workspace cannot be written to",
+    ENOTDIR: "A part of the path is not a folder",
+    EROFS: "The workspace is read-only",
   };
   if (error.code === undefined) return error;
-  return new Error(reasons[error.code] ?? `It could not be done (${error.code})`, { cause: error });
+  return new Error(reasons[error.code] ?? `The operation failed (${error.code})`, { cause: error });
 }

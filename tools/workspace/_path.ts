@@ -13,7 +13,7 @@ export const workspacePath = z.string().min(1).max(4_096).describe("Path from th
 
 export class OutsideError extends Error {
   constructor() {
-    super("The path is outside of the workspace");
+    super("The path is outside the workspace");
   }
 }
 
@@ -25,9 +25,9 @@ export class OutsideError extends Error {
  * link
  */
 export function insidePath(path: string): string {
-  if (path.includes("\0")) throw new Error("The path holds a NUL");
+  if (path.includes("\0")) throw new Error("The path contains a NUL character");
   const plain = plainPath(path);
-  if (isAbsolute(plain)) throw new Error("The path is absolute: expected one from the workspace's root");
+  if (isAbsolute(plain)) throw new Error("The path is absolute: expected one relative to the workspace's root");
   if (plain === ".." || plain.startsWith("../")) throw new OutsideError();
   return plain;
 }

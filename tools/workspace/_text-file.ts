@@ -30,9 +30,9 @@ async function readEntry({ folder, name, shown }: Entry): Promise<string> {
   );
   await using file = handle;
   const stats = await file.stat();
-  if (!stats.isFile()) throw new Error(stats.isDirectory() ? "It is a folder" : "It is no ordinary file");
+  if (!stats.isFile()) throw new Error(stats.isDirectory() ? "The path is a folder" : "The path is not a regular file");
   const { size } = stats;
-  if (size > MAX_FILE_BYTES) throw new Error(`The file has ${size} bytes, and at most ${MAX_FILE_BYTES} can be read`);
+  if (size > MAX_FILE_BYTES) throw new Error(`The file has ${size} bytes, but at most ${MAX_FILE_BYTES} can be read`);
   const bytes = await file.readFile();
   if (bytes.includes(0)) throw new Error("The file is not text");
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -66,7 +66,8 @@ export async function changeText(
 async function replace({ folder, name }: Entry, text: string): Promise<void> {
   const target = folder.at(name);
   const before = await stat(target).catch(() => undefined);
-  if (before && !before.isFile()) throw new Error(before.isDirectory() ? "It is a folder" : "It is no ordinary file");
+  if (before && !before.isFile())
+    throw new Error(before.isDirectory() ? "The path is a folder" : "The path is not a regular file");
   const draft = folder.at(`.${randomUUID()}.tmp`);
   try {
     const mode = before ? before.mode & 0o777 : 0o644;

@@ -17,8 +17,7 @@ export async function* walk(root: string, signal: AbortSignal): AsyncGenerator<s
     const found: string[] = [];
     for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       signal.throwIfAborted();
-      if (++seen > MAX_ENTRIES)
-        throw new Error(`The workspace has more than ${MAX_ENTRIES} files: too many to look at`);
+      if (++seen > MAX_ENTRIES) throw new Error(`The workspace has more than ${MAX_ENTRIES} files: too many to search`);
       if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) found.push(join(folder.path, entry.name));
       else if (entry.isFile()) yield relative(root, join(folder.path, entry.name)).replaceAll(sep, "/");
     }

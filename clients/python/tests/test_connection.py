@@ -58,7 +58,7 @@ async def test_tools_registered_in_one_go_are_announced_once_and_a_withdrawn_one
 
 async def test_a_second_tool_of_one_name_and_a_65th_tool_are_refused() -> None:
     async with opened(named(f"t{n}") for n in range(63)) as (_, parley):
-        with pytest.raises(ValueError, match='named "t0" is registered'):
+        with pytest.raises(ValueError, match='named "t0" is already registered'):
             parley.register_tool(named("t0"))
         parley.register_tool(named("t63"))
         with pytest.raises(ValueError, match="More than 64 tools"):

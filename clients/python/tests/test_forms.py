@@ -146,7 +146,7 @@ def test_what_is_typed_is_the_value(name: str, typed: str, value: object) -> Non
         ("inside", "maybe", "expected yes or no"),
         ("when", " ", "expected some text"),
         ("drink", "3", "expected one of Tea, Coffee"),
-        ("extras", "bread, milk", "expected any of Bread, 2, with a comma between two"),
+        ("extras", "bread, milk", "expected any of Bread, 2, separated by commas"),
     ],
 )
 def test_what_is_typed_and_does_not_fit_says_what_was_expected(name: str, typed: str, problem: str) -> None:
@@ -159,7 +159,7 @@ def test_what_is_typed_and_does_not_fit_says_what_was_expected(name: str, typed:
     [
         ([], "expected an object with properties"),
         ({"type": "array", "properties": {}}, 'expected the type "object"'),
-        ({"properties": {}, "required": ["when"]}, "required names no property: when"),
+        ({"properties": {}, "required": ["when"]}, "required names an unknown property: when"),
         ({"properties": {str(place): {"type": "string"} for place in range(33)}}, "more than 32 properties"),
         ({"properties": {"a": {"enum": list(range(201))}}}, "more than 200 choices"),
         ({"properties": {"a": {"enum": [None]}}}, "properties.a: expected a string"),

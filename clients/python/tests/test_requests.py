@@ -203,7 +203,7 @@ async def test_a_cancel_by_the_worker_cancels_the_tool_and_is_answered_once() ->
         result = await room.result("r1")
         await settled()
         assert result.error_code == "cancelled"
-        assert result.error_message == "The call was cancelled by the worker (interrupted)"
+        assert result.error_message == "The worker cancelled the call (interrupted)"
         assert (cancelled, len(room.results("r1")), parley.running_tool_count) == ([True], 1, 0)
 
 

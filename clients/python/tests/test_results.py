@@ -115,7 +115,7 @@ async def test_blocks_that_cannot_be_sent_are_a_failure_of_their_call(output: To
         (OSError("The printer is on fire"), "execution_error", "The printer is on fire"),
         (ValueError(), "execution_error", "ValueError"),
         (ToolError("no_access", "Half of it"), "no_access", "Half of it"),
-        (asyncio.CancelledError(), "execution_error", "The tool was cancelled by itself"),
+        (asyncio.CancelledError(), "execution_error", "The tool cancelled itself"),
         (TimeoutError("too slow"), "execution_error", "too slow"),
     ],
 )
@@ -235,7 +235,7 @@ def test_large_results_are_let_go_but_their_ids_still_forbid_a_second_run() -> N
         store.add(failed(f"r{n}", "timeout", "late"), 4 * 1024 * 1024)
     dropped, kept = store.find("r0"), store.find("r2")
     assert dropped
-    assert dropped.error_message == "The result of this request is no longer held by the client"
+    assert dropped.error_message == "The client no longer has the result of this request"
     assert kept == failed("r2", "timeout", "late")
     assert store.find("r9") is None
 

@@ -259,7 +259,7 @@ async def test_an_answer_without_a_word_is_one_when_no_error_follows(monkeypatch
 
 async def test_ask_that_gets_no_answer_raises_in_time() -> None:
     async with opened() as (_, parley):
-        with pytest.raises(Unavailable, match=r"No whole answer came within 0\.02 s"):
+        with pytest.raises(Unavailable, match=r"No complete answer arrived within 0\.02 s"):
             await parley.ask("Hello", timeout=0.02)
 
 
@@ -348,7 +348,7 @@ async def test_a_handler_that_fails_stops_no_other_and_is_told_as_an_error() -> 
         parley.on(events.ErrorEvent, lambda event: told.append(f"{event.error}: {event.error.__cause__}"))
         room.say(Commentary(id="c", message_id="m", content="Hi"))
         await settled()
-        assert told == ["Hi", "A handler of Commentary failed: mine"]
+        assert told == ["Hi", "A handler for Commentary failed: mine"]
 
 
 async def test_sends_that_fail_hold_nothing_up() -> None:

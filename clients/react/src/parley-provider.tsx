@@ -37,7 +37,7 @@ export function ParleyProvider({ room, http, children, ...options }: ParleyProvi
 /** @internal */
 export function useParleyContext(): ParleyContextValue {
   const value = useContext(ParleyContext);
-  if (!value) throw new Error("This hook needs a ParleyProvider above it");
+  if (!value) throw new Error("This hook must be used inside a ParleyProvider");
   return value;
 }
 

@@ -32,13 +32,14 @@ export function usePermissions(): Permissions {
   const extend = useCallback<Permissions["extend"]>(
     async (id) => {
       const asked = client.permissions.open.find((each) => each.id === id);
-      if (!http || !asked) throw new Error("Only an open question can be extended, by the provider's http");
+      if (!http || !asked)
+        throw new Error("Cannot extend: the permission request is closed, or ParleyProvider has no http");
       const path = `/session/${encodeURIComponent(asked.sessionId)}/permissions/${encodeURIComponent(id)}/extend`;
       const headers = { authorization: `Bearer ${http.token}` };
       const response = await fetch(`${http.url}${path}`, { method: "POST", headers });
       if (response.ok) return;
       const { error } = (await response.json().catch(() => ({}))) as { error?: string };
-      throw new Error(error ?? `The worker answered with ${response.status}`);
+      throw new Error(error ?? `The worker answered with HTTP ${response.status}`);
     },
     [client, http],
   );

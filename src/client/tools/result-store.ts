@@ -31,7 +31,7 @@ export class ResultStore {
   find(id: string): ToolResult | undefined {
     const stored = this.#results.get(id);
     if (stored || !this.#ids.has(id)) return stored?.result;
-    const errorMessage = "The result of this request is no longer held by the client";
+    const errorMessage = "The client no longer has the result of this request";
     return { id, success: false, errorCode: "execution_error", errorMessage };
   }
 

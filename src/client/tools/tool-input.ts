@@ -52,7 +52,7 @@ function isStandard(input: object): input is StandardInput<unknown> {
 
 function compileStandard({ "~standard": { validate, jsonSchema } }: StandardInput<unknown>): CompiledInput {
   if (!isRecord(jsonSchema))
-    throw new TypeError("it cannot say itself as JSON Schema; with zod/mini give z.toJSONSchema(schema)");
+    throw new TypeError("it cannot be converted to JSON Schema; with zod/mini, pass z.toJSONSchema(schema)");
   const { $schema: _, ...inputSchema } = jsonSchema.input({ target: "draft-2020-12" });
   const prepare = libraryInput(inputSchema as JsonObject);
   return {

@@ -79,7 +79,7 @@ export class ToolRequests {
    * request, which may be a stream. In that case, the request is not run when it arrives.
    */
   cancel({ id, reason }: MessageBody<"tool_use_cancel">): void {
-    const message = `The call was cancelled by the worker (${reason})`;
+    const message = `The worker cancelled the call (${reason})`;
     const running = this.#running.get(id);
     if (running) running.controller.abort(new Error(message));
     else if (!this.#results.find(id)) this.#results.add(failed(id, "cancelled", message), 0);
@@ -129,9 +129,9 @@ export class ToolRequests {
       return { sizeBytes: this.#ports.sendResult(result, traceparent), sent: result };
     } catch (error) {
       const isTooLarge = error instanceof AppError && error.code === "too_large";
-      const message = error instanceof AppError ? error.message : "It cannot be read";
+      const message = error instanceof AppError ? error.message : "reading it failed";
       const sent = isTooLarge
-        ? failed(result.id, "result_too_large", `The result is too large to be sent: ${message}`)
+        ? failed(result.id, "result_too_large", `The result is too large to send: ${message}`)
         : failed(result.id, "execution_error", `The result cannot be encoded: ${message}`);
       return { sizeBytes: this.#ports.sendResult(sent, traceparent), sent };
     }

@@ -67,7 +67,7 @@ export class ClientOutbox {
 
   #enqueue(publish: () => Promise<void>): Promise<void> {
     if (this.#queue.length >= MAX_QUEUED) {
-      return Promise.reject(new AppError("queue_overflow", "Too many messages wait to be sent"));
+      return Promise.reject(new AppError("queue_overflow", "Too many messages are waiting to be sent"));
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#queue.push(() => {
@@ -90,7 +90,8 @@ export class ClientOutbox {
 
 async function withDeadline(publish: () => Promise<void>): Promise<void> {
   const deadline = Promise.withResolvers<never>();
-  const fail = () => deadline.reject(new AppError("unavailable", `Nothing was sent within ${SEND_DEADLINE_MS} ms`));
+  const fail = () =>
+    deadline.reject(new AppError("unavailable", `The message could not be sent within ${SEND_DEADLINE_MS} ms`));
   const timer = setTimeout(fail, SEND_DEADLINE_MS);
   try {
     await Promise.race([publish(), deadline.promise]);

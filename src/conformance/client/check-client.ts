@@ -71,14 +71,14 @@ export function clientSuites(client: ClientUnderTest, onTalk: (talk: ClientTalk)
 function cutSuite({ livekit }: ClientUnderTest, open: (options: Options) => Promise<ClientTalk>): Suite<ClientTalk> {
   let line: CutLine | undefined;
   const cut = () => {
-    if (!line) throw new KitFault("The line was not opened");
+    if (!line) throw new KitFault("The connection to cut was not opened");
     line.cut();
   };
   return {
     name: "a cut line",
     checks: cutChecks(cut),
     open: async () => {
-      if (!livekit.url.startsWith("ws://")) throw new NotApplicable("The line to a LiveKit with TLS cannot be cut");
+      if (!livekit.url.startsWith("ws://")) throw new NotApplicable("A TLS connection to LiveKit cannot be cut");
       line = await CutLine.open(livekit.url);
       const talk = await open({ clientUrl: line.url });
       talk.onClose(() => line?.[Symbol.asyncDispose]());

@@ -39,10 +39,10 @@ export class ClientProgram implements AsyncDisposable {
     });
     child.stdin.on("error", () => {});
     const { promise, resolve } = Promise.withResolvers<string>();
-    child.once("error", (error) => resolve(`the client's program cannot be started: ${error.message}`));
+    child.once("error", (error) => resolve(`the client program could not be started: ${error.message}`));
     child.once("close", (code, signal) => {
-      const said = lastErrors.length === 0 ? "" : `, with on stderr:\n${lastErrors.join("\n")}`;
-      resolve(`the client's program has ended with ${signal ?? `status ${code}`}${said}`);
+      const said = lastErrors.length === 0 ? "" : `, stderr:\n${lastErrors.join("\n")}`;
+      resolve(`the client program exited with ${signal ?? `status ${code}`}${said}`);
     });
     this.ended = promise.then((why) => {
       running.delete(child);
@@ -65,7 +65,7 @@ export class ClientProgram implements AsyncDisposable {
     fits: (event: ProgramEvent) => boolean = () => true,
     withinMs?: number,
   ): Promise<ProgramEvent> {
-    const what = `the event "${event}" of the client's program`;
+    const what = `the event "${event}" of the client program`;
     return this.events.next((events) => events.find((each) => each.event === event && fits(each)), what, withinMs);
   }
 

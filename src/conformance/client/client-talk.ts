@@ -155,7 +155,7 @@ export class ClientTalk implements AsyncDisposable {
     try {
       await this.#worker?.publish(bytes, options);
     } catch (error) {
-      throw new KitFault("The kit's worker cannot send", { cause: error });
+      throw new KitFault("The kit's worker could not send", { cause: error });
     }
   }
 
@@ -202,7 +202,7 @@ export class ClientTalk implements AsyncDisposable {
     fits: (body: MessageBody<Type>) => boolean = () => true,
     withinMs?: number,
   ): Promise<MessageBody<Type>> {
-    return this.frames.next(() => this.all(type).find(fits), `a ${type} of the client`, withinMs);
+    return this.frames.next(() => this.all(type).find(fits), `a ${type} from the client`, withinMs);
   }
 
   /** Waits for the first Configuration after this many frames. */

@@ -19,7 +19,7 @@ export function toHtml(summary: Summary, title: string): string {
     return `<tr>${cells.join("")}<td>${escape(verdict.sentence)}${reason}</td><td>${verdict.ms} ms</td></tr>`;
   });
   const stale = summary.stale.map(
-    (id) => `<p class="stale">${escape(id)} is expected to fail and does not, or is no check.</p>`,
+    (id) => `<p class="stale">${escape(id)} is expected to fail, but passed or does not exist.</p>`,
   );
   const head = `<title>${escape(title)}</title><style>${STYLE}</style><h1>${escape(title)}</h1>`;
   const counts = toCounts(summary).map((line) => `<p>${escape(line)}</p>`);

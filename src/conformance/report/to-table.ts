@@ -28,6 +28,6 @@ export function toTable(summary: Summary): string {
     if (outcome === "passed") return [line.trimEnd()];
     return [line.trimEnd(), `          ${sentence}`, ...reason.split("\n").map((each) => `          > ${each}`)];
   });
-  const staleLines = stale.map((id) => `stale     ${id} is expected to fail and does not, or is no check: remove it`);
+  const staleLines = stale.map((id) => `stale     ${id} is expected to fail, but passed or does not exist: remove it`);
   return [...lines, ...staleLines, "", ...toCounts(summary)].join("\n");
 }

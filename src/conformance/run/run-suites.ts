@@ -70,7 +70,7 @@ async function close(subject: AsyncDisposable | undefined): Promise<void> {
 /** @throws {KitFault} if the work takes too long. Waiting for the subject has shorter limits. */
 async function inTime<Value>(work: Promise<Value> | Value, what: string, withinMs = CHECK_WITHIN_MS): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const fault = new KitFault(`${what} has not ended within ${withinMs / 1_000} s`);
+  const fault = new KitFault(`${what} did not finish within ${withinMs / 1_000} s`);
   const timer = setTimeout(() => reject(fault), withinMs);
   try {
     return await Promise.race([work, late]);

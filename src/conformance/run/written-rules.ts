@@ -38,7 +38,7 @@ export function formRules(level: Level): WrittenRule[] {
       id: "write.reliable",
       level: "MUST",
       sentence: "Reliable data packets on the topic `parley`;",
-      find: ({ frames }) => (frames.every(({ isReliable }) => isReliable) ? undefined : "A packet was not reliable"),
+      find: ({ frames }) => (frames.every(({ isReliable }) => isReliable) ? undefined : "A packet was sent unreliably"),
     },
   ];
 }

@@ -69,7 +69,7 @@ export function encodeOwn(envelope: Parameters<typeof encodeEnvelope>[0], side: 
   const bytes = encodeEnvelope(envelope);
   const unsent: Arrival = { bytes, way: "packet", topic: "", isReliable: true, from: undefined, at: 0 };
   const [fault] = readFrame(unsent, { side, conversationId: envelope.conversationId, isFirst: false }).faults;
-  if (fault) throw new KitFault(`The kit's own ${envelope.message.type} is wrong: ${fault.text}`);
+  if (fault) throw new KitFault(`The kit's own ${envelope.message.type} is invalid: ${fault.text}`);
   return bytes;
 }
 
@@ -84,7 +84,7 @@ export function nameOf({ message }: Pick<Frame, "message">): string {
 }
 
 function findSchemaFault(incoming: Incoming, side: Side): string | undefined {
-  if (!("message" in incoming)) return `type ${incoming.unknownType} is none of the protocol's`;
+  if (!("message" in incoming)) return `the protocol has no type ${incoming.unknownType}`;
   const { message } = incoming;
   const { type } = message;
   if (!isSentBy(side, message)) return `a ${side} does not send the type ${MESSAGES[type].number}, ${type}`;
@@ -103,11 +103,15 @@ function findWritingFaults(
   const meta = isPlainMap(raw["meta"]) ? raw["meta"] : {};
   const nil = Object.entries({ ...meta, ...body, ...raw }).find(([, value]) => value === null || value === undefined);
   if (nil) faults.push({ rule: "nil", text: `${nil[0]} is nil` });
-  if (hasBigint(raw)) faults.push({ rule: "wide_integer", text: "it has a 64-bit integer" });
+  if (hasBigint(raw)) faults.push({ rule: "wide_integer", text: "the frame has a 64-bit integer" });
   const named = raw["conversationId"] ?? "";
   if (named !== conversationId && !(isFirst && named === ""))
-    faults.push({ rule: "conversation", text: `it names ${JSON.stringify(named)}, the room has "${conversationId}"` });
-  if (body["conversationId"] !== named) faults.push({ rule: "body_conversation", text: "its body names another one" });
+    faults.push({
+      rule: "conversation",
+      text: `conversationId is ${JSON.stringify(named)}, expected "${conversationId}"`,
+    });
+  if (body["conversationId"] !== named)
+    faults.push({ rule: "body_conversation", text: "the body's conversationId differs from the envelope's" });
   return faults;
 }
 

@@ -41,9 +41,9 @@ export class Inbox<Item> {
       if (this.#kitFault) throw this.#kitFault;
       const found = look(this.items);
       if (found !== undefined) return found;
-      if (this.#whyNoMore !== undefined) throw new SubjectFault(`${what} did not come: ${this.#whyNoMore}`);
+      if (this.#whyNoMore !== undefined) throw new SubjectFault(`${what} did not arrive: ${this.#whyNoMore}`);
       const leftMs = giveUpAt - performance.now();
-      if (leftMs <= 0) throw new SubjectFault(`${what} did not come within ${withinMs} ms`);
+      if (leftMs <= 0) throw new SubjectFault(`${what} did not arrive within ${withinMs} ms`);
       await this.#change(leftMs);
     }
   }

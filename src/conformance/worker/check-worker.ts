@@ -57,7 +57,7 @@ export const WORKER_RULES: readonly WrittenRule[] = [
     sentence: "a client counts 1, 2, 3…, the worker -1, -2, -3… over all its clients, so you see gaps.",
     find: ({ frames }) => {
       const wrong = frames.find(({ stanzaId }) => stanzaId > 0);
-      return wrong && `A stanza of the worker is ${wrong.stanzaId}`;
+      return wrong && `The worker sent the stanzaId ${wrong.stanzaId}`;
     },
   },
 ];

@@ -65,7 +65,7 @@ export class KitClient implements AsyncDisposable {
     while (this.#agents().length === 0) {
       if (performance.now() > giveUpAt) {
         await this[Symbol.asyncDispose]();
-        throw new SubjectFault(`No worker has joined the room within ${WORKER_WITHIN_MS} ms`);
+        throw new SubjectFault(`No worker joined the room within ${WORKER_WITHIN_MS} ms`);
       }
       await sleep(20);
     }
@@ -117,7 +117,7 @@ export class KitClient implements AsyncDisposable {
       const options = { ...(way && { way }), ...(topic !== undefined && { topic }) };
       await this.#end.publish(bytes, { ...options, to: this.#agents() });
     } catch (error) {
-      throw new KitFault("The kit's client cannot send", { cause: error });
+      throw new KitFault("The kit's client could not send", { cause: error });
     }
   }
 
@@ -149,7 +149,7 @@ export class KitClient implements AsyncDisposable {
     fits: (body: MessageBody<Type>) => boolean = () => true,
     withinMs?: number,
   ): Promise<MessageBody<Type>> {
-    return this.frames.next(() => this.all(type).find(fits), `a ${type} of the worker`, withinMs);
+    return this.frames.next(() => this.all(type).find(fits), `a ${type} from the worker`, withinMs);
   }
 
   /** Waits for the final sentence of the answer to a message. @returns the answer's id */

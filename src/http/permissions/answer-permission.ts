@@ -71,10 +71,10 @@ function toDecision(permission: PermissionRecord, sent: SentDecision, edits: Edi
 
 /** Includes the fields by which opencode's clients recognize this error, because they use our route as well. */
 function unknownPermission(requestID: string): HttpError {
-  const message = "There is no such permission";
+  const message = "There is no such permission request";
   return new HttpError(404, message, { details: { _tag: "PermissionNotFoundError", requestID, message } });
 }
 
 function tooLate(): HttpError {
-  return new HttpError(409, "The permission request was answered or expired");
+  return new HttpError(409, "The permission request is closed: it was answered, or it expired");
 }

@@ -71,7 +71,7 @@ class Copy {
     }
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype === null || prototype === Object.prototype) return this.#map(value, depth);
-    throw new AppError("internal", "An object of a class cannot be encoded");
+    throw new AppError("internal", "An instance of a class cannot be encoded");
   }
 
   #map(map: object, depth: number): Record<string, unknown> {

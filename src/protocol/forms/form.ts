@@ -90,19 +90,19 @@ export function readForm(schema: unknown): readonly FormField[] {
   if (entries.length > MAX_FIELDS) throw new TypeError(`the form's schema: more than ${MAX_FIELDS} properties`);
   const names = (Array.isArray(required) ? required : []).map(String);
   const unknown = names.find((name) => !Object.hasOwn(properties, name));
-  if (unknown !== undefined) throw new TypeError(`the form's schema: required names no property: ${unknown}`);
+  if (unknown !== undefined) throw new TypeError(`the form's schema: required names an unknown property: ${unknown}`);
   return entries.map(([name, property]) => readField(name, property, names.includes(name)));
 }
 
 function readField(name: string, schema: unknown, isRequired: boolean): FormField {
   const refuse = (why: string) => new TypeError(`the form's schema: properties.${name}: ${why}`);
-  if (!isRecord(schema)) throw refuse("expected a map");
+  if (!isRecord(schema)) throw refuse("expected an object");
   const { title, description, format, items, default: initial } = schema;
   const isList = schema["type"] === "array";
   const choices = readChoices(isList ? items : schema);
   const chosen = isList ? "choices" : "choice";
   const type = choices ? chosen : TYPES.find((each) => each === schema["type"]);
-  if (!type) throw refuse("expected a string, number, integer, boolean, enum or an array of an enum");
+  if (!type) throw refuse("expected a string, number, integer, boolean, enum, or array of an enum");
   if (choices && choices.length > MAX_CHOICES) throw refuse(`more than ${MAX_CHOICES} choices`);
   const check = compileJsonSchema(schema, { isForeign: true });
   return {
@@ -186,7 +186,7 @@ export function expectationOf({ type, choices }: Pick<FormField, "type" | "choic
     case "choice":
       return `expected one of ${choices.map(({ label }) => label).join(", ")}`;
     case "choices":
-      return `expected any of ${choices.map(({ label }) => label).join(", ")}, with a comma between two`;
+      return `expected any of ${choices.map(({ label }) => label).join(", ")}, separated by commas`;
     case "boolean":
       return "expected yes or no";
     case "integer":

@@ -41,7 +41,7 @@ export function sortAnnouncements(announcements: readonly unknown[]): {
   }
   const more = announcements.length - MESSAGE_LIMITS.announcedTools;
   if (more > 0) {
-    const reason = `only the first ${MESSAGE_LIMITS.announcedTools} tools are taken`;
+    const reason = `only the first ${MESSAGE_LIMITS.announcedTools} tools are used`;
     invalidTools.push({
       index: MESSAGE_LIMITS.announcedTools,
       ...nameOf(announcements[MESSAGE_LIMITS.announcedTools]),

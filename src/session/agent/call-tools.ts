@@ -70,7 +70,7 @@ function transferCall(targets: Readonly<Record<string, string>>, { line }: CallT
     timeoutMs: 60_000,
     run: async ({ to }, { participant }) => {
       if (!line.isOnPhone(participant))
-        throw new Error("This participant does not call by telephone, and cannot be transferred");
+        throw new Error("This participant is not on the phone, so there is no call to transfer");
       try {
         await line.transfer(participant, targets[to] ?? "");
       } catch (cause) {

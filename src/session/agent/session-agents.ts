@@ -324,7 +324,7 @@ function namesAgent(metadata: string): boolean {
 function write(instructions: Exclude<Instructions, string>, session: AgentSession): string | Promise<string> {
   const checked = (text: unknown) => {
     if (typeof text === "string" && text.trim() !== "") return text;
-    throw new TypeError("instructions: expected the function to give a text");
+    throw new TypeError("instructions: expected the function to return a non-empty string");
   };
   const text: unknown = instructions(session);
   return text instanceof Promise ? text.then(checked) : checked(text);

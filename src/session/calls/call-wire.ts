@@ -119,7 +119,7 @@ export class CallWire implements CallClients {
       this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
     } catch {
       // The model gets a truncated result. Clients are only told that it is too large.
-      const result = { value: "[the result is too large to be sent]" };
+      const result = { value: "[the result is too large to send]" };
       this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } }, { meta });
     }
   }

@@ -44,7 +44,7 @@ export class ToolOffer {
   #summarizeDroppedTurns({ name, inputSchema, owner }: OfferedTool, field: string): void {
     this.#refusedSchemas.add(inputSchema);
     this.#options.logger.warn({ tool: name, owner, field }, "tool omitted, rejected by the model API");
-    const error = new AppError("malformed", `Tool "${name}": the model's API refuses its ${field}`);
+    const error = new AppError("malformed", `Tool "${name}": the model API rejected its ${field}`);
     if (owner !== undefined) this.#options.outbox.postError(error, owner);
   }
 }

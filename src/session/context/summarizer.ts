@@ -180,13 +180,14 @@ async function read(
   let stopReason: string | undefined;
   for await (const event of events) {
     signal.throwIfAborted();
-    if (event.type === "block_start" && event.tool) throw new Error("The model asked for a tool");
+    if (event.type === "block_start" && event.tool)
+      throw new Error("The model called a tool instead of writing a summary");
     if (event.type === "block_delta" && event.delta.type === "text") text += event.delta.text;
-    if (text.length > MAX_NOTES_LENGTH) throw new Error("The notes are too long");
+    if (text.length > MAX_NOTES_LENGTH) throw new Error(`The summary is longer than ${MAX_NOTES_LENGTH} characters`);
     if (event.type === "message_stop") ({ stopReason, usage } = event);
   }
   const notes = /^\s*<notes>((?:(?!<\/?notes>)[^])*)<\/notes>\s*$/u.exec(text)?.[1]?.trim() ?? "";
   if (stopReason !== "end_turn" || notes === "")
-    throw new Error(`The model wrote no notes (${stopReason ?? "no end"})`);
+    throw new Error(`The model wrote no summary (stop reason: ${stopReason ?? "none"})`);
   return { text: notes, usage };
 }

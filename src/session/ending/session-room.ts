@@ -48,7 +48,7 @@ export class SessionRoom {
 
   /** Stops retrying to store the start. */
   async close(): Promise<void> {
-    this.#closing.abort(new AppError("unavailable", "The session was closed first"));
+    this.#closing.abort(new AppError("unavailable", "The session closed before its start was stored"));
     await this.#begun?.catch(() => {});
   }
 

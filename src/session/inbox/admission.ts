@@ -107,7 +107,10 @@ export class Admission {
 
   /** For a stream that was rejected. */
   stream(from: Peer): void {
-    const error = new AppError("too_many", "A stream was dropped: too many are open at once, or they hold too much");
+    const error = new AppError(
+      "too_many",
+      "Byte stream dropped: too many streams are open, or they are too large in total",
+    );
     from.budget.charge(1);
     this.#turnAway(from.budget, "stream", (retryAfterMs) =>
       this.#options.outbox.postRefusal(error, from.identity, { originatingId: undefined, retryAfterMs }),
@@ -167,7 +170,10 @@ export class Admission {
     const { body } = peekEnvelope(bytes);
     const { id, requestId = id } = isRecord(body) ? body : {};
     const originatingId = typeof requestId === "string" && requestId !== "" ? requestId : undefined;
-    const error = new AppError("too_many", "Too many messages, or too large ones: send this and what follows it later");
+    const error = new AppError(
+      "too_many",
+      "Rate limit exceeded: send this message and all later ones again after retryAfterMs",
+    );
     this.#options.outbox.postRefusal(error, identity, { originatingId, retryAfterMs });
   }
 }
@@ -201,7 +207,7 @@ function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
 function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
   const id = idOf(bytes);
   if (id === undefined) return;
-  const error = new AppError("unavailable", "Its sender could not be told from others who joined: send it again");
+  const error = new AppError("unavailable", "The sender of this message could not be identified: send it again");
   for (const identity of candidates) outbox.postError(error, identity, id);
 }
 

@@ -88,9 +88,9 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
         if (storing) peer.trackStoring(stanzaId, storing);
         if (late) peer.whenStored(stanzaId, late.acknowledge);
       } else if (incoming.message.type === "error_message") onDropped("malformed");
-      else throw new AppError("conversation_not_found", "conversationId: this room has another conversation");
+      else throw new AppError("conversation_not_found", "conversationId: not the conversation of this room");
     } else if (incoming.id !== undefined) {
-      const text = `Message type ${incoming.unknownType} is not known`;
+      const text = `Unknown message type: ${incoming.unknownType}`;
       outbox.postError(new AppError("unknown_type", text), peer.identity, incoming.id);
     }
   } catch (error) {
@@ -124,7 +124,7 @@ function dispatch(
   handlers: MessageHandlers,
 ): Promise<void> | undefined {
   if (!isSentBy("client", message))
-    throw new AppError("invalid_state", `A ${message.type} is not for the worker, or not in this state`);
+    throw new AppError("invalid_state", `${message.type}: clients cannot send messages of this type`);
   return message.type === "audio_chunk" ? undefined : handle(peer, { message, meta }, handlers);
 }
 

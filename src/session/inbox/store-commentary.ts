@@ -21,7 +21,7 @@ export function storeCommentary(
   { recorder, outbox }: CommentaryPorts,
 ): void {
   if (Buffer.byteLength(note.content + (note.commentaryType ?? "")) > LIMITS.shortTextBytes)
-    throw new AppError("too_large", `commentary: over ${LIMITS.shortTextBytes} bytes of text`);
+    throw new AppError("too_large", `commentary: longer than ${LIMITS.shortTextBytes} bytes`);
   recorder
     .comment({ ...note, participantIdentity: identity })
     .catch((error: unknown) => outbox.postError(error, identity, id));

@@ -18,7 +18,7 @@ export function memoryTools(store: MemoryStore): readonly ServerTool[] {
     run: async ({ text }, { participant: identity }) => {
       const id = await store.add(identity, text);
       if (id !== undefined) return { id };
-      throw new Error(`${MAX_MEMORIES} things are remembered of this participant, and no more fit: forget one first`);
+      throw new Error(`This participant already has ${MAX_MEMORIES} memories, which is the limit: forget one first`);
     },
   });
   const forget = defineTool({
@@ -34,8 +34,7 @@ export function memoryTools(store: MemoryStore): readonly ServerTool[] {
     run: async ({ id, everything }, { participant: identity }) => {
       if ((id === undefined) === (everything === undefined)) throw new Error("Expected an id, or everything: true");
       const forgotten = await store.delete(identity, id);
-      if (forgotten === 0 && id !== undefined)
-        throw new Error("id: nothing of this id is remembered of this participant");
+      if (forgotten === 0 && id !== undefined) throw new Error("id: this participant has no memory with this id");
       return { forgotten };
     },
   });

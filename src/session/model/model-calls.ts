@@ -110,7 +110,7 @@ export class ModelCalls {
     const { participantIdentity: participant } = turn;
     const { others, passingTools } = this.#sizes(participant);
     // If the API would have to count tokens first, no preemptive call is made: counting takes the time it would save.
-    const count = () => Promise.reject(new Error("It cannot be known at once"));
+    const count = () => Promise.reject(new Error("Preemptive generation does not count tokens"));
     const shown = this.#shown();
     const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
     const history = await shown.fit(next).catch(() => undefined);

@@ -47,12 +47,15 @@ export function compileAnnouncement(
   for (const tool of tools) {
     if (compiled.has(tool.name)) errors.push(malformed(tool.name, "is announced twice"));
     else if (tool.name === OUTCOME_TOOL || tool.name === MEMORY_TOOL)
-      errors.push(malformed(tool.name, "its name is the worker's own"));
+      errors.push(malformed(tool.name, "its name is reserved for the worker"));
     else if (reserved.some((prefix) => tool.name.startsWith(prefix)))
-      errors.push(malformed(tool.name, "its name begins like those of a server's tools"));
+      errors.push(malformed(tool.name, "its name begins with the prefix of an MCP server"));
     else if (tool.scope === "room" && serverTools.has(tool.name) && serverTools.get(tool.name)?.scope !== "room")
       errors.push(
-        malformed(tool.name, "the worker has a tool of this name, which runs in its own participant's turns only"),
+        malformed(
+          tool.name,
+          "the worker has a tool with this name and scope own, so it cannot be announced for the room",
+        ),
       );
     else {
       try {

@@ -46,7 +46,7 @@ export function catchUp(
     .then((gone) => {
       const isUnclear = !gone || gone.length > MAX_ANSWERS || gone.some(({ lastStanza }) => lastStanza === null);
       if (isUnclear)
-        outbox.postError(new AppError("invalid_state", "Some older messages are no longer held"), identity);
+        outbox.postError(new AppError("invalid_state", "Some older messages are no longer available"), identity);
       for (const answer of gone?.slice(-MAX_ANSWERS) ?? []) {
         charge(messageCost(answer.texts.reduce((sum, text) => sum + text.length, 0)));
         postWhole(answer, outbox, [identity]);

@@ -34,9 +34,9 @@ export function toPermit(permission: PermissionRecord, call: Call, need: Permiss
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
   switch (state) {
     case "approved":
-      if (inputHash !== hashInput(call)) return refused("the approval was for other arguments than these");
+      if (inputHash !== hashInput(call)) return refused("the approval was given for different arguments");
       if (!editedInput && !isGranted(need, permission.pattern))
-        return refused("it would touch something else now than what was asked about");
+        return refused("the call would now touch something other than what was approved");
       return { isAllowed: true, approver: participantIdentity, ...(editedInput && { editedInput }) };
     case "rejected":
       return refused(`the participant rejected it${message ? `. What the participant said: ${message}` : ""}`);
@@ -44,7 +44,7 @@ export function toPermit(permission: PermissionRecord, call: Call, need: Permiss
       return refused(`no answer within ${Math.round((expiresAt - createdAt) / 1_000)} s`);
     case "withdrawn":
     case "asked":
-      return refused("the question was withdrawn");
+      return refused("the permission request was withdrawn");
   }
 }
 
@@ -54,7 +54,7 @@ export function toRuleText({ type, values }: PermissionNeed): string {
 }
 
 export function refuseWithoutApprover(): Permit {
-  return refused("it needs the participant's permission, for which a caller by telephone cannot be asked here");
+  return refused("the call needs permission, and a participant on the phone cannot be asked for it here");
 }
 
 function refused(why: string): Permit {
@@ -83,15 +83,15 @@ export function checkEditedInput(
   input: JsonObject,
   { serverTools, rules }: EditGuard,
 ): EditedInput | { readonly error: string } {
-  if (!editedInputSchema) return { error: "this tool takes none" };
+  if (!editedInputSchema) return { error: "the arguments of this tool cannot be edited" };
   const asShown = tryParse(compileInputSchema(editedInputSchema), input);
   if ("error" in asShown) return asShown;
   const tool = serverTools.get(toolName);
-  if (!tool) return { error: "the tool no longer exists, and nobody else can say what they touch" };
+  if (!tool) return { error: "the tool no longer exists, so these arguments cannot be checked" };
   const checked = tryParse(tool.input, input);
   if ("error" in checked) return checked;
   const need = needOf(() => permissionNeed(tool, checked.value));
-  if (!need) return { error: "the tool cannot say what they touch" };
+  if (!need) return { error: "the tool could not determine what these arguments touch" };
   if (judgeCall(toolName, need, rules) === "deny") return { error: toRuleText(need) };
   return { input, patterns: need.values.map(literalPattern) };
 }

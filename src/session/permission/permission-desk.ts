@@ -159,9 +159,9 @@ export class PermissionDesk {
     const { permissionId, response, message, editedInputJson } = body;
     const editedInput = editedInputJson === undefined ? undefined : parseEditedInput(editedInputJson);
     if (message !== undefined && message !== "" && response !== "reject")
-      throw new AppError("malformed", "permission_response.message: not allowed with an approval");
+      throw new AppError("malformed", "permission_response.message: only allowed with a rejection");
     if (editedInput && response === "reject")
-      throw new AppError("malformed", "permission_response.editedInputJson: not allowed with a rejection");
+      throw new AppError("malformed", "permission_response.editedInputJson: only allowed with an approval");
     const edited = editedInput && (await this.#checkEdited(from, permissionId, editedInput));
     const decision: PermissionDecision =
       response === "reject"
@@ -307,9 +307,11 @@ export class PermissionDesk {
     const { store, sessionId } = this.#options;
     const decided = await store.reply({ ...reply, sessionId });
     if (typeof decided === "object") return this.#open.apply(decided);
-    if (decided === "not_asked") throw new AppError("not_allowed", "The permission request is for another participant");
+    if (decided === "not_asked") throw new AppError("not_allowed", "Another participant was asked for this permission");
     const text =
-      decided === "unknown" ? "There is no such permission" : "The permission request was answered or expired";
+      decided === "unknown"
+        ? "There is no such permission request"
+        : "The permission request is closed: it was answered, or it expired";
     throw new AppError("invalid_state", text);
   }
 }

@@ -20,7 +20,7 @@ export interface RecallStore {
 export function createRecallStore(sql: Sql): RecallStore {
   const sessionOf = async (callId: string) => {
     const sessionId = await findSessionOfCall(sql, { callId });
-    if (sessionId === undefined) throw new Error("The record of this conversation cannot be read now");
+    if (sessionId === undefined) throw new Error("The record of this conversation cannot be read at the moment");
     return sessionId;
   };
   return {

@@ -84,7 +84,7 @@ function shown({ turn, at, speaker, participant, toolName, toolUseId, excerpt }:
 }
 
 function readOn(stored: StoredResult | undefined, offset: number) {
-  if (!stored) throw new Error("id: this conversation has no call and no tool use of this id, or no result of it");
+  if (!stored) throw new Error("id: this conversation has no call or tool use with this id, or it has no result yet");
   const { toolUseId: id, toolName: tool, at, state, result, errorMessage, told } = stored;
   const whole = result === null ? (errorMessage ?? told ?? "") : resultText(result);
   const end = Math.min(offset + MAX_CHARACTERS, whole.length);

@@ -108,7 +108,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     const begun = async () => {
       const row = { id, participantIdentity, parentMessageId, messageId, input };
       const position = await insertTurn(this.#writer, { ...row, ...begin, blocks });
-      if (position === undefined) throw new AppError("invalid_state", "The message has been answered before");
+      if (position === undefined) throw new AppError("invalid_state", "The message was already answered");
       if (position === 1) await setOpener(this.#writer, { identity: participantIdentity });
     };
     this.#write(id, begun, kept);
@@ -153,7 +153,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     if (kept === "unknown_message")
       throw new AppError("conversation_not_found", "commentary.messageId: no such message in this session");
     if (kept === "too_many")
-      throw new AppError("invalid_state", `A turn takes ${MAX_COMMENTARIES} notes, and has them`);
+      throw new AppError("invalid_state", `The turn already has ${MAX_COMMENTARIES} commentaries, which is the limit`);
   }
 
   /** Stores the summary that replaces older turns. Call it before the turn that continues from it ends. */
@@ -275,7 +275,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    * not close the connection pool.
    */
   async close(): Promise<void> {
-    const refuse = () => this.#closing.abort(new AppError("unavailable", "The session was closed first"));
+    const refuse = () => this.#closing.abort(new AppError("unavailable", "The session closed before this was stored"));
     const timer = setTimeout(refuse, GIVE_UP_AFTER_MS);
     await Promise.allSettled([...this.#chains.values(), this.#messages.onIdle(), this.#besides.onIdle()]);
     clearTimeout(timer);
@@ -304,7 +304,8 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
 
   /** Runs the operation after all pending writes, because it may concern one of those turns or calls. */
   async #beside<Result>(operation: () => Promise<Result>): Promise<Result> {
-    if (this.#besides.size >= MAX_BESIDE) throw new AppError("queue_overflow", "Too much waits to be stored");
+    if (this.#besides.size >= MAX_BESIDE)
+      throw new AppError("queue_overflow", "Too many writes are waiting to be stored");
     const before = Promise.allSettled(this.#chains.values());
     const write = async () => {
       await before;

@@ -115,7 +115,7 @@ export class Spending {
   }
 
   async *#notes(open: () => AsyncIterable<ModelEvent>, of: Omit<Counted, "purpose">): AsyncGenerator<ModelEvent> {
-    if (await this.isSpent(of.participant)) throw new AppError("invalid_state", "A budget is used up");
+    if (await this.isSpent(of.participant)) throw new AppError("invalid_state", "The budget is used up");
     yield* this.counted(open(), { ...of, purpose: "summary" });
   }
 

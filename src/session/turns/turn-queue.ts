@@ -127,7 +127,7 @@ export class TurnQueue {
     const participant = participantOf(input);
     const ofSame = this.#waiting.filter((waiting) => participantOf(waiting) === participant);
     if (ofSame.length >= MAX_WAITING_EACH || this.#waiting.length >= MAX_WAITING) {
-      throw new AppError("queue_overflow", "Too many messages wait for an answer");
+      throw new AppError("queue_overflow", "Too many messages are waiting for an answer");
     }
     this.#waiting.push(input);
     this.#next();
@@ -207,5 +207,5 @@ export function leftOf(
 }
 
 function stopping(): AppError {
-  return new AppError("unavailable", "The worker is stopping: send it again when another agent is there");
+  return new AppError("unavailable", "The worker is stopping: send the message again once another agent has joined");
 }

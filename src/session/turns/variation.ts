@@ -65,7 +65,8 @@ function toVariationTurn(
 ): NewTurn {
   if (mode === "edit" && (newContent === undefined || newContent.trim() === ""))
     throw new AppError("malformed", "control_variation.newContent: expected some text");
-  if (!target) throw new AppError("conversation_not_found", "control_variation.targetId: no such message in this talk");
+  if (!target)
+    throw new AppError("conversation_not_found", "control_variation.targetId: no such message in this session");
   const varied = { participant, messageId: target.parentMessageId ?? targetId, isVariation: true };
   switch (mode) {
     case "continue":

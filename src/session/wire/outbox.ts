@@ -110,7 +110,7 @@ export class Outbox {
   missedBy(identity: string, lastSequenceSeen: number): Replay {
     const missed = this.#log.after(lastSequenceSeen, identity);
     if (this.#queue.size + missed.entries.length > MAX_QUEUED / 2) {
-      throw new AppError("too_many", "Too much waits to be sent: ask for older messages later");
+      throw new AppError("too_many", "Too many messages are waiting to be sent: ask for older messages later");
     }
     return missed;
   }
@@ -127,7 +127,7 @@ export class Outbox {
 
   #publish(bytes: Uint8Array, to: readonly string[] | undefined): Promise<void> {
     if (this.#queue.size >= MAX_QUEUED) {
-      return Promise.reject(new AppError("queue_overflow", `More than ${MAX_QUEUED} messages wait to be sent`));
+      return Promise.reject(new AppError("queue_overflow", `More than ${MAX_QUEUED} messages are waiting to be sent`));
     }
     return this.#queue.add(() => this.#options.publish(bytes, to));
   }

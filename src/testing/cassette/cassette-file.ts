@@ -28,13 +28,13 @@ export type RecordedCall = z.output<typeof callSchema>;
 /** @throws {AppError} `invalid_config` if the file is missing or is not a cassette of this version */
 export async function readCassette(file: string): Promise<RecordedCall[]> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
-    const how = "record it: run the test with PARLEY_RECORD=1 and ANTHROPIC_API_KEY";
-    throw new AppError("invalid_config", `There is no cassette ${file}: ${how}`, { cause: error });
+    const how = "to record it, run the test with PARLEY_RECORD=1 and ANTHROPIC_API_KEY";
+    throw new AppError("invalid_config", `The cassette ${file} does not exist: ${how}`, { cause: error });
   });
   try {
     return cassetteSchema.parse(JSON.parse(text)).calls;
   } catch (error) {
-    throw new AppError("invalid_config", `${file} is no cassette of this version`, { cause: error });
+    throw new AppError("invalid_config", `${file}: not a cassette of this version`, { cause: error });
   }
 }
 

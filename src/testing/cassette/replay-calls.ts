@@ -35,11 +35,11 @@ export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Pro
   };
   const server = await serve(async ({ path, text }: AgentRequest, response) => {
     const call = waiting[path]?.shift();
-    if (!call) return refuse(response, `${name} has ${calls.length} calls, and the agent made one more (${path})`);
+    if (!call) return refuse(response, `${name} has ${calls.length} calls, but the agent made one more (${path})`);
     played += 1;
     const difference = differenceOf(call, normalize(JSON.parse(text), redact));
     if (difference !== undefined)
-      return refuse(response, `call ${calls.indexOf(call) + 1} is not the one of ${name}: ${difference}`);
+      return refuse(response, `call ${calls.indexOf(call) + 1} differs from the one in ${name}: ${difference}`);
     if (!call.events) {
       response.writeHead(call.status, { "content-type": "application/json" });
       return void response.end(typeof call.body === "string" ? call.body : JSON.stringify(call.body));
@@ -57,7 +57,7 @@ export async function replayCalls({ file, redact, isTimed }: ReplayOptions): Pro
 }
 
 function differenceOf({ request }: RecordedCall, now: unknown): string | undefined {
-  if (!isRecord(now)) return "it is no JSON object";
+  if (!isRecord(now)) return "the request is not a JSON object";
   // A cassette made from a stored session contains only the messages.
   const isWhole = "model" in request;
   const compared = isWhole ? now : Object.fromEntries(Object.keys(request).map((key) => [key, now[key]]));

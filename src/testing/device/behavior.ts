@@ -34,7 +34,7 @@ export type Behavior = Announced &
 const ANNOUNCED = fieldsOf<Announced>({ description: true, input: true, timeoutMs: true, execution: true });
 
 function checked(announced: Announced): Announced {
-  refuseUnknownFields(announced, ANNOUNCED, "how a test's tool is announced");
+  refuseUnknownFields(announced, ANNOUNCED, "a behavior's options");
   return announced;
 }
 
@@ -97,7 +97,7 @@ export function inTurn(behaviors: Behaviors): () => Behavior {
   return () => {
     const next = list[Math.min(calls, list.length - 1)];
     calls += 1;
-    if (!next) throw new TypeError("expected at least one behavior of a tool");
+    if (!next) throw new TypeError("expected at least one behavior for the tool");
     return next;
   };
 }

@@ -17,7 +17,7 @@ const INSTRUCTIONS = [
  */
 export async function judge(turn: Turn, statement: string): Promise<string | undefined> {
   const name = process.env["PARLEY_JUDGE_MODEL"];
-  if (!name) return "nobody has judged: PARLEY_JUDGE_MODEL is not set";
+  if (!name) return "not judged: PARLEY_JUDGE_MODEL is not set";
   const { apiKey, baseUrl } = realEndpoint();
   const model = createModel({ apiKey, ...(baseUrl !== undefined && { baseUrl }) });
   const content = `<turn>\n${showTurn(turn)}\n</turn>\n<statement>${statement}</statement>`;

@@ -43,9 +43,9 @@ export function scripted(script: Script): TestModel {
         baseUrl: server.url,
         apiKey: "scripted",
         problems: () => {
-          const refused = server.rejections.map((why) => `Anthropic would refuse the agent's request: ${why}`);
+          const refused = server.rejections.map((why) => `Anthropic would reject the agent's request: ${why}`);
           if (server.unscriptedCount === 0) return refused;
-          return [...refused, `The script has ${steps?.length} replies, and the model was asked for one more`];
+          return [...refused, `The script has ${steps?.length} replies, but the agent asked the model for one more`];
         },
         left: () => (steps ? Math.max(0, steps.length - answered(server.requests)) : 0),
         close: () => server.close(),

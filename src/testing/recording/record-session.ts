@@ -47,7 +47,7 @@ export async function recordSession({ databaseUrl, ...options }: RecordOptions):
 
 async function record(sql: Sql, { room, config, file }: Omit<RecordOptions, "databaseUrl">): Promise<RecordedTest> {
   const session = await loadSession(sql, { conversationId: conversationIdOfRoom(room) });
-  if (!session) throw new AppError("conversation_not_found", `No session of the room ${room} is stored`);
+  if (!session) throw new AppError("conversation_not_found", `The room ${room} has no stored session`);
   const { id: sessionId } = session;
   const [all, calls, times, agent] = await Promise.all([
     loadTurns(sql, { sessionId }),

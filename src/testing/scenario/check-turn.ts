@@ -32,7 +32,7 @@ function* checkPresent(turn: Turn, { say = [], calls = [], asked = [], state, ..
   if (state !== undefined && turn.state !== state) yield problem("end", state);
   const { within_ms: withinMs } = times;
   if (withinMs !== undefined && turn.ms > withinMs)
-    yield problem("end", `within ${withinMs} ms, and it took ${turn.ms}`);
+    yield problem("end", `within ${withinMs} ms, but it took ${turn.ms}`);
 }
 
 function* checkAbsent(turn: Turn, { say = [], calls = [], asked = [] }: Expectation) {

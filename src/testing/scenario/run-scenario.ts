@@ -75,7 +75,7 @@ async function runOnce(
     if (failure !== undefined) return `turn ${index + 1} of ${turns.length}:\n${failure}`;
   }
   const left = talk.repliesLeft;
-  return left === 0 ? undefined : `after the last turn, ${left} of the model's replies were not asked for`;
+  return left === 0 ? undefined : `after the last turn, ${left} of the model's replies were left unused`;
 }
 
 async function runTurn(talk: Talk, turn: ScenarioTurn): Promise<string | undefined> {

@@ -10,7 +10,7 @@ const pattern = z.string().transform((text, context) => {
   try {
     return toPattern(text);
   } catch (error) {
-    context.addIssue(`${text} is no regular expression: ${(error as Error).message}`);
+    context.addIssue(`${text} is not a regular expression: ${(error as Error).message}`);
     return z.NEVER;
   }
 });
@@ -36,7 +36,7 @@ const behavior = z
     };
     const ways = (["late", "twice", "never", "leave", "throws"] as const).filter((name) => form[name] !== undefined);
     if (ways.length > 1 || (ways.length === 0 && value === undefined)) {
-      context.addIssue("expected an answer, or one of late, twice, never, leave and throws");
+      context.addIssue("expected answer, or one of late, twice, never, leave and throws");
       return z.NEVER;
     }
     if (form.late !== undefined) return late(form.late, value, announced);
@@ -127,10 +127,10 @@ const expectation = z
     absent: z.boolean().default(false),
   })
   .refine(({ absent, say, calls, asked }) => !absent || (say ?? calls ?? asked) !== undefined, {
-    error: "absent: expected say, calls or asked beside it",
+    error: "absent: only allowed together with say, calls or asked",
   })
   .refine((each) => !each.absent || (each.state ?? each.within_ms ?? each.judge) === undefined, {
-    error: "absent: expected no state, within_ms or judge beside it: write an expectation of its own",
+    error: "absent: not allowed together with state, within_ms or judge; move these to another expectation",
   });
 
 const turn = z.strictObject({
@@ -161,7 +161,7 @@ export const scenarioSchema = z
     turns: z.array(turn).min(1),
   })
   .refine(({ timed, cassette }) => !timed || cassette !== undefined, {
-    error: "timed: expected a cassette beside it; a reply in model has late",
+    error: "timed: only allowed together with cassette; to delay a reply in model, use late",
   });
 
 export type Scenario = z.output<typeof scenarioSchema>;

@@ -36,6 +36,6 @@ export class FakeRecognizer extends stt.STT {
   }
 
   override stream(): never {
-    throw new TypeError("It recognizes whole utterances: its capabilities say so");
+    throw new TypeError("The fake recognizer cannot stream: it recognizes whole utterances only");
   }
 }

@@ -46,7 +46,8 @@ export class Sound implements StageVoice, AsyncDisposable {
   /** @throws {AppError} `invalid_config` without espeak-ng */
   static async open(language = "en"): Promise<Sound> {
     const espeak = await findEspeak(process.env);
-    if (!espeak) throw new AppError("invalid_config", `voice: there is no espeak-ng: ${howToInstall("espeak-ng")}`);
+    if (!espeak)
+      throw new AppError("invalid_config", `voice: espeak-ng is not installed: ${howToInstall("espeak-ng")}`);
     initializeLogger({ pretty: false, level: process.env["LOG_LEVEL"] ?? "silent" });
     return new Sound(new EspeakSynthesizer(espeak, undefined), language);
   }
@@ -78,7 +79,7 @@ export class Sound implements StageVoice, AsyncDisposable {
 
   async say(text: string): Promise<void> {
     const speaker = this.#speaker;
-    if (!speaker) throw new Error(`The participant, who says ${JSON.stringify(text)}, is not in the room`);
+    if (!speaker) throw new Error(`The participant is not in the room, so it cannot say ${JSON.stringify(text)}`);
     const speech = await synthesize(this.#espeak, text, this.#language);
     this.#recognizer.expect(text);
     await speaker.play(speech);

@@ -29,8 +29,8 @@ const QUEUE_MS = 1_000;
 const LEAD_MS = 60;
 const LOOK_EVERY_MS = 10;
 
-const NO_EARS = "The agent does not listen: nobody subscribed to the microphone in time. Is STT none there?";
-const NO_VOICE = "The agent has no voice: it published no sound in time. Is TTS none there?";
+const NO_EARS = "The agent did not subscribe to the microphone in time. Is STT set to none?";
+const NO_VOICE = "The agent did not publish audio in time. Is TTS set to none?";
 
 /** Synthesizes a string with espeak-ng. @returns 16-bit samples at `SPEECH_RATE` */
 export async function synthesize(espeak: Synthesizer, text: string, language = "en"): Promise<Int16Array> {
@@ -154,7 +154,7 @@ export class Speaker {
   protected async until(condition: () => boolean, timeoutMs: number, what: string): Promise<void> {
     const deadline = performance.now() + timeoutMs;
     while (!condition()) {
-      if (performance.now() > deadline) throw new Error(`No ${what} came from the agent in time`);
+      if (performance.now() > deadline) throw new Error(`There was no ${what} from the agent in time`);
       await sleep(LOOK_EVERY_MS);
     }
   }

@@ -22,7 +22,8 @@ export const NOT_STARTED = "Not run: the worker stopped before the tool was star
  * What the model reads of a call that was running on the server when its worker ended. `ProcessGroupReaper` has ended the
  * processes that it started.
  */
-const ENDED_WITH_WORKER = "Outcome unknown: the tool was started and ended with its worker; it may have had effects.";
+const ENDED_WITH_WORKER =
+  "Outcome unknown: the worker stopped while the tool was running; the tool may have had effects.";
 
 const UNANNOUNCED = { to: "unannounced", claims: false } as const;
 
@@ -189,7 +190,7 @@ export class CallRunner {
     const { tool } = checked;
     const earlier = ledger.earlierOf(call.current);
     if (earlier && tool.onDuplicate === "reject")
-      return this.#refuse(call, "execution_error", "Not run: the same call was made before in this turn");
+      return this.#refuse(call, "execution_error", "Not run: the same call was already made in this turn");
     if (earlier) {
       ledger.begin(call.current.id);
       return earlier.then((outcome) => endUnstartedCall(call, this.#ports, outcome));
@@ -229,7 +230,7 @@ export class CallRunner {
     const { editedInput, approver } = permit;
     const edited = editedInput && tryParse(tool.input, editedInput);
     if (edited && "error" in edited) {
-      const why = `The arguments as the participant changed them cannot be used. ${edited.error}`;
+      const why = `The arguments edited by the participant cannot be used: ${edited.error}`;
       return this.#refuse(call, "invalid_parameters", why);
     }
     // The rules checked the original arguments. Edited ones must not do what a rule denies.

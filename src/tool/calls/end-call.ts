@@ -59,8 +59,8 @@ function endOf({ mayHaveRun }: OpenCall, reason: CancelReason): Failure {
         : failure("not_run", "Not run: the session was closed before it was started");
     case "superseded":
       return mayHaveRun
-        ? failure("outcome_unknown", "The call that asked has ended; the answer is unknown")
-        : failure("not_run", "Not asked: the call that asked has ended");
+        ? failure("outcome_unknown", "The call that showed the form has ended; the answer is unknown")
+        : failure("not_run", "Not asked: the call that needed the form has ended");
     default:
       return mayHaveRun
         ? failure("cancelled", "Cancelled while it was running; its outcome is unknown")

@@ -69,7 +69,7 @@ export async function fillInForm<Content>(
 ): Promise<Elicited<Content>> {
   const { message } = request;
   if (typeof message !== "string" || message.trim() === "" || message.length > MAX_MESSAGE_LENGTH)
-    throw new TypeError(`elicit: message: expected a text of at most ${MAX_MESSAGE_LENGTH} characters`);
+    throw new TypeError(`elicit: message: expected a string of at most ${MAX_MESSAGE_LENGTH} characters`);
   const { schema, fields } = compileForm(request.schema);
   let problem: string | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

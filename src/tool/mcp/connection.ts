@@ -106,14 +106,14 @@ export class Connection {
   async #elicit(params: ElicitRequest["params"]): Promise<ElicitResult> {
     const [call, ...others] = this.#calls.values();
     if (!call || others.length > 0) {
-      const count = call ? "several calls wait" : "no call waits";
-      throw new McpError(ErrorCode.InvalidRequest, `Nobody was asked: ${count}, so it is not known for whom it is`);
+      const count = call ? "several calls are running" : "no call is running";
+      throw new McpError(ErrorCode.InvalidRequest, `Form not shown: ${count}, so its participant is unknown`);
     }
     if (!("requestedSchema" in params)) throw new McpError(ErrorCode.InvalidParams, "Only forms are supported");
     if (call.isAsking)
-      throw new McpError(ErrorCode.InvalidRequest, "Nobody was asked: another form of the call is open");
+      throw new McpError(ErrorCode.InvalidRequest, "Form not shown: the call already has an open form");
     if (call.forms >= MAX_FORMS)
-      throw new McpError(ErrorCode.InvalidRequest, `Nobody was asked: the call has had ${MAX_FORMS} forms`);
+      throw new McpError(ErrorCode.InvalidRequest, `Form not shown: the call has already shown ${MAX_FORMS} forms`);
     call.forms += 1;
     call.isAsking = true;
     try {
@@ -222,9 +222,9 @@ function codeOf(error: unknown): string | undefined {
 /** Returns the error text that the model reads. An error that the server sent keeps its own text. */
 export function callErrorText(server: string, error: unknown): string {
   if (error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
-    return `MCP server "${server}" was lost during the call; its outcome is unknown`;
+    return `MCP server "${server}" disconnected during the call; the outcome is unknown`;
   if (error instanceof McpError) return error.message.replace(/^(?:MCP error -?\d+: )+/u, "") || "The tool failed";
   const isWire = error instanceof StreamableHTTPError || error instanceof TypeError;
   if (isWire) return `MCP server "${server}" could not be reached (${reasonOf(error)})`;
-  return `MCP server "${server}" gave an answer that cannot be read`;
+  return `MCP server "${server}" sent an invalid response`;
 }

@@ -34,7 +34,7 @@ const httpSchema = z.strictObject({
       error: `expected at most ${MAX_HEADERS} headers`,
       abort: true,
     })
-    .refine(areHeaders, { error: "expected names and values that HTTP can carry" })
+    .refine(areHeaders, { error: "expected valid HTTP header names and values" })
     .default({}),
   ...common,
 });

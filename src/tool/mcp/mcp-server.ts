@@ -65,7 +65,7 @@ export class McpServer {
 
   /** Resolves when the server's process has ended, which may take 4 s. May be called more than once. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error("The MCP server is being closed"));
+    this.#closing.abort(new Error("The MCP server is closing"));
     await this.#running;
   }
 
@@ -177,7 +177,7 @@ export class McpServer {
   async #list(connection: Connection): Promise<void> {
     const listed = await listTools(connection.client, this.#options.config);
     if (listed.length > MAX_TOOLS)
-      this.#warnOnce("more", `only ${MAX_TOOLS} tools are taken: name those that are needed in its "tools"`);
+      this.#warnOnce("more", `only the first ${MAX_TOOLS} tools are used: list the ones that you need in "tools"`);
     const made = new Map<string, ServerTool>();
     const tools = new Map<string, ServerTool>();
     let length = 0;
@@ -185,9 +185,10 @@ export class McpServer {
       try {
         const json = JSON.stringify(each);
         length += json.length;
-        if (length > MAX_TOTAL_LENGTH) throw new TypeError(`all tools together are longer than ${MAX_TOTAL_LENGTH}`);
+        if (length > MAX_TOTAL_LENGTH)
+          throw new TypeError(`all tools together are longer than ${MAX_TOTAL_LENGTH} characters`);
         const tool = this.#made.get(json) ?? (await this.#make(each));
-        if (tools.has(tool.name)) throw new TypeError(`the name "${tool.name}" is taken by another of its tools`);
+        if (tools.has(tool.name)) throw new TypeError(`the server has another tool named "${tool.name}"`);
         made.set(json, tool);
         tools.set(tool.name, tool);
       } catch (error) {
@@ -231,7 +232,7 @@ export class McpServer {
       return await abortable(this.#next.promise, signal);
     } catch (error) {
       signal.throwIfAborted();
-      const text = `MCP server "${this.name}" has lost its session, and gave no new one (${reasonOf(error)})`;
+      const text = `MCP server "${this.name}" lost the session, and reconnecting failed (${reasonOf(error)})`;
       throw new Error(text, { cause: error });
     }
   }

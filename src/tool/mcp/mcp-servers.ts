@@ -47,8 +47,8 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
       else if (!warned.has(tool.name)) {
         warned.add(tool.name);
         const why = own.has(tool.name)
-          ? "the tools folder has one of this name"
-          : "another server has one of this name";
+          ? "the tools folder has a tool with this name"
+          : "another server has a tool with this name";
         logger.warn({ tool: tool.name, why }, "MCP tool ignored");
       }
     }

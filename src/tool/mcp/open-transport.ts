@@ -57,7 +57,7 @@ function capped(
       }
       if (size <= maxBytes) return controller.enqueue(chunk);
       onTooLarge();
-      throw new RangeError(`The answer is larger than ${maxBytes} bytes`);
+      throw new RangeError(`The response is larger than ${maxBytes} bytes`);
     },
   });
 }

@@ -35,7 +35,7 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: 
   const { name, title, description = title, inputSchema, annotations = {}, execution = {} } = parsed.data;
   const ownName = mcpToolName(server, name);
   if (!TOOL_NAME.test(ownName)) throw new TypeError(`the name "${ownName.slice(0, 200)}" is longer than 64 characters`);
-  if (execution.taskSupport === "required") throw new TypeError("it can only be run as a task");
+  if (execution.taskSupport === "required") throw new TypeError("it can only run as a task, which is not supported");
   const isReadOnly = annotations["readOnlyHint"] === true;
   const text = description?.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed().trim();
   const tool = defineTool<JsonObject>({

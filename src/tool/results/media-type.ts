@@ -26,13 +26,13 @@ export function mediaTypeOf(bytes: Uint8Array): MediaType {
   const [mediaType, image] = IMAGES.find(([, { validate }]) => tried(() => validate(bytes)) === true) ?? [];
   if (mediaType === undefined) {
     if (isPdf(bytes)) return toPdf(bytes);
-    return { fault: "the bytes are no PNG, JPEG, GIF, WebP or PDF" };
+    return { fault: "the bytes are not a PNG, JPEG, GIF, WebP or PDF file" };
   }
   const size = tried(() => (image === JPG ? sizeOfJpeg(bytes) : image.calculate(bytes)));
-  if (!size) return { fault: `the bytes begin as ${mediaType}, and cannot be read` };
+  if (!size) return { fault: `the bytes begin like ${mediaType}, but cannot be read` };
   const { width, height } = size;
   if (width < 1 || height < 1 || width > MAX_SIDE || height > MAX_SIDE)
-    return { fault: `the picture has ${width} × ${height} pixels, and may have ${MAX_SIDE} × ${MAX_SIDE}` };
+    return { fault: `the picture has ${width} × ${height} pixels; expected 1 × 1 to ${MAX_SIDE} × ${MAX_SIDE}` };
   return { kind: "image", mediaType };
 }
 
@@ -54,7 +54,7 @@ function sizeOfJpeg(jpeg: Uint8Array): { readonly width: number; readonly height
 /** Searches for the end marker anywhere, because other bytes may follow it, and a PDF may have been extended. */
 function toPdf(bytes: Uint8Array): MediaType {
   const isCutOff = !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes("%%EOF");
-  if (isCutOff) return { fault: "the bytes begin as a PDF, and have no end" };
+  if (isCutOff) return { fault: "the bytes begin like a PDF, but have no end marker" };
   return { kind: "document", mediaType: "application/pdf" };
 }
 

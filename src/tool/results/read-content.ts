@@ -62,7 +62,7 @@ export interface ReadContent {
 export function readContent(given: unknown): ReadContent {
   if (!Array.isArray(given)) throw new ContentFault(": expected a list of content blocks");
   if (given.length > LIMITS.contentBlocks)
-    throw new ContentFault(`: ${given.length} blocks are too many: at most ${LIMITS.contentBlocks}`, {
+    throw new ContentFault(`: expected at most ${LIMITS.contentBlocks} content blocks, got ${given.length}`, {
       isTooLarge: true,
     });
   const media: Media[] = [];
@@ -79,7 +79,9 @@ export function readContent(given: unknown): ReadContent {
     throw new ContentFault(`: over ${LIMITS.resultCharacters} characters of text`, { isTooLarge: true });
   const total = media.reduce((sum, each) => sum + each.bytes.length, 0);
   if (total <= LIMITS.contentBytes) return { blocks, media };
-  throw new ContentFault(`: ${total} bytes are too many: at most ${LIMITS.contentBytes} in all`, { isTooLarge: true });
+  throw new ContentFault(`: expected at most ${LIMITS.contentBytes} bytes in total, got ${total}`, {
+    isTooLarge: true,
+  });
 }
 
 /** Returns the length of the block's texts that may be long. */
@@ -102,13 +104,12 @@ function readBlock(value: unknown, media: Media[]): ContentBlock {
 function readMedia(kind: "image" | "document", data: string | { readonly base64: string }): Media {
   const read = Buffer.from(typeof data === "string" ? data : data.base64, "base64");
   if (read.length > LIMITS.mediaBytes) {
-    const message = `.source: ${read.length} bytes are too many: at most ${LIMITS.mediaBytes}`;
+    const message = `.source: expected at most ${LIMITS.mediaBytes} bytes, got ${read.length}`;
     throw new ContentFault(message, { isTooLarge: true });
   }
   const type = mediaTypeOf(read);
   if ("fault" in type) throw new ContentFault(`.source: ${type.fault}`);
-  if (type.kind !== kind)
-    throw new ContentFault(`.type: ${type.mediaType} is ${type.kind === "image" ? "an image" : "a document"}`);
+  if (type.kind !== kind) throw new ContentFault(`.type: expected "${type.kind}" for ${type.mediaType}`);
   return { id: createId(), mediaType: type.mediaType, bytes: read };
 }
 

@@ -69,7 +69,7 @@ export function readParts({ result, content, display }: Parts): ReadResult {
 /** Returns the outcome of a call that a client reports as failed, with the client's diagnostics. */
 export function readFailed(failed: Failure, diagnostics: unknown): Outcome {
   const read = readBounded(diagnostics, "result");
-  if ("fault" in read) return { ...failed, errorMessage: `${failed.errorMessage} (left out: ${read.fault})` };
+  if ("fault" in read) return { ...failed, errorMessage: `${failed.errorMessage} (result dropped: ${read.fault})` };
   const map = toResultMap(read.value);
   return Object.keys(map).length > 0 ? { ...failed, result: map } : failed;
 }
@@ -104,5 +104,5 @@ function readDisplay(map: unknown): JsonObject {
   if (!isRecord(display)) throw new ContentFault(": expected a map");
   const size = Buffer.byteLength(JSON.stringify(display));
   if (size <= LIMITS.displayBytes) return display as JsonObject;
-  throw new ContentFault(`: ${size} bytes of JSON are too many: at most ${LIMITS.displayBytes}`, { isTooLarge: true });
+  throw new ContentFault(`: expected at most ${LIMITS.displayBytes} bytes of JSON, got ${size}`, { isTooLarge: true });
 }

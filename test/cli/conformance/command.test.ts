@@ -42,7 +42,7 @@ test("a client that does not run fails every check, in all reports", { timeout: 
   expect(status).toBe(1);
   expect(stdout).toMatch(/^FAILED {4}MUST {4}join\.configuration$/m);
   expect(stdout).toMatch(/^expected {2}MUST {4}call\.answered$/m);
-  expect(stdout).toContain("the client's program has ended with status 0, with on stderr:\n          > no client");
+  expect(stdout).toContain("the client program exited with status 0, stderr:\n          > no client");
   expect(stdout).toContain("stale     no.such-check");
   expect(JSON.parse(await readFile(`${json}`, "utf8"))).toMatchObject({ status: 1, stale: ["no.such-check"] });
   expect(await readFile(`${html}`, "utf8")).toContain('<td class="FAILED">FAILED</td>');
@@ -52,7 +52,7 @@ test("a program that does not exist is named", { timeout: 60_000 }, async () => 
   const { status, stdout } = await conformance("client", "--", "/no/such/program");
 
   expect(status).toBe(1);
-  expect(stdout).toContain("the client's program cannot be started: spawn /no/such/program ENOENT");
+  expect(stdout).toContain("the client program could not be started: spawn /no/such/program ENOENT");
 });
 
 test("a wrong command line gives the usage and the status 2", async () => {

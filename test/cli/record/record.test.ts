@@ -42,7 +42,7 @@ test("a room without a session is one clear sentence", async () => {
 
   const { status, stderr } = await parley(folder.path, "record", "--room", "nowhere", "--config", config);
 
-  expect([status, stderr]).toEqual([1, "parley record: No session of the room nowhere is stored\n"]);
+  expect([status, stderr]).toEqual([1, "parley record: The room nowhere has no stored session\n"]);
 });
 
 test("a database that is not there is one clear sentence, without the password", async () => {

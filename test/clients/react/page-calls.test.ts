@@ -33,18 +33,18 @@ test("a call that is read back from the record is said to run where it ran", () 
 });
 
 test.each<[Partial<ToolCall>, string]>([
-  [{ status: "pending", approver: "ben" }, "Waits for ben's permission"],
-  [{ status: "pending", approver: "ann" }, "Waits for your permission"],
-  [{ waitsForPermission: true }, "Waits for an answer"],
+  [{ status: "pending", approver: "ben" }, "Waiting for ben's permission"],
+  [{ status: "pending", approver: "ann" }, "Waiting for your permission"],
+  [{ waitsForPermission: true }, "Waiting for an answer"],
   [{}, "Running"],
 ])("a call of %j is said to be in the state %j", (more, words) => {
   expect(toState({ ...call, ...more }, "ann")).toBe(words);
 });
 
 test.each([
-  ["late", "server", "The server answered too late. That changed nothing."],
-  ["duplicate", "ann", "This device answered once more. The first answer stands."],
-  ["wrong_participant", "ben", "ben answered, too, and was not asked. That changed nothing."],
+  ["late", "server", "The server answered too late. The answer was ignored."],
+  ["duplicate", "ann", "This device answered again. The first answer counts."],
+  ["wrong_participant", "ben", "ben answered without being asked. The answer was ignored."],
 ] as const)("an answer that was %s from %s is told in words", (kind, from, words) => {
   expect(toExtra({ kind, from, success: true }, "ann")).toBe(words);
 });
@@ -61,15 +61,15 @@ test("what arguments hide is written out, they stay the same value, and ordinary
   expect(toVisible("a\u2066b")).toBe("a\\u2066b");
 });
 
-const STAYS = "What the tool did before that stays done.";
+const STAYS = "Anything the tool did before that is not undone.";
 
 test.each([
-  ["Not run: the participant rejected it", "Refused, not run", undefined],
-  ["Not run: the participant rejected it. What the participant said: Too much", "Refused, not run", "“Too much”"],
+  ["Not run: the participant rejected it", "Denied, not run", undefined],
+  ["Not run: the participant rejected it. What the participant said: Too much", "Denied, not run", "“Too much”"],
   ["Not run: a rule denies it", "Not run", "a rule denies it"],
-  ["Not allowed: the participant rejected it", "Refused while it ran", STAYS],
-  ["Not allowed: the participant rejected it. What the participant said: No", "Refused while it ran", `“No” ${STAYS}`],
-  ["Not allowed: nobody answered in time", "Denied while it ran", `nobody answered in time. ${STAYS}`],
+  ["Not allowed: the participant rejected it", "Denied while it ran", STAYS],
+  ["Not allowed: the participant rejected it. What the participant said: No", "Denied while it ran", `“No” ${STAYS}`],
+  ["Not allowed: nobody answered in time", "Not allowed while it ran", `nobody answered in time. ${STAYS}`],
 ])("a call that was denied is shown as not run only if it did not begin (%s)", (error, state, note) => {
   const call = { errorCode: "permission_denied", error } as ToolCall;
 

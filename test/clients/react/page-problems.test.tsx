@@ -6,8 +6,8 @@ import { JoinedTalkContext } from "../../../web/src/join/joined-talk.tsx";
 import { Problems } from "../../../web/src/problems/problems.tsx";
 import { openTalk } from "./open-talk.tsx";
 
-const REMOVED = "You were taken out of the room.";
-const DUPLICATE = "Somebody has joined under the same name, perhaps you in another tab. Go on there, or here:";
+const REMOVED = "You were removed from the room.";
+const DUPLICATE = "Somebody has joined under the same name, perhaps you in another tab. Continue there, or here:";
 const ENDED = "The connection has ended.";
 
 test.each([

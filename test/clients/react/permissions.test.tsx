@@ -95,7 +95,7 @@ test("more time is asked for by the provider's http, and what the worker says ag
   await expect(permissions.extend("p1")).rejects.toThrow(
     "The permission request has ended or cannot be extended any further",
   );
-  await expect(permissions.extend("p2")).rejects.toThrow("Only an open question can be extended");
+  await expect(permissions.extend("p2")).rejects.toThrow("Cannot extend: the permission request is closed");
 
   expect(requests).toEqual([`POST ${path} Bearer token`]);
 });

@@ -43,7 +43,7 @@ let ownErrors = 0;
 export const FLAWS = {
   "runs what the server runs": {
     found: "call.server-shown",
-    seen: /has run a call that the server runs/,
+    seen: /ran a call with execution server/,
     hear: (envelope) =>
       is(envelope, "tool_use_request") && envelope.body["execution"] === "server" && envelope.body["parameters"]
         ? withBody(envelope, { execution: "client" })
@@ -51,7 +51,7 @@ export const FLAWS = {
   },
   "skips a request whose stanza it has seen": {
     found: "repeat.same-stanza",
-    seen: /has sent 1 results/,
+    seen: /sent 1 results/,
     hear: (envelope) => {
       const isSeen = seenStanzas.has(envelope.stanzaId);
       seenStanzas.add(envelope.stanzaId);
@@ -60,7 +60,7 @@ export const FLAWS = {
   },
   "sends long results as packets": {
     found: "frame.long-as-stream",
-    seen: /came as a packet/,
+    seen: /sent a frame of \d+ bytes as a packet/,
     transport: (transport) =>
       derive(transport, {
         sendStream: (bytes, to) =>
@@ -71,7 +71,7 @@ export const FLAWS = {
   },
   "does not notice that LiveKit has reconnected": {
     found: "reconnect.by-itself",
-    seen: /the client's Configuration did not come/,
+    seen: /the client's Configuration did not arrive/,
     transport: listening((listener) => {
       let wasConnected = false;
       const onConnected = () => {
@@ -83,7 +83,7 @@ export const FLAWS = {
   },
   "trusts whom it does not know": {
     found: "sender.unannounced",
-    seen: /who is no agent/,
+    seen: /that is not an agent/,
     transport: (transport) => {
       const agent = (): RoomPeer | undefined => transport.peers.find(({ isAgent }) => isAgent);
       const trusting = listening((listener) => ({
@@ -95,7 +95,7 @@ export const FLAWS = {
   },
   "tells of a timeout when nobody waits any more": {
     found: "timeout.in-time",
-    seen: /result came after \d+ ms/,
+    seen: /result arrived after \d+ ms/,
     say: (envelope) => (envelope.body["errorCode"] === "timeout" ? { afterMs: 1_500 } : envelope),
   },
   "answers an ErrorMessage with an ErrorMessage": {
@@ -116,7 +116,7 @@ export const FLAWS = {
   },
   "dies of what is no message": {
     found: "frame.garbage",
-    seen: /ended with status 1/,
+    seen: /exited with status 1/,
     transport: listening((listener) => ({
       ...listener,
       onPacket: (bytes, from) => {
@@ -127,7 +127,7 @@ export const FLAWS = {
   },
   "claims when the server has taken over": {
     found: "either.in-time",
-    seen: /claim came after \d+ ms/,
+    seen: /claim arrived after \d+ ms/,
     say: (envelope) => (is(envelope, "acknowledgement") ? { afterMs: 1_300 } : envelope),
   },
 } as const satisfies Readonly<Record<string, Flaw>>;

@@ -38,7 +38,7 @@ const withBody = (envelope: Envelope, body: object): Envelope => ({ ...envelope,
 export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
   "answers an ErrorMessage with an ErrorMessage": {
     found: "refused.error",
-    seen: /answered with another one/,
+    seen: /answered an ErrorMessage with another one/,
     make: () => ({
       hear: (heard, tell) => {
         const { envelope, from } = heard;
@@ -51,7 +51,7 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
   },
   "answers a message for each stanza that it comes under": {
     found: "message.same-id",
-    seen: /came under two stanzas was answered twice/,
+    seen: /answered a message sent as two stanzas twice/,
     make: () => {
       const stanzas = new Map<unknown, number>();
       return {
@@ -73,7 +73,7 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
   },
   "asks a device whatever the parameters are": {
     found: "call.checked-input",
-    seen: /parameters that its schema does not allow/,
+    seen: /parameters do not match its schema/,
     make: () => ({
       say: (envelope) =>
         is(envelope, "tool_use_request") && envelope.body["toolName"] === "kit_number"
@@ -83,14 +83,14 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
   },
   "forgets how long a tool may take": {
     found: "call.timeout-announced",
-    seen: /the request says 30000/,
+    seen: /the request has 30000/,
     make: () => ({
       say: (envelope) => (is(envelope, "tool_use_request") ? withBody(envelope, { timeoutMs: 30_000 }) : envelope),
     }),
   },
   "does not send again what a client has missed": {
     found: "return.replay",
-    seen: /came again as $/,
+    seen: /were resent as $/,
     make: () => {
       const said = new Set<number>();
       return {
@@ -135,12 +135,12 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
   },
   "reads other applications' packets": {
     found: "message.other-topic",
-    seen: /on another topic was answered/,
+    seen: /answered a message on another topic/,
     make: () => ({ hear: (heard) => ({ ...heard, topic: "parley" }) }),
   },
   "leaves out what it cannot show": {
     found: "content.attached-refused",
-    seen: /error_message of the worker did not come/,
+    seen: /error_message from the worker did not arrive/,
     make: () => ({
       hear: (heard) => {
         const { attachments, ...body } = heard.envelope.body;
@@ -151,7 +151,7 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
   },
   "shows everybody the pictures of a device": {
     found: "content.no-bytes-back",
-    seen: /A tool_call_state has the bytes/,
+    seen: /A tool_call_state contains the picture's bytes/,
     make: () => {
       const shown = new Map<unknown, unknown>();
       return {
@@ -180,7 +180,7 @@ export const FLAWS: Readonly<Record<string, KnownFlaw>> = {
   },
   "lets a late result win": {
     found: "call.late-result",
-    seen: /has made the call success/,
+    seen: /changed the call's status to success/,
     make: () => {
       const failed = new Map<unknown, Envelope>();
       const won = new Set<unknown>();

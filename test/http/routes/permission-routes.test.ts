@@ -124,14 +124,14 @@ test("edited arguments are stored where the tool takes them", async () => {
 });
 
 test.each([
-  [null, { path: "b.md" }, "editedInput: this tool takes none"],
+  [null, { path: "b.md" }, "editedInput: the arguments of this tool cannot be edited"],
   [SCHEMA, { path: 1 }, 'editedInput: Invalid parameter "path": must be string'],
   [SCHEMA, {}, "editedInput: Invalid parameter \"path\": must have required property 'path'"],
   [SCHEMA, [], "editedInput: expected an object"],
   // The schema that was shown takes it; the tool itself, as it is now, does not.
   [SCHEMA, { path: "" }, 'editedInput: Invalid parameter "path": Too small: expected string to have >=1 characters'],
   [SCHEMA, { path: "secrets/key" }, "editedInput: a rule does not allow it (edit: secrets/key)"],
-  [SCHEMA, { path: "broken" }, "editedInput: the tool cannot say what they touch"],
+  [SCHEMA, { path: "broken" }, "editedInput: the tool could not determine what these arguments touch"],
 ])("edited arguments that do not fit are a 400, and the request stays open", async (schema, editedInput, error) => {
   const permission = await ask({ editedInputSchema: schema });
 
@@ -158,7 +158,7 @@ test("what edited arguments touch is asked of the tool: without it they are a 40
   const permission = await ask({ editedInputSchema: SCHEMA, toolName: "gone" });
   const body = { response: "always", editedInput: { path: "b.md" } };
 
-  const error = "editedInput: the tool no longer exists, and nobody else can say what they touch";
+  const error = "editedInput: the tool no longer exists, so these arguments cannot be checked";
   expect(await read(await server.postAs(token, WAYS[0][1](permission), body))).toEqual([400, { error }]);
   expect(await stateOf(permission)).toBe("asked");
 });
@@ -227,7 +227,7 @@ test.each(WAYS)("an unknown id is a 404 (%s)", async (_, pathOf, field) => {
   expect(await answer.json()).toMatchObject({
     _tag: "PermissionNotFoundError",
     requestID: "none",
-    message: "There is no such permission",
+    message: "There is no such permission request",
   });
 });
 
@@ -250,7 +250,9 @@ test.each(WAYS)("a second answer is a 409, whatever it says (%s)", async (_, pat
   const answer = await server.postAs(token, pathOf(permission), { [field]: "reject" });
 
   expect(answer.status).toBe(409);
-  expect(await answer.json()).toMatchObject({ error: "The permission request was answered or expired" });
+  expect(await answer.json()).toMatchObject({
+    error: "The permission request is closed: it was answered, or it expired",
+  });
   expect(await stateOf(permission)).toBe("approved");
 });
 
@@ -510,7 +512,7 @@ test("there is no more time for what was answered, or has been open for too long
   );
 
   expect(await Promise.all(answers)).toEqual([
-    [409, { error: "The permission request was answered or expired" }],
-    [409, { error: "The permission request has ended or cannot be extended any further" }],
+    [409, { error: "The permission request is closed: it was answered, or it expired" }],
+    [409, { error: "It can be open no longer, or has ended" }],
   ]);
 });

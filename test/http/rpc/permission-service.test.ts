@@ -99,7 +99,7 @@ test.each(CLIENTS)("%s decides a permission, once", async (_, open) => {
     repliedVia: "rpc",
   });
   expect(await respond({ sessionId, permissionId: permission.id, response: "reject" }, token)).toBe(
-    "FailedPrecondition: The permission request was answered or expired",
+    "FailedPrecondition: The permission request is closed: it was answered, or it expired",
   );
 });
 
@@ -121,15 +121,15 @@ test.each(CLIENTS)("%s learns why nothing was decided", async (_, open) => {
   expect(await respond(good, undefined)).toBe("Unauthenticated: Authorization: expected Bearer and a LiveKit token");
   expect(await respond(good, expired)).toBe("Unauthenticated: The token has expired");
   expect(await respond(good, elsewhere)).toBe("PermissionDenied: The token is for another room");
-  expect(await respond(good, somebodyElse)).toBe("PermissionDenied: The permission request is for another participant");
-  expect(await respond({ ...good, permissionId: "none" }, token)).toBe("NotFound: There is no such permission");
-  expect(await respond({ ...good, sessionId: "none" }, token)).toBe("NotFound: There is no such permission");
+  expect(await respond(good, somebodyElse)).toBe("PermissionDenied: Another participant was asked");
+  expect(await respond({ ...good, permissionId: "none" }, token)).toBe("NotFound: There is no such permission request");
+  expect(await respond({ ...good, sessionId: "none" }, token)).toBe("NotFound: There is no such permission request");
   expect(await respond({ ...good, permissionId: "" }, token)).toBe("InvalidArgument: permission_id: expected an id");
   expect(await respond({ ...good, sessionId: "s".repeat(257) }, token)).toBe(
     "InvalidArgument: session_id: expected at most 256 characters",
   );
-  expect(await respond({ ...good, permissionId: "a\0b" }, token)).toBe("NotFound: There is no such permission");
-  expect(await respond({ ...good, sessionId: "a\0b" }, token)).toBe("NotFound: There is no such permission");
+  expect(await respond({ ...good, permissionId: "a\0b" }, token)).toBe("NotFound: There is no such permission request");
+  expect(await respond({ ...good, sessionId: "a\0b" }, token)).toBe("NotFound: There is no such permission request");
   expect(await respond({ ...good, response: "yes" }, token)).toBe(
     "InvalidArgument: response: expected one of approve, once, always, reject",
   );

@@ -214,7 +214,7 @@ test("only a caller by telephone can be transferred", async () => {
   await user.answerTo(await user.say("To sales"));
 
   expect(toolResults(agent)).toEqual([
-    { content: "This participant does not call by telephone, and cannot be transferred", isError: true },
+    { content: "This participant is not on the phone, so there is no call to transfer", isError: true },
   ]);
 });
 

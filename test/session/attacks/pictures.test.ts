@@ -32,9 +32,9 @@ const FORMS: readonly [string, Uint8Array, string | undefined][] = [
   ["a PDF that is a script", of("%PDF-1.4<script>alert(1)</script>%%EOF"), undefined],
   ["a PNG that is also a PDF", of(PNG, PDF), "image/png is an image"],
   ["a PNG of 100,000 pixels", pngOf(100_000, 1), "100000 × 1 pixels"],
-  ["an SVG with a script", of("<svg><script>alert(1)</script></svg>"), "the bytes are no PNG"],
-  ["an archive", of("PK\x03\x04", Buffer.alloc(100)), "the bytes are no PNG"],
-  ["a private address", of("http://169.254.169.254/latest/meta-data/"), "the bytes are no PNG"],
+  ["an SVG with a script", of("<svg><script>alert(1)</script></svg>"), "the bytes are not a PNG"],
+  ["an archive", of("PK\x03\x04", Buffer.alloc(100)), "the bytes are not a PNG"],
+  ["a private address", of("http://169.254.169.254/latest/meta-data/"), "the bytes are not a PNG"],
 ];
 
 /** How the API refuses a picture or document. The last one names neither. */

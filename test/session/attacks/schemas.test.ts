@@ -75,7 +75,7 @@ test("a tool for which the model's API refuses the request is left out, its owne
   ]);
   expect(await owner.next("error_message")).toMatchObject({
     code: 101,
-    message: `Tool "odd": the model's API refuses its input_schema.properties`,
+    message: `Tool "odd": the model API rejected its input_schema.properties`,
   });
   expect(user.all("error_message")).toEqual([]);
 });
@@ -215,6 +215,6 @@ test("nobody can announce the tool by which the worker tells the model of what i
 
   expect(await user.next("error_message")).toMatchObject({
     code: 101,
-    message: expect.stringContaining('"remembered": its name is the worker\'s own') as string,
+    message: expect.stringContaining('"remembered": its name is reserved for the worker') as string,
   });
 });

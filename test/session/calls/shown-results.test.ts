@@ -105,7 +105,7 @@ test("a device's picture that is too large is an error for the model, which says
 
   await parley.ask("Take a photo");
 
-  expect(lastContent(agent)).toContain("content[0].source: 3200000 bytes are too many: at most 3145728");
+  expect(lastContent(agent)).toContain("content[0].source: expected at most 3145728 bytes, got 3200000");
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "result_too_large" }]);
   expect(agent.model.rejections).toEqual([]);
 });

@@ -226,6 +226,6 @@ test("a tool that the API refuses is told of no more, and the turn goes on witho
 
   expect(agent.model.requests.map(told)).toEqual([["+odd", "+scan"], ["+scan"], ["+scan"]]);
   expect(user.all("error_message").map(({ message }) => message)).toEqual([
-    `Tool "odd": the model's API refuses its input_schema.properties`,
+    `Tool "odd": the model API rejected its input_schema.properties`,
   ]);
 });

@@ -257,7 +257,7 @@ test("a schema that no form can show is the tool's own error", async () => {
   agent.model.script([BOOK, DONE]);
 
   await user.answerTo(await user.say("Book a table"));
-  const expected = "expected a string, number, integer, boolean, enum or an array of an enum";
+  const expected = "expected a string, number, integer, boolean, enum, or array of an enum";
   const content = `elicit: the form's schema: properties.list: ${expected}`;
   expect(toolResults(agent)).toEqual([{ content, isError: true }]);
 });

@@ -77,7 +77,7 @@ test("nobody forgets what is remembered of another, and a call without a choice 
   const { id } = JSON.parse((await used(agent, ["remember", { text: "Tea" }]))?.content ?? "") as { id: string };
 
   expect(await used(agent, ["forget", { id }], "bob")).toEqual({
-    content: "id: nothing of this id is remembered of this participant",
+    content: "id: this participant has no memory with this id",
     isError: true,
   });
   expect(await used(agent, ["forget", {}])).toEqual({ content: "Expected an id, or everything: true", isError: true });

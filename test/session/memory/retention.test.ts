@@ -33,7 +33,7 @@ test("a talk goes on, here and with the next worker, when turns that it shows ha
   ]);
   expect(await ask("Three")).toBe("Three.");
   expect(toolResults(agent)).toEqual([
-    { content: "id: this conversation has no call and no tool use of this id, or no result of it", isError: true },
+    { content: "id: this conversation has no call or tool use with this id, or it has no result yet", isError: true },
   ]);
   await agent.leave();
   await agent.sql`update turns set created_at = now() - interval '40 days' where position = 2`;

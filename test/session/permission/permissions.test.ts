@@ -311,7 +311,7 @@ test("a message beside an approval is refused by name: the model would not get i
 
   expect(await user.next("error_message")).toMatchObject({
     code: 101,
-    message: "permission_response.message: not allowed with an approval",
+    message: "permission_response.message: only allowed with a rejection",
     originatingId: permissionId,
   });
   expect(await states(agent)).toEqual([{ state: "asked", replied_via: null }]);
@@ -324,7 +324,7 @@ test("an approval of other arguments than those that would run is none", async (
 
   expect(await user.answerTo(messageId)).toBe("No.");
   expect(toolResults(agent)).toEqual([
-    { content: "Not run: the approval was for other arguments than these", isError: true },
+    { content: "Not run: the approval was given for different arguments", isError: true },
   ]);
   expect(ran).toEqual([]);
 });

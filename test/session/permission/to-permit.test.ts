@@ -21,6 +21,6 @@ test("an approval is for what was shown, also where an earlier version wrote it 
 test("an approval of a path that leads elsewhere by now does not count", () => {
   expect(toPermit(approved, call, needOf("link", ".env"))).toEqual({
     isAllowed: false,
-    why: "it would touch something else now than what was asked about",
+    why: "the call would now touch something other than what was approved",
   });
 });

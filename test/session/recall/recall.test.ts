@@ -93,7 +93,7 @@ test("another conversation's results are as if they did not exist", async () => 
   await user.answerTo(await user.say("Go"));
 
   expect(await recalled(other, { id: "toolu_foreign" })).toBe(
-    "id: this conversation has no call and no tool use of this id, or no result of it",
+    "id: this conversation has no call or tool use with this id, or it has no result yet",
   );
   expect(await recalled(other, { words: "walnut" })).toMatchObject({ found: [] });
 });

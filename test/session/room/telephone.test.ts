@@ -60,7 +60,7 @@ test("what needs a caller's permission is refused at once where nobody hears it,
   await deafCaller.room.localParticipant?.publishDtmf(11, "#");
   await beside.next("assistant_sentence", (body) => body.text === "I cannot ask you.");
 
-  const why = "Not run: it needs the participant's permission, for which a caller by telephone cannot be asked here";
+  const why = "Not run: the call needs permission, and a participant on the phone cannot be asked for it here";
   expect(toolResults(deaf)).toEqual([{ content: why, isError: true }]);
   expect(ran).toEqual([]);
   expect(await deaf.sql`select from permissions`).toEqual([]);

@@ -71,8 +71,8 @@ test("a message that waits for its turn keeps its attachments over a change of w
 });
 
 test.each([
-  [101, { data: new Uint8Array(Buffer.from("<svg/>")) }, "[0].source: the bytes are no PNG"],
-  [413, { data: pngOfBytes(LIMITS.mediaBytes + 1) }, "[0].source: 3145729 bytes are too many"],
+  [101, { data: new Uint8Array(Buffer.from("<svg/>")) }, "[0].source: the bytes are not a PNG"],
+  [413, { data: pngOfBytes(LIMITS.mediaBytes + 1) }, "[0].source: expected at most 3145728 bytes, got 3145729"],
 ])("a message with a bad attachment is refused by error %i with its id, and no turn begins", async (code, bad, why) => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "ana");

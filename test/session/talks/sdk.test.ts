@@ -95,7 +95,7 @@ const failures: [string, ClientTool["run"], Record<string, unknown>][] = [
     () => "x".repeat(1_100_000),
     {
       error_code: "result_too_large",
-      error_message: "The result is too large to be sent: A string is over 1048576 bytes",
+      error_message: "The result is too large to send: A string is over 1048576 bytes",
     },
   ],
 ];
@@ -240,7 +240,7 @@ test("stop ends the answer and aborts its tool", async () => {
 
   await until(() => signals[0]?.aborted === true, "the tool's abort");
   await until(async () => (await stored(agent))[0]?.state === "cancelled", "the call's end");
-  expect(signals[0]?.reason).toMatchObject({ message: expect.stringContaining("cancelled by the worker") });
+  expect(signals[0]?.reason).toMatchObject({ message: expect.stringContaining("The worker cancelled the call") });
 });
 
 test("what a tool logs is on the call's record", async () => {
@@ -313,7 +313,7 @@ test("respondToPermission rejects when the answer does not count, and resolves w
   await parley.respondToPermission(id, "once");
   await expect(parley.respondToPermission(id, "reject")).rejects.toMatchObject({
     code: "invalid_state",
-    message: "The permission request was answered or expired",
+    message: "The permission request is closed: it was answered, or it expired",
   });
 
   expect((await answered).toolResults).toMatchObject([{ success: true }]);

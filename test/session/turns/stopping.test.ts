@@ -5,7 +5,7 @@ import { defineTool } from "../../../src/tool/define-tool.ts";
 import { callOf } from "../../support/call.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../../support/doubles/fake-session.ts";
 
-const STOPPING = "The worker is stopping: send it again when another agent is there";
+const STOPPING = "The worker is stopping: send the message again once another agent has joined";
 
 test("a session that closes leaves messages that waited to the next worker; what else waited, or comes after, must be sent again", async () => {
   const sent: Message[] = [];

@@ -56,6 +56,6 @@ test("one participant's waiting messages leave places for the others'", () => {
     for (let count = 0; count < 30; count++) queue.add({ ...turn, participant: "eve" });
   };
 
-  expect(addMany).toThrow("Too many messages wait for an answer");
+  expect(addMany).toThrow("Too many messages are waiting for an answer");
   expect(() => queue.add(turn)).not.toThrow();
 });

@@ -150,7 +150,7 @@ test("what showed an answer in the making takes no place from what a client miss
 for (const [onDuplicate, runs, second] of [
   ["allow", 2, "run 2"],
   ["reuse", 1, "run 1"],
-  ["reject", 1, "Not run: the same call was made before in this turn"],
+  ["reject", 1, "Not run: the same call was already made in this turn"],
 ] as const) {
   test(`a repeated call of a tool with onDuplicate ${onDuplicate} is shown, and runs ${runs} time(s) in all`, async () => {
     let count = 0;

@@ -65,14 +65,14 @@ test.each([
   [
     "words",
     { say: "Where are we?" },
-    'call 1 is not the one of where.cassette.json: messages[0].content[0].text: recorded "Where am I?", now "Where are we?"',
+    'call 1 differs from the one in where.cassette.json: messages[0].content[0].text: recorded "Where am I?", now "Where are we?"',
   ],
   [
     "an answer of a tool",
     { city: "Rome" },
-    "call 2 is not the one of where.cassette.json: messages[2].content[0].content: recorded",
+    "call 2 differs from the one in where.cassette.json: messages[2].content[0].content: recorded",
   ],
-  ["instructions", { instructions: "Be long." }, "call 1 is not the one of where.cassette.json: system[0].text"],
+  ["instructions", { instructions: "Be long." }, "call 1 differs from the one in where.cassette.json: system[0].text"],
 ])("other %s are told as the first difference", async (_what, spoken, difference) => {
   await record(asksWhere);
 
@@ -85,7 +85,7 @@ test("a call more than were recorded is told", async () => {
   talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
   await talk.say("Where am I?");
 
-  await expect(talk.say("And now?")).rejects.toThrow("where.cassette.json has 2 calls, and the agent made one more");
+  await expect(talk.say("And now?")).rejects.toThrow("where.cassette.json has 2 calls, but the agent made one more");
 });
 
 test("calls that are not made are counted", async () => {
@@ -131,7 +131,7 @@ test("events come as late as they were recorded when that is wanted", async () =
 
 test("without a cassette, the test says how to record one", async () => {
   await expect(talkOnce()).rejects.toThrow(
-    /There is no cassette .*where\.cassette\.json: record it: .*PARLEY_RECORD=1/,
+    /The cassette .*where\.cassette\.json does not exist: to record it, .*PARLEY_RECORD=1/,
   );
 });
 
@@ -157,11 +157,11 @@ test.each([
   const call = { path: "/v1/messages", request: {}, status: 200, body: {}, ...wrong };
   await writeFile(file(), JSON.stringify({ version: 1, calls: [call] }));
 
-  await expect(talkOnce()).rejects.toThrow("is no cassette of this version");
+  await expect(talkOnce()).rejects.toThrow("not a cassette of this version");
 });
 
 test("a file that is no cassette is refused", async () => {
   await writeFile(file(), "{}");
 
-  await expect(talkOnce()).rejects.toThrow("is no cassette of this version");
+  await expect(talkOnce()).rejects.toThrow("not a cassette of this version");
 });

@@ -84,7 +84,7 @@ test.each([
   ["a question that must not be", "{ asked: book, absent: true }", "- asks:  not book"],
   ["a question that is not asked", "asked: get_location", "- asks:  get_location"],
   ["another end", "state: failed", "- end:   failed"],
-  ["a turn that is too slow", "within_ms: 0", "- end:   within 0 ms, and it took"],
+  ["a turn that is too slow", "within_ms: 0", "- end:   within 0 ms, but it took"],
 ])("%s is a failure", async (_what, expected, line) => {
   expect(await failureOf(`${BOOKING}\n    expect:\n      - ${expected}\n`)).toContain(line);
 });
@@ -128,19 +128,19 @@ turns:
 test("a model that takes its time makes the turn as long", async () => {
   const turns = "turns:\n  - user: Hi\n    model: { say: Hello., late: 200 }\n    expect: { within_ms: 150 }\n";
 
-  expect(await failureOf(turns)).toMatch(/- end: {3}within 150 ms, and it took/);
+  expect(await failureOf(turns)).toMatch(/- end: {3}within 150 ms, but it took/);
 });
 
 test("a turn that fails is a failure, unless it is expected", async () => {
   const turns = "turns:\n  - user: Hi\n    model: [{ use: { unknown: {} } }, { use: { unknown: {} } }]\n";
 
-  expect(await failureOf(turns)).toContain("The script has 2 replies, and the model was asked for one more");
+  expect(await failureOf(turns)).toContain("The script has 2 replies, but the agent asked the model for one more");
 });
 
 test("replies that are left over are a failure", async () => {
   const failure = await failureOf("turns:\n  - user: Hi\n    model: [Hello., Never said.]\n");
 
-  expect(failure).toBe("after the last turn, 1 of the model's replies were not asked for");
+  expect(failure).toBe("after the last turn, 1 of the model's replies were left unused");
 });
 
 test("a scenario is run as often as is wanted, each time in a new talk", async () => {
@@ -175,10 +175,14 @@ test.each([
   [
     "an end beside what must not be",
     "turns: [{ user: Hi, expect: { say: Bye, absent: true, state: failed } }]\n",
-    /absent: expected no state/,
+    /absent: not allowed together with state/,
   ],
-  ["the time of a cassette that there is not", "timed: true\nturns: [{ user: Hi }]\n", /timed: expected a cassette/],
-  ["a pattern that is none", "turns: [{ user: Hi, expect: { say: /(/ } }]\n", /no regular expression/],
+  [
+    "the time of a cassette that there is not",
+    "timed: true\nturns: [{ user: Hi }]\n",
+    /timed: only allowed together with cassette/,
+  ],
+  ["a pattern that is none", "turns: [{ user: Hi, expect: { say: /(/ } }]\n", /not a regular expression/],
 ])("%s in a file is a failure that says where", async (_what, yaml, message) => {
   expect(await failureOf(yaml)).toMatch(message);
 });
@@ -216,5 +220,5 @@ test.each([
 });
 
 test("a statement that nobody can judge is a failure", async () => {
-  expect(await failureOf(JUDGED)).toContain("(nobody has judged: PARLEY_JUDGE_MODEL is not set)");
+  expect(await failureOf(JUDGED)).toContain("(not judged: PARLEY_JUDGE_MODEL is not set)");
 });

@@ -668,7 +668,7 @@ test("what the server may have run is run again only if it is idempotent", async
     expect([answer.content, ran.length]).toEqual(
       idempotent
         ? ["again", 2]
-        : ["Outcome unknown: the tool was started and ended with its worker; it may have had effects.", 1],
+        : ["Outcome unknown: the worker stopped while the tool was running; the tool may have had effects.", 1],
     );
   }
 });

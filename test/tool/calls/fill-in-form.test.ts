@@ -84,7 +84,7 @@ test("without a device that takes forms, a participant that is away has not answ
 });
 
 test.each([
-  ["", SCHEMA, "elicit: message: expected a text of at most 2000 characters"],
+  ["", SCHEMA, "elicit: message: expected a string of at most 2000 characters"],
   ["Who?", { type: "object" }, "elicit: the form's schema: expected an object with properties"],
   ["Who?", { type: "object", properties: { a: { type: "object" } } }, "elicit: the form's schema: properties.a:"],
 ])("a form with the message %j and the schema %j is the tool's own error", async (...row) => {

@@ -151,7 +151,7 @@ describe.each([
     Object.assign(ports.questions, { elicit });
 
     const { content } = await ports.run("shop_besiege");
-    const second: unknown = expect.stringContaining("another form of the call is open");
+    const second: unknown = expect.stringContaining("the call already has an open form");
     expect(JSON.parse(content as string)).toEqual({ second, answers: 20 });
     expect(elicit).toHaveBeenCalledTimes(20);
   });
@@ -172,7 +172,7 @@ describe.each([
     await vi.waitFor(async () => expect(await running.notes()).toContain("call wait"));
 
     const { content, isError } = await ports.run("shop_ask");
-    expect([isError, content]).toEqual([true, expect.stringContaining("several calls wait")]);
+    expect([isError, content]).toEqual([true, expect.stringContaining("several calls are running")]);
     expect(elicit).not.toHaveBeenCalled();
     ports.abort("stopped");
     await waiting;
@@ -208,7 +208,7 @@ describe.each([
     const { content, isError } = await bench.ports.run("shop_huge");
 
     expect(isError).toBe(true);
-    expect(content).toMatch(/was lost during the call|cannot be read/);
+    expect(content).toMatch(/disconnected during the call|invalid response/);
     await bench.until("shop_echo");
   });
 
@@ -246,7 +246,7 @@ test("a process that dies in a call ends that call, answers at once while it is 
   const { bench } = running;
 
   expect(await bench.ports.run("shop_crash")).toEqual({
-    content: 'MCP server "shop" was lost during the call; its outcome is unknown',
+    content: 'MCP server "shop" disconnected during the call; the outcome is unknown',
     isError: true,
   });
   expect(await bench.ports.run("shop_echo", { text: "x" })).toEqual({
@@ -265,7 +265,7 @@ test("an HTTP server that dies in a call ends that call, is logged once, and com
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
 
-  expect((await bench.ports.run("shop_crash")).content).toMatch(/was lost during the call|could not be reached/);
+  expect((await bench.ports.run("shop_crash")).content).toMatch(/disconnected during the call|could not be reached/);
   await vi.waitFor(() => expect(bench.names).toEqual([]), { timeout: 10_000 });
   expect((await bench.ports.run("shop_echo", { text: "x" })).content).toBe('MCP server "shop" is not connected');
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -309,7 +309,7 @@ test("a call in a session that the server has forgotten fails at once if the ser
   server.isOpen = false;
 
   expect(await bench.ports.run("shop_echo", { text: "x" })).toEqual({
-    content: 'MCP server "shop" has lost its session, and gave no new one (HTTP 503)',
+    content: 'MCP server "shop" lost the session, and reconnecting failed (HTTP 503)',
     isError: true,
   });
 });

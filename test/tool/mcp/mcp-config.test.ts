@@ -45,7 +45,10 @@ test.each([
   [`{ a: { url: "http://x", command: "x" } }`, /mcpServers\.a\.command: unknown field/],
   [`{ a: { url: "ftp://x" } }`, /mcpServers\.a\.url: expected an http or https URL/],
   [`{ a: { url: "http://user:word@x" } }`, /mcpServers\.a\.url: expected a URL without a user name/],
-  [`{ a: { url: "http://x", headers: { "no good": "x" } } }`, /mcpServers\.a\.headers: expected names and values/],
+  [
+    `{ a: { url: "http://x", headers: { "no good": "x" } } }`,
+    /mcpServers\.a\.headers: expected valid HTTP header names and values/,
+  ],
   [
     `{ a: { url: "http://x", headers: Object.fromEntries(Array.from({ length: 101 }, (_, i) => ["x-" + i, ""])) } }`,
     /mcpServers\.a\.headers: expected at most 100 headers/,

@@ -107,7 +107,7 @@ test("names are made fit, and clashes and names that are too long are refused wi
 
   expect(bench.names).toEqual(["shop_get_the_weather"]);
   expect(bench.warnings()).toMatchObject([
-    { tool: "get.the.weather", why: 'the name "shop_get_the_weather" is taken by another of its tools' },
+    { tool: "get.the.weather", why: 'the server has another tool named "shop_get_the_weather"' },
     { tool: long, why: `the name "shop_${long}" is longer than 64 characters` },
   ]);
 });

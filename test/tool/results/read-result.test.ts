@@ -91,18 +91,18 @@ const endOf = (parts: object) => read({ result: { done: true }, ...parts });
 const because = (where: string) => expect.stringContaining(`The tool has run, but its result cannot be used: ${where}`);
 
 test.each([
-  ["no picture", { content: [image(Buffer.from("<svg/>"))] }, "content[0].source: the bytes are no PNG"],
+  ["no picture", { content: [image(Buffer.from("<svg/>"))] }, "content[0].source: the bytes are not a PNG"],
   [
     "a picture that ends after its first bytes",
     { content: [image(Uint8Array.of(0xff, 0xd8, 0xff, 0xe0))] },
-    "content[0].source: the bytes begin as image/jpeg, and cannot be read",
+    "content[0].source: the bytes begin like image/jpeg, but cannot be read",
   ],
   [
     "a PDF that was cut off",
     { content: [{ type: "document", source: { data: PDF.slice(0, -4) } }] },
-    "content[0].source: the bytes begin as a PDF, and have no end",
+    "content[0].source: the bytes begin like a PDF, but have no end marker",
   ],
-  ["a PDF as a picture", { content: [image(PDF)] }, "content[0].type: application/pdf is a document"],
+  ["a PDF as a picture", { content: [image(PDF)] }, 'content[0].type: expected "document" for application/pdf'],
   [
     "a link",
     { content: [{ type: "image", source: { type: "url", url: "https://example.org/a.png" } }] },
@@ -135,13 +135,13 @@ const { mediaBytes, displayBytes } = LIMITS;
 test.each([
   [
     { content: [image(PNG), image(pngOfBytes(mediaBytes + 1))] },
-    `content[1].source: ${mediaBytes + 1} bytes are too many: at most ${mediaBytes}`,
+    `content[1].source: expected at most ${mediaBytes} bytes, got ${mediaBytes + 1}`,
   ],
   [
     { content: [1, 2, 3].map(() => image(pngOfBytes(mediaBytes))) },
-    `content: ${3 * mediaBytes} bytes are too many: at most ${LIMITS.contentBytes} in all`,
+    `content: expected at most ${LIMITS.contentBytes} bytes in total, got ${3 * mediaBytes}`,
   ],
-  [{ content: Array.from({ length: 21 }, () => image(PNG)) }, "content: 21 blocks are too many: at most 20"],
+  [{ content: Array.from({ length: 21 }, () => image(PNG)) }, "content: expected at most 20 content blocks, got 21"],
   [{ display: { text: "x".repeat(displayBytes) } }, "display: "],
 ])("a result that is too large is an error that names the limit (%#)", (parts, where) => {
   expect(endOf(parts)).toMatchObject({ outcome: { errorCode: "result_too_large", errorMessage: because(where) } });
@@ -211,7 +211,7 @@ test("what a client found out about a failure is left out, and named, where it w
   expect(readFailed(failed, { tray: 2 })).toEqual({ ...failed, result: { tray: 2 } });
   expect(readFailed(failed, nested(29))).toEqual({
     ...failed,
-    errorMessage: `No paper (left out: result${".m".repeat(28)}: deeper than 28 levels)`,
+    errorMessage: `No paper (result dropped: result${".m".repeat(28)}: deeper than 28 levels)`,
   });
 });
 

@@ -131,31 +131,31 @@ test.each<[string, string]>([
   ["select 1 /*", "42601"],
   ["select 'open", "42601"],
   ["select 1 --\n)", "42601"],
-  [COPY, "result columns"],
-  ["copy person to '/tmp/parley-owned'", "result columns"],
-  ["copy person from program 'id'", "result columns"],
+  [COPY, "return columns"],
+  ["copy person to '/tmp/parley-owned'", "return columns"],
+  ["copy person from program 'id'", "return columns"],
   ["with gone as (delete from note returning *) select * from gone", "0A000"],
   ["insert into note values ('ours', 'x') returning *", "42601"],
   ["delete from note returning *", "42601"],
-  ["update note set body = 'x'", "result columns"],
-  ["/* select */ delete from note", "result columns"],
-  ["-- select\ndelete from note", "result columns"],
-  ["select * into stolen from person", "result columns"],
-  ["create table stolen as select 1", "result columns"],
-  ["create temp table t (a int)", "result columns"],
+  ["update note set body = 'x'", "return columns"],
+  ["/* select */ delete from note", "return columns"],
+  ["-- select\ndelete from note", "return columns"],
+  ["select * into stolen from person", "return columns"],
+  ["create table stolen as select 1", "return columns"],
+  ["create temp table t (a int)", "return columns"],
   ["explain analyze delete from note", "42601"],
   ["explain select 1", "42601"],
   ["show all", "42601"],
-  ["set statement_timeout = 0", "result columns"],
-  ["set role parley", "result columns"],
-  ["reset all", "result columns"],
-  ["begin", "result columns"],
-  ["commit", "result columns"],
-  ["lock table person in access share mode", "result columns"],
-  ["do $$ begin perform pg_sleep(60); end $$", "result columns"],
-  ["prepare p as select 1", "result columns"],
-  ["listen channel", "result columns"],
-  ["vacuum", "result columns"],
+  ["set statement_timeout = 0", "return columns"],
+  ["set role parley", "return columns"],
+  ["reset all", "return columns"],
+  ["begin", "return columns"],
+  ["commit", "return columns"],
+  ["lock table person in access share mode", "return columns"],
+  ["do $$ begin perform pg_sleep(60); end $$", "return columns"],
+  ["prepare p as select 1", "return columns"],
+  ["listen channel", "return columns"],
+  ["vacuum", "return columns"],
   ["call pg_sleep(1)", "42809"],
   ["select pg_read_file('/etc/passwd')", "42501"],
   ["select pg_ls_dir('/')", "42501"],
@@ -169,10 +169,10 @@ test.each<[string, string]>([
   ["select set_config('transaction_read_only', 'off', false)", "25001"],
   ["select pg_reload_conf()", "42501"],
   ["select dblink('x', 'y')", "42883"],
-  ["select 1 where 1 = $1", "The query has 1 parameters, and 0 values were given"],
+  ["select 1 where 1 = $1", "The query has 1 parameters, but 0 values were given"],
   ["selec 1", "42601"],
-  ["select", "result columns"],
-  [";", "result columns"],
+  ["select", "return columns"],
+  [";", "return columns"],
   ["select missing from person", "42703"],
   ["select 1/0", "22012"],
   ["select 'x'::int", "22P02"],
@@ -352,7 +352,7 @@ test.each<[string, string, string]>([
   await admin.unsafe(`create role risky login password 'risky' ${attribute}; ${grants}`);
   try {
     const asked = query("select 1", { settings: { url: urlAs("risky", "risky") } });
-    await expect(asked).rejects.toThrow(`database_query refuses to run, because its database role ${reason}`);
+    await expect(asked).rejects.toThrow(`database_query refuses to run because its database role ${reason}`);
   } finally {
     await admin.unsafe(`
       alter database parley owner to parley; drop owned by risky;
@@ -387,7 +387,7 @@ test("a session that is killed in the middle is said so without the host", async
   asked.catch(() => {});
   await expect.poll(running).toBe(1);
   await database.admin`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'`;
-  await expect(asked).rejects.toThrow(/^(The connection to the database broke|terminating connection .*)$/);
+  await expect(asked).rejects.toThrow(/^(The database connection was lost|terminating connection .*)$/);
 });
 
 test.each([

@@ -92,7 +92,7 @@ test.each([1, 2, 3, 4, 5])("a redirect to a private address at hop %i is refused
 test.each([
   ["file:///etc/passwd", "Only http and https"],
   ["//user@site.test/", "user name or password"],
-  ["http://site.test:25/", "Port 25"],
+  ["http://site.test:25/", "port 25"],
   ["http://[", "not a valid URL"],
 ])("a redirect to %s is refused", async (location, message) => {
   await using server = await listen((_request, response) => {
@@ -214,7 +214,7 @@ test.each(["gzip", "deflate", "br", "zstd", "gzip, gzip"])("%s content is refuse
     response.end(gzipSync(Buffer.alloc(50_000_000)));
   });
   const fetched = fetchPage(`http://site.test:${server.port}/`, network, never);
-  await expect(fetched).rejects.toThrow(`The server sends compressed content (${encoding})`);
+  await expect(fetched).rejects.toThrow(`The server sent compressed content (${encoding}), which cannot be read`);
 });
 
 test.each(["image/png", "application/octet-stream", "application/pdf", "video/mp4", undefined])(
@@ -224,7 +224,7 @@ test.each(["image/png", "application/octet-stream", "application/pdf", "video/mp
       response.writeHead(200, contentType === undefined ? {} : { "content-type": contentType }).end("data");
     });
     const fetched = fetchPage(`http://site.test:${server.port}/`, network, never);
-    await expect(fetched).rejects.toThrow(`Only text can be read, and this is ${contentType ?? "untyped"}`);
+    await expect(fetched).rejects.toThrow(`Only text can be read, but the content type is ${contentType ?? "missing"}`);
   },
 );
 
@@ -232,7 +232,7 @@ test.each([
   [
     "a body shorter than promised",
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 99\r\n\r\nshort",
-    "broke",
+    "was lost",
   ],
   ["a negative length", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "valid HTTP"],
   ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "valid HTTP"],
@@ -247,7 +247,7 @@ test.each([
   [
     "another protocol",
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-    "another protocol than HTTP",
+    "a protocol other than HTTP",
   ],
   ["an upgrade to nothing", "HTTP/1.1 101 Switching Protocols\r\n\r\n", "Only text can be read"],
 ])("an answer with %s is an error in words", async (_name, bytes, message) => {

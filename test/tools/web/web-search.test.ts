@@ -135,8 +135,8 @@ test.each([
 });
 
 test.each([
-  [401, "HTTP 401: it refuses the configured key or format"],
-  [403, "HTTP 403: it refuses the configured key or format"],
+  [401, "HTTP 401: it rejected the configured key or format"],
+  [403, "HTTP 403: it rejected the configured key or format"],
   [429, "HTTP 429: too many searches, try again later"],
   [500, "HTTP 500"],
   [302, "HTTP 302"],

@@ -45,7 +45,7 @@ test.each(Object.keys(tools).flatMap((name) => ESCAPES.map((path) => [name, path
     await using workspace = await linkedWorkspace();
     const { tool, input } = tools[name] ?? { tool: read, input: {} };
 
-    await expect(runTool(tool, { ...input, path }, workspace)).rejects.toThrow("The path is outside of the workspace");
+    await expect(runTool(tool, { ...input, path }, workspace)).rejects.toThrow("The path is outside the workspace");
 
     expect(await readFile(join(workspace.outside, "secret.txt"), "utf8")).toBe("secret");
   },
@@ -56,7 +56,7 @@ test.each(Object.keys(tools))("%s takes no absolute path, not even one that lead
   const { tool, input } = tools[name] ?? { tool: read, input: {} };
 
   for (const path of [join(workspace.outside, "secret.txt"), workspace.at("notes/a.txt"), "//etc/passwd"])
-    await expect(runTool(tool, { ...input, path }, workspace)).rejects.toThrow("one from the workspace's root");
+    await expect(runTool(tool, { ...input, path }, workspace)).rejects.toThrow("one relative to the workspace's root");
   await expect(findEntry(workspace.root, workspace.at("notes/a.txt"))).rejects.toThrow("The path is absolute");
 });
 
@@ -65,7 +65,7 @@ test("a link to nothing is not written through, as a file or on the way to one",
 
   await runTool(write, { path: "dangling", content: "inside" }, workspace);
   await expect(runTool(write, { path: "dangling-folder/x.txt", content: "x" }, workspace)).rejects.toThrow(
-    "The path is outside of the workspace",
+    "The path is outside the workspace",
   );
 
   expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
@@ -115,11 +115,15 @@ test("a pipe, a folder and a path through a file are errors, and nothing is wait
   await using workspace = await TempWorkspace.create({ "notes/a.txt": "a" });
   await runTool(bash, { command: "mkfifo pipe" }, workspace);
 
-  await expect(runTool(read, { path: "pipe" }, workspace)).rejects.toThrow("It is no ordinary file");
-  await expect(runTool(write, { path: "pipe", content: "" }, workspace)).rejects.toThrow("It is no ordinary file");
-  await expect(runTool(read, { path: "notes" }, workspace)).rejects.toThrow("It is a folder");
+  await expect(runTool(read, { path: "pipe" }, workspace)).rejects.toThrow("The path is not a regular file");
+  await expect(runTool(write, { path: "pipe", content: "" }, workspace)).rejects.toThrow(
+    "The path is not a regular file",
+  );
+  await expect(runTool(read, { path: "notes" }, workspace)).rejects.toThrow("The path is a folder");
   await expect(runTool(read, { path: "." }, workspace)).rejects.toThrow("is a folder");
-  await expect(runTool(read, { path: "notes/a.txt/b" }, workspace)).rejects.toThrow("A part of the path is no folder");
+  await expect(runTool(read, { path: "notes/a.txt/b" }, workspace)).rejects.toThrow(
+    "A part of the path is not a folder",
+  );
 });
 
 test("no error names a path of the machine", async () => {

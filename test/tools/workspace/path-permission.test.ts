@@ -60,7 +60,7 @@ test("a file is shown by its own name and by what it leads to", async () => {
 
   expect(needOf(workspace, read, "./second/").values).toEqual(["second", "plain", ".env"]);
   expect(needOf(workspace, read, "kept").values).toEqual(["kept"]);
-  expect(() => needOf(workspace, read, "a\0b")).toThrow("The path holds a NUL");
+  expect(() => needOf(workspace, read, "a\0b")).toThrow("The path contains a NUL character");
 });
 
 test("a path that leads elsewhere by the time it is worked on is not worked on", async () => {
@@ -79,7 +79,7 @@ test("a path that leads elsewhere by the time it is worked on is not worked on",
 
     const run = runTool(tool, { path, ...fields }, { settings, permitted });
 
-    await expect(run).rejects.toThrow("The path leads elsewhere than when permission was asked for");
+    await expect(run).rejects.toThrow("The path no longer leads where it led when permission was given");
     await rm(workspace.at(path));
     await writeFile(workspace.at(path), "c");
   }
@@ -102,7 +102,7 @@ test("a folder on the way that was moved away is noticed", async () => {
   await rename(workspace.at("a/b"), workspace.at("a/was-b"));
   await symlink("was-b", workspace.at("a/b"));
 
-  await expect(runTool(read, { path: "a/b/c.md" }, { settings, permitted })).rejects.toThrow("leads elsewhere");
+  await expect(runTool(read, { path: "a/b/c.md" }, { settings, permitted })).rejects.toThrow("no longer leads");
 });
 
 /** Puts into a path what changes nothing of where it leads. */

@@ -7,8 +7,8 @@ const REASONS: Readonly<Record<string, string>> = {
   1: NOT_ALLOWED,
   NotFoundError: "this device has none",
   NotReadableError: "another program uses it",
-  2: "this device cannot find it out",
-  3: "this device did not find it out in time",
+  2: "this device cannot determine it",
+  3: "this device did not determine it in time",
 };
 
 /**

@@ -31,7 +31,7 @@ export function FieldInput({ field, id, value, problem, onChange }: FieldInputPr
     "aria-invalid": problem !== undefined,
     "aria-required": isRequired,
   };
-  const title = isRequired ? label : `${label} (may be left out)`;
+  const title = isRequired ? label : `${label} (optional)`;
   const notes = (
     <>
       {description !== undefined && (

@@ -69,7 +69,7 @@ function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
       <p className="row">
         <button className="primary">Answer</button>
         <button type="button" onClick={() => answer({ action: "decline" })}>
-          Refuse
+          Decline
         </button>
         <button type="button" onClick={() => answer({ action: "cancel" })}>
           Not now

@@ -23,14 +23,15 @@ export function FolderChoice(): ReactNode {
   };
   return (
     <section>
-      <h2>A folder of this device</h2>
+      <h2>Folder on this device</h2>
       <p className="hint">
         {folder ? (
           <>
-            Shared: <strong>{toVisible(folder.name)}</strong>. Nothing outside of it is read, and nothing is changed.
+            Shared: <strong>{toVisible(folder.name)}</strong>. The agent can read what is in it, and cannot change
+            anything.
           </>
         ) : (
-          "The agent reads a folder only after you have chosen it here."
+          "Choose a folder to let the agent read it."
         )}
       </p>
       {problem !== undefined && (
@@ -60,8 +61,12 @@ export function FolderChoice(): ReactNode {
       />
       {folder && (
         <ul className="rows">
-          <DeviceSwitch tool="read_local_file" title="Read files" hint="Texts in this folder, up to 256 kB each" />
-          <DeviceSwitch tool="list_local_files" title="List files" hint="The names in this folder" />
+          <DeviceSwitch tool="read_local_file" title="Read files" hint="Text files in this folder, up to 256 kB each" />
+          <DeviceSwitch
+            tool="list_local_files"
+            title="List files"
+            hint="The names of files and folders in this folder"
+          />
         </ul>
       )}
     </section>

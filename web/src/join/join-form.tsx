@@ -40,7 +40,7 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
       <form className="join-card" onSubmit={(event) => void join(event)}>
         <img src="/icon.svg" alt="" width="44" height="44" />
         <h1>Talk with Parley</h1>
-        <p className="hint">You see what its tools do, and nothing that needs your permission runs without it.</p>
+        <p className="hint">You can see what its tools do. A tool that needs your permission never runs without it.</p>
         <label className="field">
           Your name
           <input
@@ -89,8 +89,8 @@ export function JoinForm({ onJoined, room: first, problem }: JoinFormProps): Rea
           {isJoining ? "Joining …" : "Join"}
         </button>
         {rooms.length > 0 && (
-          <nav aria-label="Talks you were in">
-            <h2>Go on with</h2>
+          <nav aria-label="Rooms you were in">
+            <h2>Continue in</h2>
             <ul className="chips">
               {rooms.slice(0, 6).map((each) => (
                 <li key={each}>

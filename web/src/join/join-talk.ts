@@ -47,11 +47,11 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
   if (response.status === 401)
     throw new JoinError(
       secret === ""
-        ? "This worker gives tokens to those who know its secret. Type its TOKEN_SECRET."
-        : "This is not the worker’s secret. Type its TOKEN_SECRET.",
+        ? "This worker requires a secret. Enter its TOKEN_SECRET."
+        : "This is not the worker’s secret. Enter its TOKEN_SECRET.",
       { wantsSecret: true },
     );
-  const { token, livekitUrl, error = `The worker answered with ${response.status}.` } = answer;
+  const { token, livekitUrl, error = `The worker answered with HTTP ${response.status}.` } = answer;
   if (token === undefined || livekitUrl === undefined) throw new JoinError(error);
   return { room, identity, token, livekitUrl, secret, liveKit: new Room() };
 }
@@ -64,6 +64,8 @@ export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): P
     // After a reload, the token is still the one of the first join and may have expired.
     if (cause instanceof ConnectionError && cause.reason === ConnectionErrorReason.NotAllowed)
       throw new JoinError("LiveKit no longer accepts this conversation's token. Join again.", { cause });
-    throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it runs, then join again.`, { cause });
+    throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it is running, then join again.`, {
+      cause,
+    });
   }
 }

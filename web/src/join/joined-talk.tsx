@@ -20,6 +20,6 @@ export function useOpenTalk(): (room: string) => void {
 
 function useValue(): JoinedTalkValue {
   const value = useContext(JoinedTalkContext);
-  if (!value) throw new Error("There is no talk here");
+  if (!value) throw new Error("useJoinedTalk must be used inside a JoinedTalkContext");
   return value;
 }

@@ -16,7 +16,7 @@ export function CopyButton({ text }: { readonly text: string }): ReactNode {
       await navigator.clipboard.writeText(text);
       setSaid("Copied");
     } catch {
-      setSaid("Not copied");
+      setSaid("Copy failed");
     }
   };
   return (

@@ -34,7 +34,7 @@ export function DownloadLinks(): ReactNode {
         </button>
       </p>
       <p className="hint" role="status">
-        {isCopied && "Copied. Save it as a file that ends in .talk.yaml, and run npm run parley -- test."}
+        {isCopied && "Copied. Save it to a file whose name ends in .talk.yaml, then run npm run parley -- test."}
       </p>
       {problem !== undefined && (
         <p className="problem" role="alert">

@@ -21,7 +21,7 @@ export function EventsPanel(): ReactNode {
         </button>
       </div>
       <p className="hint">
-        {shown.length} of {events.length} messages of the worker
+        {shown.length} of {events.length} messages from the worker
       </p>
       <ol className="event-list">
         {shown.toReversed().map((event) => (

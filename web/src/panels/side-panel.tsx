@@ -8,7 +8,7 @@ const TABS = {
   tools: { title: "Tools", Panel: ToolsPanel },
   turn: { title: "Turn", Panel: TurnPanel },
   events: { title: "Events", Panel: EventsPanel },
-  talk: { title: "Talk", Panel: TalkPanel },
+  talk: { title: "Session", Panel: TalkPanel },
 } as const;
 type Tab = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as readonly Tab[];

@@ -24,8 +24,9 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
   useEffect(() => parley?.on("answer_end", () => void reload()), [reload, parley]);
   return (
     <section>
-      <h2>Your talks</h2>
-      {problem || (talks.length === 0 && <p className="hint">Once you have said something, this talk stands here.</p>)}
+      <h2>Your conversations</h2>
+      {problem ||
+        (talks.length === 0 && <p className="hint">Conversations in which you have said something are listed here.</p>)}
       <ul className="rows talks">
         {talks.map((talk) => (
           <li key={talk.id} aria-current={talk.room === room}>
@@ -37,7 +38,7 @@ export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }
               </small>
             </span>
             {talk.room === room ? (
-              <em>This one</em>
+              <em>Current</em>
             ) : (
               <button type="button" onClick={() => onOpen(talk.room)} aria-label={`Open ${toVisible(talk.room)}`}>
                 Open

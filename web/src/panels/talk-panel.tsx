@@ -20,7 +20,7 @@ function Spent(): ReactNode {
   const { usage } = useUsageLog();
   return (
     <section>
-      <h2>Spent</h2>
+      <h2>Cost</h2>
       {usage === undefined || usage.models.length === 0 ? (
         <p className="hint">Nothing yet.</p>
       ) : (
@@ -29,8 +29,8 @@ function Spent(): ReactNode {
             <tr>
               <th scope="col">Model</th>
               <th scope="col">Calls</th>
-              <th scope="col">In</th>
-              <th scope="col">Out</th>
+              <th scope="col">Input</th>
+              <th scope="col">Output</th>
             </tr>
           </thead>
           <tbody>
@@ -49,7 +49,8 @@ function Spent(): ReactNode {
         ({ budget, share }) =>
           share !== undefined && (
             <label key={budget} className="field">
-              {budget === "session" ? "Budget of this talk" : "Your budget of today"}: {Math.round(share * 100)} %
+              {budget === "session" ? "Budget for this conversation" : "Your budget for today"}:{" "}
+              {Math.round(share * 100)} %
               <meter min={0} max={1} high={0.8} value={Math.min(1, share)} />
             </label>
           ),

@@ -7,11 +7,11 @@ import { LoudspeakerChoice } from "../voice/loudspeaker-choice.tsx";
 import { MicrophoneChoice } from "../voice/microphone-choice.tsx";
 
 const TOOLS: readonly (readonly [DeviceTool, string, string])[] = [
-  ["show_notification", "Show a notice", "A short text on this page"],
-  ["ask_user", "Ask me", "A form here, which waits for your answer"],
-  ["get_location", "Location", "Where this device is; the browser asks you, too"],
-  ["read_clipboard", "Clipboard", "The text that you copied last"],
-  ["take_photo", "Camera", "One small picture; the browser asks you, too"],
+  ["show_notification", "Notifications", "A short text on this page"],
+  ["ask_user", "Ask me", "A form on this page that waits for your answer"],
+  ["get_location", "Location", "Where this device is; the browser also asks you"],
+  ["read_clipboard", "Clipboard", "The text you copied last"],
+  ["take_photo", "Camera", "One small picture; the browser also asks you"],
 ];
 
 /** The settings for this device's tools, folder, permissions, microphone and loudspeaker. */

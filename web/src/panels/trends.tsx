@@ -12,9 +12,9 @@ export function Trends({ turns }: { readonly turns: readonly TurnTimings[] }): R
   const { tokensOfTurns } = useUsageLog();
   return (
     <section>
-      <h2>Over the talk</h2>
-      <Trend name="To the first word" values={turns.flatMap(({ firstTextMs }) => firstTextMs ?? [])} toText={toTime} />
-      <Trend name="The whole turn" values={turns.map(({ totalMs }) => totalMs)} toText={toTime} />
+      <h2>Over the conversation</h2>
+      <Trend name="Time to first word" values={turns.flatMap(({ firstTextMs }) => firstTextMs ?? [])} toText={toTime} />
+      <Trend name="Whole turn" values={turns.map(({ totalMs }) => totalMs)} toText={toTime} />
       <Trend name="Tokens" values={tokensOfTurns} toText={(count) => count.toLocaleString()} />
     </section>
   );

@@ -25,7 +25,11 @@ export function TurnPanel(): ReactNode {
     return [...calls, ...callsOf(stored)].map((call) => ({ ...call, name: toTitle(call.name) }));
   }, [stored, calls]);
   if (turns.length === 0)
-    return problem || <p className="hint">After a turn its parts stand here: the model, each tool, the waits.</p>;
+    return (
+      problem || (
+        <p className="hint">After a turn, this shows how long each part took: the model, each tool and each wait.</p>
+      )
+    );
   return (
     <>
       <Trends turns={turns.map(([, timings]) => timings)} />
@@ -60,8 +64,8 @@ function WaterfallView({ turnId, asked, timings, calls }: WaterfallProps): React
   return (
     <section className="waterfall">
       <h2 className="turn-title">
-        <span>{said === undefined ? "By the agent itself" : <bdi>“{toVisible(said)}”</bdi>}</span>{" "}
-        <small>{toTime(totalMs)} in all</small>
+        <span>{said === undefined ? "Started by the agent" : <bdi>“{toVisible(said)}”</bdi>}</span>{" "}
+        <small>{toTime(totalMs)} total</small>
       </h2>
       <ol>
         {bars.map((bar, index) => (

@@ -57,14 +57,14 @@ function toBars(part: TurnPart, timings: TurnTimings, calls: readonly TimedCall[
   const name = findCall(part, calls)?.name ?? (FORM.test(part.toolUseId ?? "") ? "ask_user" : "A tool");
   switch (span) {
     case "parley.hearing":
-      return [bar("Heard", "speech", before), bar("To the end of the turn", "wait", after)];
+      return [bar("Heard", "speech", before), bar("Wait for the end of the turn", "wait", after)];
     case "chat":
-      return [bar("Model, to its first word", "wait", before), bar("Model", "model", after)];
+      return [bar("Model, until its first word", "wait", before), bar("Model", "model", after)];
     case "parley.speech": {
       // The span starts with the turn, but there is nothing to speak before the answer's first words.
       const { firstTextMs = fromMs } = timings;
       const wordsMs = firstTextMs <= firstMs ? Math.max(fromMs, firstTextMs) : fromMs;
-      return [bar("To the first sound", "wait", [wordsMs, firstMs]), bar("Speaks", "speech", after)];
+      return [bar("Wait for the first sound", "wait", [wordsMs, firstMs]), bar("Speech", "speech", after)];
     }
     case "execute_tool":
       return toCallBars(name, part, { timings, call: findCall(part, calls) });

@@ -22,7 +22,7 @@ export function AnswerTime({ until, onMore }: AnswerTimeProps): ReactNode {
         More time <kbd aria-hidden="true">m</kbd>
       </button>
       <span className="visually-hidden" role="status">
-        {isSoon && "This question closes soon, as a no. More time: m."}
+        {isSoon && "This request will soon be denied automatically. Press m for more time."}
       </span>
     </div>
   );

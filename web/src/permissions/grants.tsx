@@ -27,7 +27,11 @@ export function Grants(): ReactNode {
     <section>
       <h2>Always allowed</h2>
       {problem ||
-        (grants.length === 0 && <p className="hint">Nothing. What you always allow stands here, to be taken back.</p>)}
+        (grants.length === 0 && (
+          <p className="hint">
+            No permanent permissions yet. Anything you choose to always allow is listed here and can be revoked.
+          </p>
+        ))}
       <ul className="rows">
         {grants.map(({ id, toolName, pattern }) => (
           <li key={id}>
@@ -37,9 +41,9 @@ export function Grants(): ReactNode {
             <button
               type="button"
               onClick={() => void takeBack(id)}
-              aria-label={toVisible(`Take back ${toolName} ${pattern}`)}
+              aria-label={toVisible(`Revoke ${toolName} ${pattern}`)}
             >
-              Take back
+              Revoke
             </button>
           </li>
         ))}

@@ -10,9 +10,9 @@ interface LongArgumentsProps {
 export function LongArguments({ callId }: LongArgumentsProps): ReactNode {
   const call = useToolCalls().find(({ id }) => id === callId);
   if (!call || call.inputJson === "")
-    return <p className="problem">The arguments are too long to be shown. Refuse what you cannot judge.</p>;
+    return <p className="problem">The arguments are too long to show. If you are not sure, deny the request.</p>;
   return (
-    <pre tabIndex={0} aria-label="Arguments, as far as they are known">
+    <pre tabIndex={0} aria-label="Arguments received so far">
       {toPretty(call.inputJson)}
     </pre>
   );

@@ -97,7 +97,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
         {toVisible(title)}
       </h2>
       <div id="permission-what">
-        <p>{type === "tool" ? "The agent wants to use this tool:" : `${toTitle(toolName ?? type)} wants to touch:`}</p>
+        <p>{type === "tool" ? "The agent wants to use this tool:" : `${toTitle(toolName ?? type)} wants to access:`}</p>
         <ul className="patterns">
           {patterns.map((pattern, index) => (
             <li key={index}>
@@ -109,7 +109,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
       {exact === undefined && <LongArguments callId={callId} />}
       {exact !== undefined && allowsEditedInput && (
         <label className="field">
-          Arguments, which you may change
+          Arguments (you can edit them)
           <textarea rows={5} value={draft} spellCheck={false} onChange={(event) => setDraft(event.target.value)} />
         </label>
       )}
@@ -119,7 +119,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
         </pre>
       )}
       <label className="field">
-        Reason, if you refuse
+        Reason for denying (optional)
         <input
           value={reason}
           dir="auto"
@@ -148,7 +148,7 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
           Always allow
         </button>
         <button type="button" className="danger" onClick={() => answer("reject")} aria-keyshortcuts="n">
-          Refuse <kbd aria-hidden="true">n</kbd>
+          Deny <kbd aria-hidden="true">n</kbd>
         </button>
       </div>
     </dialog>
@@ -162,5 +162,5 @@ function parseInput(text: string): Record<string, never> {
   } catch {
     // Reported below.
   }
-  throw new Error("The arguments are no JSON object: mend them, or refuse.");
+  throw new Error("The arguments are not a JSON object. Correct them, or deny the request.");
 }

@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 import { useUsageLog } from "../panels/usage-log.tsx";
 
 const SPENT = {
-  session: "The budget of this talk is spent: it gets no more answers. Leave it and begin another, or have it raised.",
-  identityPerDay: "Your budget of today is spent. Come back tomorrow (UTC), or have it raised.",
+  session:
+    "The budget for this conversation is used up, so the agent cannot answer. Start another conversation, or ask the operator to raise the budget.",
+  identityPerDay: "Your budget for today is used up. Come back tomorrow (UTC), or ask the operator to raise it.",
 } as const;
 
 /** Shown when the model is no longer called because a budget is exceeded. */

@@ -9,10 +9,10 @@ import { useIsUnreachable } from "./reachability.tsx";
 import { type MicrophoneProblem, useMicrophone } from "../voice/microphone-state.ts";
 
 const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
-  denied: "The browser does not let this page use the microphone. Allow it beside the address, then try again.",
-  missing: "There is no microphone. Connect one, or write instead.",
-  nobody_listens: "Nobody listens to your microphone, so it is off again. Write instead, or try once more.",
-  failed: "The microphone does not work. Another program may use it: close that, then try again.",
+  denied: "The browser does not let this page use the microphone. Allow it next to the address, then try again.",
+  missing: "There is no microphone. Connect one, or type instead.",
+  nobody_listens: "No agent is listening to your microphone, so it was turned off. Type instead, or try again.",
+  failed: "The microphone does not work. If another program is using it, close that program, then try again.",
 };
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
@@ -41,25 +41,23 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
         </p>
       )}
       {(isTrying || (connection === ConnectionState.Connected && isUnreachable)) && (
-        <p className="problem">The connection is lost. Trying again; nothing that you write is lost.</p>
+        <p className="problem">The connection is lost. Reconnecting; anything you write is sent afterwards.</p>
       )}
       {isThere && reason === "workers_full" && (
-        <p className="problem">All workers are full. The agent comes as soon as there is a place: stay here.</p>
+        <p className="problem">All workers are full. Stay here: an agent joins as soon as a worker is free.</p>
       )}
       {isThere && reason === "no_agent" && (
         <p className="problem">
-          No agent has come into this room. Check that a worker runs (npm start); it is then found by itself.
+          No agent has joined this room. Check that a worker is running (npm start); its agent then joins automatically.
         </p>
       )}
       {isThere && hadAgent && !isConnected && reason === undefined && (
-        <p className="problem">
-          The agent has left, perhaps to start again. Another one is on its way; the talk continues.
-        </p>
+        <p className="problem">The agent has left. Another agent is joining, and the conversation will continue.</p>
       )}
       {microphone !== undefined && <p className="problem">{MICROPHONE[microphone]}</p>}
       {isThere && !hasSound && (
         <p className="problem">
-          The browser plays no sound before you have allowed it.{" "}
+          The browser does not play sound until you allow it.{" "}
           <button type="button" onClick={() => void liveKit.startAudio()}>
             Play sound
           </button>
@@ -86,9 +84,9 @@ function useLeft(): string | undefined {
 
 function toSentence(reason: DisconnectReason | undefined): string {
   if (reason === DisconnectReason.DUPLICATE_IDENTITY)
-    return "Somebody has joined under the same name, perhaps you in another tab. Go on there, or here:";
+    return "Somebody has joined under the same name, perhaps you in another tab. Continue there, or here:";
   if (reason === DisconnectReason.ROOM_DELETED || reason === DisconnectReason.PARTICIPANT_REMOVED)
-    return "You were taken out of the room.";
+    return "You were removed from the room.";
   return "The connection has ended.";
 }
 

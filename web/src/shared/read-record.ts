@@ -7,7 +7,7 @@ export async function request(token: string, path: string, init: RequestInit = {
   recordWorkerTime(response);
   if (response.ok) return response;
   const { error } = (await response.json().catch(() => ({}))) as { error?: string };
-  throw new Error(error ?? `The worker answered with ${response.status}`);
+  throw new Error(error ?? `The worker answered with HTTP ${response.status}`);
 }
 
 /** Returns the JSON of the worker's response. Rejects like `request`. */

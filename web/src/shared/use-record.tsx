@@ -37,7 +37,7 @@ export function useRecord<Value>(
     value,
     problem: problem !== undefined && (
       <p className="hint" role="alert">
-        The worker’s record cannot be read: {problem}. Leave the talk and join again.
+        The worker’s record could not be loaded: {problem}. Leave, then join again.
       </p>
     ),
     reload,

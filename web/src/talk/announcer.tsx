@@ -22,7 +22,7 @@ export function Announcer(): ReactNode {
     const ofCall = `call ${last?.id}`;
     if (!first || last?.state !== "open" || told.current.has(ofCall)) return;
     told.current.add(ofCall);
-    setSaid({ key: ofCall, sentence: `The agent uses ${toTitle(first.name)}.` });
+    setSaid({ key: ofCall, sentence: `The agent is using ${toTitle(first.name)}.` });
   }, [first, last]);
 
   useEffect(() => {
@@ -44,5 +44,5 @@ export function Announcer(): ReactNode {
 
 function endOf(state: string, text: string): string {
   if (state === "completed") return text === "" ? "The answer has ended." : `Answer: ${text}`;
-  return `The answer was ${state === "failed" ? "not given" : "stopped"}. ${text}`;
+  return `The answer ${state === "failed" ? "failed" : "was stopped"}. ${text}`;
 }

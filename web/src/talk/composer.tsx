@@ -76,7 +76,7 @@ export function Composer(): ReactNode {
         dir="auto"
         autoFocus
         value={text}
-        placeholder="Write here"
+        placeholder="Type a message"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => {

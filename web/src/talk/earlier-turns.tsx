@@ -87,9 +87,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
               <StoredPart key={index} part={part} turnId={turnId} />
             ))}
           </div>
-          {heard !== undefined && (
-            <p className="note">{heard === "" ? "Nothing of it was heard" : `Heard: “${heard}”`}</p>
-          )}
+          {heard !== undefined && <p className="note">{heard === "" ? "None of it was heard" : `Heard: “${heard}”`}</p>}
           {HOW_IT_ENDED[state] !== undefined && <p className="note">{HOW_IT_ENDED[state]}</p>}
         </li>
       )}

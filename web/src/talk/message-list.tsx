@@ -53,7 +53,7 @@ export function MessageList(): ReactNode {
         {turns.length > 0 && <EarlierTurns earlier={earlier} edit={edit} regenerate={regenerate} />}
         {turns.length === 0 && problem}
         {turns.length === 0 && !problem && messages.length === 0 && (
-          <p className="empty">{parley ? "Ask something, for instance: “what is 21 * 2?”" : "Opening the talk …"}</p>
+          <p className="empty">{parley ? "Ask something, for example: “what is 21 * 2?”" : "Connecting …"}</p>
         )}
         <ol className="list">
           {messages.map(

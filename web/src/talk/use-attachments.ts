@@ -45,7 +45,7 @@ export function useAttachments(): Attachments {
   }, [add]);
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const isTooLarge = bytes > MOST_BYTES;
-  const tooLarge = `The attached files are too large: ${toMegabytes(bytes)} together, and at most ${toMegabytes(MOST_BYTES)} can be sent. Remove one.`;
+  const tooLarge = `The attached files are too large: ${toMegabytes(bytes)} in total, but at most ${toMegabytes(MOST_BYTES)} can be sent. Remove one.`;
   return {
     files,
     problem: isTooLarge ? tooLarge : problem,

@@ -27,7 +27,7 @@ function toAnswer(form: ToolCall): string {
   if (form.status === "cancelled") return "cancelled";
   const { action } = parse(form.output ?? "");
   if (action === "accept") return "answered";
-  return action === "decline" ? "refused" : "not answered";
+  return action === "decline" ? "declined" : "not answered";
 }
 
 function parse(json: string): Readonly<Record<string, unknown>> {

@@ -42,9 +42,9 @@ export function toRunner({ runner, addressee, mcpServer }: ToolCall, me: string)
 export function toExtra({ kind, from }: ExtraAnswer, me: string): string {
   const other = from === "server" ? "The server" : toVisible(from);
   const who = from === me ? "This device" : other;
-  if (kind === "duplicate") return `${who} answered once more. The first answer stands.`;
-  if (kind === "wrong_participant") return `${who} answered, too, and was not asked. That changed nothing.`;
-  return `${who} answered too late. That changed nothing.`;
+  if (kind === "duplicate") return `${who} answered again. The first answer counts.`;
+  if (kind === "wrong_participant") return `${who} answered without being asked. The answer was ignored.`;
+  return `${who} answered too late. The answer was ignored.`;
 }
 
 /**
@@ -62,19 +62,19 @@ export function toRefusal({ errorCode, error = "" }: ToolCall): Refusal | undefi
   const rejected = /^the participant rejected it(?:\. What the participant said: (.*))?$/su.exec(why);
   const said = rejected?.[1] === undefined ? [] : [`“${rejected[1]}”`];
   const note = rejected ? said : [why];
-  if (before === "Not run") return { state: rejected ? "Refused, not run" : "Not run", note: note[0] };
+  if (before === "Not run") return { state: rejected ? "Denied, not run" : "Not run", note: note[0] };
   // A tool may ask for permission while it runs.
   return {
-    state: rejected ? "Refused while it ran" : "Denied while it ran",
+    state: rejected ? "Denied while it ran" : "Not allowed while it ran",
     note: [...note, MAY_BE_DONE].join(rejected ? " " : ". "),
   };
 }
 
-const MAY_BE_DONE = "What the tool did before that stays done.";
+const MAY_BE_DONE = "Anything the tool did before that is not undone.";
 
 export function toState({ status, approver, waitsForPermission }: ToolCall, me: string): string {
-  if (approver !== undefined) return `Waits for ${approver === me ? "your" : `${toVisible(approver)}'s`} permission`;
-  return waitsForPermission === true ? "Waits for an answer" : STATUS[status];
+  if (approver !== undefined) return `Waiting for ${approver === me ? "your" : `${toVisible(approver)}'s`} permission`;
+  return waitsForPermission === true ? "Waiting for an answer" : STATUS[status];
 }
 
 const STATUS: Readonly<Record<ToolCall["status"], string>> = {

@@ -23,9 +23,9 @@ export function SaveWhole({ callId, name }: SaveWholeProps): ReactNode {
   };
   return (
     <p className="note">
-      Too large to be shown whole.{" "}
+      Too large to show in full.{" "}
       <button type="button" className="quiet" onClick={() => void save()}>
-        Save all of it
+        Save in full
       </button>
       {problem !== undefined && <span role="alert"> {problem}</span>}
     </p>

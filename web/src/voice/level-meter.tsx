@@ -18,5 +18,5 @@ export function LevelMeter({ room }: { readonly room: Room }): ReactNode {
       void cleanup();
     };
   }, [room]);
-  return <meter className="level" ref={meter} min={0} max={1} value={0} aria-label="Level of the microphone" />;
+  return <meter className="level" ref={meter} min={0} max={1} value={0} aria-label="Microphone level" />;
 }

@@ -8,7 +8,7 @@ export function MicrophoneChoice(): ReactNode {
   if (listens !== false) return <DeviceChoice kind="audioinput" label="Microphone" />;
   return (
     <p className="hint">
-      This agent cannot hear, so there is no microphone here. To change that, set STT on its worker.
+      This agent cannot hear, so the microphone is not available. To change that, set STT on its worker.
     </p>
   );
 }

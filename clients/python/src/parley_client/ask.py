@@ -117,7 +117,7 @@ class Answer:
             elif self._end and (self._given or not await self._has_news(ERROR_FOLLOWS_S)):
                 return None
             elif not self._end and not await self._has_news(self._deadline - asyncio.get_running_loop().time()):
-                raise Unavailable(f"No whole answer came within {self._timeout:g} s")
+                raise Unavailable(f"No complete answer arrived within {self._timeout:g} s")
 
     async def whole(self) -> WholeAnswer:
         while await self.next_sentence() is not None:

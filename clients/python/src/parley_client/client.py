@@ -117,7 +117,7 @@ class Parley:
         if len(self._tools) >= ANNOUNCED_TOOLS:
             raise ValueError(f"More than {ANNOUNCED_TOOLS} tools are registered")
         if tool.name in self._tools:
-            raise ValueError(f'A tool named "{tool.name}" is registered already')
+            raise ValueError(f'A tool named "{tool.name}" is already registered')
         self._tools[tool.name] = tool
         self._link.change()
 
@@ -321,7 +321,7 @@ class Parley:
 
     def _on_handler_failed(self, error: Exception, event: object) -> None:
         if not isinstance(event, ErrorEvent):
-            self._report(_to_parley_error(f"A handler of {type(event).__name__} failed", error))
+            self._report(_to_parley_error(f"A handler for {type(event).__name__} failed", error))
 
     def _require_open(self) -> None:
         if self._is_closed:

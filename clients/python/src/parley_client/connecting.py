@@ -70,7 +70,7 @@ async def join(
     try:
         await room.connect(url, token, rtc.RoomOptions(auto_subscribe=False))
     except rtc.ConnectError as error:
-        raise Unavailable(f"The room at {url} cannot be joined: {error}") from error
+        raise Unavailable(f"Could not join the room at {url}: {error}") from error
     try:
         async with await connect(room, tools, wait_for_agent=wait_for_agent, **options) as parley:
             yield parley
@@ -102,6 +102,6 @@ def _fetch_token(worker: str, body: dict[str, str], secret: str | None) -> Ticke
         told = error.read(500).decode(errors="replace")
         raise Unavailable(f"{worker}/token answered {error.code}: {told}") from error
     except OSError as error:
-        raise Unavailable(f"no worker at {worker}: start one with npm start, or name another one") from error
+        raise Unavailable(f"no worker at {worker}: start one with npm start, or pass the address of another") from error
     except (KeyError, TypeError, ValueError) as error:
         raise Unavailable(f"{worker}/token returned no token: is this Parley's HTTP server?") from error

@@ -123,7 +123,7 @@ class FormField:
         labels = ", ".join(choice.label for choice in self.choices)
         return {
             "choice": f"expected one of {labels}",
-            "choices": f"expected any of {labels}, with a comma between two",
+            "choices": f"expected any of {labels}, separated by commas",
             "boolean": "expected yes or no",
             "integer": "expected a whole number",
             "number": "expected a number",
@@ -174,7 +174,7 @@ def read_fields(schema: object) -> list[FormField]:
     names = [str(name) for name in required] if isinstance(required, list) else []
     for name in names:
         if name not in properties:
-            raise ValueError(f"the form's schema: required names no property: {name}")
+            raise ValueError(f"the form's schema: required names an unknown property: {name}")
     return [_read_field(name, field, name in names) for name, field in properties.items()]
 
 
@@ -186,7 +186,7 @@ def _read_field(name: str, schema: object, is_required: bool) -> FormField:
     known = _TYPES.get(schema["type"]) if isinstance(schema.get("type"), str) else None
     kind: FieldType | None = ("choices" if is_list else "choice") if choices else known
     if kind is None:
-        expected = "expected a string, number, integer, boolean, enum or an array of an enum"
+        expected = "expected a string, number, integer, boolean, enum, or array of an enum"
         raise ValueError(f"the form's schema: properties.{name}: {expected}")
     if len(choices) > MAX_CHOICES:
         raise ValueError(f"the form's schema: properties.{name}: more than {MAX_CHOICES} choices")

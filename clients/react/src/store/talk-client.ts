@@ -142,7 +142,7 @@ export class TalkClient extends ObservableStore {
 
   /** Returns the SDK's client. @throws when there is none yet */
   opened(): Parley {
-    if (!this.#parley) throw new Error("The talk is not open: is ParleyProvider mounted, with a room?");
+    if (!this.#parley) throw new Error("Not connected: is ParleyProvider mounted, and does it have a room?");
     return this.#parley;
   }
 

@@ -15,15 +15,15 @@ export const callChecks: readonly Check<ClientTalk>[] = [
     const { id } = await talk.request({ toolName: "echo", parameters: VALUE });
     await talk.result(id);
     await talk.settle();
-    ensure(talk.results(id).length === 1, `${talk.results(id).length} results came`);
+    ensure(talk.results(id).length === 1, `The client sent ${talk.results(id).length} results`);
   }),
   check("call.result", ["MUST", "| `result` | map | no | The tool's answer."], async (talk) => {
     const { id } = await talk.request({ toolName: "echo", parameters: VALUE });
     const { success, result } = await talk.result(id);
-    ensure(success, "The result of echo says success: false");
+    ensure(success, "The result of echo has success: false");
     ensure(
       isDeepStrictEqual(result, VALUE),
-      `echo was given ${JSON.stringify(VALUE)}, and gave ${JSON.stringify(result)}`,
+      `echo was called with ${JSON.stringify(VALUE)}, but returned ${JSON.stringify(result)}`,
     );
   }),
   check(
@@ -35,7 +35,7 @@ export const callChecks: readonly Check<ClientTalk>[] = [
       const { result } = await talk.result(id);
       ensure(
         isDeepStrictEqual(result, odd),
-        `echo was given ${JSON.stringify(odd)}, and gave ${JSON.stringify(result)}`,
+        `echo was called with ${JSON.stringify(odd)}, but returned ${JSON.stringify(result)}`,
       );
     },
   ),
@@ -45,21 +45,21 @@ export const callChecks: readonly Check<ClientTalk>[] = [
     const isResult = ({ message }: (typeof talk.frames.items)[number]) =>
       message?.type === "tool_use_result" && message.body.id === id;
     const body = talk.frames.items.find(isResult)?.rawBody ?? {};
-    ensure(body["id"] === id, `Its id is ${JSON.stringify(body["id"])}`);
-    ensure((body["requestId"] ?? id) === id, `Its requestId is ${JSON.stringify(body["requestId"])}`);
+    ensure(body["id"] === id, `The result's id is ${JSON.stringify(body["id"])}`);
+    ensure((body["requestId"] ?? id) === id, `The result's requestId is ${JSON.stringify(body["requestId"])}`);
   }),
   check("call.server-shown", ["MUST", "| `execution` is `server` | nothing: show it if you like |"], async (talk) => {
     const { id } = await talk.request({ toolName: "echo", execution: "server" });
     await talk.settle();
-    ensure(talk.runs(id) === 0, "The client has run a call that the server runs");
-    ensure(talk.results(id).length === 0, "The client has answered a call that the server runs");
+    ensure(talk.runs(id) === 0, "The client ran a call with execution server");
+    ensure(talk.results(id).length === 0, "The client answered a call with execution server");
   }),
   check(
     "call.participant",
     ["MUST", "The identity of the participant whose turn it is; absent if that is the addressee."],
     async (talk) => {
       const { id } = await talk.request({ toolName: "echo", participant: "somebody-else" });
-      ensure((await talk.result(id)).success, "A call of another participant's turn was refused");
+      ensure((await talk.result(id)).success, "A call from another participant's turn failed");
     },
   ),
   check("call.many", ["MUST", "| open calls of a session | 64 |"], async (talk) => {
@@ -69,13 +69,16 @@ export const callChecks: readonly Check<ClientTalk>[] = [
     }
     const results = await Promise.all(requests.map(({ id }) => talk.result(id, 15_000)));
     const failed = results.find(({ success }) => !success);
-    ensure(!failed, `One of ${LIMITS.openCalls} calls at once failed: ${failed?.errorCode} ${failed?.errorMessage}`);
+    ensure(!failed, `One of ${LIMITS.openCalls} concurrent calls failed: ${failed?.errorCode} ${failed?.errorMessage}`);
   }),
   check("call.fails", ["MUST", "| the tool fails | `success: false`, `execution_error`, and why |"], async (talk) => {
     const { id } = await talk.request({ toolName: "fail", parameters: { message: "no paper" } });
     const { success, errorCode, errorMessage } = await talk.result(id);
     ensure(!success && errorCode === "execution_error", `success is ${success}, errorCode ${errorCode}`);
-    ensure(errorMessage?.includes("no paper") === true, `The tool said "no paper", the result "${errorMessage}"`);
+    ensure(
+      errorMessage?.includes("no paper") === true,
+      `The tool threw "no paper", but the result says "${errorMessage}"`,
+    );
   }),
   check(
     "call.progress",
@@ -87,11 +90,11 @@ export const callChecks: readonly Check<ClientTalk>[] = [
       const progress = talk.all("tool_use_progress").filter((body) => body.id === id);
       ensure(
         progress.some(({ log }) => log?.includes("half way") === true),
-        "The line of the tool's log did not come",
+        "The tool's log line did not arrive",
       );
       ensure(
         progress.some((body) => body.progress === 0.5),
-        "The tool's progress, 0.5, did not come",
+        "The tool's progress of 0.5 did not arrive",
       );
     },
   ),
@@ -107,7 +110,7 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
   check("timeout.text", ["MUST", TIMES_OUT], async (talk) => {
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 201 });
     const { errorMessage } = await talk.result(id);
-    ensure(errorMessage === "Tool execution exceeded timeout of 201ms", `It says "${errorMessage}"`);
+    ensure(errorMessage === "Tool execution exceeded timeout of 201ms", `The errorMessage is "${errorMessage}"`);
   }),
   check("timeout.aborts", ["MUST", TIMES_OUT], async (talk) => {
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 200 });
@@ -124,24 +127,24 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
       const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 300 });
       await talk.result(id);
       const ms = Math.round(performance.now() - sentAt);
-      ensure(ms <= 300 + TOOL_TIMES.graceMs, `Its result came after ${ms} ms, when the worker waits no longer`);
+      ensure(ms <= 300 + TOOL_TIMES.graceMs, `The result arrived after ${ms} ms, too late for the worker`);
     },
   ),
   check("timeout.not-early", ["MUST", "| `timeoutMs` | integer | no | How long it may run, in ms."], async (talk) => {
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 300 }, timeoutMs: 2_000 });
     const { success, errorCode } = await talk.result(id);
-    ensure(success, `A call of 300 ms that may take 2000 failed with ${errorCode}`);
+    ensure(success, `A call that took 300 ms and had a timeoutMs of 2000 failed with ${errorCode}`);
   }),
   check("timeout.zero", ["MUST", "How long it may run, in ms. Absent or 0: 30000. |"], async (talk) => {
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 0 });
     const { success, errorCode } = await talk.result(id);
-    ensure(success, `A call of 200 ms failed with ${errorCode}: timeoutMs 0 stands for 30000`);
+    ensure(success, `A call that took 200 ms failed with ${errorCode}, although a timeoutMs of 0 means 30000`);
   }),
   check("timeout.clamped", ["MUST", "| `timeoutMs` | 600000; above it is clamped |"], async (talk) => {
     // Longer than the maximum timer in many languages, where such a timer fires at once.
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 2 ** 40 });
     const { success, errorCode } = await talk.result(id);
-    ensure(success, `A call of 200 ms failed with ${errorCode}, with a timeoutMs of 2^40`);
+    ensure(success, `A call that took 200 ms and had a timeoutMs of 2^40 failed with ${errorCode}`);
   }),
 ];
 
@@ -156,8 +159,8 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
       await talk.request(request);
       await talk.settle();
       const results = talk.results(request.id);
-      ensure(results.length === 2, `The client was asked twice, and has sent ${results.length} results`);
-      ensure(isDeepStrictEqual(results[0], results[1]), "The second result is another one");
+      ensure(results.length === 2, `The client got the request twice, but sent ${results.length} results`);
+      ensure(isDeepStrictEqual(results[0], results[1]), "The second result differs from the first");
     },
   ),
   check(
@@ -168,7 +171,7 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
       await talk.result(request.id);
       await talk.request(request);
       await talk.settle();
-      ensure(talk.runs(request.id) === 1, `The tool has run ${talk.runs(request.id)} times`);
+      ensure(talk.runs(request.id) === 1, `The tool ran ${talk.runs(request.id)} times`);
     },
   ),
   check(
@@ -180,7 +183,7 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
       await talk.request(request);
       await talk.result(request.id);
       await talk.settle();
-      ensure(talk.runs(request.id) === 1, `The tool has run ${talk.runs(request.id)} times`);
+      ensure(talk.runs(request.id) === 1, `The tool ran ${talk.runs(request.id)} times`);
     },
   ),
   check(
@@ -193,7 +196,7 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
       await talk.request(request, { stanzaId });
       await talk.settle();
       const { length } = talk.results(request.id);
-      ensure(length === 2, `The client was asked twice under one stanzaId, and has sent ${length} results`);
+      ensure(length === 2, `The client got the request twice with one stanzaId, but sent ${length} results`);
     },
   ),
   check(
@@ -204,8 +207,8 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
       await talk.result(request.id);
       await talk.request(request);
       await talk.settle();
-      ensure(talk.runs(request.id) === 1, `The tool that had failed has run ${talk.runs(request.id)} times`);
-      ensure(talk.results(request.id).length === 2, `${talk.results(request.id).length} results came`);
+      ensure(talk.runs(request.id) === 1, `The failed tool ran ${talk.runs(request.id)} times`);
+      ensure(talk.results(request.id).length === 2, `The client sent ${talk.results(request.id).length} results`);
     },
   ),
   check(
@@ -219,7 +222,7 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
       });
       await talk.sendWrong(numberOf("error_message"), { id: "err_2", code: "none" });
       await talk.settle();
-      ensure(talk.all("error_message").length === before, "The client has answered an ErrorMessage with another one");
+      ensure(talk.all("error_message").length === before, "The client answered an ErrorMessage with another one");
     },
   ),
 ];

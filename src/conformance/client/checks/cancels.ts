@@ -54,7 +54,7 @@ export const cancelChecks: readonly Check<ClientTalk>[] = [
     await cancel(talk, id);
     await talk.request({ id, toolName: "echo" });
     await talk.settle();
-    ensure(talk.runs(id) === 0, "The tool has run for a request whose cancel was there before");
+    ensure(talk.runs(id) === 0, "The tool ran, although the cancel arrived before the request");
   }),
   check(
     "cancel.after-result",
@@ -67,7 +67,7 @@ export const cancelChecks: readonly Check<ClientTalk>[] = [
       await talk.request(request);
       await talk.settle();
       const again = talk.results(request.id).at(-1);
-      ensure(isDeepStrictEqual(again, result), `A cancel that came too late has changed it to ${again?.errorCode}`);
+      ensure(isDeepStrictEqual(again, result), `A late cancel changed the result to ${again?.errorCode}`);
     },
   ),
   check("cancel.only-one", ["MUST", CANCELLED], async (talk) => {
@@ -75,7 +75,7 @@ export const cancelChecks: readonly Check<ClientTalk>[] = [
     const other = await talk.request({ toolName: "slow", parameters: { ms: 400 } });
     await cancel(talk, await startSlow(talk));
     const { success, errorCode } = await talk.result(other.id);
-    ensure(success, `Another call, which was not cancelled, failed with ${errorCode}`);
+    ensure(success, `A call that was not cancelled failed with ${errorCode}`);
   }),
 ];
 
@@ -86,14 +86,14 @@ const isAckOf = (stanzaId: number) => (body: MessageBody<"acknowledgement">) =>
 export const eitherChecks: readonly Check<ClientTalk>[] = [
   check("either.answered", ["MUST", "`either`: answer it before its deadline"], async (talk) => {
     const { id } = await talk.request({ toolName: "echo", execution: "either" });
-    ensure((await talk.result(id)).success, "The result says success: false");
+    ensure((await talk.result(id)).success, "The result has success: false");
   }),
   check("either.claimed", ["MUST", CLAIM], async (talk) => {
     talk.needs("claims");
     const stanzaId = talk.nextStanza();
     await talk.request({ toolName: "slow", parameters: { ms: 1_500 }, execution: "either" }, { stanzaId });
     const { success } = await talk.next("acknowledgement", isAckOf(stanzaId));
-    ensure(success, "The client has the tool, and declines the call");
+    ensure(success, "The client declined the call, although it has the tool");
   }),
   check("either.in-time", ["MUST", CLAIM], async (talk) => {
     talk.needs("claims");
@@ -106,7 +106,7 @@ export const eitherChecks: readonly Check<ClientTalk>[] = [
       (message?.type === "tool_use_result" && message.body.id === id);
     const { at } = await talk.frames.next((frames) => frames.find(isAnswer), "a claim");
     const ms = Math.round(at - sentAt);
-    ensure(ms <= TOOL_TIMES.claimMs, `The claim came after ${ms} ms, when the server runs the call itself`);
+    ensure(ms <= TOOL_TIMES.claimMs, `The claim arrived after ${ms} ms, when the server already runs the call`);
   }),
   check(
     "either.claimed-result",
@@ -116,7 +116,7 @@ export const eitherChecks: readonly Check<ClientTalk>[] = [
       const { id } = await talk.request({ toolName: "slow", parameters: { ms: 300 }, execution: "either" });
       await talk.result(id);
       await talk.settle();
-      ensure(talk.results(id).length === 1, `${talk.results(id).length} results came`);
+      ensure(talk.results(id).length === 1, `The client sent ${talk.results(id).length} results`);
     },
   ),
   check("either.declined", ["MUST", CLAIM], async (talk) => {
@@ -125,7 +125,7 @@ export const eitherChecks: readonly Check<ClientTalk>[] = [
     const look = () =>
       talk.all("acknowledgement").find((body) => isAckOf(stanzaId)(body) && !body.success) ??
       talk.results(id).find(({ errorCode }) => errorCode === "unknown_tool");
-    await talk.frames.next(look, "an Ack with success: false, or unknown_tool,");
+    await talk.frames.next(look, "an Ack with success: false, or a result with unknown_tool,");
   }),
   check(
     "either.superseded",

@@ -23,22 +23,22 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
     const { id } = await talk.request({ toolName: "big", parameters: { bytes: 20_000 } });
     await talk.result(id);
     const packet = talk.frames.items.find(({ way, bytes }) => way === "packet" && bytes.length > LIMITS.packetBytes);
-    ensure(packet === undefined, `A frame of ${packet?.bytes.length} bytes came as a packet`);
+    ensure(packet === undefined, `The client sent a frame of ${packet?.bytes.length} bytes as a packet`);
   }),
   check("frame.long-request", ["MUST", LONG], async (talk) => {
     const parameters = { text: "y".repeat(100_000) };
     const { id } = await talk.request({ toolName: "echo", parameters });
     const { result } = await talk.result(id);
-    ensure(result?.["text"] === parameters.text, "A request of 100,000 bytes was not run with all of its parameters");
+    ensure(result?.["text"] === parameters.text, "A request of 100,000 bytes ran with incomplete parameters");
   }),
   check("frame.request-as-stream", ["MUST", LONG], async (talk) => {
     const { id } = await talk.request({ toolName: "echo" }, { way: "stream" });
-    ensure((await talk.result(id)).success, "A short request that came as a stream was refused");
+    ensure((await talk.result(id)).success, "A short request sent as a stream failed");
   }),
   check("frame.too-large-result", ["MUST", "The whole envelope at most 4 MiB, any one string 1 MiB."], async (talk) => {
     const { id } = await talk.request({ toolName: "big", parameters: { bytes: 2 * 1024 * 1024 } });
     const { success } = await talk.result(id, 10_000);
-    ensure(!success, "A text of 2 MiB came as a success");
+    ensure(!success, "A result with a string of 2 MiB has success: true");
   }),
   check("frame.other-topic", ["MUST", "Reliable data packets on the topic `parley`"], async (talk) => {
     const { id } = await talk.request({ toolName: "echo" }, { topic: "lk.conformance" });
@@ -49,7 +49,10 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
     const before = talk.all("error_message").length;
     await talk.sendWrong(42, { id: "of_another_implementation", text: "…" });
     await talk.settle();
-    ensure(talk.all("error_message").length === before, "The client has complained of a message to be skipped");
+    ensure(
+      talk.all("error_message").length === before,
+      "The client answered a message of unknown type with an ErrorMessage",
+    );
   }),
   check("frame.unknown-bodies", ["MUST", "Skip any other type."], async (talk) => {
     await talk.sendWrong(99, {});
@@ -89,7 +92,7 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
     const frame = talk.packEnvelope(talk.nextStanza(), numberOf("tool_use_request"), body);
     await talk.sendBytes(Uint8Array.of(...frame, 0x00));
     await talk.settle();
-    ensure(talk.runs("with_a_tail") === 0, "A request with a byte after its map was run");
+    ensure(talk.runs("with_a_tail") === 0, "The client ran a request that has a byte after its map");
   }),
   check(
     "frame.late-answers",
@@ -146,7 +149,7 @@ async function ensureNotObeyed(
   }
   await talk.settle();
   const isObeyed = ids.some((id) => talk.runs(id) > 0);
-  ensure(!isObeyed, "The client has run a call that a participant asked for that is not an agent");
+  ensure(!isObeyed, "The client ran a call requested by a participant that is not an agent");
   const isAnswered = answers > 0 || ids.some((id) => talk.results(id).length > 0);
-  ensure(!isAnswered, "The client has answered a participant that is not an agent");
+  ensure(!isAnswered, "The client answered a participant that is not an agent");
 }

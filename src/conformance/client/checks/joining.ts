@@ -7,13 +7,13 @@ const check = make<ClientTalk>;
 
 function firstConfiguration(talk: ClientTalk) {
   const [configuration] = talk.all("configuration");
-  ensure(configuration !== undefined, "The client has sent no Configuration");
+  ensure(configuration !== undefined, "The client sent no Configuration");
   return configuration;
 }
 
 function announcedTools(talk: ClientTalk) {
   const { tools } = firstConfiguration(talk);
-  if (!tools) throw new NotApplicable("The client announces no tools: its list is unknown");
+  if (!tools) throw new NotApplicable("The client does not announce its tools");
   return tools;
 }
 
@@ -29,7 +29,7 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
   ),
   check("join.stream", ["SHOULD", "so send your first Configuration as one if you publish no track."], (talk) => {
     const first = talk.frames.items.find(({ message }) => message?.type === "configuration");
-    ensure(first?.way === "stream", "The first Configuration came as a packet, whose sender may not be known yet");
+    ensure(first?.way === "stream", "The client sent its first Configuration as a packet, whose sender may be unknown");
   }),
   check(
     "join.first-stanza",
@@ -42,19 +42,19 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
   check("join.tools", ["MUST", "Says who you are, what you understand and which tools you offer."], (talk) => {
     const names = announcedTools(talk).map(({ name }) => name);
     const missing = TOOLS.filter((name) => !names.includes(name));
-    ensure(missing.length === 0, `The client does not announce ${missing.join(", ")}`);
+    ensure(missing.length === 0, `The client does not announce the tools ${missing.join(", ")}`);
   }),
   check("join.tool-names", ["MUST", "| `name` | text | yes | Matches `^[a-zA-Z0-9_-]{1,64}$`. |"], (talk) => {
     const names = announcedTools(talk).map(({ name }) => name);
     ensure(
       names.every((name) => TOOL_NAME.test(name)),
-      `Not all are valid: ${names.join(", ")}`,
+      `Some tool names are invalid: ${names.join(", ")}`,
     );
-    ensure(new Set(names).size === names.length, `One is announced twice: ${names.join(", ")}`);
+    ensure(new Set(names).size === names.length, `A tool name occurs twice: ${names.join(", ")}`);
   }),
   check("join.tool-schemas", ["MUST", "JSON Schema whose root is an object. Absent: any object."], (talk) => {
     const wrong = announcedTools(talk).find(({ inputSchema }) => inputSchema["type"] !== "object");
-    ensure(wrong === undefined, `The root of the schema of ${wrong?.name} is not an object`);
+    ensure(wrong === undefined, `The schema of ${wrong?.name} does not have type "object" at the root`);
   }),
   check(
     "join.tool-count",
@@ -67,16 +67,19 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
   check("join.features", ["SHOULD", "Types 100 to 105 are sent only to a client that named their feature."], (talk) => {
     const known = workerFeatures();
     const unknown = (firstConfiguration(talk).features ?? []).filter((feature) => !known.includes(feature));
-    ensure(unknown.length === 0, `The protocol has no feature ${unknown.join(", ")}`);
+    ensure(unknown.length === 0, `The client names features that the protocol does not have: ${unknown.join(", ")}`);
   }),
   check("announce.change", ["MUST", "May be sent again at any time, to change the tools."], async (talk) => {
     announcedTools(talk);
     const before = talk.frames.items.length;
     talk.program.command({ command: "announce", tools: ["echo", "slow"] });
     const { message } = await talk.nextConfiguration(before);
-    ensure(message?.type === "configuration", "It is no Configuration");
+    ensure(message?.type === "configuration", "The frame is not a Configuration");
     const names = (message.body.tools ?? []).map(({ name }) => name).toSorted();
-    ensure(names.join() === "echo,slow", `The client was told to offer echo and slow, and announces ${names.join()}`);
+    ensure(
+      names.join() === "echo,slow",
+      `The client was told to announce echo and slow, but announced ${names.join()}`,
+    );
   }),
 ];
 

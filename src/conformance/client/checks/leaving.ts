@@ -22,14 +22,14 @@ async function rejoin(talk: ClientTalk): Promise<MessageBody<"configuration">> {
 }
 
 function configurationOf({ message }: Frame): MessageBody<"configuration"> {
-  ensure(message?.type === "configuration", "The frame is no Configuration");
+  ensure(message?.type === "configuration", "The frame is not a Configuration");
   return message.body;
 }
 
 function ensureLastSeen({ lastSequenceSeen }: MessageBody<"configuration">, expected: number): void {
   ensure(
     Math.abs(lastSequenceSeen ?? 0) === Math.abs(expected),
-    `The client has seen stanza ${expected}, and says lastSequenceSeen ${lastSequenceSeen}`,
+    `The client received stanza ${expected}, but sent lastSequenceSeen ${lastSequenceSeen}`,
   );
 }
 
@@ -59,9 +59,9 @@ export const rejoinChecks: readonly Check<ClientTalk>[] = [
       };
       await rejoin(talk);
       const { text } = await talk.program.next("answer", (event) => event["messageId"] === messageId);
-      ensure(text === "One. Two.", `The answer is "One. Two.", and the client has "${String(text)}"`);
+      ensure(text === "One. Two.", `The answer is "One. Two.", but the client got "${String(text)}"`);
       const shown = talk.program.all("sentence").filter((event) => event["answerId"] === answer);
-      ensure(shown.length === 2, `Of two sentences, one of which came again, ${shown.length} were shown`);
+      ensure(shown.length === 2, `Two sentences were sent, one of them twice, but the client showed ${shown.length}`);
     },
   ),
   check("rejoin.running-call", ["MUST", SENT_AGAIN], async (talk) => {
@@ -69,8 +69,8 @@ export const rejoinChecks: readonly Check<ClientTalk>[] = [
     await talk.program.next("run", (event) => event["id"] === request.id);
     await rejoin(talk);
     await talk.request(request);
-    ensure((await talk.result(request.id)).success, "The call that ran while the client came back has failed");
-    ensure(talk.runs(request.id) === 1, `The tool has run ${talk.runs(request.id)} times`);
+    ensure((await talk.result(request.id)).success, "The call that was running while the client rejoined failed");
+    ensure(talk.runs(request.id) === 1, `The tool ran ${talk.runs(request.id)} times`);
   }),
   check("rejoin.lost-result", ["MUST", SENT_AGAIN], async (talk) => {
     const request = await talk.request({ toolName: "echo", parameters: { text: "lost" } });
@@ -78,8 +78,8 @@ export const rejoinChecks: readonly Check<ClientTalk>[] = [
     const count = talk.results(request.id).length;
     await rejoin(talk);
     await talk.request(request);
-    await talk.frames.next(() => talk.results(request.id)[count], "the result of a request that was sent again");
-    ensure(talk.runs(request.id) === 1, `The tool has run ${talk.runs(request.id)} times`);
+    await talk.frames.next(() => talk.results(request.id)[count], "the result of the resent request");
+    ensure(talk.runs(request.id) === 1, `The tool ran ${talk.runs(request.id)} times`);
   }),
 ];
 
@@ -99,8 +99,8 @@ export const otherWorkerChecks: readonly Check<ClientTalk>[] = [
       await talk.program.next("run", (event) => event["id"] === request.id);
       await replaceWorker(talk);
       await talk.request(request);
-      ensure((await talk.result(request.id)).success, "The call that the first worker had asked for has failed");
-      ensure(talk.runs(request.id) === 1, `The tool has run ${talk.runs(request.id)} times`);
+      ensure((await talk.result(request.id)).success, "The call that the first worker requested failed");
+      ensure(talk.runs(request.id) === 1, `The tool ran ${talk.runs(request.id)} times`);
     },
   ),
   check(

@@ -24,7 +24,7 @@ async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Fra
   talk.program.command({ command: "say", text });
   await talk.frames.next(
     () => framesOf(talk, text)[1],
-    "the message again that was not acknowledged",
+    "the resent message that was not acknowledged",
     RESENT_WITHIN_MS,
   );
   return framesOf(talk, text);
@@ -36,7 +36,7 @@ export const lostMessageChecks: readonly Check<ClientTalk>[] = [
     const [first, second] = await loseMessage(talk, "Is anybody there?");
     ensure(
       first?.rawBody["id"] === second?.rawBody["id"],
-      "It came again under another id, and would be handled twice",
+      "The resent message has a different id, so the worker would handle it twice",
     );
   }),
 ];
@@ -44,7 +44,10 @@ export const lostMessageChecks: readonly Check<ClientTalk>[] = [
 export const lostStanzaChecks: readonly Check<ClientTalk>[] = [
   check("lost.same-stanza", ["SHOULD", RESEND], async (talk) => {
     const [first, second] = await loseMessage(talk, "Is anybody here?");
-    ensure(first?.stanzaId === second?.stanzaId, `First it was stanza ${first?.stanzaId}, then ${second?.stanzaId}`);
+    ensure(
+      first?.stanzaId === second?.stanzaId,
+      `The message was sent as stanza ${first?.stanzaId}, then resent as ${second?.stanzaId}`,
+    );
   }),
 ];
 
@@ -54,7 +57,7 @@ export const lostResultChecks: readonly Check<ClientTalk>[] = [
     const { id } = await talk.request({ toolName: "echo" });
     await talk.result(id);
     const look = () => talk.results(id)[1];
-    await talk.frames.next(look, "the result again that was not acknowledged", RESENT_WITHIN_MS);
+    await talk.frames.next(look, "the resent result that was not acknowledged", RESENT_WITHIN_MS);
   }),
 ];
 
@@ -62,13 +65,16 @@ export const lostResultChecks: readonly Check<ClientTalk>[] = [
 export const rateChecks: readonly Check<ClientTalk>[] = [
   check("rate.again", ["MUST", RATE], async (talk) => {
     const [first, second] = await refuseMessage(talk, "This is too much");
-    ensure(first.stanzaId === second.stanzaId, `First it was stanza ${first.stanzaId}, then ${second.stanzaId}`);
-    ensure(first.rawBody["id"] === second.rawBody["id"], "It came again under another id");
+    ensure(
+      first.stanzaId === second.stanzaId,
+      `The message was sent as stanza ${first.stanzaId}, then resent as ${second.stanzaId}`,
+    );
+    ensure(first.rawBody["id"] === second.rawBody["id"], "The resent message has a different id");
   }),
   check("rate.not-before", ["MUST", RATE], async (talk) => {
     const [first, second] = await refuseMessage(talk, "This is too much, too");
     const ms = Math.round(second.at - first.at);
-    ensure(ms >= RETRY_AFTER_MS - 20, `It came again after ${ms} ms instead of ${RETRY_AFTER_MS}`);
+    ensure(ms >= RETRY_AFTER_MS - 20, `The message was resent after ${ms} ms instead of ${RETRY_AFTER_MS}`);
   }),
 ];
 
@@ -80,7 +86,7 @@ async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [
   const originatingId = String(first.rawBody["id"]);
   const error = { id: createId(), code: 429, message: "Too many messages", severity: 1, recoverable: true } as const;
   await talk.send({ type: "error_message", body: { ...error, originatingId, retryAfterMs: RETRY_AFTER_MS } });
-  const second = await talk.frames.next(() => framesOf(talk, text)[1], "the message again that was refused with 429");
+  const second = await talk.frames.next(() => framesOf(talk, text)[1], "the resent message that was rejected with 429");
   return [first, second];
 }
 
@@ -92,7 +98,7 @@ export const acknowledgedChecks: readonly Check<ClientTalk>[] = [
     async (talk) => {
       const { content } = await say(talk, "Acknowledged");
       await sleep(6_000);
-      ensure(framesOf(talk, content).length === 1, "A message that was acknowledged came again");
+      ensure(framesOf(talk, content).length === 1, "The client resent an acknowledged message");
     },
   ),
 ];

@@ -24,15 +24,15 @@ async function ensureMalformed(talk: ClientTalk, fields: object): Promise<void> 
   const id = await sendRequest(talk, fields);
   await talk.next("error_message", ({ code, originatingId }) => code === 101 && originatingId === id);
   await talk.settle();
-  ensure(talk.runs(id) === 0, "The tool has run");
-  ensure(talk.results(id).length === 0, "The request has a result, too");
+  ensure(talk.runs(id) === 0, "The tool ran");
+  ensure(talk.results(id).length === 0, "The client also sent a result for the request");
 }
 
 async function ensureRefused(talk: ClientTalk, fields: object, expected: string): Promise<void> {
   const id = await sendRequest(talk, fields);
   const { success, errorCode } = await talk.result(id);
   ensure(!success && errorCode === expected, `success is ${success}, errorCode ${errorCode}`);
-  ensure(talk.runs(id) === 0, "The tool has run");
+  ensure(talk.runs(id) === 0, "The tool ran");
 }
 
 /** Requests that a client must not run. */
@@ -57,7 +57,7 @@ export const refusalChecks: readonly Check<ClientTalk>[] = [
       "an ErrorMessage 101",
     );
     await talk.settle();
-    ensure(talk.program.all("run").length === ranBefore + 1, "The tool has run");
+    ensure(talk.program.all("run").length === ranBefore + 1, "The tool ran");
   }),
   check("refuse.unknown-tool", ["MUST", NO_TOOL], (talk) =>
     ensureRefused(talk, { toolName: "no_such_tool" }, "unknown_tool"),
@@ -65,7 +65,10 @@ export const refusalChecks: readonly Check<ClientTalk>[] = [
   check("refuse.unknown-tool-text", ["MUST", NO_TOOL], async (talk) => {
     const id = await sendRequest(talk, { toolName: "no_such_tool" });
     const { errorMessage } = await talk.result(id);
-    ensure(errorMessage === "Tool 'no_such_tool' is not supported by this client", `It says "${errorMessage}"`);
+    ensure(
+      errorMessage === "Tool 'no_such_tool' is not supported by this client",
+      `The errorMessage is "${errorMessage}"`,
+    );
   }),
   check("refuse.tool-name", ["MUST", NO_TOOL], (talk) =>
     ensureRefused(talk, { toolName: "not a valid name!" }, "unknown_tool"),
@@ -93,13 +96,16 @@ export const refusalChecks: readonly Check<ClientTalk>[] = [
   check("refuse.names-field", ["SHOULD", WRONG_FIELD], async (talk) => {
     const id = await sendRequest(talk, { timeoutMs: -5 });
     const { errorMessage } = await talk.result(id);
-    ensure(errorMessage?.includes("timeoutMs") === true, `timeoutMs is wrong, and the result says "${errorMessage}"`);
+    ensure(
+      errorMessage?.includes("timeoutMs") === true,
+      `The invalid field is timeoutMs, but the result says "${errorMessage}"`,
+    );
   }),
   check("refuse.server", ["MUST", "| `execution` is `server` | nothing: show it if you like |"], async (talk) => {
     const before = talk.all("error_message").length;
     const id = await sendRequest(talk, { execution: "server", parameters: undefined, toolName: "no_such_tool" });
     await talk.settle();
-    ensure(talk.results(id).length === 0, "The client has answered a call that the server runs");
-    ensure(talk.all("error_message").length === before, "The client has sent an ErrorMessage about it");
+    ensure(talk.results(id).length === 0, "The client answered a call with execution server");
+    ensure(talk.all("error_message").length === before, "The client sent an ErrorMessage about the call");
   }),
 ];

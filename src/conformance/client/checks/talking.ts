@@ -26,7 +26,7 @@ export const sendSentence = (talk: ClientTalk, sentence: Sentence, stanzaId?: nu
 
 async function ensureAnswer(talk: ClientTalk, messageId: string, expected: string): Promise<void> {
   const { text } = await talk.program.next("answer", (event) => event["messageId"] === messageId);
-  ensure(text === expected, `The answer is "${expected}", and the client has "${String(text)}"`);
+  ensure(text === expected, `The answer is "${expected}", but the client got "${String(text)}"`);
 }
 
 /** The participant's messages and the worker's answers. */
@@ -40,7 +40,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
     async (talk) => {
       const first = await say(talk, "Once");
       const second = await say(talk, "Once more");
-      ensure(first.id !== second.id, "Two messages have one id: the second would not be handled");
+      ensure(first.id !== second.id, "Two messages have the same id, so the worker would ignore the second");
     },
   ),
   check(
@@ -103,7 +103,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
     await talk.send({ type: "start_answer", body: { id: answer, previousId: id, answerType: "text" } }, { stanzaId });
     await talk.settle();
     const shown = talk.program.all("sentence").filter((event) => event["answerId"] === answer);
-    ensure(shown.length === 1, `A sentence that came twice under one stanzaId was shown ${shown.length} times`);
+    ensure(shown.length === 1, `A sentence sent twice with one stanzaId was shown ${shown.length} times`);
   }),
   check(
     "talk.failure",
@@ -128,7 +128,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
     await talk.program.next("answer_start", (event) => event["messageId"] === id);
     talk.program.command({ command: "stop" });
     const { targetId } = await talk.next("control_stop");
-    ensure((targetId ?? answer) === answer, `It stops ${targetId}, which is another answer`);
+    ensure((targetId ?? answer) === answer, `The client's targetId is ${targetId}, which is a different answer`);
   }),
   check(
     "talk.whole-answer",
@@ -170,7 +170,7 @@ export const permissionChecks: readonly Check<ClientTalk>[] = [
       talk.needs("permissions");
       const id = await askPermission(talk, "approve this, please");
       const { response } = await talk.next("permission_response", (body) => body.permissionId === id);
-      ensure(response === "approve" || response === "once", `It was to approve, and says ${response}`);
+      ensure(response === "approve" || response === "once", `The client was told to approve, but answered ${response}`);
     },
   ),
   check(
@@ -180,7 +180,7 @@ export const permissionChecks: readonly Check<ClientTalk>[] = [
       talk.needs("permissions");
       const id = await askPermission(talk, "reject this, please");
       const { response } = await talk.next("permission_response", (body) => body.permissionId === id);
-      ensure(response === "reject", `It was to reject, and says ${response}`);
+      ensure(response === "reject", `The client was told to reject, but answered ${response}`);
     },
   ),
   check(

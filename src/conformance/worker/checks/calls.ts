@@ -13,7 +13,7 @@ async function waitedFor(talk: WorkerTalk): Promise<number> {
   const { id } = await talk.call("kit_late");
   const askedAt = performance.now();
   const { status, error } = await talk.ended(id);
-  ensure(status === "error", `A call that nobody answered ended as ${status}: ${error}`);
+  ensure(status === "error", `An unanswered call ended as ${status}: ${error}`);
   return Math.round(performance.now() - askedAt);
 }
 
@@ -21,11 +21,14 @@ async function waitedFor(talk: WorkerTalk): Promise<number> {
 export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   check("call.asked", ["MUST", "A call goes to the device of the participant whose turn it is."], async (talk) => {
     const { id, execution, parameters } = await talk.call("kit_echo", { text: "a", n: 1 });
-    ensure(execution === "client", `Its execution is ${execution}`);
-    ensure(JSON.stringify(parameters) === '{"text":"a","n":1}', `Its parameters are ${JSON.stringify(parameters)}`);
+    ensure(execution === "client", `The request has execution ${execution}`);
+    ensure(
+      JSON.stringify(parameters) === '{"text":"a","n":1}',
+      `The request's parameters are ${JSON.stringify(parameters)}`,
+    );
     await talk.client.answer(id, { success: true, result: { text: "a" } });
     const { status } = await talk.ended(id);
-    ensure(status === "success", `It ended as ${status}`);
+    ensure(status === "success", `The call ended as ${status}`);
   }),
   check(
     "call.answer-goes-on",
@@ -45,7 +48,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     async (talk) => {
       const { id, timeoutMs } = await talk.call("kit_late");
       await talk.client.answer(id, { success: true });
-      ensure(timeoutMs === 300, `The tool was announced with 300 ms, the request says ${timeoutMs}`);
+      ensure(timeoutMs === 300, `The tool was announced with timeoutMs 300, but the request has ${timeoutMs}`);
     },
   ),
   check(
@@ -58,7 +61,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
       // A lost packet may delay the request and make the wait seem short, so a short wait is measured again.
       let ms = await waitedFor(talk);
       for (let again = 0; ms < 300 && again < 2; again++) ms = await waitedFor(talk);
-      ensure(ms >= 300 && ms <= 300 + TOOL_TIMES.graceMs + 1_000, `It ended after ${ms} ms`);
+      ensure(ms >= 300 && ms <= 300 + TOOL_TIMES.graceMs + 1_000, `The call ended after ${ms} ms`);
     },
   ),
   check(
@@ -67,7 +70,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     async (talk) => {
       const { id } = await talk.call("kit_late");
       const cancel = await talk.client.next("tool_use_cancel", (body) => body.id === id);
-      ensure(cancel.reason === "timeout", `The reason is ${cancel.reason}`);
+      ensure(cancel.reason === "timeout", `The cancel has the reason ${cancel.reason}`);
     },
   ),
   check(
@@ -79,7 +82,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
       await talk.client.acknowledged(await talk.client.answer(id, { success: true, result: { late: true } }));
       await talk.client.settle();
       const states = talk.client.all("tool_call_state").filter((state) => state.id === id);
-      ensure(states.at(-1)?.status === "error", `A late result has made the call ${states.at(-1)?.status}`);
+      ensure(states.at(-1)?.status === "error", `A late result changed the call's status to ${states.at(-1)?.status}`);
     },
   ),
   check(
@@ -98,7 +101,10 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     const { id } = await talk.call("kit_echo");
     await talk.client.sendWrong({ type: 7, body: { id, success: true, result: "only text" } });
     const { status, output } = await talk.ended(id);
-    ensure(status === "success" && output?.includes("only text") === true, `It ended as ${status}, with ${output}`);
+    ensure(
+      status === "success" && output?.includes("only text") === true,
+      `The call ended as ${status} with the output ${output}`,
+    );
   }),
   check(
     "call.by-request-id",
@@ -109,7 +115,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
         type: 7,
         body: { id: "a_result's_own", requestId: id, success: true, result: {} },
       });
-      ensure((await talk.ended(id)).status === "success", "It was not taken");
+      ensure((await talk.ended(id)).status === "success", "The worker did not accept the result");
     },
   ),
   check(
@@ -119,7 +125,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
       const { id } = await talk.call("kit_echo");
       await talk.client.answer(id, { success: false, errorCode: "execution_error", errorMessage: "no paper" });
       const { status } = await talk.ended(id);
-      ensure(status === "error", `It ended as ${status}`);
+      ensure(status === "error", `The call ended as ${status}`);
     },
   ),
   check(
@@ -136,17 +142,17 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
         originatingId: id,
       } as const;
       await talk.client.send({ type: "error_message", body });
-      ensure((await talk.ended(id)).status === "error", "The call continues");
+      ensure((await talk.ended(id)).status === "error", "The ErrorMessage did not end the call");
     },
   ),
   check("call.checked-input", ["MUST", "The tool's input, already checked against its schema."], async (talk) => {
     const request = await talk.call("kit_number", { n: "no number" });
-    ensure(request.execution === "server", "The client was asked with parameters that its schema does not allow");
+    ensure(request.execution === "server", "The client got a request whose parameters do not match its schema");
   }),
   check("call.refused-is-shown", ["MUST", REFUSED], async (talk) => {
     const { id } = await talk.call("kit_number", { n: "no number" });
     const { errorCode } = await talk.client.next("tool_use_result", (body) => body.id === id);
-    ensure(errorCode === "invalid_parameters", `Its result has the errorCode ${errorCode}`);
+    ensure(errorCode === "invalid_parameters", `The result has the errorCode ${errorCode}`);
   }),
   check("call.states", ["MUST", "A call's states come in order;"], async (talk) => {
     const { id } = await talk.call("kit_echo");
@@ -183,7 +189,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
       throw new NotApplicable("The worker has no tool named calculator");
     }
     const { id, execution } = await talk.call("calculator", { expression: "21 * 2" });
-    ensure(execution === "server", `Its execution is ${execution}`);
+    ensure(execution === "server", `The request has execution ${execution}`);
     await talk.client.next("tool_use_result", (body) => body.id === id);
   }),
 ];
@@ -204,7 +210,10 @@ export const otherClientChecks: readonly Check<WorkerTalk>[] = [
     await other.configure(withTools({ name: "kit_of_carol", description: "Only hers.", inputSchema: anyInput }));
     await talk.client.answered(await talk.client.say("use kit_of_carol {}"));
     const asked = other.all("tool_use_request").some(({ execution }) => execution !== "server");
-    ensure(!asked, "A device was asked in another participant's turn, for a tool that was announced for its owner's");
+    ensure(
+      !asked,
+      "A device got a request in another participant's turn, for a tool that it announced for its owner only",
+    );
   }),
   check("other.room-tool", ["MUST", "the call goes to one that announced it for the `room`."], async (talk) => {
     const other = await talk.join("dave");
@@ -213,6 +222,6 @@ export const otherClientChecks: readonly Check<WorkerTalk>[] = [
     await talk.client.say("use kit_for_all {}");
     const request = await other.next("tool_use_request", ({ toolName }) => toolName === "kit_for_all", 10_000);
     await other.answer(request.id, { success: true });
-    ensure(request.participant === "alice", `The request says that it is the turn of ${request.participant}`);
+    ensure(request.participant === "alice", `The request names ${request.participant} as the turn's participant`);
   }),
 ];

@@ -52,7 +52,7 @@ export const contentChecks: readonly Check<WorkerTalk>[] = [
       const id = await attach(client, "Hello with something else", [{ data: PNG }, { data: NO_PICTURE }]);
       await client.next("error_message", ({ code, originatingId }) => code === 101 && originatingId === id);
       await client.settle();
-      ensure(!client.isAnswered(id), "It was answered, too");
+      ensure(!client.isAnswered(id), "The worker also answered the message");
     },
   ),
   check(
@@ -77,19 +77,19 @@ export const contentChecks: readonly Check<WorkerTalk>[] = [
     await talk.client.answer(id, { success: true, result: { seen: true }, display: { title: "for people" } });
     const { status, output = "" } = await talk.ended(id);
     ensure(status === "success", `The call ended as ${status}`);
-    ensure(!output.includes("for people"), `It is in the result: ${output}`);
+    ensure(!output.includes("for people"), `The display is in the result: ${output}`);
   }),
   check("content.display-limit", ["MUST", "At most 128 KiB of JSON."], async (talk) => {
     const { id } = await talk.call("kit_echo");
     const display = { text: "x".repeat(LIMITS.displayBytes) };
     await talk.client.answer(id, { success: true, result: { seen: true }, display });
     const { status } = await talk.ended(id);
-    ensure(status === "error", `A call with a longer one ended as ${status}`);
+    ensure(status === "error", `A call with a longer display ended as ${status}`);
   }),
   check("content.no-bytes-back", ["MUST", "The worker sends no bytes back."], async (talk) => {
     await show(talk, VIEW);
     const given = [PNG, PNG.toString("base64")];
     const back = talk.client.frames.items.find(({ bytes }) => given.some((each) => Buffer.from(bytes).includes(each)));
-    ensure(back === undefined, `A ${back?.message?.type} has the bytes of a picture`);
+    ensure(back === undefined, `A ${back?.message?.type} contains the picture's bytes`);
   }),
 ];

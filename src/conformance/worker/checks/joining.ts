@@ -21,7 +21,7 @@ export const workerJoiningChecks: readonly Check<WorkerTalk>[] = [
   check("worker.features", ["MUST", OWN_CONFIGURATION], ({ client }) => {
     const [{ features = [] } = {}] = client.all("configuration");
     const missing = workerFeatures().filter((feature) => !features.includes(feature));
-    ensure(missing.length === 0, `The worker does not name ${missing.join(", ")}`);
+    ensure(missing.length === 0, `The worker does not name the features ${missing.join(", ")}`);
   }),
   check(
     "worker.answers-configuration",
@@ -31,7 +31,7 @@ export const workerJoiningChecks: readonly Check<WorkerTalk>[] = [
       await client.configure();
       const came = client.frames.items.slice(before);
       const ack = came.findIndex(({ message }) => message?.type === "acknowledgement");
-      ensure(ack !== -1 && ack < came.findIndex(isConfiguration), "Its Configuration came before its Ack");
+      ensure(ack !== -1 && ack < came.findIndex(isConfiguration), "The worker sent its Configuration before its Ack");
     },
   ),
   check("worker.ack-stanza", ["MUST", "Its own stanzaId is 0."], async ({ client }) => {
@@ -51,7 +51,7 @@ export const workerJoiningChecks: readonly Check<WorkerTalk>[] = [
       await client.next("assistant_sentence", ({ isFinal }) => isFinal, 10_000);
       const types = ["tool_call_state", "permission_request", "tool_use_cancel", "block_event"] as const;
       const sent = types.filter((type) => client.all(type).length > 0);
-      ensure(sent.length === 0, `The client has named no feature, and got ${sent.join(", ")}`);
+      ensure(sent.length === 0, `The client named no feature, but got ${sent.join(", ")}`);
     },
   ),
 ];
@@ -77,7 +77,7 @@ export const announcingChecks: readonly Check<WorkerTalk>[] = [
         .slice(before)
         .find(({ code }) => code === 101);
     const { message } = await client.frames.next(look, "an ErrorMessage 101");
-    ensure(message.includes("kit_any_of"), `It does not name the tool: ${message}`);
+    ensure(message.includes("kit_any_of"), `The error does not name the tool: ${message}`);
   }),
   check(
     "announce.too-many",
@@ -94,7 +94,10 @@ export const announcingChecks: readonly Check<WorkerTalk>[] = [
         .all("error_message")
         .slice(before)
         .map(({ code }) => code);
-      ensure(codes.join() === "101", `${names.length} tools were announced, and the errors are ${codes.join(", ")}`);
+      ensure(
+        codes.join() === "101",
+        `${names.length} tools were announced; expected one error 101, got ${codes.join(", ")}`,
+      );
     },
   ),
   check("announce.withdrawn", ["MUST", "May be sent again at any time, to change the tools."], async ({ client }) => {
@@ -104,6 +107,6 @@ export const announcingChecks: readonly Check<WorkerTalk>[] = [
     const asked = client
       .all("tool_use_request")
       .some((body) => body.toolName === "kit_gone" && body.execution !== "server");
-    ensure(!asked, "The client was asked for a tool that it has withdrawn");
+    ensure(!asked, "The client got a request for a tool that it withdrew");
   }),
 ];

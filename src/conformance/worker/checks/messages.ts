@@ -71,7 +71,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
     await client.answered(id);
     await client.send({ type: "user_message", body: { id, content: "Once" } }, { stanzaId });
     await client.settle();
-    ensure(answersTo(client, id).length === 1, "A stanza that came twice was answered twice");
+    ensure(answersTo(client, id).length === 1, "The worker answered a resent stanza twice");
   }),
   check("message.same-id", ["MUST", NOT_TWICE], async ({ client }) => {
     const id = createId();
@@ -79,7 +79,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
     await client.answered(id);
     await client.acknowledged(await client.send({ type: "user_message", body: { id, content: "Once, too" } }));
     await client.settle();
-    ensure(answersTo(client, id).length === 1, "A message that came under two stanzas was answered twice");
+    ensure(answersTo(client, id).length === 1, "The worker answered a message sent as two stanzas twice");
   }),
   check(
     "message.long",
@@ -95,7 +95,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
     const id = await client.say("Not for you", { topic: "lk.conformance" });
     // An answer to the first message would have come before this one.
     await client.answered(await client.say("Hello after another topic"));
-    ensure(!client.isAnswered(id), "A message on another topic was answered");
+    ensure(!client.isAnswered(id), "The worker answered a message on another topic");
   }),
   check("message.tolerant", ["MUST", TOLERANT], async ({ client }) => {
     const id = createId();
@@ -124,7 +124,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
       await client.sendWrong({ type: USER_MESSAGE, conversationId, body: { conversationId, id, content: "Hello?" } });
       await client.next("error_message", ({ code, originatingId }) => code === 201 && originatingId === id);
       await client.settle();
-      ensure(!client.isAnswered(id), "It was answered, too");
+      ensure(!client.isAnswered(id), "The worker also answered the message");
     },
   ),
 ];

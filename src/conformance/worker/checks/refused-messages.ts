@@ -36,7 +36,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
       const before = client.all("error_message").length;
       await client.acknowledged(await client.sendWrong({ type: 43 }));
       await client.settle();
-      ensure(client.all("error_message").length === before, "It was answered with an ErrorMessage");
+      ensure(client.all("error_message").length === before, "The worker answered with an ErrorMessage");
     },
   ),
   check("refused.malformed", ["MUST", "| 101 | malformed message, or a bad announced tool |"], async ({ client }) => {
@@ -52,7 +52,10 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
       await client.sendWrong({ type: USER_MESSAGE, body: { id, content: ["a secret"] } });
       await client.next("error_message", ({ originatingId }) => originatingId === id);
       const [{ message } = { message: "" }] = errorsAbout(client, id);
-      ensure(message.includes("content") && !message.includes("secret"), `It says "${message}"`);
+      ensure(
+        message.includes("content") && !message.includes("secret"),
+        `The error does not name the field, or repeats the content: "${message}"`,
+      );
     },
   ),
   check(
@@ -67,7 +70,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
         }),
       );
       await client.settle();
-      ensure(client.all("error_message").length === before, "An ErrorMessage was answered with another one");
+      ensure(client.all("error_message").length === before, "The worker answered an ErrorMessage with another one");
     },
   ),
   check(
@@ -79,7 +82,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
         await client.sendWrong({ type: MESSAGES.audio_chunk.number, body: { data: 7, id: [] } }),
       );
       await client.settle();
-      ensure(client.all("error_message").length === before, "It was answered with an ErrorMessage");
+      ensure(client.all("error_message").length === before, "The worker answered with an ErrorMessage");
     },
   ),
   check(
@@ -97,7 +100,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
       await client.sendBytes(Uint8Array.of(...frame, 0));
       await client.next("error_message", ({ code }) => code === 101);
       await client.settle();
-      ensure(!client.isAnswered(id), "A message with a byte after its map was answered");
+      ensure(!client.isAnswered(id), "The worker answered a message that has a byte after its map");
     },
   ),
   check("refused.garbage", ["MUST", NEVER_ENDS], async ({ client }) => {
@@ -154,8 +157,8 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
         await Promise.all(ids.map((id) => client.send(note(id), { stanzaId: stanzas.get(id) ?? 0 })));
       }
       const { originatingId = "", retryAfterMs = 0 } = await client.next("error_message", ({ code }) => code === 429);
-      ensure(stanzas.has(originatingId), "Its originatingId is no message of ours");
-      ensure(retryAfterMs > 0, "It does not say when to send the message again");
+      ensure(stanzas.has(originatingId), "The error's originatingId is not the id of a sent message");
+      ensure(retryAfterMs > 0, "The error has no retryAfterMs");
       const stanzaId = stanzas.get(originatingId) ?? 0;
       // Messages still in transit may use up the budget that has become available again.
       for (let tries = 0; tries < 8 && !client.isAcknowledged(stanzaId); tries++) {

@@ -26,7 +26,7 @@ export const returningChecks: readonly Check<WorkerTalk>[] = [
     const after = again.frames.items.filter(isSentence).map(({ stanzaId }) => stanzaId);
     ensure(
       before.join() === after.join(),
-      `The sentences were stanzas ${before.join()}, and came again as ${after.join()}`,
+      `The sentences were stanzas ${before.join()}, but were resent as ${after.join()}`,
     );
   }),
   check("return.nothing-seen", ["MUST", "The last worker stanza you saw; its sign is ignored."], async (talk) => {
@@ -38,7 +38,7 @@ export const returningChecks: readonly Check<WorkerTalk>[] = [
     const back = await talk.join("erin");
     await back.configure({ ...OFFER, lastSequenceSeen: seen });
     const old = back.frames.items.find(({ stanzaId }) => stanzaId < 0 && -stanzaId <= seen);
-    ensure(old === undefined, `The client had seen stanza ${old?.stanzaId}, and got it again`);
+    ensure(old === undefined, `The worker resent stanza ${old?.stanzaId}, which the client had received`);
   }),
   check("return.open-call", ["MUST", "for the same identity; the same request is then sent again."], async (talk) => {
     const frank = await talk.join("frank");
@@ -54,6 +54,6 @@ export const returningChecks: readonly Check<WorkerTalk>[] = [
       "tool_call_state",
       (state) => state.id === id && state.status !== "running" && state.status !== "pending",
     );
-    ensure(status === "success", `It ended as ${status}`);
+    ensure(status === "success", `The call ended as ${status}`);
   }),
 ];

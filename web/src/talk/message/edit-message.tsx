@@ -20,13 +20,13 @@ export function EditMessage({ text, onDone }: EditMessageProps): ReactNode {
       }}
     >
       <label className="field">
-        Say instead
+        Edit your message
         <textarea rows={2} dir="auto" value={draft} onChange={(event) => setDraft(event.target.value)} autoFocus />
       </label>
       <p className="row">
         <button className="primary">Send again</button>
         <button type="button" onClick={() => onDone()}>
-          Leave it
+          Cancel
         </button>
       </p>
     </form>

@@ -34,4 +34,4 @@ class ResultStore:
             return stored[0]
         if request_id not in self._ids:
             return None
-        return failed(request_id, "execution_error", "The result of this request is no longer held by the client")
+        return failed(request_id, "execution_error", "The client no longer has the result of this request")

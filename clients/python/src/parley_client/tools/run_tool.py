@@ -41,7 +41,7 @@ def _outcome_of(work: "asyncio.Future[Any]", request_id: str) -> ToolUseResult:
     try:
         return _succeeded(request_id, work.result())
     except asyncio.CancelledError:
-        return failed(request_id, "execution_error", "The tool was cancelled by itself")
+        return failed(request_id, "execution_error", "The tool cancelled itself")
     except ToolError as error:
         return _failed_with(request_id, error.code, error, error.result)
     except Exception as error:

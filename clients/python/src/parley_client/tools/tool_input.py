@@ -33,7 +33,7 @@ def to_input(function: Callable[..., Any], schema: InputSchema | None) -> ToolIn
     if schema is None:
         json_schema, read = _from_signature(inputs)
     elif len(inputs) != 1:
-        raise TypeError("with input=… expected one parameter for the input, and at most one for the ToolContext")
+        raise TypeError("with input=… expected one parameter for the input and at most one for the ToolContext")
     else:
         json_schema, read = _from_schema(next(iter(inputs)), schema)
 
@@ -53,9 +53,9 @@ def _parameters_of(function: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     parameters: dict[str, tuple[Any, Any]] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f'the parameter "{name}" cannot be given by its name')
+            raise TypeError(f'the parameter "{name}" cannot be passed by name')
         if name not in hints:
-            raise TypeError(f'the parameter "{name}" has no type')
+            raise TypeError(f'the parameter "{name}" has no type annotation')
         parameters[name] = (hints[name], ... if parameter.default is parameter.empty else parameter.default)
     return parameters
 

@@ -105,7 +105,7 @@ class ToolRequests:
 
     def cancel(self, body: ToolUseCancel) -> None:
         """A cancel can overtake its request, which may be a stream. Such a request is not run when it comes."""
-        reason = f"The call was cancelled by the worker ({body.reason})"
+        reason = f"The worker cancelled the call ({body.reason})"
         running = self._running.get(body.id)
         if running:
             running.cancel(reason)
@@ -172,7 +172,7 @@ class ToolRequests:
         try:
             return result, self._ports.prepare(result, traceparent)
         except TooLarge as error:
-            result = failed(result.id, "result_too_large", f"The result is too large to be sent: {error}")
+            result = failed(result.id, "result_too_large", f"The result is too large to send: {error}")
         except ParleyError as error:
             result = failed(result.id, "execution_error", f"The result cannot be encoded: {error}")
         return result, self._ports.prepare(result, traceparent)

@@ -69,7 +69,7 @@ def decode(frame: bytes) -> Envelope:
     conversation_id = root.get("conversationId") or body.get("conversationId") or ""
     meta = root.get("meta") or {}
     if not isinstance(conversation_id, str) or not isinstance(meta, dict):
-        raise MalformedMessage("conversationId or meta: expected a text and a map", stanza_id, type_number, body)
+        raise MalformedMessage("conversationId or meta: expected a string and a map", stanza_id, type_number, body)
     model = MESSAGES[type_number]
     try:
         return Envelope(stanza_id, conversation_id, meta, model.model_validate(body))
@@ -147,7 +147,7 @@ class _Sendable:
 
     def _key(self, key: Any) -> str:
         if not isinstance(key, str):
-            raise Internal("A key is not a text")
+            raise Internal("A key is not a string")
         if len(_text(key).encode()) > limits.KEY_BYTES:
             raise TooLarge(f"A key is over {limits.KEY_BYTES} bytes")
         self._keys.add(key)

@@ -110,10 +110,10 @@ class Outbox:
                         return
                     sent.way = "stream"
         except TimeoutError:
-            raise Unavailable(f"The worker did not acknowledge within {DELIVERED_WITHIN_S:g} s") from None
+            raise Unavailable(f"The worker did not acknowledge the message within {DELIVERED_WITHIN_S:g} s") from None
         finally:
             self._kept.forget(sent.stanza_id)
-        raise Unavailable("The worker does not take the message")
+        raise Unavailable("The worker rejected the message")
 
     def repeat(self, sent: Sent) -> None:
         """Sends it once more, now."""
@@ -159,7 +159,7 @@ class Outbox:
     def _transmit(self, sent: Sent) -> None:
         if self._unsent >= MAX_QUEUED:
             if not sent.acked.done() and sent.stanza_id in self._waiting:
-                sent.acked.set_exception(QueueOverflow("Too many messages wait to be sent"))
+                sent.acked.set_exception(QueueOverflow("Too many messages are waiting to be sent"))
             return
         self._unsent += 1
         self._all_sent.clear()
