@@ -186,15 +186,12 @@ export class Parley implements AsyncDisposable {
    */
   async ask(text: string, options: AskOptions = {}): Promise<WholeAnswer> {
     const { signal, timeoutMs, ...sent } = options;
-    return ask(
-      text,
-      { signal, timeoutMs },
-      {
-        on: (event, handler) => this.on(event, handler),
-        sendText: (content) => this.sendText(content, sent),
-        stop: () => this.stop(),
-      },
-    );
+    const parley = {
+      on: this.on.bind(this),
+      sendText: (content: string) => this.sendText(content, sent),
+      stop: () => this.stop(),
+    };
+    return ask(text, { signal, timeoutMs }, parley);
   }
 
   /** Stops the current answer and its tool calls. With `stopType: "speech"`, stops only the speech. */
