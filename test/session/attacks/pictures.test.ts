@@ -30,7 +30,7 @@ const FORMS: readonly [string, Uint8Array, string | undefined][] = [
   ["a PNG of 64 million pixels in 8 kB", bomb, undefined],
   ["a GIF of 5,000 frames", animated, undefined],
   ["a PDF that is a script", of("%PDF-1.4<script>alert(1)</script>%%EOF"), undefined],
-  ["a PNG that is also a PDF", of(PNG, PDF), "expected \"image\" for image/png"],
+  ["a PNG that is also a PDF", of(PNG, PDF), 'expected "image" for image/png'],
   ["a PNG of 100,000 pixels", pngOf(100_000, 1), "100000 × 1 pixels"],
   ["an SVG with a script", of("<svg><script>alert(1)</script></svg>"), "the bytes are not a PNG"],
   ["an archive", of("PK\x03\x04", Buffer.alloc(100)), "the bytes are not a PNG"],
