@@ -513,6 +513,6 @@ test("there is no more time for what was answered, or has been open for too long
 
   expect(await Promise.all(answers)).toEqual([
     [409, { error: "The permission request is closed: it was answered, or it expired" }],
-    [409, { error: "It can be open no longer, or has ended" }],
+    [409, { error: "The permission request has ended or cannot be extended any further" }],
   ]);
 });

@@ -121,7 +121,7 @@ test.each(CLIENTS)("%s learns why nothing was decided", async (_, open) => {
   expect(await respond(good, undefined)).toBe("Unauthenticated: Authorization: expected Bearer and a LiveKit token");
   expect(await respond(good, expired)).toBe("Unauthenticated: The token has expired");
   expect(await respond(good, elsewhere)).toBe("PermissionDenied: The token is for another room");
-  expect(await respond(good, somebodyElse)).toBe("PermissionDenied: Another participant was asked");
+  expect(await respond(good, somebodyElse)).toBe("PermissionDenied: The permission request is for another participant");
   expect(await respond({ ...good, permissionId: "none" }, token)).toBe("NotFound: There is no such permission request");
   expect(await respond({ ...good, sessionId: "none" }, token)).toBe("NotFound: There is no such permission request");
   expect(await respond({ ...good, permissionId: "" }, token)).toBe("InvalidArgument: permission_id: expected an id");
