@@ -205,7 +205,7 @@ test("tools are told anew when the turns that told of them are left out", async 
   await talk(user, 40);
 
   const last = agent.model.requests.at(-1) as RecordedRequest;
-  expect(JSON.stringify(last.body["messages"])).toContain("of this talk are not shown any more");
+  expect(JSON.stringify(last.body["messages"])).toContain("of this conversation are no longer shown");
   expect(told(last)).toEqual(["+scan"]);
   expect(Math.max(...agent.model.requests.map(tokensOf))).toBeLessThan(8_000);
   expect(agent.model.rejections).toEqual([]);
