@@ -55,7 +55,7 @@ test("where older turns are left out and results shortened, no request is refuse
   await talk(user, 30);
 
   expect(model.rejections).toEqual([]);
-  expect(JSON.stringify(model.requests.at(-1)?.body["messages"])).toContain("are not shown any more");
+  expect(JSON.stringify(model.requests.at(-1)?.body["messages"])).toContain("are no longer shown");
   expect(Math.max(...model.requests.slice(-10).map(thoughtsIn))).toBeGreaterThan(1);
 });
 

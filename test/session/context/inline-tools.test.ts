@@ -134,7 +134,7 @@ test("tools with long descriptions do not crowd the talk out", async () => {
   await talk(user, 10);
 
   expect(tokensOf(agent.model.requests[0] as RecordedRequest)).toBeGreaterThan(2_000);
-  expect(JSON.stringify(agent.model.requests.at(-1)?.body["messages"])).not.toContain("not shown any more");
+  expect(JSON.stringify(agent.model.requests.at(-1)?.body["messages"])).not.toContain("no longer shown");
   expect(Math.min(...sharesRead(agent.model.requests))).toBeGreaterThan(0.95);
 });
 
