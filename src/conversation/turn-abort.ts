@@ -6,7 +6,7 @@ const CLOSED = "The worker stopped before the reply was complete: send the messa
 export class TurnAbort extends Error {
   /**
    * - interrupted: the participant spoke or wrote again
-   * - passed_over: the participant's device takes long, and another participant waits
+   * - passed_over: the participant's device is slow to answer, and another participant is waiting
    * - stopped: ControlStop
    * - closed: the session ends
    */

@@ -88,7 +88,7 @@ export class ModelThread<Question, Value> {
     const forget = () => {
       if (this.#thread === started) this.#thread = undefined;
     };
-    // Between two questions, nobody listens for errors.
+    // Between two questions nothing else handles "error", and an unhandled one would end the process.
     thread.on("error", () => {});
     thread.once("exit", forget);
     return (this.#thread = started);

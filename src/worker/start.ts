@@ -135,7 +135,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    // The user of our own PostgreSQL is not secret, and its address can be used with the password's file.
+    // The embedded PostgreSQL's user name is not secret. With it, the URL works together with the password file.
     databaseUrl: config.databaseUrl ? `postgres://${databasePlace(config.databaseUrl)}` : withoutPassword(databaseUrl),
     model: endpoints.model.name,
   };

@@ -72,8 +72,8 @@ export class KitClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a Configuration as a stream, and resolves when the worker has acknowledged it and sent its own. Resends it
-   * while there is no Ack, as every client does: LiveKit drops a stream to an agent that others flood.
+   * Sends a Configuration as a stream, and resolves when the worker has acknowledged it and sent its own. Like every
+   * client, resends it until an Ack arrives: LiveKit may drop a stream when other participants flood the agent.
    */
   async configure(configuration: Configuration = {}): Promise<void> {
     const message = { type: "configuration", body: configuration } as const;

@@ -79,7 +79,7 @@ class Copy {
     this.#count(entries.length);
     const copy = objectFor<unknown>(entries.length);
     for (const [key, value] of entries) {
-      if (!key.isWellFormed()) throw new AppError("internal", "A key is not UTF-8");
+      if (!key.isWellFormed()) throw new AppError("internal", "A key cannot be encoded as UTF-8");
       this.#text(key, MESSAGE_LIMITS.keyBytes, "key");
       if (this.#keys.add(key).size > MESSAGE_LIMITS.differentKeys) throw tooManyKeys();
       setOwn(copy, key, this.value(value, depth + 1));

@@ -68,7 +68,7 @@ function erasedKey(sql: Sql, { identity }: { readonly identity: string }) {
 }
 
 /**
- * Removes what was spent for an identity. Today's sum is kept without the name. Otherwise, people could reset their
+ * Removes an identity's spending records. Today's total is kept without the name. Otherwise, people could reset their
  * daily budget by removing their own data.
  *
  * @returns how many rows were removed

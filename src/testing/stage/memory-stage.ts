@@ -54,7 +54,7 @@ export async function openMemoryStage({ agent, model, identity, watch }: StageOp
     },
     line: {
       hangUp: async () => room.leave(),
-      transfer: async () => Promise.reject(new Error("There is no telephone here")),
+      transfer: async () => Promise.reject(new Error("A call cannot be transferred in a test without a room")),
       press: async () => {},
       isOnPhone: () => false,
     },

@@ -86,8 +86,8 @@ export class Connection {
   }
 
   /**
-   * Runs one call and passes it the progress that the server reports under `token`, and its forms. The SDK's own
-   * progress handling loses progress that arrives together with the answer.
+   * Runs one call. Progress that the server reports under `token`, and forms that it sends meanwhile, are passed to the
+   * call. The SDK's own progress handling loses progress that arrives together with the answer.
    */
   async withCall<Value>(token: string, waiting: WaitingCall, call: () => Promise<Value>): Promise<Value> {
     this.#calls.set(token, { ...waiting, forms: 0, isAsking: false });

@@ -179,7 +179,7 @@ export class SessionHost {
       logger.error({ startLimitMs }, "host process start timed out, killed");
       this.#process.kill("SIGKILL");
     }, startLimitMs);
-    void this.#exited.then(() => this.#begun.reject(new Error("The host process ended while it started")));
+    void this.#exited.then(() => this.#begun.reject(new Error("The host process exited during startup")));
     try {
       await this.#begun.promise;
     } finally {
