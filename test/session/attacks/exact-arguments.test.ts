@@ -57,7 +57,7 @@ async function lastCalls({ agent }: { agent: TestAgent }) {
   };
 }
 
-const PLACE = /Invalid parameters: input.*: (deeper|over|a key|too large|the char|the key appears twice)/u;
+const PLACE = /Invalid parameters: input.*: (deeper|over|a key|too large|U\+0000|the key appears twice)/u;
 const REFUSED = {
   codes: ["invalid_parameters", "invalid_parameters"],
   executions: ["server", "server"],

@@ -80,8 +80,7 @@ test.each([
   parley.on("error", (error) => errors.push(error));
 
   const { messageId, acknowledged } = parley.sendText("What is this?", { attachments: [bad] });
-  await acknowledged;
-  await expect.poll(() => errors).toHaveLength(1);
+  await expect(acknowledged).rejects.toThrow(`user_message.attachments${why}`);
 
   expect(errors).toMatchObject([
     { code, originatingId: messageId, message: expect.stringContaining(`user_message.attachments${why}`) },
