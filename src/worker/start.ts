@@ -81,7 +81,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   await checkPorts(config, isWorkerOnly);
   const keep: StartOptions["keep"] = (service) => {
     if (cleanup.disposed) void service.close();
-    else cleanup.defer(service.close);
+    else cleanup.defer(() => service.close());
   };
   const services = await startServices({ config, progress, onLost, keep });
   const stopping = new AbortController();
