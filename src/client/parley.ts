@@ -339,10 +339,7 @@ export class Parley implements AsyncDisposable {
       const { stanzaId } = this.#outbox.send(message, "packet", traceparent);
       if (await this.#outbox.unacknowledged.wait(stanzaId, left)) return;
     }
-    throw new AppError(
-      "unavailable",
-      `The worker did not acknowledge the message within ${DELIVER_WITHIN_MS / 1000} s`,
-    );
+    throw new AppError("unavailable", `The worker did not acknowledge within ${DELIVER_WITHIN_MS / 1000} s`);
   }
 
   #post(message: Message): void {
@@ -356,8 +353,7 @@ export class Parley implements AsyncDisposable {
   }
 
   #onHandlerThrew(cause: unknown, event: keyof ParleyEvents): void {
-    if (event !== "error")
-      this.#reportError(new AppError("internal", `A handler for "${event}" threw an error`, { cause }));
+    if (event !== "error") this.#reportError(new AppError("internal", `A handler for "${event}" threw`, { cause }));
   }
 
   #throwIfClosed(): void {

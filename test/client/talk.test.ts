@@ -272,7 +272,7 @@ test("a handler that throws stops no other and is told as an error", async () =>
 
   room.say({ type: "assistant_sentence", body: { id: "s", previousId: "a", sequence: 1, text: "Hi.", isFinal: true } });
 
-  expect(told).toEqual(['A handler for "sentence" threw an error: Error: mine', "Hi."]);
+  expect(told).toEqual(['A handler for "sentence" threw: Error: mine', "Hi."]);
 });
 
 test("the end of an answer's speech is a message with what was heard", async () => {

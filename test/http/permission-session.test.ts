@@ -159,7 +159,7 @@ test("an answer by grpc-js, which knows the proto file alone, lets the call run,
   expect(await respond()).toBe("ok");
   expect(await respond()).toEqual({
     code: Code.FailedPrecondition,
-    message: "The permission request is closed: it was answered, or it expired",
+    message: "The permission request is closed",
   });
   expect(await world.user.answerTo(messageId)).toBe("Done.");
   expect(world.ran).toEqual(["notes/a.md"]);

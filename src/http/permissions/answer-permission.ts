@@ -76,5 +76,5 @@ function unknownPermission(requestID: string): HttpError {
 }
 
 function tooLate(): HttpError {
-  return new HttpError(409, "The permission request is closed: it was answered, or it expired");
+  return new HttpError(409, "The permission request is closed");
 }

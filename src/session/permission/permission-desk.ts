@@ -309,6 +309,6 @@ export class PermissionDesk {
     if (typeof decided === "object") return this.#open.apply(decided);
     if (decided === "not_asked") throw new AppError("not_allowed", "The permission request is for another participant");
     if (decided === "unknown") throw new AppError("invalid_state", "There is no such permission request");
-    throw new AppError("invalid_state", "The permission request is closed: it was answered, or it expired");
+    throw new AppError("invalid_state", "The permission request is closed");
   }
 }

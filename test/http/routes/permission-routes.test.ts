@@ -251,7 +251,7 @@ test.each(WAYS)("a second answer is a 409, whatever it says (%s)", async (_, pat
 
   expect(answer.status).toBe(409);
   expect(await answer.json()).toMatchObject({
-    error: "The permission request is closed: it was answered, or it expired",
+    error: "The permission request is closed",
   });
   expect(await stateOf(permission)).toBe("approved");
 });
@@ -512,7 +512,7 @@ test("there is no more time for what was answered, or has been open for too long
   );
 
   expect(await Promise.all(answers)).toEqual([
-    [409, { error: "The permission request is closed: it was answered, or it expired" }],
+    [409, { error: "The permission request is closed" }],
     [409, { error: "The permission request has ended or cannot be extended any further" }],
   ]);
 });

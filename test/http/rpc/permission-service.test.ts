@@ -99,7 +99,7 @@ test.each(CLIENTS)("%s decides a permission, once", async (_, open) => {
     repliedVia: "rpc",
   });
   expect(await respond({ sessionId, permissionId: permission.id, response: "reject" }, token)).toBe(
-    "FailedPrecondition: The permission request is closed: it was answered, or it expired",
+    "FailedPrecondition: The permission request is closed",
   );
 });
 

@@ -313,7 +313,7 @@ test("respondToPermission rejects when the answer does not count, and resolves w
   await parley.respondToPermission(id, "once");
   await expect(parley.respondToPermission(id, "reject")).rejects.toMatchObject({
     code: "invalid_state",
-    message: "The permission request is closed: it was answered, or it expired",
+    message: "The permission request is closed",
   });
 
   expect((await answered).toolResults).toMatchObject([{ success: true }]);

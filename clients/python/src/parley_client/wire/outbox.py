@@ -110,7 +110,7 @@ class Outbox:
                         return
                     sent.way = "stream"
         except TimeoutError:
-            raise Unavailable(f"The worker did not acknowledge the message within {DELIVERED_WITHIN_S:g} s") from None
+            raise Unavailable(f"The worker did not acknowledge within {DELIVERED_WITHIN_S:g} s") from None
         finally:
             self._kept.forget(sent.stanza_id)
         raise Unavailable("The worker rejected the message")
