@@ -96,7 +96,8 @@ test("a question of a call that outlived its turn and its worker is said again b
 });
 
 test.each([
-  ["asked while its approver was away", 500, async () => {}],
+  // A message that is sent in the moment of leaving may not arrive.
+  ["asked while its approver was away", 500, (user: Participant) => user.next("start_answer")],
   ["shown to an approver who has left since", 0, (user: Participant) => user.next("assistant_sentence", isQuestion)],
 ])(
   "a yes on return does not approve a call that was %s, and the question is said again",
