@@ -43,7 +43,7 @@ export function Forms() {
   return useForms().map(({ id, message, answer }) => (
     <p key={id}>
       <span>{message}</span>
-      <button onClick={() => answer({ action: "decline" })}>I do not say</button>
+      <button onClick={() => answer({ action: "decline" })}>Decline</button>
     </p>
   ));
 }

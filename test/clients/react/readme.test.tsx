@@ -52,7 +52,7 @@ test("the example of the README is this one, and each of its hooks does what it 
       parameters: { message: "Why?", requestedSchema: { properties: {} } },
     }),
   );
-  await act(async () => (await screen.findByText("I do not say")).click());
+  await act(async () => (await screen.findByText("Decline")).click());
   expect(await room.result("f1")).toMatchObject({ result: { action: "decline" } });
 
   await say(room, ended);
