@@ -42,7 +42,9 @@ async function claimFromLiving({ keepsSession, renewals }: { keepsSession: boole
 }
 
 test("a claim gives up once the session's owner is seen to renew its lease", async () => {
-  await expect(claimFromLiving({ keepsSession: true, renewals: 8 })).rejects.toThrow("Another agent is already serving");
+  await expect(claimFromLiving({ keepsSession: true, renewals: 8 })).rejects.toThrow(
+    "Another agent is already serving",
+  );
 });
 
 test("a claim waits for an owner that hands its session over, however often that renews its lease", async () => {
