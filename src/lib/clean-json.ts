@@ -86,7 +86,7 @@ export function readExactJson(value: unknown, name: string): ReadJson<JsonObject
 }
 
 /**
- * Parses JSON of which nothing may change: see `readExactJson`. Anything that `JSON.parse` would change is a fault,
+ * Parses JSON that must stay exactly as it was written (see `readExactJson`). Anything that `JSON.parse` would change is a fault,
  * too.
  *
  * @throws {SyntaxError} if the text is not JSON

@@ -81,7 +81,7 @@ export class OpenPermissions {
       // The request was given more time.
       if (record?.state === "asked" && request) return this.#waitOn(request, record);
     } catch (error) {
-      logger.warn({ permissionId, error }, "storing permission request end failed");
+      logger.warn({ permissionId, error }, "storing the end of a permission request failed");
     }
     if (request) this.apply({ ...request.record, state });
   }

@@ -107,7 +107,10 @@ export class Connection {
     const [call, ...others] = this.#calls.values();
     if (!call || others.length > 0) {
       const count = call ? "several calls are running" : "no call is running";
-      throw new McpError(ErrorCode.InvalidRequest, `Form not shown: ${count}, so its participant is unknown`);
+      throw new McpError(
+        ErrorCode.InvalidRequest,
+        `Form not shown: ${count}, so it is unknown which participant the form is for`,
+      );
     }
     if (!("requestedSchema" in params)) throw new McpError(ErrorCode.InvalidParams, "Only forms are supported");
     if (call.isAsking)

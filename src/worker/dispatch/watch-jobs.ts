@@ -61,7 +61,7 @@ async function serveAgain(job: AcceptedJob, options: WatchOptions, restores: Map
     const dispatch = await ensureAgent(clients, room, { former: job.identity, needsAgent, isAllowed });
     if (!dispatch) return;
     restores.set(room, [...recent, now]);
-    logger.warn({ room, jobId }, "agent ended before its session, requested another");
+    logger.warn({ room, jobId }, "agent ended while its session was open, requested another");
     await serveUnclaimedDispatch(dispatch);
   } catch (error) {
     logger.error({ room, jobId, error }, "requesting replacement agent failed");
