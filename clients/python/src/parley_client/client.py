@@ -183,16 +183,16 @@ class Parley:
 
     async def cancel_call(self, call_id: str) -> None:
         """Cancels one tool call by the `id` of its request or ToolCallState, whoever runs it. The model is
-        told, and the answer continues. A call that has already ended is not changed. Raises the worker's error, as for an
-        id that it does not know, or Unavailable when no worker acknowledged it within 60 s."""
+        told, and the answer continues. A call that has already ended is not changed. Raises the worker's error, as for
+        an id that it does not know, or Unavailable when no worker acknowledged it within 60 s."""
         self._require_open()
         await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
 
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:
-        """Has a message answered again, as it is (`regenerate`) or with other words (`edit`, with `new_content`), or its
-        answer continued (`continue`). The new answer comes as any other. Raises the worker's error, as for an
+        """Has a message answered again, as it is (`regenerate`) or with other words (`edit`, with `new_content`), or
+        its answer continued (`continue`). The new answer comes as any other. Raises the worker's error, as for an
         unknown message, or Unavailable when no worker took it in 60 s. While the message is still being answered, the
         request waits, and a refusal then is an ErrorEvent."""
         self._require_open()
