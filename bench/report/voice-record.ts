@@ -13,7 +13,7 @@ export type Spread = readonly [number, number, number];
 /** Medians in ms, by agent. */
 type Medians = Readonly<Record<"Parley" | "Parley, speculate: false" | "agents-js", number>>;
 
-/** The worst of one voice. */
+/** The worst figures of one voice. */
 export interface CaptionFigures {
   /** Between a sentence's first sound and the moment at which it is shown, in ms, whichever is first. */
   readonly lateMs: number;

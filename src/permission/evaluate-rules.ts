@@ -6,8 +6,8 @@ import { COMMAND_TYPE, toCanonicalPattern, toWidePatterns } from "./to-operation
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
 /**
- * Returns the strictest action that the rules give for any of these operations. Among the rules that match a operation, a deny
- * wins, otherwise the last rule. A deny that only possibly matches results in `ask`. A operation that no rule matches gets
+ * Returns the strictest action that the rules give for any of these operations. Among the rules that match an operation, a deny
+ * wins, otherwise the last rule. A deny that only possibly matches results in `ask`. An operation that no rule matches gets
  * `otherwise`, or `allow` if rules can only restrict it.
  */
 export function evaluateRules(

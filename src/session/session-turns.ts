@@ -272,7 +272,7 @@ export class SessionTurns {
     const { policy, peers, recorder } = this.#options;
     return new ContextWindow(window, policy.context, {
       languageOf: (identity) => peers.get(identity)?.language,
-      onLeftOut: (summary) => recorder.keepSummary(summary),
+      onLeftOut: (summary) => recorder.storeSummary(summary),
     });
   }
 

@@ -75,7 +75,7 @@ export class ContextWindow {
     this.restore(window);
   }
 
-  /** Continues from a window, such as this one before something was dropped in vain. */
+  /** Resets the window, for example to undo drops that did not make the request acceptable. */
   restore({ turns, context, summary }: Window): void {
     this.#summary = summary;
     this.#gauge = new TokenGauge(context?.measured);

@@ -34,7 +34,7 @@ export const STREAMING_VOICES: readonly [name: string, load: (url: string) => Pr
 ];
 
 /**
- * Has an answer spoken, and notes how late each of its sentences is shown, in ms after its sound began.
+ * Lets the agent speak an answer. Returns how long after its sound began each sentence was shown, in ms.
  *
  * @param words when each word sounds. @defaultValue as the `VoiceServer` says them
  */
@@ -70,7 +70,7 @@ export interface CutAnswer {
   readonly heard: number;
 }
 
-/** Interrupts an answer after so much of its sound, and compares what is stored as heard with what was. */
+/** Interrupts an answer `afterMs` after its first sound, and compares the words stored as heard with those that were. */
 export async function cutAnswer(
   synthesizer: Synthesizer,
   sentences: readonly string[],

@@ -24,7 +24,7 @@ interface ToolsApart {
 
 /**
  * Decodes a Configuration that exceeds a limit or is malformed, reading each of its tools separately. A tool is omitted
- * if the packet would exceed its limits with it. Returns `undefined` for any other message, and if the fault is not in
+ * if including it would exceed the packet's limits. Returns `undefined` for any other message, and if the fault is not in
  * the tools.
  */
 export function unpackToolsIndividually(bytes: Uint8Array, unpack: Unpack): ToolsApart | undefined {

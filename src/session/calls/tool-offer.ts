@@ -30,7 +30,7 @@ export class ToolOffer {
     const tools = offeredTools(serverTools, hosts, talk);
     return {
       tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
-      onRefusedTool: (tool, field) => this.#summarizeDroppedTurns(tool, field),
+      onRefusedTool: (tool, field) => this.#omit(tool, field),
     };
   }
 
@@ -41,7 +41,7 @@ export class ToolOffer {
   }
 
   /** Omits a rejected tool from the model's requests until it is announced or listed again. */
-  #summarizeDroppedTurns({ name, inputSchema, owner }: OfferedTool, field: string): void {
+  #omit({ name, inputSchema, owner }: OfferedTool, field: string): void {
     this.#refusedSchemas.add(inputSchema);
     this.#options.logger.warn({ tool: name, owner, field }, "tool omitted, rejected by the model API");
     const error = new AppError("malformed", `Tool "${name}": the model API rejected its ${field}`);

@@ -10,7 +10,7 @@ interface FormWords {
   readonly several: string;
   /** Words that mean all choices. */
   readonly all: readonly string[];
-  readonly summarizeDroppedTurns: readonly string[];
+  readonly skip: readonly string[];
   readonly refuse: readonly string[];
   /** Number words from zero up, which recognizers do not write as digits. */
   readonly numbers: readonly string[];
@@ -21,7 +21,7 @@ const ENGLISH: FormWords = {
   optional: "You can say skip.",
   several: "You can name several:",
   all: "all everything".split(" "),
-  summarizeDroppedTurns: ["skip", "skip it", "skip that", "nothing", "none"],
+  skip: ["skip", "skip it", "skip that", "nothing", "none"],
   refuse: ["cancel", "never mind", "forget it", "i dont want to", "i do not want to", "i refuse"],
   numbers: "zero one two three four five six seven eight nine ten eleven twelve".split(" "),
 };
@@ -34,7 +34,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     optional: "Sie können „weiter“ sagen.",
     several: "Sie können mehrere nennen:",
     all: "alle alles".split(" "),
-    summarizeDroppedTurns: ["weiter", "nichts", "keine", "keiner", "keins", "uberspringen"],
+    skip: ["weiter", "nichts", "keine", "keiner", "keins", "uberspringen"],
     refuse: ["abbrechen", "vergiss es", "vergessen sie es", "ich mochte nicht", "ich will nicht"],
     numbers: "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf".split(" "),
   },
@@ -43,7 +43,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     optional: "Puede decir «siguiente».",
     several: "Puede nombrar varios:",
     all: "todo todos todas".split(" "),
-    summarizeDroppedTurns: ["siguiente", "nada", "ninguno", "ninguna", "saltar"],
+    skip: ["siguiente", "nada", "ninguno", "ninguna", "saltar"],
     refuse: ["cancelar", "dejalo", "dejelo", "olvidalo", "no quiero"],
     numbers: "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce".split(" "),
   },
@@ -52,7 +52,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     optional: "Vous pouvez dire « suivant ».",
     several: "Vous pouvez en nommer plusieurs :",
     all: "tout tous toutes".split(" "),
-    summarizeDroppedTurns: ["suivant", "suivante", "rien", "aucun", "aucune", "passer"],
+    skip: ["suivant", "suivante", "rien", "aucun", "aucune", "passer"],
     refuse: ["annuler", "laisse tomber", "laissez tomber", "je ne veux pas"],
     numbers: "zero un deux trois quatre cinq six sept huit neuf dix onze douze".split(" "),
   },
@@ -61,7 +61,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     optional: "Può dire «avanti».",
     several: "Può nominarne diversi:",
     all: "tutto tutti tutte".split(" "),
-    summarizeDroppedTurns: ["avanti", "niente", "nessuno", "nessuna", "salta"],
+    skip: ["avanti", "niente", "nessuno", "nessuna", "salta"],
     refuse: ["annulla", "lascia stare", "lasci stare", "non voglio"],
     numbers: "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici".split(" "),
   },
@@ -70,7 +70,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     optional: "U kunt ‘verder’ zeggen.",
     several: "U kunt er meer noemen:",
     all: "alle alles allemaal".split(" "),
-    summarizeDroppedTurns: ["verder", "niets", "geen", "overslaan"],
+    skip: ["verder", "niets", "geen", "overslaan"],
     refuse: ["annuleren", "laat maar", "vergeet het", "ik wil niet"],
     numbers: "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf".split(" "),
   },
@@ -79,7 +79,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     optional: "Pode dizer «seguinte».",
     several: "Pode dizer vários:",
     all: "tudo todos todas".split(" "),
-    summarizeDroppedTurns: ["seguinte", "nada", "nenhum", "nenhuma", "saltar"],
+    skip: ["seguinte", "nada", "nenhum", "nenhuma", "saltar"],
     refuse: ["cancelar", "deixa estar", "deixe estar", "esquece", "nao quero"],
     numbers: "zero um dois tres quatro cinco seis sete oito nove dez onze doze".split(" "),
   },

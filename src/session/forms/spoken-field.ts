@@ -29,7 +29,7 @@ export function readSpokenField(field: FormField, utterance: string, language: s
   const said = toWords(utterance).join(" ");
   const value = toValue(field, utterance, language);
   if (words.refuse.includes(said)) return { kind: "refused" };
-  if (!field.isRequired && words.summarizeDroppedTurns.includes(said)) return { kind: "left_out" };
+  if (!field.isRequired && words.skip.includes(said)) return { kind: "left_out" };
   if (value === undefined) return { kind: "misfit" };
   const problem = field.check(value);
   return problem === undefined ? { kind: "value", value } : { kind: "misfit", problem };
@@ -86,13 +86,12 @@ function namedChoices({ choices }: FormField, utterance: string): Named {
  * understood.
  */
 function toChosen(field: FormField, utterance: string, language: string | undefined): FieldValue | undefined {
-  const { all, summarizeDroppedTurns } = formWordsOf(language);
+  const { all, skip } = formWordsOf(language);
   const { values, rest } = namedChoices(field, utterance);
   const isAnyOf = (words: readonly string[]) => rest.some((word) => words.includes(word));
-  if (values.length > 0)
-    return isAnyOf([...all, ...summarizeDroppedTurns, ...spokenAnswersOf(language).no]) ? undefined : values;
+  if (values.length > 0) return isAnyOf([...all, ...skip, ...spokenAnswersOf(language).no]) ? undefined : values;
   if (isAnyOf(all)) return field.choices.map(({ value }) => value);
-  return summarizeDroppedTurns.includes(rest.join(" ").trim()) ? [] : undefined;
+  return skip.includes(rest.join(" ").trim()) ? [] : undefined;
 }
 
 /** Reads the only number in an utterance: digits in the language's own format, or a word for a small number. */

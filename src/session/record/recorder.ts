@@ -157,7 +157,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /** Stores the summary that replaces older turns. Call it before the turn that continues from it ends. */
-  keepSummary(summary: Summary): void {
+  storeSummary(summary: Summary): void {
     this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }
 
@@ -165,7 +165,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    * Stores the context that a running turn continues with. Call it before adding the next blocks. The context is
    * written after the summary that it refers to.
    */
-  keepContext(turnId: string, context: ShownContext): void {
+  storeContext(turnId: string, context: ShownContext): void {
     const summary = this.#chains.get(context.summary ?? "")?.catch(() => {});
     this.#write(turnId, async () => {
       await summary;
@@ -177,7 +177,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    * Stores how much of a turn's answer was sent and played, so that the next worker outputs the rest. Blocks do not
    * wait for it.
    */
-  keepProgress(turnId: string, progress: AnswerProgress): void {
+  storeProgress(turnId: string, progress: AnswerProgress): void {
     const isBeingWritten = this.#unstoredProgress.has(turnId);
     this.#unstoredProgress.set(turnId, progress);
     if (isBeingWritten) return;

@@ -100,7 +100,7 @@ class SessionTurn {
       messageId,
       participant,
       earlier: isNew ? undefined : { texts: textsOf(turn.blocks), progress: turn.progress ?? { asides: 0 } },
-      onProgress: (progress) => recorder.keepProgress(turnId, progress),
+      onProgress: (progress) => recorder.storeProgress(turnId, progress),
     });
     this.#answer = answer;
     const { replaces, isVariation } = isNew ? begin : {};
@@ -160,7 +160,7 @@ class SessionTurn {
     this.#dependencies = {
       ...dependencies(this.#callTurn),
       record: recorder.blocksOf(turnId),
-      onShown: (context) => recorder.keepContext(turnId, context),
+      onShown: (context) => recorder.storeContext(turnId, context),
     };
     return this.#dependencies;
   }

@@ -72,11 +72,11 @@ export class MemoryRecorder implements RecorderCalls {
     return Promise.resolve();
   }
 
-  keepSummary(summary: Summary): void {
+  storeSummary(summary: Summary): void {
     this.#summaries.set(summary.id, summary);
   }
 
-  keepContext(turnId: string, context: ShownContext): void {
+  storeContext(turnId: string, context: ShownContext): void {
     const turn = this.turns.get(turnId);
     if (turn) turn.context = context;
   }
@@ -157,7 +157,7 @@ export class MemoryRecorder implements RecorderCalls {
     this.extras.push({ callId, ...answer });
   }
 
-  keepProgress(turnId: string, progress: AnswerProgress): void {
+  storeProgress(turnId: string, progress: AnswerProgress): void {
     const turn = this.turns.get(turnId);
     if (turn) turn.progress = progress;
   }

@@ -6,7 +6,7 @@ interface SentenceTime {
   readonly text: string;
   /** The text as the voice got it, without markup. */
   readonly spoken: string;
-  /** What the voice has said about its words so far, in the same seconds. */
+  /** The times of its words that are known so far, in the same seconds. */
   readonly words: readonly TimedWord[];
   /** The start of its first sound. Infinity until there is one. If it has no sound at all, its position. */
   readonly beginsAt: number;
@@ -25,7 +25,7 @@ const SLOW_RATE = 8;
 /** The weight of a digit, in letters, since it may be read as a word. */
 const DIGIT = 5;
 
-/** When each sentence of a spoken part is heard, measured from its audio, and its words, if the voice tells. */
+/** When each sentence of a spoken part is heard, measured from its audio, and when each of its words is, if the voice says so. */
 export class SentenceTimes {
   readonly #sentences: { -readonly [Field in keyof SentenceTime]: SentenceTime[Field] }[] = [];
   #seconds = 0;
@@ -104,8 +104,8 @@ export class SentenceTimes {
 }
 
 /**
- * Whether the voice has told when each word of a sentence sounds, so far. A provider may count again with each piece of
- * audio, repeat words or spell out numbers. Then its times are of no use.
+ * Whether the times of all words so far are known and usable. They aren't if a provider restarts its clock with each piece
+ * of audio, repeats words or spells out numbers.
  */
 function isTimed({ spoken, words, isComplete }: SentenceTime): boolean {
   const letters = lettersOf(words.map(({ text }) => text).join(""));

@@ -168,7 +168,7 @@ export class SpeechPlayer implements Player {
   }
 }
 
-/** Yields the audio of a part. The voice gets each sentence as soon as it is written and the one before has its sound. */
+/** Yields the audio of a part. The voice gets a sentence once it is written and the audio of the previous one is complete. */
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,

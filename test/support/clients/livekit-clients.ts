@@ -84,7 +84,7 @@ export class LiveKitClients {
     if (isNewList) this.#android = first;
     if (first !== this.#rendered) setTimeout(() => (this.#rendered = this.#unmarked[0]), RENDERS_WITHIN_MS).unref();
     this.#note("react", first && [first.attributes[STATE]]);
-    // ObservableStore from when it is connected: what changed before counts as one change.
+    // Observed once it is connected: what changed before counts as one change.
     this.#note("react 2.9.20", first && [(this.#lastChanged ?? first.attributes)[STATE]]);
     this.#note("swift", unmarked.length === 0 ? undefined : unmarked.map(({ attributes }) => attributes[STATE]));
     this.#note("flutter", first && [first.attributes[STATE]]);

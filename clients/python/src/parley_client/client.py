@@ -191,8 +191,8 @@ class Parley:
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:
-        """Has a message answered again, as it is (`regenerate`) or with other words (`edit`, with `new_content`), or
-        its answer continued (`continue`). The new answer comes as any other. Raises the worker's error, as for an
+        """Requests a new answer to a message (`regenerate`), an answer to its edited text (`edit`, with `new_content`),
+        or the continuation of its answer (`continue`). The new answer arrives like any other. Raises the worker's error, as for an
         unknown message, or Unavailable when no worker took it in 60 s. While the message is still being answered, the
         request waits, and a refusal then is an ErrorEvent."""
         self._require_open()
