@@ -192,9 +192,9 @@ class Parley:
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:
         """Requests a new answer to a message (`regenerate`), an answer to its edited text (`edit`, with `new_content`),
-        or the continuation of its answer (`continue`). The new answer arrives like any other. Raises the worker's error, as for an
-        unknown message, or Unavailable when no worker took it in 60 s. While the message is still being answered, the
-        request waits, and a refusal then is an ErrorEvent."""
+        or the continuation of its answer (`continue`). The new answer arrives like any other. Raises the
+        worker's error, as for an unknown message, or Unavailable when no worker took it in 60 s. While the
+        message is still being answered, the request waits, and a refusal then is an ErrorEvent."""
         self._require_open()
         variation = ControlVariation(target_id=target_id, mode=mode, new_content=new_content)
         await self._deliver(self._outbox.prepare(variation))
