@@ -1,7 +1,7 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { loadavg } from "node:os";
 import { join } from "node:path";
-import { fillPlaces } from "./marked-places.ts";
+import { fillPlaces, record, today } from "./marked-places.ts";
 import { toTable } from "./tables.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -47,16 +47,13 @@ export async function readTalksRecord(): Promise<TalksRecord> {
 
 /** What to record of every run. Call this before it. */
 export const thisRun = (): Run => ({
-  at: new Date().toISOString().slice(0, 10),
+  at: today(),
   load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
 });
 
 /** Records a bench's measurements and writes them into docs/long-talks.md. Does nothing without `RECORD=1`. */
 export async function recordTalks(change: Partial<TalksRecord>): Promise<void> {
-  if (process.env["RECORD"] !== "1") return;
-  const record = { ...(await readTalksRecord()), ...change };
-  await writeFile(RECORDED, `${JSON.stringify(record, null, 2)}\n`);
-  await writeFile(PAGE, writeTalks(await readFile(PAGE, "utf8"), record));
+  await record<TalksRecord>({ results: RECORDED, page: PAGE, write: writeTalks }, () => change);
 }
 
 /** @throws {TypeError} if the page does not have each place exactly once */

@@ -1,6 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fillPlaces } from "./marked-places.ts";
+import { fillPlaces, record } from "./marked-places.ts";
 import { toTable } from "./tables.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -47,28 +47,26 @@ export async function readVoiceRecord(): Promise<VoiceRecord> {
 export async function recordVoice(
   change: Partial<VoiceRecord> | ((known: VoiceRecord) => Partial<VoiceRecord>),
 ): Promise<void> {
-  if (process.env["RECORD"] !== "1") return;
-  const known = await readVoiceRecord();
-  const record = { ...known, ...(typeof change === "function" ? change(known) : change) };
-  await writeFile(RECORDED, `${JSON.stringify(record, null, 2)}\n`);
-  await writeFile(PAGE, writeVoice(await readFile(PAGE, "utf8"), record));
+  await record<VoiceRecord>({ results: RECORDED, page: PAGE, write: writeVoice }, (known) =>
+    typeof change === "function" ? change(known) : change,
+  );
 }
 
-export const today = () => new Date().toISOString().slice(0, 10);
+export { today } from "./marked-places.ts";
 
 /** @throws {TypeError} if the page does not have each place exactly once */
-export function writeVoice(page: string, record: VoiceRecord): string {
-  const { coughs, interruptions } = record;
+export function writeVoice(page: string, recorded: VoiceRecord): string {
+  const { coughs, interruptions } = recorded;
   const texts: Readonly<Record<string, string>> = {
-    answer: `\n\n${spreads(record.answer)}\n\n`,
-    interruption: `\n\n${spreads(record.interruption)}\n\n`,
+    answer: `\n\n${spreads(recorded.answer)}\n\n`,
+    interruption: `\n\n${spreads(recorded.interruption)}\n\n`,
     coughs:
       `${coughs.lost} of ${coughs.count} coughs and other short sounds in which nothing is understood cost the answer a ` +
       `word (${coughs.at}); ${interruptions.stopped} of ${interruptions.count} interruptions stopped it (${interruptions.at})`,
-    "captions-at": record.captions.at,
-    captions: `\n\n${captionTable(record.captions)}\n\n`,
-    "beside-at": record.beside.at,
-    beside: `\n\n${besideStock(record.beside.medians)}\n\n`,
+    "captions-at": recorded.captions.at,
+    captions: `\n\n${captionTable(recorded.captions)}\n\n`,
+    "beside-at": recorded.beside.at,
+    beside: `\n\n${besideStock(recorded.beside.medians)}\n\n`,
   };
   return fillPlaces(page, texts);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { tts } from "@livekit/agents";
 import { reply, text } from "../../src/model-server/step.ts";
 import type { Synthesizer } from "../../src/voice/providers/synthesizer.ts";
-import { timesOf, type TimedWord } from "./servers/voice-server.ts";
+import { timesOf } from "./servers/voice-server.ts";
 import { VoiceAgent } from "./voice-agent.ts";
 
 const INTERRUPTION = "Hold on, I would like to know what the weather is going to be like tomorrow in the east.";
@@ -35,15 +35,26 @@ export const STREAMING_VOICES: readonly [name: string, load: (url: string) => Pr
 
 /**
  * Lets the agent speak an answer. Returns how long after its sound began each sentence was shown, in ms.
- *
- * @param words when each word sounds. @defaultValue as the `VoiceServer` says them
+ * The `VoiceServer` is its voice.
  */
 export async function captionsLateMs(
   synthesizer: Synthesizer,
   sentences: readonly string[],
-  words: readonly Pick<TimedWord, "start">[] = timesOf(sentences.join(" ")).words,
 ): Promise<readonly number[]> {
   await using voice = await VoiceAgent.start({ wrap: () => synthesizer });
+  const { words } = timesOf(sentences.join(" "));
+  const shownMs = await shownAfterSound(voice, sentences);
+  const firstStart = words[0]?.start ?? 0;
+  let word = 0;
+  return sentences.map((sentence, index) => {
+    const start = ((words[word]?.start ?? 0) - firstStart) * 1_000;
+    word += sentence.split(" ").length;
+    return Math.round((shownMs[index] ?? 0) - start);
+  });
+}
+
+/** Lets the agent speak an answer. Returns when each sentence was shown, in ms after the first sound. */
+export async function shownAfterSound(voice: VoiceAgent, sentences: readonly string[]): Promise<readonly number[]> {
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(sentences.join(" "))])]);
   const asked = performance.now();
@@ -54,13 +65,7 @@ export async function captionsLateMs(
     shownAt.push(performance.now());
   }
   const began = await user.untilSound(asked);
-  const firstStart = words[0]?.start ?? 0;
-  let word = 0;
-  return sentences.map((sentence, index) => {
-    const start = ((words[word]?.start ?? 0) - firstStart) * 1_000;
-    word += sentence.split(" ").length;
-    return Math.round((shownAt[index] ?? 0) - began - start);
-  });
+  return shownAt.map((at) => at - began);
 }
 
 export interface CutAnswer {

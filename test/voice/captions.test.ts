@@ -2,26 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { loudBlocks, SPEECH_RATE } from "../../src/testing/stage/speaker.ts";
 import { reply, text } from "../../src/model-server/step.ts";
+import { NUMBERS, shownAfterSound } from "../support/caption-times.ts";
 import { speechOf } from "../support/speaker.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-/** A voice takes much longer for numbers than for as many letters of a word. */
-const SENTENCES = [
-  "The first number is 1234567890123.",
-  "The second one is 9876543210987.",
-  "Yes.",
-  "The third and last one is 1029384756123.",
-  "Thank you for listening so patiently to all of these numbers.",
-];
 const SOUND = "Hold on, I would like to know what the weather is going to be like tomorrow in the east.";
 
-beforeAll(() => warmUp(SOUND, ...SENTENCES));
+beforeAll(() => warmUp(SOUND, ...NUMBERS));
 
 /** When the sound of each sentence begins, in ms after that of the first. */
 async function beginnings(): Promise<number[]> {
   const starts: number[] = [];
   let samples = 0;
-  for (const sentence of SENTENCES) {
+  for (const sentence of NUMBERS) {
     const speech = await speechOf(sentence);
     starts.push((samples / SPEECH_RATE) * 1_000 + loudBlocks(speech).indexOf(true) * 10);
     samples += speech.length;
@@ -32,17 +25,8 @@ async function beginnings(): Promise<number[]> {
 // The answer takes half a minute to say.
 test("each sentence is shown within half a second of the beginning of its sound", { timeout: 90_000 }, async () => {
   await using voice = await VoiceAgent.start();
-  const user = await voice.speaker("user");
-  voice.agent.model.script([reply([text(SENTENCES.join(" "))])]);
-  const asked = performance.now();
-  await user.client.say("Which numbers?");
-  const shownAt: number[] = [];
-  for (const sentence of SENTENCES) {
-    await user.client.next("assistant_sentence", ({ text: said }) => said === sentence, 60_000);
-    shownAt.push(performance.now());
-  }
-  const began = await user.untilSound(asked);
-  const lateMs = (await beginnings()).map((start, index) => Math.round((shownAt[index] ?? 0) - began - start));
+  const shownMs = await shownAfterSound(voice, NUMBERS);
+  const lateMs = (await beginnings()).map((start, index) => Math.round((shownMs[index] ?? 0) - start));
   // What is shown goes a shorter way than what is heard.
   expect(lateMs.filter((ms) => ms > 500 || ms < -500)).toEqual([]);
 });
@@ -50,9 +34,9 @@ test("each sentence is shown within half a second of the beginning of its sound"
 test("of an answer that is cut off, no word counts as heard that was not", { timeout: 60_000 }, async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
-  voice.agent.model.script([reply([text(SENTENCES.join(" "))]), reply([text("Sunny.")])]);
+  voice.agent.model.script([reply([text(NUMBERS.join(" "))]), reply([text("Sunny.")])]);
   await user.client.say("Which numbers?");
-  await user.client.next("assistant_sentence", ({ text: said }) => said === SENTENCES[1], 30_000);
+  await user.client.next("assistant_sentence", ({ text: said }) => said === NUMBERS[1], 30_000);
   await sleep(1_500);
   voice.understand("And the weather?");
   await user.say(SOUND);
