@@ -84,6 +84,7 @@ test("the focus goes to the line to write in when its button goes away, and in a
   };
   world.model.script([
     reply([toolUse("show_notification", { message: "Tea is ready" }), toolUse("watch_oven")]),
+    reply([text("The oven is ready.")]),
     reply([toolUse("calculator", { expression: "1 + 1" })]),
     reply([text("Two.")]),
   ]);
@@ -93,8 +94,10 @@ test("the focus goes to the line to write in when its button goes away, and in a
   await page.getByRole("button", { name: "Close: Tea is ready" }).press("Enter");
   await line();
   await page.getByRole("button", { name: "Cancel Watch oven" }).press("Enter");
+  await page.getByText("The oven is ready.", { exact: true }).waitFor();
   await line();
 
+  await say(page, "And one and one?");
   await page.getByRole("alertdialog").waitFor();
   await page.getByRole("alertdialog").getByRole("button", { name: "Always allow", disabled: false }).press("Enter");
   await page.getByText("Two.", { exact: true }).waitFor();

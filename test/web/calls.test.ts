@@ -44,6 +44,7 @@ test("one call is cancelled from its card, and the answer goes on", async () => 
   const page = await world.join();
   world.model.script(using("watch_oven"));
   await say(page, "Watch the oven");
+  await page.getByLabel("Log of Watch oven").filter({ hasText: "minute 1" }).waitFor();
 
   await page.getByRole("button", { name: "Cancel Watch oven" }).click();
 
