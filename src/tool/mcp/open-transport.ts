@@ -31,7 +31,7 @@ const LINE_FEED = 0x0a;
 export function cappedFetch(maxBytes: number, onTooLarge: () => void): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    // The SDK handles redirects and needs the original response, which has the URL.
+    // The SDK handles redirects and needs the original response, which contains the URL.
     const isRedirect = response.status >= 300 && response.status < 400;
     if (!response.body || isRedirect) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
