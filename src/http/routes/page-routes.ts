@@ -48,7 +48,7 @@ function contentPolicy(livekitUrl: string): string {
 function livekitSources(livekitUrl: string): readonly string[] {
   const { protocol, host, hostname } = new URL(livekitUrl);
   const [socket, http] = protocol === "wss:" || protocol === "https:" ? ["wss:", "https:"] : ["ws:", "http:"];
-  // LiveKit Cloud names the nearest region to its client, and each region has its own host.
+  // LiveKit Cloud directs its client to the nearest region, and each region has its own host.
   const hosts = hostname.endsWith(".livekit.cloud") ? [host, "*.livekit.cloud"] : [host];
   return hosts.flatMap((each) => [`${socket}//${each}`, `${http}//${each}`]);
 }

@@ -284,8 +284,8 @@ function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
 }
 
 /**
- * Returns why arguments would change when they are stored or sent, if so. A model's arguments were checked when they
- * arrived.
+ * Returns why the arguments would change when they are stored or sent, if they would. Arguments from a model were
+ * already checked when they arrived.
  */
 function faultOf(input: JsonObject): string | undefined {
   const read = readExactJson(input, "input");
