@@ -1,7 +1,7 @@
 import type { RecognitionListener } from "./limited-recognizer.ts";
 import { NOTICED_SILENCE_MS } from "./voice-activity.ts";
 
-/** Shorter sounds without words, such as coughs, get no reply. */
+/** Shorter sounds without words, such as coughs, are ignored. */
 const NOTICED_SPEECH_MS = 1_000;
 
 /**
@@ -53,7 +53,7 @@ export class UnrecognizedSpeech implements RecognitionListener {
     this.#requests += 1;
   }
 
-  /** After `given_up`, calls back even for a short sound, because it may have been words. */
+  /** After `given_up`, calls back even for a short sound, because the sound may have been words. */
   handleResponse(answer: "words" | "nothing" | "given_up"): void {
     this.#requests -= 1;
     if (answer === "words") this.handleRecognized();

@@ -13,7 +13,7 @@ export interface SpeechChoice {
   readonly ttsModel: string | undefined;
   readonly ttsVoice: string | undefined;
   readonly ttsBaseUrl: string | undefined;
-  /** By the name of the environment variable. */
+  /** Keyed by the name of the environment variable. */
   readonly keys: Readonly<Record<string, string | undefined>>;
   /** Whether we start livekit-server ourselves. It has no LiveKit Inference, which is part of LiveKit Cloud. */
   readonly hasOwnLivekit: boolean;
@@ -55,8 +55,8 @@ export function missingPlugins(choice: SpeechChoice): { readonly name: string; r
 }
 
 /**
- * Downloads what the chosen providers need, one after another. Done before their processes start, because these must
- * start within a limited time.
+ * Downloads what the chosen providers need, one after another. Called before the host processes start, because these
+ * must start within a limited time.
  */
 export async function fetchSpeech(
   { stt, tts }: Pick<SpeechChoice, "stt" | "tts">,
@@ -91,7 +91,7 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
     mouth.speak?.(speaking),
   ]);
   if (!recognizer && !synthesizer) return undefined;
-  // Without a listener, an `error` event would end the process. AgentSession reports the error.
+  // Without a listener, an `error` event would crash the process. AgentSession reports the error.
   recognizer?.on("error", () => {});
   const named = new Map<string, Promise<Synthesizer | undefined>>();
   const voiceNamed = (voice: string) => {

@@ -25,7 +25,8 @@ export interface SpeechProvider {
   /** The environment variable that contains its key. */
   readonly key?: string;
   /**
-   * Whether `STT_BASE_URL` and `TTS_BASE_URL` may name another server with the same API. That server may need no key.
+   * Whether `STT_BASE_URL` and `TTS_BASE_URL` may point to another server with the same API. That server may need no
+   * key.
    */
   readonly hasBaseUrl?: boolean;
   /** Whether it needs LiveKit Cloud. The livekit-server that we start does not provide it. */
@@ -33,11 +34,12 @@ export interface SpeechProvider {
   /** Memory for its model in each process that listens, and again in each that speaks, in MB. @defaultValue 0 */
   readonly modelMb?: number;
   /**
-   * Downloads what it needs to listen or speak, if missing. The worker calls this before it starts its host processes.
+   * Downloads the files that it needs to listen or speak, if they are missing. The worker calls this before it starts
+   * its host processes.
    */
   readonly fetch?: (use: "listen" | "speak", env: NodeJS.ProcessEnv) => Promise<void>;
   readonly listen?: (settings: SpeechSettings) => Promise<stt.STT | undefined>;
-  /** Resolves to undefined if it cannot speak on this machine. Answers are then text only. */
+  /** Resolves to undefined if the provider cannot speak on this machine. Answers are then text only. */
   readonly speak?: (settings: SpeechSettings) => Promise<Synthesizer | undefined>;
 }
 

@@ -57,7 +57,7 @@ export class PreparedSynthesizer implements Synthesizer {
   }
 }
 
-/** Reads until the text is long enough or ends. Returns it without leading white space. */
+/** Reads until the text is long enough or ends. Returns the text without leading white space. */
 async function readUntil(pieces: AsyncIterator<string>, isEnough: (read: string) => boolean): Promise<string> {
   let read = "";
   while (!isEnough(read)) {

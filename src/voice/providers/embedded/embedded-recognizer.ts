@@ -9,7 +9,7 @@ import { toSamples } from "./to-samples.ts";
 
 type MoonshineThread = ModelThread<Float32Array, string>;
 
-/** `STT=embedded`. It is asked once per utterance, like a cloud recognizer of single utterances. */
+/** `STT=embedded`. It is called once per utterance, like a cloud recognizer for single utterances. */
 export class EmbeddedRecognizer extends stt.STT {
   readonly label = "embedded.STT";
   readonly #thread: MoonshineThread;

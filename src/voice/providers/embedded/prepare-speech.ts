@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../speech/speech-files.ts";
 
 /**
- * Downloads what is missing to listen or to speak, reporting it on stderr. Returns the folder.
+ * Downloads missing files for listening or speaking, and reports this on stderr. Returns the folder.
  *
  * @throws {AppError} `unavailable` if a download fails
  */
