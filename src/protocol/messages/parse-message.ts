@@ -41,7 +41,7 @@ const LISTS = fieldNames(({ type }) => type === "array");
 /**
  * Parses a body from the wire. nil counts as absent, and unknown keys are dropped.
  *
- * @throws {MalformedMessageError} if a field is invalid; the message names the first one, never its value
+ * @throws {MalformedMessageError} if a field is invalid; the message names the first invalid field, never its value
  */
 export function parseMessage(type: MessageType, body: Record<string, unknown>, parts: ReadableParts = {}): Message {
   const fields = readFields(body);
