@@ -11,8 +11,8 @@ export interface ToolContext<Settings = unknown> {
    */
   readonly settings: Settings;
   /**
-   * Aborted at the deadline, on a stop and when the session closes; the reason says which. Pass it to everything you
-   * await.
+   * Aborted at the deadline, on a stop, and when the session closes; the signal's reason says why. Pass it to
+   * everything you await.
    */
   readonly signal: AbortSignal;
   /** The id of the ToolUseRequest, unique to this call. */
@@ -55,10 +55,10 @@ export interface ToolContext<Settings = unknown> {
   /**
    * Asks the participant whose turn this is to fill in a form, and pauses the tool's `timeoutMs`. The form appears on
    * the participant's device if the device announced `ask_user`; otherwise the agent asks for one field after another
-   * in conversation. Resolves with `cancel` if no answer comes in time or the participant cannot be asked. Accepted
+   * in conversation. Resolves with `cancel` if no answer arrives in time or the participant cannot be asked. Accepted
    * content matches the schema.
    *
-   * @throws {TypeError} if the schema is not that of a form; the signal's reason if the call ends
+   * @throws {TypeError} if the schema cannot be shown as a form; the signal's reason if the call ends
    */
   readonly elicit: <Content = JsonObject>(request: Elicitation<Content>) => Promise<Elicited<Content>>;
   /** `traceparent` and `tracestate` of the call's span, to send with the tool's own requests. Empty without a trace. */
@@ -123,7 +123,7 @@ interface ToolOptions<Input, Settings> {
   readonly sharedSettings?: string;
   /**
    * Whose devices may run a `client` or `either` tool. `own`: only the device of the turn's participant. `room`: also
-   * the device of any participant who announced the tool for the room. Its owner then provides the result.
+   * the device of any participant who announced the tool for the room. The device's owner then provides the result.
    * @defaultValue "own"
    */
   readonly scope?: "own" | "room";

@@ -7,8 +7,8 @@ export const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf"] as const;
 const MAX_TEXT_LENGTH = 1_000;
 
 /**
- * A key that is not a property name: a name in `$defs`, or a regular expression. It may not contain whitespace, as a
- * sentence would.
+ * A key that is not a property name: a name in `$defs`, or a regular expression. Whitespace is not allowed, so a key
+ * cannot be a sentence.
  */
 const KEY = /^\S{1,200}$/;
 const TYPES: readonly unknown[] = "string number integer boolean array object null".split(" ");
@@ -18,8 +18,9 @@ const FORMATS: readonly unknown[] = (
 ).split(" ");
 
 /**
- * The keywords that the model sees, grouped by the kind of their value. The model does not need the others, or the API
- * interprets them differently. `exact` values stay unchanged, because the model has to write them itself.
+ * The keywords that the model sees, grouped by the kind of their value. Others are omitted, because the model does not
+ * need them or the API interprets them differently. `exact` values stay unchanged, because the model has to write them
+ * itself.
  */
 const KEYWORDS = {
   exact: "enum const default",

@@ -107,8 +107,8 @@ export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome,
 }
 
 /**
- * What the model reads for a call that continues without its turn: one that runs, waits for permission to start, or
- * waits for an answer.
+ * What the model reads for a call that continues without its turn: one that is running, waiting for permission to
+ * start, or waiting for an answer.
  */
 export const RECEIPTS = {
   running: "Still running. Its outcome will be reported when it arrives.",

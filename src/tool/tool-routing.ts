@@ -70,8 +70,8 @@ export type FoundTool = Omit<ServerTool, "description" | "isAway" | "isForCutTal
 
 /**
  * Where a call goes. `unannounced`: an `either` call goes to a client whose tool list is unknown, so it may have the
- * tool. A client that `claims` first says that it takes the call; any other client has the call's full timeout to
- * answer.
+ * tool. A client with `claims` first acknowledges that it takes the call; any other client has the call's full timeout
+ * to answer.
  */
 export type Route =
   | { readonly to: "server" }

@@ -23,7 +23,7 @@ interface PermissionFeedOptions {
 
 const REMEMBERED = 1_000;
 
-/** Sends a session's permission requests: one start each, every extension, and one end. */
+/** Sends a session's permission requests: for each, one start, every extension, and one end. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
   /** Requests whose start was sent but whose end was not, with the expiry time that was sent last. */

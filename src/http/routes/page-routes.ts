@@ -44,7 +44,9 @@ function contentPolicy(livekitUrl: string): string {
   ].join("; ");
 }
 
-/** LiveKit's signaling is a WebSocket. If that is refused, LiveKit's client asks for the reason over HTTP. */
+/**
+ * LiveKit's signaling uses a WebSocket. If the connection is refused, LiveKit's client asks for the reason over HTTP.
+ */
 function livekitSources(livekitUrl: string): readonly string[] {
   const { protocol, host, hostname } = new URL(livekitUrl);
   const [socket, http] = protocol === "wss:" || protocol === "https:" ? ["wss:", "https:"] : ["ws:", "http:"];

@@ -22,8 +22,8 @@ export interface GrpcServer {
 /** Concurrent streams per connection. All calls here are short. */
 const MAX_STREAMS = 100;
 /**
- * Beyond this number, the oldest connection without an authenticated call is closed. If all others have had such a
- * call, that is the new connection.
+ * Beyond this number, the oldest connection without an authenticated call is closed. If every older connection has had
+ * one, the new connection is closed.
  */
 const MAX_CONNECTIONS = 500;
 /** The limit for a whole RPC. It also limits slow senders. Calls without a valid token end at once. */

@@ -22,7 +22,7 @@ const MAX_REQUEST_BYTES = 4 * 1024;
 /** The message in proto/opencode/tool.proto has no field for edited arguments. */
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
-/** Set by `requestGate`. The default allows nothing, because no token is for a room without a name. */
+/** Set by `requestGate`. The default allows nothing, because no room has an empty name. */
 const ACCESS = createContextKey<RoomAccess>({ room: "", identity: "", maySubscribe: false, expiresAt: 0 });
 
 const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {

@@ -74,7 +74,7 @@ export function peekName(bytes: Uint8Array): unknown {
   try {
     new Peek(bytes).readMap(new Set(["name"]), found);
   } catch {
-    // A name before the fault has been read.
+    // If the name precedes the fault, it has been read.
   }
   return found["name"];
 }

@@ -119,7 +119,10 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
   };
 }
 
-/** Checks for strings with these formats. They are looser than the real validator, which makes the final decision. */
+/**
+ * Checks for strings with these formats. They are looser than the asker's own validation, which makes the final
+ * decision.
+ */
 const FORMATS: Readonly<Record<string, readonly [fits: (text: string) => boolean, expected: string]>> = {
   email: [(text) => /^[^\s@]+@[^\s@]+$/u.test(text), "expected an email address"],
   uri: [(text) => URL.canParse(text), "expected an address such as https://example.com"],

@@ -11,7 +11,7 @@ interface Row {
   readonly shape: MapSchema;
   /**
    * The sender. The receiver must have a handler (`MessageHandlers` in the worker, `WorkerMessages` in the SDK), unless
-   * the type is among the exceptions there.
+   * the type is one of the exceptions listed there.
    */
   readonly from: "client" | "worker" | "both";
   /** Whether the worker keeps sent messages for clients that reconnect. */

@@ -14,7 +14,7 @@ export interface ReadableParts {
   /** The message's id; for a tool result, the id of its request. */
   readonly id?: string;
   readonly typeName?: MessageType;
-  /** For a ToolUseRequest: who should run it, and its tool. */
+  /** For a ToolUseRequest: its `execution` and the tool's name. */
   readonly request?: { readonly execution?: Execution; readonly toolName?: string };
 }
 

@@ -21,7 +21,7 @@ export interface OpenCall {
   readonly settled: Promise<Outcome>;
   /** Resolves when the call starts running. Stays pending if the call ends before that. */
   readonly begun: Promise<"begun">;
-  /** Aborted when the call ends, for any reason. All work on behalf of the call stops on this signal. */
+  /** Aborted when the call ends, for any reason. All work on behalf of the call listens to this signal. */
   readonly over: AbortSignal;
   /** Whether the call is waiting for a participant: for permission to start, or for an answer while it runs. */
   readonly isWaiting: boolean;
@@ -175,7 +175,7 @@ export class CallLedger {
     this.#open.get(callId)?.begin("begun");
   }
 
-  /** Adds lines (separated by line breaks) to the call's log, and sets its progress, clamped to 0 to 1. */
+  /** Adds lines (separated by line breaks) to the call's log, and sets its progress, clamped to the range 0 to 1. */
   report(callId: string, { log, progress }: { readonly log?: string; readonly progress?: number }): void {
     const entry = this.#open.get(callId);
     if (!entry) return;

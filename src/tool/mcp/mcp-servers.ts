@@ -6,7 +6,7 @@ import { toolPrefix } from "./to-mcp-tool.ts";
 
 interface McpServersOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
-  /** The tools in the `tools/` folder. They take precedence over those of servers. */
+  /** The tools in the `tools/` folder. They take precedence over the servers' tools. */
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
   /**

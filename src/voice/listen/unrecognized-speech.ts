@@ -5,8 +5,8 @@ import { NOTICED_SILENCE_MS } from "./voice-activity.ts";
 const NOTICED_SPEECH_MS = 1_000;
 
 /**
- * Calls back when a participant said something that was not understood, and so would wait for an answer in vain. Short
- * sounds, such as coughs, do not count, however many there are.
+ * Calls back when a participant said something that was not understood, and would otherwise wait in vain for an answer.
+ * Short sounds, such as coughs, do not count, however many there are.
  */
 export class UnrecognizedSpeech implements RecognitionListener {
   readonly #onMisheard: () => void;

@@ -5,7 +5,7 @@ import type { VoiceSettings } from "../voice-settings.ts";
 /** After this much silence, a participant is reported as silent. This is LiveKit's default. */
 export const NOTICED_SILENCE_MS = 250;
 
-/** How long after a participant's last sound the model starts to count silence: two of its windows, as measured. */
+/** How long after a participant's last sound the model starts counting silence: two of its windows, as measured. */
 export const SILENCE_IS_LATE_MS = 64;
 
 /**

@@ -107,7 +107,8 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
 }
 
 /**
- * Returns a voice that uses the voice named in the options, or else the default one. Agents may have their own voices.
+ * Returns a synthesizer that uses the voice named in the options, or else the default voice. Agents may have their own
+ * voices.
  */
 export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesizer): Synthesizer {
   const speak: Synthesizer["speak"] = async function* (text, options) {

@@ -31,9 +31,9 @@ export class AgentAudio {
    * published.
    */
   #subscribed: Promise<boolean> | undefined;
-  /** In the time of `performance.now()`. */
+  /** In `performance.now()` time. */
   #expectedUntil = 0;
-  /** When a participant last joined, in the time of `performance.now()`. */
+  /** When a participant last joined, in `performance.now()` time. */
   #cameAt = Number.NEGATIVE_INFINITY;
   /** Whether the room contains a participant whom LiveKit has not announced to us yet. */
   #isAheadOfNews = false;

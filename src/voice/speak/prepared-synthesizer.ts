@@ -18,7 +18,7 @@ export class PreparedSynthesizer implements Synthesizer {
     this.#voice = voice;
   }
 
-  /** Prepares one sentence, replacing any other. Returns a function that discards it. */
+  /** Prepares one sentence, replacing any other. Returns a function that discards the sentence. */
   prepare(sentence: string, language: string | undefined, voice?: string): () => void {
     this.#prepared?.sound.abort();
     const sound = new BufferedStream((signal) => this.#voice.speak(piecesOf(sentence), { language, voice, signal }));

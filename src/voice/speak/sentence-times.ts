@@ -29,8 +29,7 @@ const SLOW_RATE = 8;
 const DIGIT = 5;
 
 /**
- * Computes when each sentence of a spoken part is heard, from its audio, and when each word is heard, if the voice
- * reports word times.
+ * Computes from a spoken part's audio when each sentence is heard. Includes each word, if the voice reports word times.
  */
 export class SentenceTimes {
   readonly #sentences: { -readonly [Field in keyof SentenceTime]: SentenceTime[Field] }[] = [];

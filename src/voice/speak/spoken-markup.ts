@@ -14,7 +14,7 @@ const CODE: Readonly<Record<string, string>> = {
   pt: "Aqui está o código.",
 };
 
-/** The marks of quotes and list items, which may precede a code fence or a table on its line. */
+/** The markers of quotes and list items, which may precede a code fence or a table on its line. */
 const BLOCK_MARKS = /^(?:\s*(?:[-*+>]|\p{Nd}{1,9}[.)])\s)*\s*/u;
 const FENCE = /^(`{3,}|~{3,})/;
 const DELIMITER = /^:?-+:?$/;

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { EspeakAnswer, EspeakRequest } from "./espeak-package.ts";
 
-// Speaks with espeak-ng's npm build, one text at a time. Runs as a process of its own, because espeak-ng is licensed
-// under the GPL and blocks while it works. Its argument is the URL of the package. Tested with espeak-ng 1.0.2.
+// Speaks with espeak-ng's npm build, one text at a time. Runs in its own process, because espeak-ng is licensed under
+// the GPL and blocks while it works. Its argument is the URL of the package. Tested with espeak-ng 1.0.2.
 
 interface EspeakFiles {
   readonly writeFile: (path: string, data: string) => void;
