@@ -56,7 +56,7 @@ interface Asked {
   readonly key: string;
 }
 
-/** How many invalid answers a form may receive before it counts as canceled. */
+/** The number of invalid answers after which a form counts as canceled. */
 const ATTEMPTS = 3;
 const MAX_MESSAGE_LENGTH = 2_000;
 
