@@ -54,12 +54,12 @@ export interface Failure {
 export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
- * One tool call. The ledger changes it, the store saves it, and everything shown of the call is derived from it.
+ * One tool call. The ledger changes it, the store saves it, and every view of the call is derived from it.
  *
  * To add a field, write a migration. If the field can change, also add it to `UNTOUCHED`: the store then reads and
  * writes it, and live events include it, unless the filter of `TOLD` in live-event.ts omits it because of its size. If
  * it never changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. A form copies all other fields from the
- * call that asks: see `newForm` in fill-in-form.ts.
+ * call that asks for it: see `newForm` in fill-in-form.ts.
  */
 export interface Call {
   /** The id of the ToolUseRequest, a NanoID. */
@@ -112,7 +112,7 @@ export interface Call {
 
 /**
  * The initial state of a call. Contains every field that changes while the call is open, except `isBackground`, whose
- * initial value depends on the tool. The fields that `update` accepts and that live events carry derive from this list.
+ * initial value depends on the tool. This list determines which fields `update` accepts and live events contain.
  */
 export const UNTOUCHED = {
   state: "pending",
@@ -145,8 +145,8 @@ export function endedCall(call: Call, outcome: Outcome): Call {
 }
 
 /**
- * Returns the tool use id of a form that a running call asks somebody to fill in. It contains the call's id. No block
- * has this id.
+ * Returns the tool use id of a form that a running call asks somebody to fill in. The returned id contains the call's
+ * id, and no block has it.
  */
 export function formUseId(callId: string, formId: string): string {
   return `form:${callId}:${formId}`;

@@ -20,9 +20,9 @@ export type TurnPart = {
 export type TurnTimings = {
   /** Unix ms, by the worker's clock. */
   readonly startedAt: number;
-  /** Until the end of the turn or, once its speech is over, until the end of that. */
+  /** The time until the end of the turn. Once the speech has finished, the time until the end of the speech. */
   readonly totalMs: number;
-  /** Until the first words of the answer, if it has any. */
+  /** The time until the first words of the answer, if it has any. */
   readonly firstTextMs?: number;
   readonly parts: readonly TurnPart[];
 };

@@ -179,9 +179,9 @@ export class ContextWindow {
   }
 
   /**
-   * Returns the history for the next model call. Drops and shortens until the request has at most `hardTokens`.
-   * Estimates its size as the API's count of an earlier call plus one token per byte added since. If the estimate is
-   * too large, asks the API to count.
+   * Returns the history for the next model call. Drops turns and shortens results until the request has at most
+   * `hardTokens`. Estimates its size as the API's count of an earlier call plus one token per byte added since. If the
+   * estimate is too large, asks the API to count.
    *
    * @throws {AppError} `too_large` when the running turn alone is too long
    */

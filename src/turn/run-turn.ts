@@ -184,8 +184,8 @@ function endingReason({ lastStopReason }: TurnRecord): StopReason | undefined {
 }
 
 /**
- * Whether the turn's last blocks are results of which one ends the turn. This is so if the worker died right after
- * storing them. Calls `recordSuccess` again for each successful result at the end.
+ * Whether a tool result at the end of the turn's blocks ends the turn. This happens if the worker died right after
+ * storing the result. Calls `recordSuccess` again for each successful result at the end.
  */
 export function isEndedBy(blocks: readonly TurnBlock[], { recordSuccess }: ToolRunner): boolean {
   const results = blocks.slice(blocks.findLastIndex(({ blockType }) => blockType !== "tool_result") + 1);

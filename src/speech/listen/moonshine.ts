@@ -48,9 +48,9 @@ export class Moonshine {
   }
 
   /**
-   * Returns the words in a piece of audio, or "" for noise and silence. Blocks its thread.
+   * Returns the words in a piece of audio, or "" for noise and silence. Blocks the calling thread.
    *
-   * @param samples from -1 to 1, at 16,000 per second, at most 15 s; in longer ones the model repeats itself or drops
+   * @param samples from -1 to 1, at 16,000 per second, at most 15 s; in longer audio, the model repeats itself or drops
    *   words
    */
   async transcribe(samples: Float32Array<ArrayBuffer>): Promise<string> {

@@ -23,7 +23,7 @@ export class UnknownWords {
     this.#ids = new Map(tables.in.map((letter, index) => [letter, index + 1]));
   }
 
-  /** Returns an empty string for a word without letters that the network knows. */
+  /** Returns an empty string if the network knows none of the word's letters. */
   async read(word: string): Promise<string> {
     const known = this.#known.get(word);
     if (known !== undefined) return known;
