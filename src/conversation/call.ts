@@ -146,7 +146,7 @@ export function endedCall(call: Call, outcome: Outcome): Call {
 
 /**
  * Returns the tool use id of a form that a running call asks somebody to fill in. The returned id contains the call's
- * id, and no block has it.
+ * id and is not used by any block.
  */
 export function formUseId(callId: string, formId: string): string {
   return `form:${callId}:${formId}`;

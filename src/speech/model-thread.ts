@@ -43,8 +43,8 @@ export class ModelThread<Question, Value> {
    * Sends a question to the thread and resolves to its answer.
    *
    * @param given buffers of the question that are transferred to the thread
-   * @param signal cancels the question while it is queued; once the thread has received it, `ask` waits for the answer,
-   *   so that the next question does not get the wrong one
+   * @param signal cancels the question while it is queued; once the thread has received the question, `ask` waits for
+   *   its answer, so that the next question does not get that answer
    * @throws if the model cannot be loaded, fails or hangs, if 20 questions are already queued, after `close`, and with
    *   the signal's reason when it aborts
    */

@@ -1,6 +1,6 @@
 import { isRecord } from "../lib/json.ts";
 
-/** An expected value. An object may omit fields. A RegExp is searched for in a string. */
+/** An expected value. An object may omit fields. A RegExp may match any part of a string. */
 export type Expected = unknown;
 
 interface Asymmetric {

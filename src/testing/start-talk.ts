@@ -41,7 +41,7 @@ const OPTIONS = fieldsOf<TalkOptions>({
 });
 
 /**
- * Starts a real session of an agent, with a participant who has joined. `await using` ends it.
+ * Starts a real session of an agent, with a participant who has joined. `await using` ends the session.
  *
  * @throws {AppError} `invalid_config` if the agent cannot start
  * @throws {TypeError} for an unknown option

@@ -24,7 +24,10 @@ const CLIENT_SETTINGS = [
   "CARGO_HOME RUSTUP_HOME JAVA_HOME DOTNET_ROOT GEM_HOME XDG_CACHE_HOME",
 ].flatMap((names) => names.split(" "));
 
-/** Variables that may be in a file, as for the worker. Its own table would bring the worker into this package. */
+/**
+ * Variables whose value may be in a file, as for the worker. Importing the worker's table would add the worker to this
+ * package.
+ */
 const SECRETS = ["LIVEKIT_URL", "LIVEKIT_API_SECRET", "TOKEN_SECRET"];
 
 /** Runs `parley-conformance`: checks a client or a worker, prints the verdicts, and exits the process. */
@@ -53,7 +56,9 @@ async function check(options: ConformanceOptions): Promise<Verdict[]> {
   return await checkClient({ livekit, command: options.command, environment: programEnvironment(...CLIENT_SETTINGS) });
 }
 
-/** Returns the LiveKit from the environment. If none is set, starts a livekit-server that stops when disposed. */
+/**
+ * Returns the LiveKit server set in the environment. If none is set, starts a livekit-server that stops when disposed.
+ */
 async function provideLivekit(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<LivekitServer & AsyncDisposable> {

@@ -54,7 +54,7 @@ export function toLine(event: TalkEvent): string | undefined {
   }
 }
 
-/** Marks calls that run here. For other calls, the result says whether the server ran them. */
+/** Marks calls that run here. For other calls, the result shows whether the server ran them. */
 function runHere({ ranBy, participant }: ToolCallEvent): string {
   if (ranBy === "server") return "";
   return participant === undefined ? " (run here)" : ` (run here for ${clean(participant)})`;

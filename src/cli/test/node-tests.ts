@@ -9,9 +9,10 @@ export async function isOfNodeTest(file: string): Promise<boolean> {
 }
 
 /**
- * Runs test files with `node --test`, each in its own process. Their output goes to stderr. Skipped tests yield
- * nothing. For suites and for tests that failed through their subtests, only the subtests are yielded. A file's process
- * exits after its tests, because LiveKit's native library would keep it alive forever if a session is still in a room.
+ * Runs test files with `node --test`, each in its own process. Their output goes to stderr. Yields nothing for skipped
+ * tests. For suites, and for tests that failed only because of their subtests, yields only the subtests. A file's
+ * process exits after its tests, because LiveKit's native library would keep it alive forever if a session is still in
+ * a room.
  */
 export async function* runNodeTests(files: readonly string[], repeat = 1): AsyncGenerator<TestRun> {
   for (let run = 1; run <= repeat; run++) {

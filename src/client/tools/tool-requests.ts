@@ -12,7 +12,9 @@ type Request = MessageBody<"tool_use_request">;
 
 export interface ToolRequestPorts {
   readonly findTool: (name: string) => CompiledTool | undefined;
-  /** Returns the size of the sent envelope in bytes. @throws {AppError} when the result cannot be encoded */
+  /**
+   * Sends a result and returns the size of its envelope in bytes. @throws {AppError} when the result cannot be encoded
+   */
   readonly sendResult: (result: ToolResult, traceparent?: string) => number;
   /** Claims or declines an `either` request by acknowledging its stanza. */
   readonly acknowledge: (stanzaId: number, isTaken: boolean) => void;
@@ -27,8 +29,8 @@ interface Asked {
 }
 
 /**
- * The client's side of tool calls. Each request that this client accepts gets exactly one result, in all cases. A
- * repeated request gets the same result and does not run again.
+ * The client's side of tool calls. Each request that this client accepts always gets exactly one result. A repeated
+ * request gets the same result and does not run again.
  */
 export class ToolRequests {
   readonly #ports: ToolRequestPorts;
@@ -46,7 +48,7 @@ export class ToolRequests {
   handle(request: Request, stanzaId: number, traceparent?: string): void {
     const { id, messageId, toolName, parameters, execution, participant } = request;
     const call = { id, messageId, toolName, parameters, ...(participant !== undefined && { participant }) };
-    // Checked before the stored results: if the server took a call over from us, its request is repeated as `server`.
+    // Checked before the stored results: if the server took over a call from us, the request is repeated with `server`.
     if (execution === "server") return this.#ports.onCall({ ...call, ranBy: "server" });
     const stored = this.#results.find(id);
     if (stored) return void this.#send(stored);
@@ -85,7 +87,7 @@ export class ToolRequests {
     else if (!this.#results.find(id)) this.#results.add(failed(id, "cancelled", message), 0);
   }
 
-  /** Aborts all running calls. Resolves when each has its result, even if its tool ignores the abort. */
+  /** Aborts all running calls. Resolves when each call has its result, even if its tool ignores the abort. */
   async close(): Promise<void> {
     const running = [...this.#running.values()];
     for (const { controller } of running) controller.abort(new Error("The client was closed"));

@@ -18,7 +18,7 @@ export interface ParleyOptions {
 /** The client's current state. */
 interface Present {
   readonly lastSequenceSeen: number | undefined;
-  /** Whether it plays the agent's audio. */
+  /** Whether the client plays the agent's audio. */
   readonly listens: boolean;
   readonly tools: NonNullable<Configuration["tools"]>;
 }

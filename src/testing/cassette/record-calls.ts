@@ -15,7 +15,10 @@ interface RecordOptions {
   readonly upstream: string;
 }
 
-/** Starts a proxy in front of a model. `close` writes a cassette of the calls that passed, without their headers. */
+/**
+ * Starts a proxy in front of a model. `close` writes a cassette of the calls that passed through it, without their
+ * headers.
+ */
 export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
   // A gateway may repeat the key that it rejects, and no pattern can recognize a custom key. A short key, such as
   // "none", may be an ordinary word.

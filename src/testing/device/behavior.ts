@@ -9,10 +9,10 @@ export type MakeValue = (input: JsonObject) => Value;
 /** How a device announces its tool. Missing fields default to those of the agent's own tool of that name. */
 export interface Announced {
   readonly description?: string;
-  /** A JSON Schema of the arguments. @defaultValue the agent's own tool's, else any object */
+  /** A JSON Schema of the arguments. @defaultValue the schema of the agent's own tool, otherwise any object */
   readonly input?: JsonObject;
   readonly timeoutMs?: number;
-  /** @defaultValue "either" if the agent's own tool has it, else "client" */
+  /** @defaultValue "either" if the agent's own tool is set to it, otherwise "client" */
   readonly execution?: "client" | "either";
 }
 
@@ -58,7 +58,9 @@ export function never(announced: Announced = {}): Behavior {
   return { ...checked(announced), kind: "never" };
 }
 
-/** The device leaves the room when the tool is called. With `backAfterMs`, it rejoins and then responds. */
+/**
+ * The device leaves the room when the tool is called. With `backAfterMs`, it rejoins after that time and then responds.
+ */
 export function leave({
   backAfterMs,
   value,
@@ -83,7 +85,10 @@ export function toValue(value: Value | MakeValue, input: JsonObject): Value {
   return typeof value === "function" ? (value as MakeValue)(input) : value;
 }
 
-/** One behavior for all calls, or a list with one for each call. The last one also applies to all further calls. */
+/**
+ * One behavior for all calls, or a list with one behavior per call. The last behavior applies to all further calls,
+ * too.
+ */
 export type Behaviors = Behavior | readonly Behavior[];
 
 export function toList(behaviors: Behaviors): readonly Behavior[] {

@@ -78,7 +78,7 @@ export class Lexicon {
     return last === -1 ? phonemes : phonemes.slice(0, last) + PRIMARY + phonemes.slice(last + 1);
   }
 
-  /** Reads a plural, such as "dollars", by its singular. */
+  /** Reads a plural such as "dollars" by looking up its singular. */
   readPlural({ text, ...rest }: Word): string | undefined {
     if (text.length < 3 || !text.endsWith("s")) return undefined;
     const isLong = text.length > 4;
