@@ -35,7 +35,7 @@ export interface SendTextOptions {
 }
 
 export interface SentText {
-  /** The message's id. The answer's `previousId` refers to it. */
+  /** The message's id. The answer contains it as `previousId`. */
   readonly messageId: string;
   /**
    * Resolves when the worker has stored the message. Rejects with the worker's error if the worker refuses the message,

@@ -146,7 +146,9 @@ class HistoryDraft {
     return messages;
   }
 
-  /** Adds the pending tool changes. The API accepts them only after a user message, with the assistant's turn next. */
+  /**
+   * Adds the pending tool changes. The API accepts them only after a user message, when the assistant's turn is next.
+   */
   #announceTools(): void {
     if (this.#untold.length === 0 || this.#messages.at(-1)?.role !== "user") return;
     this.#messages.push({ role: "system", blocks: this.#untold });

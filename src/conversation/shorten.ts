@@ -89,7 +89,7 @@ const mediaPlaces = incrementalFlatMap(({ position, input, blocks }: Shown): rea
   return [...at(BEFORE_BLOCKS, said), ...results.flatMap((block) => at(block.sequence, mediaIn(block)))];
 });
 
-/** A result with little text loses only its images. */
+/** If a result has little text, replaces only its images. */
 function shortBlock(block: TurnBlock): TurnBlock {
   const words = contentText(block.content?.["content"], ", no longer shown");
   const bytes = byteLength(words);

@@ -77,7 +77,7 @@ export type ShownContext = {
   readonly thinking?: BlockPlace;
   /** The id of the summary that replaced the turns before `from`. */
   readonly summary?: string;
-  /** The request's tokens as counted by the API, and the bytes that they were made of. */
+  /** The request's tokens as counted by the API, and the request's size in bytes. */
   readonly measured?: Measured;
   /** The tools added and removed during the turn, if system messages announce them to the model. */
   readonly tools?: readonly ToolChange[];

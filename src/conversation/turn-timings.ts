@@ -1,18 +1,18 @@
 /** A part of a turn, measured by one span of its trace, in ms from the start of the turn. */
 export type TurnPart = {
-  /** The span's operation, without the name of its subject (docs/telemetry.md). */
+  /** The operation in the span's name, such as `execute_tool`, without the rest of the name (docs/telemetry.md). */
   readonly span: string;
   /** Negative for a spoken question, which comes before its turn. */
   readonly fromMs: number;
   /** Absent while the part is in progress. */
   toMs?: number;
   /**
-   * The model's first streamed event, the first word of the answer to be heard, or the end of the question's last word.
+   * The time of the model's first streamed event, of the first word heard, or of the end of the question's last word.
    */
   firstMs?: number;
   /** Set for a tool call, and for its waits for a claim or a permission. */
   readonly callId?: string;
-  /** The model's id of that tool use. Set without `callId` if Anthropic runs the tool. */
+  /** The model's id of the tool use. Set without `callId` if Anthropic runs the tool. */
   readonly toolUseId?: string;
 };
 

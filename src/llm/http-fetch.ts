@@ -19,7 +19,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
  * signals and weak references that survive young-generation garbage collection. They took a third of a turn's CPU time.
  * Connections that are idle for `IDLE_MS` are closed, and open ones do not keep the process alive.
  *
- * Supports only what the SDK needs to send JSON and to read JSON or events: it follows no redirects and requests no
+ * Supports only what the SDK needs to send JSON and to read JSON or events: it does not follow redirects or request
  * compression, and the body is an async iterable, which the SDK accepts. A body over `MAX_ANSWER_BYTES` fails with a
  * ModelError `endless_stream`. With `NODE_USE_ENV_PROXY=1`, it uses a proxy as Node's `fetch` does. Tested with version
  * 1.12.0 of the SDK.

@@ -11,7 +11,9 @@ export const MODEL_ERROR_KINDS = {
   invalid_request: { code: "invalid_state", retryable: false },
   /** The request exceeds the API's size limit or the model's context. */
   too_large: { code: "too_large", retryable: false },
-  /** The API accepts a thinking block only if everything before it is unchanged, and something has changed. */
+  /**
+   * Something before a thinking block has changed. The API accepts the block only if everything before it is unchanged.
+   */
   unbound_thinking: { code: "invalid_state", retryable: false },
   /** The API cannot read a picture or document, or the request contains too many. */
   refused_media: { code: "invalid_state", retryable: false },

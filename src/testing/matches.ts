@@ -7,7 +7,7 @@ interface Asymmetric {
   readonly asymmetricMatch: (actual: unknown) => boolean;
 }
 
-/** Whether a value is as expected. Supports asymmetric matchers such as Vitest's `expect.any(String)`. */
+/** Whether a value matches the expected value. Supports asymmetric matchers such as Vitest's `expect.any(String)`. */
 export function matches(actual: unknown, expected: Expected): boolean {
   if (expected instanceof RegExp) return typeof actual === "string" && actual.search(expected) >= 0;
   if (isAsymmetric(expected)) return expected.asymmetricMatch(actual);

@@ -78,7 +78,7 @@ export class Talk implements AsyncDisposable {
     this.#parley.on("answer_end", ({ id, text }) => log.recordAnswer(id, text));
     this.#parley.on("permission_request", ({ id, title }) => this.#answer(id, title));
     this.#parley.on("error", ({ message, originatingId }) => {
-      // Not an error of the test: the turn itself shows that it failed.
+      // Not an error in the test: the turn itself shows that it failed.
       const isOfTurn = log.turns.some(({ parentMessageId }) => parentMessageId === originatingId);
       if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent rejected a message: ${message}`));
     });

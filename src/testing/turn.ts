@@ -38,7 +38,9 @@ export interface Turn {
   readonly state: TurnState;
   /** Why the turn failed. */
   readonly error: string | undefined;
-  /** The milliseconds from the participant's message, or from the end of its speech, to the turn's end. */
+  /**
+   * The time from the participant's message, or from the end of the spoken message, to the turn's end, in milliseconds.
+   */
   readonly ms: number;
   /** In a voice session, how much of the agent's sound the participant received, without pauses, in milliseconds. */
   readonly soundMs: number | undefined;

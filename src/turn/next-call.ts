@@ -21,7 +21,7 @@ export interface Moment {
   readonly notes?: Notes | undefined;
   /** Whether more notes are being written. If so, the window may exceed its budget for a while (`PATIENCE`). */
   readonly isWriting?: boolean;
-  /** Whether so much time has passed that the prompt cache has expired anyway. */
+  /** Whether the prompt cache has expired by now. */
   readonly isCold?: boolean;
 }
 

@@ -124,7 +124,7 @@ function startBlock(
 }
 
 /**
- * Keeps the text and thinking of unfinished blocks, because the participant has received it. Drops all other blocks.
+ * Keeps the text and thinking of unfinished blocks, because the participant has received them. Drops all other blocks.
  */
 function* keepPartial(open: Map<number, BegunBlock>, draft: TurnDraft): Generator<TurnEvent> {
   for (const { sequence, blockType, text } of [...open.values()].toReversed()) {

@@ -48,9 +48,9 @@ const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly 
 
 /**
  * Runs one turn: calls the model and the tools it asks for, until it asks for none. After each step, waits until
- * `tools` has answered every tool use. Never throws, and always ends with `turn_complete`. An aborted turn is
- * `interrupted`, `cancelled` or `failed`, depending on the kind of abort; a broken one is `failed`. When the turn ends,
- * each tool use has its result. The caller must make the last blocks durable.
+ * `tools` has answered every tool use. Never throws, and always ends with `turn_complete`. An aborted turn ends as
+ * `interrupted`, `cancelled` or `failed`, depending on the kind of abort; a turn that breaks ends as `failed`. When the
+ * turn ends, each tool use has its result. The caller must make the last blocks durable.
  */
 export async function* runTurn(
   turns: { readonly shown: ContextWindow; readonly turn: TurnRecord },

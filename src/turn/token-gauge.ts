@@ -13,7 +13,7 @@ export interface Others {
  */
 export class TokenGauge {
   #tokens: number | undefined;
-  /** Bytes of the counted request that the next one still contains. */
+  /** Bytes of the counted request that the next request still contains. */
   #stillThere = 0;
   #rate: number | undefined;
   #others: Others | undefined;

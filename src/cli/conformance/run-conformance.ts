@@ -18,7 +18,7 @@ import { runUnprepared } from "../run-unprepared.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
 
-/** Variables that languages use to find their packages. Set any others in the command itself: `env NAME=value …`. */
+/** Variables that languages use to find their packages. Set other variables in the command: `env NAME=value …`. */
 const CLIENT_SETTINGS = [
   "NODE_ENV NODE_PATH NODE_COMPILE_CACHE NODE_EXTRA_CA_CERTS VIRTUAL_ENV PYTHONPATH GOPATH GOROOT GOFLAGS GOCACHE GOMODCACHE",
   "CARGO_HOME RUSTUP_HOME JAVA_HOME DOTNET_ROOT GEM_HOME XDG_CACHE_HOME",

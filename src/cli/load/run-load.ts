@@ -33,7 +33,7 @@ const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
   client: "Read the file load.txt",
   server: "What is 3 plus 4?",
 };
-/** The spoken question, regardless of `--tools`, because its answer is short. */
+/** The spoken question. It does not depend on `--tools`, because its answer should be short. */
 const SPOKEN = QUESTIONS.server;
 /** A silence this long marks the end of an answer. Longer than any pause within an answer. */
 const SILENCE_MS = 1_000;

@@ -78,7 +78,9 @@ function shorten(text: string): string {
   return clean(text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
 }
 
-/** Replaces control characters, which could drive the terminal or reorder other text. Keeps line breaks and tabs. */
+/**
+ * Replaces control characters, which could manipulate the terminal or reorder other text. Keeps line breaks and tabs.
+ */
 function clean(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }

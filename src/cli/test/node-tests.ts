@@ -3,7 +3,7 @@ import { relative, resolve } from "node:path";
 import { run as runTests } from "node:test";
 import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 
-/** Whether a file's tests are for Node's own test runner rather than another one, such as Vitest. */
+/** Whether a file's tests are for Node's own test runner, not for another such as Vitest. */
 export async function isOfNodeTest(file: string): Promise<boolean> {
   return /\bfrom\s*["']node:test["']/u.test(await readFile(file, "utf8"));
 }
@@ -26,7 +26,7 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
       const file = relative("", data.file ?? data.name);
       yield {
         file,
-        // A file that fails to load counts as one test, named by its path.
+        // A file that fails to load counts as one test, named after its path.
         name: data.name === data.file ? file : data.name,
         run,
         ms: Math.round(data.details.duration_ms),

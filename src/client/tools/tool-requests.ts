@@ -77,8 +77,8 @@ export class ToolRequests {
   }
 
   /**
-   * Cancels a call at the worker's request: aborts the tool, and the result is `cancelled`. The cancel can overtake its
-   * request, which may be a stream. In that case, the request is not run when it arrives.
+   * Cancels a call at the worker's request: aborts the tool, and the result is `cancelled`. The cancellation can
+   * overtake the request, because the request may be a stream. In that case, the request is not run when it arrives.
    */
   cancel({ id, reason }: MessageBody<"tool_use_cancel">): void {
     const message = `The worker cancelled the call (${reason})`;
@@ -140,7 +140,7 @@ export class ToolRequests {
   }
 }
 
-/** The message is fixed by the protocol. The name may have any length, so it is truncated. */
+/** The protocol specifies this message. The tool's name may have any length, so it is truncated. */
 function unknownTool(id: string, toolName: string): ToolResult {
   return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
 }

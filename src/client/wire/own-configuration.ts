@@ -11,7 +11,7 @@ export interface ParleyOptions {
   readonly features?: readonly string[];
   /** The participant's preferred language, as a BCP 47 tag. */
   readonly language?: string;
-  /** Any information about this device for the worker. */
+  /** Any information about this device, for the worker. */
   readonly device?: JsonValue;
 }
 

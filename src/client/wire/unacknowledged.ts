@@ -67,7 +67,7 @@ export class Unacknowledged {
     if (this.#kept.size === 0) this.#stopTimer();
   }
 
-  /** Resends all messages that are still unacknowledged after `ms`, and none before. */
+  /** After `ms`, resends all messages that are still unacknowledged. Until then, resends none. */
   sendAgainAfter(ms: number): void {
     const now = performance.now();
     if (now < this.#pausedUntil) return;

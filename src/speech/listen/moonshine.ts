@@ -12,7 +12,7 @@ const HEAD_WIDTH = 36;
 const START = 1;
 const END = 2;
 export const MOONSHINE_RATE = 16_000;
-/** Nobody speaks faster. The limit stops a decoder that repeats itself. */
+/** No speaker exceeds this rate. The limit stops a decoder that repeats itself. */
 const TOKENS_PER_SECOND = 6.5;
 
 interface Tokenizer {

@@ -82,7 +82,7 @@ function passedOn(headers: IncomingHttpHeaders): Record<string, string> {
   );
 }
 
-/** Returns the events of a stream. If it breaks, these are the events received so far. */
+/** Returns the events of a stream. If the stream breaks, returns the events received so far. */
 async function readEvents(stream: ReadableStream<Uint8Array>, startedAt: number) {
   const events: { ms: number; event: Record<string, unknown> }[] = [];
   const input = Readable.fromWeb(stream as never);

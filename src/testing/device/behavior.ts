@@ -1,7 +1,7 @@
 import { fieldsOf, refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
-/** A tool's result. An object is sent as it is, nothing as `{}`, and any other value as `{value}`. */
+/** A tool's result. An object is sent as it is, `undefined` and `null` as `{}`, and any other value as `{value}`. */
 export type Value = object | string | number | boolean | null | undefined;
 /** Returns a tool's result for the model's arguments. */
 export type MakeValue = (input: JsonObject) => Value;
@@ -95,7 +95,7 @@ export function toList(behaviors: Behaviors): readonly Behavior[] {
   return "kind" in behaviors ? [behaviors] : behaviors;
 }
 
-/** Returns a function that returns the behavior of each call in turn. */
+/** Returns a function that returns the next call's behavior each time it is called. */
 export function inTurn(behaviors: Behaviors): () => Behavior {
   const list = toList(behaviors);
   let calls = 0;

@@ -45,7 +45,7 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   return { livekit, databaseUrl: postgres.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** SIGQUIT ends both servers at once, including PostgreSQL's child processes. Their data is deleted anyway. */
+/** SIGQUIT ends both servers immediately, including PostgreSQL's child processes. Their data is deleted anyway. */
 function killServers(pids: readonly number[], dataDir: string): void {
   for (const pid of pids) {
     try {

@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 20;
 
 /**
  * The audio of a session. espeak-ng speaks for the participant, and for the agent regardless of its configured voice.
- * The agent's recognizer is a fake, which the test gives the participant's words.
+ * The agent's recognizer is a fake that is given the participant's words.
  */
 export class Sound implements StageVoice, AsyncDisposable {
   /** The speech recognition and synthesis of the agent's session. */

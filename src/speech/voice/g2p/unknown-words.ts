@@ -36,7 +36,7 @@ export class UnknownWords {
     return phonemes;
   }
 
-  /** The network repeats a phoneme for as long as it lasts, and separates two equal phonemes by 0. */
+  /** The network repeats a phoneme for as long as it lasts, and separates two equal phonemes with 0. */
   #decode(answer: readonly number[]): string {
     return answer.map((id, at) => (id !== 0 && id !== answer[at - 1] ? (this.#tables.out[id - 1] ?? "") : "")).join("");
   }
