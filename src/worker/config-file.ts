@@ -51,7 +51,10 @@ const contextSchema = z
   .strictObject({
     /** The maximum number of tokens of past turns in the context window. Beyond it, the oldest turns are dropped. */
     budgetTokens: z.number().int().min(1_000).default(30_000),
-    /** The maximum number of tokens in a request. Plus `model.maxTokens`, it must fit the model's context window. */
+    /**
+     * The maximum number of tokens in a request. Together with `model.maxTokens`, it must fit the model's context
+     * window.
+     */
     hardTokens: z.number().int().min(2_000).default(120_000),
     /** The id of a model that summarizes turns before they are dropped. If absent, no summaries are written. */
     summaryModel: z.string().min(1).optional(),

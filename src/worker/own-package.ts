@@ -17,8 +17,9 @@ const versions: Versions = { ...devDependencies, ...peerDependencies, ...optiona
 export const OWN_VERSION: string = manifest.version;
 
 /**
- * Returns the version of a package that this release is tested with. @throws {TypeError} if the release does not use
- * the package
+ * Returns the version of a package that this release is tested with.
+ *
+ * @throws {TypeError} if the release does not use the package
  */
 export function versionOf(name: string): string {
   const version = versions[name];

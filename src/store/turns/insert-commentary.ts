@@ -16,7 +16,8 @@ export interface Commentary {
 export const MAX_COMMENTARIES = 20;
 
 /**
- * Stores a commentary with the turn of its message. Does nothing if the turn does not exist or has `MAX_COMMENTARIES`.
+ * Stores a commentary with the turn of its message. Does nothing if the turn does not exist or already has
+ * `MAX_COMMENTARIES`.
  */
 export async function insertCommentary(
   writer: SessionWriter,

@@ -72,7 +72,7 @@ interface PageRequest {
 
 /**
  * Loads the next turns of a session, including replaced ones, in the order in which they began. A turn's calls are
- * loaded in full, smallest first, until `CALLS_BYTES` is reached. This limits the memory for a page.
+ * loaded in full, smallest first, until `CALLS_BYTES` is reached. This limits the memory needed for a page.
  */
 export async function loadTranscriptPage(
   sql: Sql,

@@ -9,8 +9,9 @@ const MAX_TURNS = 1_000;
 const MAX_BYTES = 1_000_000;
 
 /**
- * Loads the data about a session's end for hooks and webhooks; `undefined` if the session was deleted. @throws
- * {AppError}
+ * Loads the data about a session's end for hooks and webhooks; `undefined` if the session was deleted.
+ *
+ * @throws {AppError}
  */
 export async function loadSessionEnded(sql: Sql, room: SessionRoom): Promise<SessionEnded | undefined> {
   const ended = await loadEndedRoom(sql, room);

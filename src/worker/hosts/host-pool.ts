@@ -43,11 +43,12 @@ const LOSS_WINDOW_MS = 10 * 60_000;
 /** With more suspects than this, a single loss does not show which room caused it. */
 const MAX_SUSPECTS = 3;
 /**
- * The number of hosts among which suspect rooms are divided. With 50 rooms, each suspect is alone after the next loss.
+ * The number of hosts among which suspect rooms are divided. With 50 rooms, each suspect has its own host after the
+ * next loss.
  */
 const GROUPS = 8;
 
-/** Rooms that share a host isolated from all other rooms, because one of them may make it exit. */
+/** Rooms that share a host isolated from all other rooms, because one of them may make the host exit. */
 interface Group {
   readonly size: number;
   readonly until: number;

@@ -27,8 +27,9 @@ export interface ModelEndpoint {
 type Definitions = ReadonlyMap<string, AgentSettings>;
 
 /**
- * Creates the agents and their models from the configuration. @param definitions the agents in addition to the config's
- * own
+ * Creates the agents and their models from the configuration.
+ *
+ * @param definitions the agents in addition to the config's own
  */
 export function createSessionModel(
   config: ConfigFileValues,
