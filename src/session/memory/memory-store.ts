@@ -1,7 +1,7 @@
 import { addMemory, deleteMemories, listMemories, type Memory } from "../../store/memory/memories.ts";
 import type { Sql } from "../../store/database/pool.ts";
 
-/** Stores what participants asked to be remembered. */
+/** Stores what participants asked the agent to remember. */
 export interface MemoryStore {
   /** Returns an identity's memories, oldest first. */
   readonly list: (identity: string) => Promise<readonly Memory[]>;
