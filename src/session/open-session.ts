@@ -12,10 +12,10 @@ import type { Session } from "./session.ts";
 /** Without `roomSid`, neither handoffs nor the session's start and end are stored. */
 export interface OpenSessionOptions
   extends Omit<SessionWorld, "sessionId" | "store" | "link">, Omit<ClaimOptions, "link" | "policy"> {
-  /** Notifies of answers to permission requests. */
+  /** Reports answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly link: SessionWorld["link"] & ClaimOptions["link"];
-  /** Called when another worker has taken the session: this worker must leave the room. */
+  /** Called when another worker has taken over the session: this worker must leave the room. */
   readonly onLost: () => void;
 }
 
@@ -27,12 +27,12 @@ export interface OpenedSession {
   /** The number of turns so far, including replaced ones. */
   readonly pastTurns: number;
   /**
-   * Resolves once it is certain that no other worker has the session.
+   * Resolves once it is certain that no other worker has taken over the session.
    *
    * @throws {AppError} `lost_lease`
    */
   readonly untilOwned: () => Promise<void>;
-  /** Sets whether the room is unreachable. While it is, another worker may soon take the session. */
+  /** Sets whether the room is unreachable. While it is, another worker may soon take over the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
   /** Stops at once and leaves the session as it is. The next worker resumes the running turn. */
   readonly abandon: () => Promise<void>;

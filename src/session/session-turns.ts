@@ -67,7 +67,7 @@ export class SessionTurns {
   readonly #passing: TurnYielder;
   /** The position of the newest turn, including replaced ones. */
   #lastPosition: number;
-  /** The turn being answered or spoken, with its id and the ids of its messages: a ControlStop may name any of them. */
+  /** The turn being answered or spoken: its id and the ids of its messages, all of which a ControlStop may refer to. */
   #running: { readonly ids: readonly string[]; readonly answer: Pick<AnswerOutput, "silence"> } | undefined;
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
@@ -91,7 +91,7 @@ export class SessionTurns {
     return this.#queue.isIdle;
   }
 
-  /** Starts no more turns: another worker will run them. */
+  /** Starts no more turns, because another worker will run them. */
   hold(): void {
     this.#queue.hold();
   }
@@ -99,7 +99,7 @@ export class SessionTurns {
   /**
    * Queues a turn.
    *
-   * @param interrupts whether to stop the running turn whatever the policy is, unless a tool blocks interruption
+   * @param interrupts whether to stop the running turn regardless of the policy, unless a tool blocks interruption
    * @throws {AppError} `queue_overflow`, `unavailable`
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
@@ -133,7 +133,7 @@ export class SessionTurns {
     await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
 
-  /** Drops the preemptive answer: the utterance answered a question, so it begins no turn. */
+  /** Drops the preemptive answer, because the utterance answered a question and begins no turn. */
   dropSpeculation(): void {
     this.#model.drop();
   }
@@ -145,7 +145,7 @@ export class SessionTurns {
     this.#queue.add(unfinished);
   }
 
-  /** Call it whenever the running turn may have begun to hold up other participants' turns. */
+  /** Call this whenever the running turn may have started to hold up other participants' turns. */
   yieldIfBlocking(): void {
     this.#passing.check();
   }
@@ -153,7 +153,7 @@ export class SessionTurns {
   /**
    * Stops the running turn, or only its speech.
    *
-   * @returns `false` if `targetId` names anything else; nothing is stopped then
+   * @returns `false` if `targetId` refers to anything else, in which case nothing is stopped
    */
   stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean {
     if (targetId !== undefined && !this.#running?.ids.includes(targetId)) return false;
@@ -162,12 +162,12 @@ export class SessionTurns {
     return true;
   }
 
-  /** Takes the outcome of a call for which the model has received only a receipt. */
+  /** Adds the outcome of a call for which the model has received only a receipt. */
   addOutcome(outcome: LateOutcome): void {
     this.#lateOutcomes.add(outcome);
   }
 
-  /** Replaces ended turns with this summary in the context window, for the running turn too. */
+  /** Replaces ended turns with this summary in the context window, even for the running turn. */
   forget(summary: string): void {
     this.#shown.forget(summary);
     this.#summarizer?.forget();
@@ -179,7 +179,8 @@ export class SessionTurns {
   }
 
   /**
-   * Ends the turns. Queued messages are left to the next worker. Queued variations are rejected and may be sent again.
+   * Starts no more turns, and ends the running one after `graceMs`. Queued messages are left to the next worker. Queued
+   * variations are rejected and may be sent again.
    */
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
@@ -190,7 +191,9 @@ export class SessionTurns {
     await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));
   }
 
-  /** Never rejects. If a turn breaks off, its sender gets an ErrorMessage, and the next turn runs. */
+  /**
+   * Runs a turn. If an error escapes, the turn's sender gets an ErrorMessage, and the next turn runs. Never rejects.
+   */
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
     const { outbox, archive, logger } = this.#options;
     try {
@@ -221,7 +224,7 @@ export class SessionTurns {
       const left = leftOf(begin);
       if (left) await configurations.untilAnnounced(left, signal);
     } catch (error) {
-      // The answer that was to be replaced is kept.
+      // The answer that was going to be replaced is kept.
       if ("replaces" in asked && asked.replaces) throw error;
       failure = toAppError(error);
     }
@@ -249,7 +252,7 @@ export class SessionTurns {
   }
 
   /**
-   * Adds the context a turn begins with. A participant's turn also gets the late outcomes that have arrived meanwhile.
+   * Adds the context that a turn begins with. A turn for a message also gets the late outcomes that have arrived since.
    */
   #prepare(begin: TurnInput): TurnInput {
     if ("turn" in begin) {
@@ -264,7 +267,7 @@ export class SessionTurns {
     });
     if ("turn" in begin || begin.messageId === null) return begin;
     const told = this.#speakers?.tell(begin, this.#shown.turns) ?? begin;
-    // Not for a turn with a fixed answer: the model is not called, so it could not report the outcomes.
+    // A turn with a fixed answer gets no outcomes: the model is not called, so it could not report them.
     return wordsOf(told) ? told : withOutcomes(told, this.#lateOutcomes.take(begin.participant));
   }
 
@@ -276,7 +279,7 @@ export class SessionTurns {
     });
   }
 
-  /** Only for a turn that replaces another one: restores the context window from before that turn. */
+  /** If the turn replaces another one, restores the context window from before the replaced turn. */
   #replacing(input: TurnInput): Promise<NewTurn> | undefined {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;

@@ -24,7 +24,7 @@ import { SessionTurns } from "./session-turns.ts";
 
 /**
  * The session of one room. It receives messages, runs turns one after another, and sends answers and tool calls. All
- * participants share one history and one queue of turns; each tool call goes to one participant. Nothing that a
+ * participants share one history and one queue of turns; each tool call is sent to one participant. Nothing that a
  * participant sends can end the session.
  */
 export class Session {
@@ -146,7 +146,7 @@ export class Session {
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
-  /** Whether no turn and no tool is running that ending the session would cut off. */
+  /** Whether no turn and no tool is running, so that ending the session would cut nothing off. */
   get isAtPause(): boolean {
     return this.#turns.isIdle && !this.#calls.isAnyRunning;
   }

@@ -18,7 +18,7 @@ interface UserMessagesOptions {
   /** The ids of messages that were already handled. */
   readonly messageIds: readonly string[];
   readonly admission: Pick<Admission, "text">;
-  /** The parts of the session that ask in words. The first one that accepts an utterance as an answer gets it. */
+  /** The parts of the session that ask in words. The first one to accept an utterance as an answer receives it. */
   readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
   readonly recorder: Pick<Recorder, "storeMessage">;
   readonly media: Pick<SessionMedia, "keep">;
@@ -46,7 +46,7 @@ export class UserMessages {
     this.#taken = new HandledMessages(options.messageIds);
   }
 
-  /** Marks the message of this id as handled, because it already has a turn. */
+  /** Marks the message with this id as handled, because it already has a turn. */
   markHandled(id: string): void {
     this.#taken.add(id);
   }
@@ -72,8 +72,8 @@ export class UserMessages {
 
   /**
    * Begins a turn, unless the message answers a question that was asked in words. Speech interrupts the running turn
-   * whatever the policy is, unless a tool blocks interruption. Resolves once the message is stored. Returns `undefined`
-   * if nothing has to be stored.
+   * regardless of the policy, unless a tool blocks interruption. Resolves once the message is stored. Returns
+   * `undefined` if nothing has to be stored.
    *
    * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
    */
@@ -97,7 +97,7 @@ export class UserMessages {
     const message = { id, participantIdentity: identity, content, attachments };
     this.add(message, { meta, interrupts: via === "voice", spoken: said.spoken });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
-    // Stored only once the message is accepted, because nothing of a rejected one is stored, and before its turn calls
+    // Stored only once the message is accepted, because rejected messages must not be stored, but before the turn calls
     // the model.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});

@@ -14,7 +14,10 @@ interface SessionRoomOptions {
   readonly hasEndWebhook: boolean;
 }
 
-/** Stores the start and the end of a session in one LiveKit room, each once, however many workers serve it. */
+/**
+ * Stores the start and the end of a session in one LiveKit room. Each is stored once, however many workers serve the
+ * room.
+ */
 export class SessionRoom {
   readonly #options: SessionRoomOptions;
   readonly #closing = new AbortController();

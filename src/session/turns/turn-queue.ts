@@ -35,12 +35,14 @@ export interface UnfinishedTurn {
   readonly calls: readonly Call[];
 }
 
-/** A waiting ControlVariation. It becomes a turn only when it runs, because the turn it names may still be running. */
+/**
+ * A waiting ControlVariation. It becomes a turn only when it runs, because the turn it refers to may still be running.
+ */
 export interface VariationRequest {
   readonly participant: string;
   readonly variation: MessageBody<"control_variation">;
   readonly meta: JsonObject;
-  /** Resolves to whether the variation was refused when it arrived. It is dropped then. Never rejects. */
+  /** Resolves to whether the variation was refused when it arrived. If so, it is dropped. Never rejects. */
   readonly refused: Promise<boolean>;
 }
 
@@ -101,7 +103,7 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
-  /** Whether a turn is waiting whose participant differs from that of the running turn. */
+  /** Whether a turn of another participant than the running turn's is waiting. */
   get isOtherWaiting(): boolean {
     return this.#waiting.some((input) => participantOf(input) !== this.#last);
   }
