@@ -22,7 +22,7 @@ export interface OpenSessionOptions
 export interface OpenedSession {
   readonly session: Session;
   readonly sessionId: string;
-  /** Stores the session's start in this room. Call it once a participant is present. */
+  /** Stores the session's start in this room. Call this once a participant is present. */
   readonly begin: (agent: string) => Promise<Begun>;
   /** The number of turns so far, including replaced ones. */
   readonly pastTurns: number;
@@ -40,9 +40,9 @@ export interface OpenedSession {
    * Closes the session on this worker.
    *
    * @param whyOver called last; returns why the room was closed for everyone, which ends the session, or `undefined` if
-   *   it was not
-   * @returns whether this stored the session's end. If not, the session continues on another worker, never started, or
-   *   its end is already stored or could not be stored
+   *   it was not closed
+   * @returns whether this call stored the session's end. If not, the session continues on another worker, never
+   *   started, or its end is already stored or could not be stored
    */
   readonly close: (graceMs: number, whyOver?: () => Promise<RoomOver | undefined>) => Promise<boolean>;
 }

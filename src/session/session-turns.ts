@@ -39,7 +39,7 @@ interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   /** Summarizes older turns. @defaultValue no summaries are written */
   readonly notesModel?: SummaryModel | undefined;
   readonly calls: SessionCalls;
-  /** The parts of the session that ask participants in words. */
+  /** The parts of the session that ask participants questions in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly memories?: MemoryPrompt | undefined;
@@ -67,7 +67,7 @@ export class SessionTurns {
   readonly #passing: TurnYielder;
   /** The position of the newest turn, including replaced ones. */
   #lastPosition: number;
-  /** The turn being answered or spoken: its id and the ids of its messages, all of which a ControlStop may refer to. */
+  /** The turn being answered or spoken: its id and the ids of its messages, any of which a ControlStop may refer to. */
   #running: { readonly ids: readonly string[]; readonly answer: Pick<AnswerOutput, "silence"> } | undefined;
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
@@ -139,7 +139,7 @@ export class SessionTurns {
   }
 
   /**
-   * Resumes the turn that an earlier worker left unfinished. Call it before any `add`, because this turn comes first.
+   * Resumes the turn that an earlier worker left unfinished. Call this before any `add`, because this turn comes first.
    */
   resume(unfinished: UnfinishedTurn): void {
     this.#queue.add(unfinished);
@@ -173,14 +173,14 @@ export class SessionTurns {
     this.#summarizer?.forget();
   }
 
-  /** Begins a turn about a pending outcome, if there is a pause. Call it when a participant has joined. */
+  /** Begins a turn about a pending outcome, if there is a pause. Call this when a participant has joined. */
   speakOutcomes(): void {
     void this.#lateOutcomes.speak();
   }
 
   /**
-   * Starts no more turns, and ends the running one after `graceMs`. Queued messages are left to the next worker. Queued
-   * variations are rejected and may be sent again.
+   * Starts no more turns, and lets the running one finish for up to `graceMs`. Queued messages are left to the next
+   * worker. Queued variations are rejected and may be sent again.
    */
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
@@ -191,9 +191,7 @@ export class SessionTurns {
     await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));
   }
 
-  /**
-   * Runs a turn. If an error escapes, the turn's sender gets an ErrorMessage, and the next turn runs. Never rejects.
-   */
+  /** Runs a turn. If the turn throws, its sender gets an ErrorMessage, and the next turn runs. Never rejects. */
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
     const { outbox, archive, logger } = this.#options;
     try {
@@ -217,7 +215,7 @@ export class SessionTurns {
       // An abort ends this wait at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
       const telling = memories?.tell(asked) ?? asked;
-      // Awaited only if it is a promise: the turn must be stored before the messages queued behind it.
+      // Awaited only if it is a promise, because the turn must be stored before the messages queued behind it.
       const input = telling instanceof Promise ? await telling : telling;
       const replacing = this.#replacing(input);
       begin = this.#prepare(replacing ? await replacing : input);

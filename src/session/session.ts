@@ -96,7 +96,7 @@ export class Session {
     ];
   }
 
-  /** Handles an event of the room. Never throws. */
+  /** Handles an event from the room. Never throws. */
   handle(input: RoomInput): void {
     switch (input.type) {
       case "joined":
@@ -135,7 +135,8 @@ export class Session {
   }
 
   /**
-   * Resumes what an earlier worker left unfinished. Call it once, before any new turn: an unfinished turn comes first.
+   * Resumes what an earlier worker left unfinished. Call this once, before any new turn: an unfinished turn comes
+   * first.
    */
   resume({ unfinished, waiting, promised, forms }: Omit<Restored, keyof SessionOptions["restored"]>): void {
     this.#calls.forms.keep(forms);

@@ -18,7 +18,10 @@ interface UserMessagesOptions {
   /** The ids of messages that were already handled. */
   readonly messageIds: readonly string[];
   readonly admission: Pick<Admission, "text">;
-  /** The parts of the session that ask in words. The first one to accept an utterance as an answer receives it. */
+  /**
+   * The parts of the session that ask questions in words. The first one to accept an utterance as an answer receives
+   * it.
+   */
   readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
   readonly recorder: Pick<Recorder, "storeMessage">;
   readonly media: Pick<SessionMedia, "keep">;
@@ -28,7 +31,7 @@ interface UserMessagesOptions {
   readonly add: (turn: NewTurn, options: { readonly interrupts: boolean }) => void;
   /** Called when an utterance answered a question, and so begins no turn. */
   readonly onQuestionAnswered: () => void;
-  /** Called before a message is handled, and while one is spoken. */
+  /** Called before a message is handled, and while a message is being spoken. */
   readonly onSaid: (identity: string) => void;
 }
 
@@ -97,8 +100,8 @@ export class UserMessages {
     const message = { id, participantIdentity: identity, content, attachments };
     this.add(message, { meta, interrupts: via === "voice", spoken: said.spoken });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
-    // Stored only once the message is accepted, because rejected messages must not be stored, but before the turn calls
-    // the model.
+    // Stored after the message is accepted, so that nothing is stored for a rejected one, and before its turn calls the
+    // model.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});
     const stored = Promise.all([mediaStored, this.#options.recorder.storeMessage(message)]).then(() => {});

@@ -127,7 +127,7 @@ export class SessionAgents {
 
   /**
    * Reads the room's dispatches, unless this job's own dispatch names an agent. Before the first turn, a dispatch that
-   * names an agent decides which agent serves the session. Call it after connecting, and when another agent joins.
+   * names an agent decides which agent serves the session. Call this after connecting, and when another agent joins.
    * Never rejects.
    */
   async readDispatches(): Promise<void> {

@@ -96,7 +96,7 @@ export class AnswerOutput {
 
   /**
    * Outputs the stored sentences that an earlier worker did not send. Sentences that were sent but not played in full
-   * are spoken again, but not shown again. Call it before `write`.
+   * are spoken again, but not shown again. Call this before `write`.
    */
   sayRest(): void {
     const { sentences, sent, heard } = this.#earlier;

@@ -83,8 +83,8 @@ export class CallWire implements CallClients {
 
   async #sendRequest(call: Call): Promise<void> {
     const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
-    // Nobody runs a call that has ended. Its request is only shown, to everyone, like the request for a call that the
-    // server runs.
+    // Nobody runs a call that has ended. Its request is sent to everyone for display, as for a call that the server
+    // runs.
     const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
     const addressee = outcome ? undefined : call.addressee;
     const asker = addressee === undefined || addressee === participant ? {} : { participant };

@@ -56,7 +56,7 @@ export class SessionCalls {
   readonly #runner: CallRunner;
   readonly #fillers: Fillers;
   readonly #offer: ToolOffer;
-  /** The turn that is being answered. */
+  /** The turn whose answer is in progress. */
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
@@ -244,7 +244,10 @@ export class SessionCalls {
     );
   }
 
-  /** Shows clients whose permission a call is waiting for. After the reply, the call's next state shows the result. */
+  /**
+   * Shows clients which participant's permission a call is waiting for. After the reply, the call's next state shows
+   * the result.
+   */
   readonly watchPermissions = (event: SessionEvent): void => {
     if (event.type === "permission_replied") this.#states.forgetAsked(event.permission.callId);
     if (event.type !== "permission_asked") return;

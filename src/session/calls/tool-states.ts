@@ -34,7 +34,7 @@ export class ToolStates {
   readonly #missed = new Map<string, ToolCallState[]>();
   /** The participant whose permission is requested, by call id. */
   readonly #approvers = new Map<string, string>();
-  /** The newest ended calls, by id. */
+  /** The states of the most recently ended calls, by call id. */
   readonly #ended = new Map<string, ToolCallState>();
 
   constructor(options: ToolStatesOptions) {
@@ -59,7 +59,7 @@ export class ToolStates {
     evictOldest(this.#ended, MAX_ENDED);
   }
 
-  /** Shows clients whose permission a call is waiting for. The approver is shown the question instead. */
+  /** Shows clients which participant's permission a call is waiting for. The approver is shown the question instead. */
   showAsked(call: Call, approver: string): void {
     this.#approvers.set(call.id, approver);
     const others = this.#options.peers.withFeature(FEATURE).filter((identity) => identity !== approver);

@@ -28,7 +28,7 @@ export class SessionRoom {
   }
 
   /**
-   * Stores the start. Call it when the agent and a participant are in the room. Retries while the database is
+   * Stores the start. Call this when the agent and a participant are in the room. Retries while the database is
    * unreachable. Calling it again returns the same promise.
    *
    * @throws {AppError} `lost_lease`, or `unavailable` if the session was closed first

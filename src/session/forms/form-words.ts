@@ -1,4 +1,7 @@
-/** The words for forms in one language: those to speak, and those to recognize, normalized as by `toWords`. */
+/**
+ * The words for forms in one language. Some are spoken. The others are recognized, and have the form that `toWords`
+ * returns.
+ */
 interface FormWords {
   /** Spoken before a question is asked again. */
   readonly misfit: string;

@@ -42,7 +42,7 @@ const MISSES = 2;
  */
 export class WordedForms {
   readonly #options: WordedFormsOptions;
-  /** By the form's id, oldest first. */
+  /** Open questions by form id, oldest first. */
   readonly #open = new Map<string, Open>();
 
   constructor(options: WordedFormsOptions) {

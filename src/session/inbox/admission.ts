@@ -26,7 +26,7 @@ interface Asking {
   readonly isAnyAwaited: (from: string) => boolean;
 }
 
-/** A part of the session that asks participants in words. */
+/** A part of the session that asks participants questions in words. */
 interface WordsAsking {
   /** The id of a question that this participant's next words may answer. */
   readonly awaitedWords: (from: string) => string | undefined;

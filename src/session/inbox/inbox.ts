@@ -43,7 +43,10 @@ const ACKNOWLEDGED_LATE: readonly (MessageType | undefined)[] = [
   "control_variation",
   "permission_response",
 ];
-/** When a client may resend a message that could not be stored: another worker may serve the room by then. */
+/**
+ * How long a client waits before resending a message that could not be stored. Another worker may serve the room by
+ * then.
+ */
 const RETRY_AFTER_MS = 1_000;
 
 interface InboxOptions {

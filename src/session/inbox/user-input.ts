@@ -10,7 +10,7 @@ export interface UserInput {
   readonly attachments?: readonly JsonObject[];
   /** @defaultValue "text" */
   readonly via?: "voice" | "text";
-  /** When it was spoken, if known. */
+  /** When the input was spoken, if known. */
   readonly spoken?: SpokenTimes | undefined;
   /**
    * Whether the content may contain another participant's words. If so, it does not count as an answer to a question.

@@ -6,7 +6,8 @@ export interface MemoryStore {
   /** Returns an identity's memories, oldest first. */
   readonly list: (identity: string) => Promise<readonly Memory[]>;
   /**
-   * @returns the id of the memory, or of one with the same text; `undefined` if the identity already has `MAX_MEMORIES`
+   * @returns the id of the memory, or of an existing one with the same text; `undefined` if the identity already has
+   *   `MAX_MEMORIES`
    */
   readonly add: (identity: string, text: string) => Promise<string | undefined>;
   /** Deletes one of an identity's memories, or all of them if no id is passed. @returns how many were deleted */

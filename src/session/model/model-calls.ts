@@ -38,7 +38,7 @@ interface ModelCallsOptions {
   /** Loads the media that a history refers to. Returns `undefined` if it refers to none. */
   readonly media: { readonly of: (history: readonly HistoryMessage[]) => Promise<MediaData> | undefined };
   readonly spending: {
-    /** Wraps a model so that its calls are counted, and none is made once a budget is used up. */
+    /** Wraps a model so that its calls are counted, and no more are made once a budget is used up. */
     readonly limited: (openStream: OpenStream, model: () => string) => OpenStream;
   };
   readonly telemetry: {
@@ -109,7 +109,7 @@ export class ModelCalls {
     const { voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
     const { others, passingTools } = this.#sizes(participant);
-    // If the API would have to count tokens first, no preemptive call is made: counting would take the time saved.
+    // If the API would have to count tokens first, no preemptive call is made: counting would use up the time saved.
     const count = () => Promise.reject(new Error("Preemptive generation does not count tokens"));
     const shown = this.#shown();
     const next = { turn, isPaused: false, others, passingTools: passingTools(), count };

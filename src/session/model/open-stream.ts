@@ -207,5 +207,5 @@ export interface ChatCall {
   readonly serverTools: readonly JsonObject[];
 }
 
-/** Sits between a model call and its reader. Must pass every event on. */
+/** Observes the events of a model call. Must pass every event on. */
 export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) => AsyncIterable<ModelEvent>;

@@ -34,7 +34,11 @@ interface Means {
   readonly openStream: OpenStream;
   /** The language of the answer, BCP 47. */
   readonly language?: string | undefined;
-  /** Synthesizes the first sentence; the returned function discards it. @defaultValue nothing is synthesized early */
+  /**
+   * Synthesizes the first sentence; the returned function discards the audio.
+   *
+   * @defaultValue nothing is synthesized early
+   */
   readonly prepare?: ((sentence: string) => () => void) | undefined;
 }
 
@@ -60,7 +64,10 @@ export class PreemptiveGeneration {
     this.#onEnd = onEnd;
   }
 
-  /** `false` while too many recent calls went unused, because participants continued after their pauses. */
+  /**
+   * Whether another preemptive call may be made: the turn's limit is not reached, and not too many recent calls went
+   * unused.
+   */
   get mayBegin(): boolean {
     const voided = this.#void.reduce((sum, count) => sum + count, 0);
     return voided < Math.max(MIN_VOID, MAX_VOID_A_TURN * this.#void.length) && this.#begun < MAX_PER_TURN;

@@ -127,7 +127,9 @@ export class Peer {
     );
   }
 
-  /** Calls `onStored` once this stanza's message is stored: at once if it needs no storing, never if storing failed. */
+  /**
+   * Calls `onStored` once this stanza's message is stored: at once if it does not have to be, never if storing failed.
+   */
   whenStored(stanzaId: number, onStored: () => void): void {
     const storing = this.#storing.get(stanzaId);
     if (storing) void storing.then(onStored, () => {});

@@ -91,8 +91,8 @@ export class PermissionDesk {
   }
 
   /**
-   * Like `permit`, but for an action of a running call, whose tool was permitted before it started. If the call's turn
-   * has ended, the question is shown in a separate message to a participant who is present, can read and has no
+   * Like `permit`, but for an action of a running call, whose tool was permitted before the call started. If the call's
+   * turn has ended, the question is shown in a separate message to a participant who is present, can read and has no
    * dialogs. Anyone else is asked after their next answer (`sayAgain`), if the question is asked in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
@@ -114,14 +114,14 @@ export class PermissionDesk {
   }
 
   /**
-   * Returns a text for the model if a rule denies the call, otherwise `undefined`. Neither a grant nor an answer
-   * overrides a deny rule.
+   * Returns why a rule denies the call, in words for the model, or `undefined` if no rule does. Neither a grant nor an
+   * answer overrides a deny rule.
    */
   denialOf(call: Call, need: PermissionNeed): string | undefined {
     return judgeCall(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
 
-  /** Whether calls of a tool may start at once, because nobody has to be asked. */
+  /** Whether a tool's calls may start at once because nobody has to be asked. */
   isFree(toolName: string, declaresPermission: boolean): boolean {
     if (declaresPermission) return false;
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";

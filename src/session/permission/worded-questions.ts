@@ -22,7 +22,7 @@ interface Question {
 }
 
 interface Asked {
-  /** How a yes and a no may arrive in order to count. Empty once an answer was accepted. */
+  /** The means by which a yes and a no are accepted. Empty once an answer was accepted. */
   readonly ways: Readonly<Record<"yes" | "no", readonly Via[]>>;
   /** Whether the approver has stayed in the room since being asked. */
   readonly isThere: () => boolean;
@@ -44,7 +44,7 @@ interface WordedQuestionsOptions {
  */
 export class WordedQuestions {
   readonly #options: WordedQuestionsOptions;
-  /** By the request's id, oldest first. */
+  /** Open questions by request id, oldest first. */
   readonly #questions = new Map<string, Question>();
 
   constructor(options: WordedQuestionsOptions) {
@@ -108,7 +108,7 @@ export class WordedQuestions {
     this.#questions.delete(permissionId);
   }
 
-  /** A question counts as asked only once the participant has heard it in full or was shown it, while present. */
+  /** A question counts as asked only once the participant, while present, has heard it in full or was shown it. */
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
@@ -150,7 +150,7 @@ export function hasReached(said: Delivery, peer: Pick<Peer, "isSip"> | undefined
   return said === "heard" || (said === "shown" && peer?.isSip !== true);
 }
 
-/** Whether the question is asked in another participant's turn. If so, it starts with the approver's name. */
+/** Whether the question is asked in another participant's turn. If so, the question starts with the approver's name. */
 const isForAnotherTurn = ({ metadata }: PermissionRecord) => metadata["participant"] !== undefined;
 
 /** Returns a title as a question in a language: "Write notes/today.md. Yes or no?" */

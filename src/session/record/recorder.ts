@@ -167,7 +167,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * Stores the context that a running turn continues with. Call it before adding the next blocks. The context is
+   * Stores the context that a running turn continues with. Call this before adding the next blocks. The context is
    * written after the summary that it refers to.
    */
   storeContext(turnId: string, context: ShownContext): void {
@@ -195,7 +195,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#write(`progress of ${turnId}`, write, this.#chains.get(turnId));
   }
 
-  /** Returns the record of one turn's blocks. They are stored after the turn itself. */
+  /** Returns the record of one turn's blocks. The blocks are stored after the turn itself. */
   blocksOf(turnId: string): BlockRecord {
     return {
       add: (block, stopReason) => {
@@ -258,10 +258,10 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * Resolves when everything passed in before is stored and this worker still owns the session.
+   * Resolves when everything passed in so far is stored and this worker still owns the session.
    *
    * @param id the turn or call whose writes to wait for, in addition to all blocks; if absent, all writes
-   * @throws {AppError} `unavailable` when the database remained unavailable; the error of the first write lost since
+   * @throws {AppError} `unavailable` when the database remained unavailable, or the error of the first write lost since
    *   the last turn began
    */
   async durable(id?: string): Promise<void> {

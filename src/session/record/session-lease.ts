@@ -16,14 +16,12 @@ interface SessionLeaseOptions {
 
 /** How long to wait before asking the database again while it is unavailable. */
 const RETRY_MS = 250;
-/**
- * The share of the lease that remains when the room is unreachable, so that a short outage does not lose the session.
- */
+/** The share of the lease that remains when the room is unreachable, so that the session survives a short outage. */
 const CUT_OFF_SHARE = 1 / 3;
 
 /**
- * This worker's lease on its session. Tracks by the local clock until when no other worker can claim the session. After
- * the process was frozen, the database is therefore asked before anything else is stored or sent.
+ * This worker's lease on its session. Tracks by the local clock how long this worker is certain to own the session.
+ * After the process was frozen, the database is therefore asked before anything else is stored or sent.
  */
 export class SessionLease {
   readonly writer: SessionWriter;
@@ -47,8 +45,8 @@ export class SessionLease {
 
   /**
    * Call this when the room becomes unreachable or reachable again. While it is unreachable, the lease is shortened and
-   * no longer renewed, so that a worker that can reach the room takes the session over. If no worker has done so when
-   * the room is reachable again, this one continues.
+   * no longer renewed, so that a worker that can reach the room takes over. If no worker has done so when the room is
+   * reachable again, this one continues.
    */
   setCutOff(isCutOff: boolean): void {
     if (this.#isCutOff === isCutOff || this.#lost.signal.aborted) return;

@@ -12,7 +12,7 @@ export class EarlyInput {
   #inputs: RoomInput[] = [];
   #bytes = 0;
 
-  /** Adds an input if there is room. Joins, leaves and disconnects are always added. */
+  /** Adds an input unless the buffer is full. Joins, leaves and disconnects are always added. */
   add(input: RoomInput): void {
     const bytes = BYTES_AN_INPUT + sizeOf(input);
     const isSent = input.type !== "joined" && input.type !== "left" && input.type !== "disconnected";

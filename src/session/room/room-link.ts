@@ -202,7 +202,7 @@ export class RoomLink {
   }
 }
 
-/** Returns why the room is closed for everyone, or `undefined` if only the agent may have been disconnected. */
+/** Returns why the room is closed for everyone, or `undefined` if perhaps only the agent was disconnected. */
 function toRoomOver(reason: DisconnectReason | undefined): RoomOver | undefined {
   if (reason === DisconnectReason.ROOM_CLOSED) return "participants_left";
   return reason === DisconnectReason.ROOM_DELETED ? "room_deleted" : undefined;

@@ -55,7 +55,7 @@ export interface AnswerToSpeak {
   readonly language: string | undefined;
   /** Called with each piece of the answer's own text when its playback begins. */
   readonly onHeard: (text: string) => void;
-  /** Called when the participant speaks over the answer, no more of which will be played. */
+  /** Called when the participant speaks over the answer. The rest will not be played. */
   readonly onInterrupted: () => void;
   /** Called when no more of the answer can be spoken. The rest must be shown. */
   readonly onUnspoken: () => void;
@@ -89,6 +89,9 @@ export interface Aside {
 }
 
 export interface SpeechEnd {
-  /** The part of the answer's own text that was played; `undefined` if all of it was, or there was nothing to speak. */
+  /**
+   * The part of the answer's own text that was played; `undefined` if all of it was played, or if there was nothing to
+   * speak.
+   */
   readonly heard: string | undefined;
 }

@@ -66,7 +66,7 @@ export class Spending {
     this.#options = options;
   }
 
-  /** Wraps a model so that its calls are counted, and none is made once a budget is used up. */
+  /** Wraps a model so that its calls are counted, and no more are made once a budget is used up. */
   limited(openStream: OpenStream, model: () => string): OpenStream {
     return (request, signal) =>
       this.#step(() => openStream(request, signal), { participant: request.participant, model: model() });

@@ -103,7 +103,7 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
-  /** Whether a turn of another participant than the running turn's is waiting. */
+  /** Whether a participant other than the running turn's has a turn waiting. */
   get isOtherWaiting(): boolean {
     return this.#waiting.some((input) => participantOf(input) !== this.#last);
   }
@@ -152,7 +152,7 @@ export class TurnQueue {
   }
 
   /**
-   * Waits up to `graceMs` for the running turn, then aborts it and waits for its end. Call it after `shut`.
+   * Waits up to `graceMs` for the running turn, then aborts it and waits for its end. Call this after `shut`.
    *
    * @param isLeft called after `graceMs`. If it returns `true`, the turn is neither aborted nor awaited: the next
    *   worker resumes it

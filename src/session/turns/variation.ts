@@ -85,8 +85,8 @@ function toVariationTurn(
 }
 
 /**
- * Returns a turn's input for another turn. Adds its sender only if another participant requests the variation. Omits
- * the worker's notes, because the new turn gets its own.
+ * Returns the input of a turn that is run again. Adds the sender only if another participant requests the variation.
+ * Omits the worker's notes, because the new turn gets its own.
  */
 function saidAgain({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
   return input.flatMap((part): InputPart[] => {

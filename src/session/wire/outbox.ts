@@ -34,7 +34,7 @@ interface Refusal {
 }
 
 /**
- * Sends all of a session's protocol messages in order, at most 8 at a time. It numbers them, and retains those that
+ * Sends all of a session's protocol messages in order, at most 8 at a time. Numbers them, and retains those that
  * clients may need after a reconnect (`isKept`). When a send resolves, the message is only in the local buffer. Only a
  * reply proves delivery.
  */
