@@ -134,10 +134,7 @@ export class Session {
     }
   }
 
-  /**
-   * Resumes what an earlier worker left unfinished. Call this once, before any new turn: an unfinished turn comes
-   * first.
-   */
+  /** Resumes what an earlier worker left unfinished. Call this once, before any new turn. */
   resume({ unfinished, waiting, promised, forms }: Omit<Restored, keyof SessionOptions["restored"]>): void {
     this.#calls.forms.keep(forms);
     const messageId = unfinished?.turn.parentMessageId;

@@ -18,10 +18,7 @@ interface UserMessagesOptions {
   /** The ids of messages that were already handled. */
   readonly messageIds: readonly string[];
   readonly admission: Pick<Admission, "text">;
-  /**
-   * The parts of the session that ask questions in words. The first one to accept an utterance as an answer receives
-   * it.
-   */
+  /** The parts of the session that ask questions in words. An utterance goes to the first that accepts it. */
   readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
   readonly recorder: Pick<Recorder, "storeMessage">;
   readonly media: Pick<SessionMedia, "keep">;

@@ -98,10 +98,7 @@ export class Initiative {
     }
   }
 
-  /**
-   * Returns the participant for a turn that the agent starts: the last speaker if still present, or else anyone
-   * present.
-   */
+  /** Returns the participant for a turn that the agent starts: the last speaker if present, or else anyone present. */
   #to(): string | undefined {
     const { peers } = this.#options;
     const last = this.#lastSpeaker;

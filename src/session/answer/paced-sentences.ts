@@ -39,9 +39,7 @@ export class PacedSentences {
   #progress: AnswerProgress;
   #sequence: number;
   #asides: number;
-  /**
-   * How many of the answer's own sentences were played in full, and (below) after how many letters the next ones end.
-   */
+  /** How many of the answer's own sentences were played in full, and (below) the end of the next ones, in letters. */
   #whole: number;
   readonly #ends: number[] = [];
   /** The number of letters in all sentences so far, and (below) in the text played so far. */
@@ -103,10 +101,7 @@ export class PacedSentences {
     this.#send();
   }
 
-  /**
-   * Drops the held sentences, because they will not be played. Sends an empty final sentence if no final sentence was
-   * sent yet.
-   */
+  /** Drops the held sentences, which will not be played. Sends an empty final sentence if none was final yet. */
   drop(): void {
     this.#waiting = [];
     this.#send();

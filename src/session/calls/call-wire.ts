@@ -38,9 +38,7 @@ export class CallWire implements CallClients {
   readonly #peers: Peers;
   readonly #telemetry: CallWireOptions["telemetry"];
   readonly #storeMedia: CallRecord["storeMedia"];
-  /**
-   * Ids of `either` calls, by the stanza that carried the request: a client claims a call by acknowledging its stanza.
-   */
+  /** Ids of `either` calls, by the stanza of their request. A client claims a call by acknowledging that stanza. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
   /** The participants that have not replied to a closing session's cancel yet, by call id. */
@@ -83,8 +81,7 @@ export class CallWire implements CallClients {
 
   async #sendRequest(call: Call): Promise<void> {
     const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
-    // Nobody runs a call that has ended. Its request is sent to everyone for display, as for a call that the server
-    // runs.
+    // Nobody runs an ended call. Its request is sent to everyone for display, as for a call that the server runs.
     const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
     const addressee = outcome ? undefined : call.addressee;
     const asker = addressee === undefined || addressee === participant ? {} : { participant };

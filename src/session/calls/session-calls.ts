@@ -77,10 +77,7 @@ export class SessionCalls {
     this.#runner = new CallRunner(this.#ports);
   }
 
-  /**
-   * Returns a listener that passes changes to calls on to the recorder, the clients, the voice and the session's
-   * watchers.
-   */
+  /** Returns a listener that reports calls' changes to the recorder, the clients, the voice and the watchers. */
   #createListener(): LedgerListener {
     const { recorder, voice, telemetry } = this.#options;
     const tell = (call: Call) => {
@@ -175,9 +172,7 @@ export class SessionCalls {
     };
   }
 
-  /**
-   * Resumes a call whose outcome an earlier worker promised to the model. Reports the outcome once the call has ended.
-   */
+  /** Resumes a call whose outcome an earlier worker promised the model. Reports the outcome when the call ends. */
   async keepPromise(stored: Call): Promise<void> {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
     const turn = { turnId, messageId, participant, signal: new AbortController().signal };
@@ -205,18 +200,13 @@ export class SessionCalls {
     return isOnlyWaiting(this.#openCallsOf(turnId));
   }
 
-  /**
-   * Like `isOnlyWaiting`, but only if no call has started yet: the next worker can then keep waiting for the
-   * permissions.
-   */
+  /** Like `isOnlyWaiting`, but also requires that no call has started: the next worker can then keep waiting. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const open = this.#openCallsOf(turnId);
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");
   }
 
-  /**
-   * Returns for how many more ms the turn may hold up other participants' turns; `undefined` means until its calls end.
-   */
+  /** Returns for how many ms the turn may still hold up others' turns; `undefined` means until its calls end. */
   patienceLeft(turnId: string): number | undefined {
     return patienceLeft(this.#openCallsOf(turnId));
   }
@@ -244,10 +234,7 @@ export class SessionCalls {
     );
   }
 
-  /**
-   * Shows clients which participant's permission a call is waiting for. After the reply, the call's next state shows
-   * the result.
-   */
+  /** Shows clients who is asked for a call's permission. After the reply, the call's next state shows the result. */
   readonly watchPermissions = (event: SessionEvent): void => {
     if (event.type === "permission_replied") this.#states.forgetAsked(event.permission.callId);
     if (event.type !== "permission_asked") return;
@@ -268,18 +255,12 @@ export class SessionCalls {
     await this.wire.cancelAll();
   }
 
-  /**
-   * Whether this state may be sent to clients. `running` is sent only once that state is stored and the call has
-   * started.
-   */
+  /** Whether this state may be sent to clients. `running` is sent only once it is stored and the call has started. */
   #mayShow({ id, state }: Call): boolean {
     return state !== "running" || this.#ledger.find(id)?.mayHaveRun === true;
   }
 
-  /**
-   * Reports a late outcome. If the call was canceled, this does not begin a turn, because nobody is waiting for the
-   * news.
-   */
+  /** Reports a late outcome. A canceled call does not begin a turn, because nobody is waiting for its outcome. */
   #reportLate(call: Call, answer: ModelAnswer): void {
     const { onResult } = this.#pacingOf(call);
     const isCancelled = call.state === "cancelled" && onResult === "speak";

@@ -42,10 +42,7 @@ export class SessionForms {
     return fillInForm(call, { request, count }, forms);
   }
 
-  /**
-   * Withdraws a call's forms from an earlier worker that the call has not requested again. Call this when the call has
-   * ended.
-   */
+  /** When a call has ended, withdraws its forms from an earlier worker that it has not requested again. */
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
     for (const form of this.#left.values()) {

@@ -59,7 +59,7 @@ export class ToolStates {
     evictOldest(this.#ended, MAX_ENDED);
   }
 
-  /** Shows clients which participant's permission a call is waiting for. The approver is shown the question instead. */
+  /** Shows clients who is asked for a call's permission. The approver is shown the question instead. */
   showAsked(call: Call, approver: string): void {
     this.#approvers.set(call.id, approver);
     const others = this.#options.peers.withFeature(FEATURE).filter((identity) => identity !== approver);

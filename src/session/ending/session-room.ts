@@ -14,10 +14,7 @@ interface SessionRoomOptions {
   readonly hasEndWebhook: boolean;
 }
 
-/**
- * Stores the start and the end of a session in one LiveKit room. Each is stored once, however many workers serve the
- * room.
- */
+/** Stores a session's start and end in one LiveKit room, each only once, however many workers serve the room. */
 export class SessionRoom {
   readonly #options: SessionRoomOptions;
   readonly #closing = new AbortController();

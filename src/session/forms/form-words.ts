@@ -1,7 +1,4 @@
-/**
- * The words for forms in one language. Some are spoken. The others are recognized, and have the form that `toWords`
- * returns.
- */
+/** The words for forms in one language. Some are spoken, others are recognized, in the form that `toWords` returns. */
 interface FormWords {
   /** Spoken before a question is asked again. */
   readonly misfit: string;

@@ -33,20 +33,14 @@ export interface MessageHandlers extends HandlersByType {
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
-/**
- * Messages that can be refused. The ErrorMessage is sent before the Ack, so that the Ack is not mistaken for
- * acceptance.
- */
+/** Messages that can be refused. The ErrorMessage precedes the Ack, so the Ack is not mistaken for acceptance. */
 const ACKNOWLEDGED_LATE: readonly (MessageType | undefined)[] = [
   "user_message",
   "control_stop",
   "control_variation",
   "permission_response",
 ];
-/**
- * How long a client waits before resending a message that could not be stored. Another worker may serve the room by
- * then.
- */
+/** How long a client waits before resending an unstored message. Another worker may serve the room by then. */
 const RETRY_AFTER_MS = 1_000;
 
 interface InboxOptions {

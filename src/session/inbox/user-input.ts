@@ -12,9 +12,7 @@ export interface UserInput {
   readonly via?: "voice" | "text";
   /** When the input was spoken, if known. */
   readonly spoken?: SpokenTimes | undefined;
-  /**
-   * Whether the content may contain another participant's words. If so, it does not count as an answer to a question.
-   */
+  /** Whether the content may include another participant's words. Such input does not answer a question. */
   readonly isMixed?: boolean;
 }
 

@@ -33,8 +33,7 @@ export type OpenStream = (
 ) => AsyncIterable<ModelEvent>;
 
 /**
- * Counts the tokens of a model call through the API. Resolves to `undefined` if the API cannot count tokens. Rejects
- * only when aborted.
+ * Counts a model call's tokens through the API. Resolves to `undefined` if the API cannot. Rejects only when aborted.
  */
 export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal) => Promise<number | undefined>;
 
@@ -159,10 +158,7 @@ type Ask = (
   readonly stream: AsyncIterable<ModelEvent>;
 };
 
-/**
- * Repeats a rejected call without the rejected tool. The API rejects a call before its first event, so no event is
- * repeated.
- */
+/** Repeats a call without its rejected tools. The API rejects a call before any event, so no event is repeated. */
 async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): AsyncGenerator<ModelEvent> {
   let left = tools;
   for (let refusals = 1; ; refusals++) {

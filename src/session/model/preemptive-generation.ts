@@ -6,8 +6,7 @@ import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 /** The maximum number of preemptive calls per turn. Each is wasted if the participant keeps speaking. */
 const MAX_PER_TURN = 2;
 /**
- * How many recent turns are checked, and (below) the average number of unused calls per turn at which preemptive calls
- * stop.
+ * How many recent turns are checked, and (below) at how many unused calls per turn, on average, preemptive calls stop.
  */
 const LOOKED_AT = 10;
 const MAX_VOID_A_TURN = 0.4;
@@ -34,11 +33,7 @@ interface Means {
   readonly openStream: OpenStream;
   /** The language of the answer, BCP 47. */
   readonly language?: string | undefined;
-  /**
-   * Synthesizes the first sentence; the returned function discards the audio.
-   *
-   * @defaultValue nothing is synthesized early
-   */
+  /** Synthesizes the first sentence; the returned function discards it. @defaultValue nothing is synthesized early */
   readonly prepare?: ((sentence: string) => () => void) | undefined;
 }
 
@@ -64,10 +59,7 @@ export class PreemptiveGeneration {
     this.#onEnd = onEnd;
   }
 
-  /**
-   * Whether another preemptive call may be made: the turn's limit is not reached, and not too many recent calls went
-   * unused.
-   */
+  /** Whether another call may be made: the turn's limit is not reached, and few enough recent calls went unused. */
   get mayBegin(): boolean {
     const voided = this.#void.reduce((sum, count) => sum + count, 0);
     return voided < Math.max(MIN_VOID, MAX_VOID_A_TURN * this.#void.length) && this.#begun < MAX_PER_TURN;

@@ -102,10 +102,7 @@ export class Configurations {
     for (const onTaken of this.#awaited) onTaken(from);
   }
 
-  /**
-   * Sends what the client has missed. Free of charge once per join: a returning client also has its own messages to
-   * send.
-   */
+  /** Sends missed messages, free of charge once per join: a returning client also has its own messages to send. */
   #catchUp(from: Peer, lastSequenceSeen: number): Promise<void> | undefined {
     const isFree = !from.hasCaughtUp;
     from.hasCaughtUp = true;

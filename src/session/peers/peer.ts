@@ -99,10 +99,7 @@ export class Peer {
     return isNewJoin;
   }
 
-  /**
-   * Forgets the stanza numbers seen, so that the client can count from 1 again. Messages that must not be handled twice
-   * are also recognized by their ids.
-   */
+  /** Lets the client count from 1 again. Messages that must not be handled twice are also recognized by id. */
   forgetStanzas(): void {
     this.#seenStanzas = new Set();
     this.#storing = new Map();
@@ -127,9 +124,7 @@ export class Peer {
     );
   }
 
-  /**
-   * Calls `onStored` once this stanza's message is stored: at once if it does not have to be, never if storing failed.
-   */
+  /** Calls `onStored` once the stanza's message is stored: at once if it need not be, never if storing failed. */
   whenStored(stanzaId: number, onStored: () => void): void {
     const storing = this.#storing.get(stanzaId);
     if (storing) void storing.then(onStored, () => {});

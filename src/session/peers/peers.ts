@@ -19,9 +19,7 @@ export class Peers {
    */
   readonly #languages = new Map<string, string>();
 
-  /**
-   * Marks a participant as present. Returns the participant, and whether this is a new join rather than a known one.
-   */
+  /** Marks a participant as present. Returns the participant, and whether it has just joined or rejoined. */
   join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
     this.#absent.delete(participant.identity);
     const known = this.#peers.get(participant.identity);

@@ -14,9 +14,7 @@ import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 
-/**
- * Returns the action that the rules prescribe for a call. Using the tool at all counts as an operation of type `tool`.
- */
+/** Returns the action that the rules require for a call. Any use of the tool is an operation of type `tool`. */
 export function judgeCall(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
@@ -29,9 +27,8 @@ export function judgeCall(
 }
 
 /**
- * Returns the permit that results from a decided request. An approval applies only to this tool, these arguments, and
- * the values that the participant was asked about: by the time another worker resumes the call, a path may lead
- * elsewhere.
+ * Converts a decided request to a permit. An approval applies only to this tool, these arguments, and the values that
+ * the participant was asked about: by the time another worker resumes the call, a path may lead elsewhere.
  */
 export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;

@@ -230,8 +230,7 @@ export class PermissionDesk {
     const { id: callId, toolName, participant, hasStoredPermission } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !hasStoredPermission) {
-      // A permanent permission applies only in the approver's own turns. Other participants need permission each time
-      // to use the approver's device.
+      // A permanent permission applies only in the approver's own turns. Other participants need permission each time.
       const grants = approver === participant ? await store.grants(approver) : [];
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);

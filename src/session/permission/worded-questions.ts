@@ -82,8 +82,7 @@ export class WordedQuestions {
     const said = this.#saidTo(identity);
     const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
     if (!answer) return undefined;
-    // Questions that accept a yes come first: a no is more likely meant for them than for questions that accept only a
-    // no.
+    // Questions that accept a yes come first: a no is more likely meant for them than for other questions.
     const taking = (kind: "yes" | "no") => said.find(({ asked }) => asked?.ways[kind].includes(via));
     const question = taking("yes") ?? taking("no");
     if (!question?.asked?.ways[answer].includes(via)) return undefined;

@@ -74,10 +74,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   readonly #closing = new AbortController();
   /** The latest turn. */
   #begun: (Pick<TurnRecord, "parentMessageId"> & { readonly turnId: string }) | undefined;
-  /**
-   * The latest turn's id if that turn could not be stored. In that case, nothing that belongs to the turn can be
-   * stored.
-   */
+  /** The latest turn's id if that turn could not be stored. Nothing that belongs to such a turn can be stored. */
   #unstoredTurn: string | undefined;
   #failure: AppError | undefined;
 
@@ -159,9 +156,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
       throw new AppError("invalid_state", `The turn already has ${MAX_COMMENTARIES} commentaries, which is the limit`);
   }
 
-  /**
-   * Stores the summary that replaces older turns. Call this before the end of the turn that continues from the summary.
-   */
+  /** Stores a summary that replaces older turns. Call this before the end of the turn that continues from it. */
   storeSummary(summary: Summary): void {
     this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }

@@ -20,11 +20,7 @@ import { StreamBudget } from "./stream-budget.ts";
 const CHAT_TOPIC = "lk.chat";
 
 export interface TextStream {
-  /**
-   * @param isWhole whether this is the whole text: nothing was written before, and nothing follows.
-   *
-   * @defaultValue false
-   */
+  /** @param isWhole whether this is the whole text of the stream. @defaultValue false */
   readonly write: (text: string, isWhole?: boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 }

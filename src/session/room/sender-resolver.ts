@@ -76,9 +76,7 @@ export class SenderResolver {
   #isAskedAgain = false;
   #isClosed = false;
 
-  /**
-   * @param take receives packets (including unclear and dropped ones), and senders that left without being announced
-   */
+  /** @param take receives packets (even unclear and dropped ones), and senders that left without being announced */
   constructor(room: Room, take: OnRoomInput) {
     this.#room = room;
     this.#take = take;

@@ -89,9 +89,6 @@ export interface Aside {
 }
 
 export interface SpeechEnd {
-  /**
-   * The part of the answer's own text that was played; `undefined` if all of it was played, or if there was nothing to
-   * speak.
-   */
+  /** The played part of the answer's text; `undefined` if all of it was played or there was nothing to speak. */
   readonly heard: string | undefined;
 }

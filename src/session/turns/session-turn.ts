@@ -275,10 +275,7 @@ class SessionTurn {
     }
   }
 
-  /**
-   * Stores the end of the speech. Ignores errors, which are already logged: whoever waits for the end of the speech
-   * must be notified in any case.
-   */
+  /** Ignores errors, which are already logged: waiting callers must learn of the speech's end in any case. */
   async #storeSpoken(end: Omit<SpeechEndRow, "turnId" | "lastStanza">): Promise<void> {
     const { outbox, recorder } = this.#ports;
     await recorder.finishSpeech({ turnId: this.#turn.id, ...end, lastStanza: outbox.lastStanza }).catch(() => {});

@@ -35,9 +35,7 @@ export interface UnfinishedTurn {
   readonly calls: readonly Call[];
 }
 
-/**
- * A waiting ControlVariation. It becomes a turn only when it runs, because the turn it refers to may still be running.
- */
+/** A waiting ControlVariation. It becomes a turn only when it runs, because its target may still be running. */
 export interface VariationRequest {
   readonly participant: string;
   readonly variation: MessageBody<"control_variation">;
