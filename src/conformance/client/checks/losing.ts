@@ -17,7 +17,7 @@ function framesOf(talk: ClientTalk, text: string): Frame[] {
   return talk.frames.items.filter(({ message }) => message?.type === "user_message" && message.body.content === text);
 }
 
-/** Makes the client say something, does not acknowledge it, as if it were lost, and waits until it is sent again. */
+/** Makes the client send a message, does not acknowledge it, as if it were lost, and waits until it is resent. */
 async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Frame[]> {
   const isIt = ({ message }: Frame) => message?.type === "user_message" && message.body.content === text;
   talk.acknowledges = (frame) => !isIt(frame) || framesOf(talk, text).length > 1;
@@ -30,7 +30,7 @@ async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Fra
   return framesOf(talk, text);
 }
 
-/** Messages of the client that are lost. */
+/** Messages from the client that are lost. */
 export const lostMessageChecks: readonly Check<ClientTalk>[] = [
   check("lost.message", ["MUST", RESEND], async (talk) => {
     const [first, second] = await loseMessage(talk, "Is anybody there?");
@@ -78,7 +78,7 @@ export const rateChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** Makes the client say something, rejects it with 429, and waits until it is sent again. */
+/** Makes the client send a message, rejects it with 429, and waits until it is resent. */
 async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [Frame, Frame]> {
   talk.acknowledges = () => framesOf(talk, text).length !== 1;
   talk.program.command({ command: "say", text });
@@ -90,7 +90,7 @@ async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [
   return [first, second];
 }
 
-/** Once acknowledged, a message is not sent again. */
+/** Acknowledged messages, which must not be resent. */
 export const acknowledgedChecks: readonly Check<ClientTalk>[] = [
   check(
     "lost.not-after-ack",

@@ -143,7 +143,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
 
 const SLOW_MS = 6_000;
 
-/** A worker that acknowledges at once but takes long to answer. */
+/** A worker that acknowledges messages immediately but takes long to answer. */
 export const slowChecks: readonly Check<ClientTalk>[] = [
   check(
     "slow.answer",
@@ -161,7 +161,7 @@ export const slowChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** Permissions, for a client that is asked to announce their feature. */
+/** Permission requests. The client is asked to announce the feature for them. */
 export const permissionChecks: readonly Check<ClientTalk>[] = [
   check(
     "permission.answered",

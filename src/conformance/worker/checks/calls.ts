@@ -8,7 +8,10 @@ const check = make<WorkerTalk>;
 const REFUSED =
   "A call that is refused before anybody runs it is shown to everyone, like a call that the server runs: as a request with `execution` `server`, then its result with `unknown_tool`, `invalid_parameters`,";
 
-/** Makes the worker request a call and leaves it unanswered. @returns the milliseconds from the request to its end */
+/**
+ * Makes the worker request a call and leaves it unanswered. @returns the milliseconds from the request to the call's
+ * end
+ */
 async function waitedFor(talk: WorkerTalk): Promise<number> {
   const { id } = await talk.call("kit_late");
   const askedAt = performance.now();

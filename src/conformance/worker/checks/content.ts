@@ -24,7 +24,7 @@ async function attach(client: KitClient, content: string, attachments: readonly 
   return id;
 }
 
-/** Answers a call with these blocks. @returns how the call ended */
+/** Answers a call with the given blocks. @returns how the call ended */
 async function show(talk: WorkerTalk, ...content: readonly object[]) {
   const { id } = await talk.call("kit_echo");
   const body = { id, success: true, result: { seen: true }, content };
@@ -32,7 +32,7 @@ async function show(talk: WorkerTalk, ...content: readonly object[]) {
   return talk.ended(id);
 }
 
-/** Attachments, and results with content for the model or a display for people. */
+/** Attachments, and results that contain content for the model or a display for people. */
 export const contentChecks: readonly Check<WorkerTalk>[] = [
   check(
     "content.attached",

@@ -86,7 +86,7 @@ export const announcingChecks: readonly Check<WorkerTalk>[] = [
       const before = client.all("error_message").length;
       const names = Array.from({ length: LIMITS.announcedTools + 6 }, (_, index) => `kit_${index}`);
       const tools = names.map((name) => ({ name, description: "", inputSchema: anyInput }));
-      // Not `send`, which would reject more than 64 of them.
+      // Not `send`, which would reject more than 64 tools.
       await client.sendWrong({ type: 12, body: { features: [], tools } });
       await client.frames.next(() => client.all("error_message")[before], "an ErrorMessage");
       await client.settle();

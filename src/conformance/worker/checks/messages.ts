@@ -93,7 +93,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   }),
   check("message.other-topic", ["MUST", "the worker also reads the empty topic, and no other."], async ({ client }) => {
     const id = await client.say("Not for you", { topic: "lk.conformance" });
-    // An answer to the first message would have come before this one.
+    // An answer to the first message would have arrived before this answer.
     await client.answered(await client.say("Hello after another topic"));
     ensure(!client.isAnswered(id), "The worker answered a message on another topic");
   }),
