@@ -31,7 +31,7 @@ export const ATTR = {
   serverPort: "server.port",
 } as const;
 
-/** Attributes with content, which are set only if the operator enables them. */
+/** Attributes that contain the conversation. They are set only if the operator enables them. */
 export const CONTENT = {
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
@@ -112,7 +112,7 @@ export const VOCABULARY = {
 export const METRIC = {
   /** Only in 1.41. */
   tokenUsage: "gen_ai.client.token.usage",
-  /** Only in the newer vocabulary, like the next two, which count the tokens of one model call. */
+  /** The tokens of one model call. Only in the newer vocabulary, like the next two metrics. */
   usage: {
     inputTokens: "gen_ai.client.inference.usage.input_tokens",
     outputTokens: "gen_ai.client.inference.usage.output_tokens",
