@@ -76,7 +76,10 @@ const callToolsSchema = z.strictObject({
 const handoffSchema = z.strictObject({
   /** Tells the model when to hand off to this agent. */
   when: z.string().min(1),
-  /** What the other agent sees of earlier turns: the whole context window, or only a summary that this agent writes. */
+  /**
+   * How much of the conversation the other agent sees: the whole context window, or only a summary that this agent
+   * writes.
+   */
   history: z.enum(["whole", "summary"]).default("whole"),
 });
 

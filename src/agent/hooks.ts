@@ -10,7 +10,7 @@ interface HookedSession {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
-  /** LiveKit's id of the room. The session starts once and ends once for each. */
+  /** LiveKit's id of the room. A session starts once and ends once per such id. */
   readonly roomSid: string;
   /** The agent that serves the session. */
   readonly agent: string;

@@ -202,7 +202,7 @@ function cleanObject(value: object, walk: Walk): JsonValue {
  */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // True also for objects of another realm, whose prototype is not our `Object.prototype`.
+  // Also true for objects from another realm, whose prototype is not this realm's `Object.prototype`.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

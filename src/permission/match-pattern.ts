@@ -77,8 +77,8 @@ const DOTS = new RegExp(`(?:^|/)\\.+${UNKNOWN}`, "u");
 const OPTION = new RegExp(`^[-+${UNKNOWN}]`, "u");
 
 /**
- * Whether a word may be anything other than a name or path inside the pattern's folder: a path out of it, an option, an
- * assignment, or something that the shell expands to several words.
+ * Whether a word may be anything other than a name or path inside the pattern's folder: a path that leads out of the
+ * folder, an option, an assignment, or something that the shell expands to several words.
  * @param fixed the pattern's text before its first wildcard
  */
 function leadsAway(word: string, fixed: string): boolean {

@@ -45,7 +45,7 @@ export function toCanonicalPattern(type: string, pattern: string): string {
 
 /**
  * Returns the canonical patterns of a deny or ask rule. A path with a leading slash is also read as relative to the
- * workspace's root, because the shipped tools know no other root.
+ * workspace's root, because the built-in tools have no other root.
  */
 export function toWidePatterns(type: string, pattern: string): readonly string[] {
   const canonical = toCanonicalPattern(type, pattern);

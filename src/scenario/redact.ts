@@ -62,7 +62,7 @@ interface TimedEvent {
   readonly event: Record<string, unknown>;
 }
 
-/** The field that holds a delta's text, by the delta's type. */
+/** The field that contains a delta's text, by the delta's type. */
 const TEXT_OF: Readonly<Record<string, string>> = {
   text_delta: "text",
   thinking_delta: "thinking",

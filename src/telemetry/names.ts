@@ -1,7 +1,7 @@
-/** OpenTelemetry's two GenAI vocabularies: the last released one, and the one that replaces it. */
+/** OpenTelemetry's two GenAI vocabularies: the latest release, and its successor. */
 export type Convention = "1.41" | "latest";
 
-/** Attributes with the same name in both vocabularies. The GenAI ones have the status Development. */
+/** Attributes with the same name in both vocabularies. The GenAI attributes have the status Development. */
 export const ATTR = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -78,7 +78,7 @@ export const PARLEY = {
 
 export const OPERATION = { chat: "chat", executeTool: "execute_tool", invokeAgent: "invoke_agent" } as const;
 
-/** Parley's own spans. The convention derives the names of the others from the operation. */
+/** Parley's own spans. All other span names are derived from the operation, as the convention specifies. */
 export const SPAN = {
   claim: "parley.claim",
   permission: "parley.permission",

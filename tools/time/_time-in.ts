@@ -11,7 +11,7 @@ export interface LocalTime {
   readonly iso: string;
 }
 
-/** @throws {Error} that names the zone, if it is unknown */
+/** @throws {Error} if the zone is unknown. The message names the zone */
 export function timeIn(timeZone: string, now: Date): LocalTime {
   if (!isTimeZone(timeZone)) {
     const shown = JSON.stringify(timeZone.slice(0, 64));

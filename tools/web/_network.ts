@@ -5,7 +5,8 @@ import { abortable } from "../../src/lib/abortable.ts";
 import { isPublicAddress } from "./_address-guard.ts";
 
 /**
- * How host names are resolved, and which addresses may be connected to. Only tests use one other than `publicNetwork`.
+ * How host names are resolved, and which addresses may be connected to. Only tests use a network other than
+ * `publicNetwork`.
  */
 export interface Network {
   readonly resolve: (hostname: string) => Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-/** Other frameworks' names for our fields. */
+/** Other frameworks' names for Parley's fields. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   parameters: "input",
   inputSchema: "input",

@@ -40,7 +40,7 @@ const STANDALONE: Readonly<Record<string, RegExp>> = {
   strace: /^-[fqrtvxyc]+$/u,
   jobs: /^-x$/u,
 };
-/** Programs that pass what follows `-c` to a shell. Without `-c`, the shell reads what is typed. */
+/** Programs that pass the text after `-c` to a shell. Without `-c`, the shell reads commands from its input. */
 const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
 /** Commands that change the meaning of later words, or that later run what they have read. */
 const OBSCURE: ReadonlySet<string> = new Set(
@@ -78,7 +78,7 @@ function ofProgram(name: string, args: readonly string[]): Inner {
   if (OBSCURE.has(name) || evaluatesNames(name, args)) return { scripts: [], isUnclear: true };
   const first = args.findIndex(isProgram);
   if (name === "watch") return ofScript(args.slice(Math.max(first, 0)).join(" "));
-  // The command follows the host. Without a command, ssh runs what is typed.
+  // The command follows the host. Without a command, ssh runs commands from its input.
   if (name === "ssh") return ofScript(args.slice(first + 1).join(" ") || UNKNOWN);
   if (name === "find") return { scripts: [], commands: executed(args), isUnclear: false };
   if (name === "set") return { scripts: [], isUnclear: !args.every((arg) => PLAIN_SET.test(arg)) };

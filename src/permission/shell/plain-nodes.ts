@@ -50,7 +50,7 @@ const NUMBERS = /^\$\(\([\d\s+*/%()<>=!&|^~?:,-]*\)\)$/u;
 
 /**
  * Whether a node is plain: it runs no commands except those written in the line. Any node not known to be plain is
- * rejected, above all what bash evaluates as arithmetic, because bash then also runs substitutions inside values.
+ * rejected, especially anything that bash evaluates as arithmetic, because that also runs substitutions inside values.
  */
 export function isPlain(node: SyntaxNode): boolean {
   switch (node.type) {

@@ -16,7 +16,7 @@ import {
 
 export interface RepresentationOptions {
   readonly representation: Representation;
-  /** By tool use id. Used only by `server_tool_execution`, the one representation with times. */
+  /** By tool use id. Used only by `server_tool_execution`, the only representation with times. */
   readonly timings?: ReadonlyMap<string, ToolTiming>;
 }
 

@@ -100,7 +100,7 @@ export const callChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** How long a call may take. */
+/** Timeouts of calls. */
 export const timeoutChecks: readonly Check<ClientTalk>[] = [
   check("timeout.code", ["MUST", TIMES_OUT], async (talk) => {
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 200 });

@@ -111,7 +111,7 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
 
 /** LiveKit announces a participant without tracks up to 3 s late. */
 const ANNOUNCED_WITHIN_MS = 3_500;
-/** LiveKit takes seconds to deliver four megabytes, and later messages wait behind them. */
+/** LiveKit takes seconds to deliver four megabytes, and later messages are queued behind them. */
 const LONG_FRAME_WITHIN_MS = 15_000;
 
 /** Frames from participants that are not workers. */

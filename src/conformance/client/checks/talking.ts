@@ -8,7 +8,7 @@ const check = make<ClientTalk>;
 const DENSE = "| `sequence` | integer | yes | From 1, dense in an answer. |";
 const FINAL = "The last one of an answer always has `isFinal: true`, even with empty text.";
 
-/** Makes the client say something. @returns its UserMessage */
+/** Makes the client send a text. @returns the client's UserMessage */
 export async function say(talk: ClientTalk, text: string): Promise<MessageBody<"user_message">> {
   talk.program.command({ command: "say", text });
   return talk.next("user_message", ({ content }) => content === text);

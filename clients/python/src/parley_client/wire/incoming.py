@@ -39,8 +39,8 @@ class IncomingMessages:
         self._is_told = False
         """Whether the worker has acknowledged the request for missed messages."""
         self._held: dict[int, Envelope] = {}
-        """Messages held back by number while others may be missing: the missed ones arrive later, but are passed on
-        first."""
+        """Messages held back, by number, while others may be missing. The missed messages arrive later, but are
+        passed on first."""
         self._holding: asyncio.TimerHandle | None = None
 
     def tell_last_seen(self) -> int | None:
@@ -84,7 +84,7 @@ class IncomingMessages:
         number = abs(envelope.stanza_id)
         is_newest = number > self._last_seen
         is_news = self._take(number, sender)
-        # A resent message replaces the one held back.
+        # A resent message replaces the earlier copy that was held back.
         is_held = self._held.pop(number, None) is not None
         if not (is_news or is_held or isinstance(envelope.body, ToolUseRequest)):
             return
