@@ -90,7 +90,7 @@ export const BUILT_IN_TOOLS: readonly string[] = ["recall", "remember", "forget"
 
 /** The settings of an agent. The agent of parley.config.ts has the same fields. */
 export const agentFields = {
-  /** The model's system prompt, or a function of the session that returns it (docs/agents.md). */
+  /** The model's system prompt, or a function that returns the prompt for a session (docs/agents.md). */
   instructions: z.union(
     [z.string().min(1), z.custom<Exclude<Instructions, string>>(isFunction)],
     "expected a string or a function",

@@ -18,7 +18,7 @@ export interface AgentParticipant {
   readonly name: string;
   /** The participant's attributes, except LiveKit's and Parley's own (`lk.…`, `parley.…`). */
   readonly attributes: Readonly<Record<string, string>>;
-  /** BCP 47. Set by its client or by `set_language`. */
+  /** A BCP 47 tag, set by the participant's client or by `set_language`. */
   readonly language: string | undefined;
   /** Whether the participant is a phone caller. */
   readonly isPhone: boolean;

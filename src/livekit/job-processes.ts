@@ -1,7 +1,7 @@
 import { initializeLogger, type AgentServer } from "@livekit/agents";
 import { moduleBeside } from "../lib/module-beside.ts";
 
-/** A session mostly waits, so it does not need V8's default of 48 MB for young objects. */
+/** A session spends most of its time waiting, so it does not need V8's default of 48 MB for young objects. */
 const JOB_YOUNG_SPACE = ["--max-semi-space-size=4"];
 /**
  * A host process runs turns of many sessions at once. A turn's objects must not be promoted to the old generation

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { killGroup, ProcessGroupReaper } from "../../src/tool/process-group-reaper.ts";
 import { CommandOutput } from "./_output.ts";
 
-/** The only variables of the worker that a command inherits. None of them contains keys or addresses. */
+/** The only environment variables that a command inherits from the worker. None of them contains keys or addresses. */
 const INHERITED = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 /** The time from SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;

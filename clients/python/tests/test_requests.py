@@ -1,4 +1,4 @@
-"""Requests that are run, claimed, reported, refused, repeated or cancelled."""
+"""Requests that are run, claimed, reported, refused, repeated or canceled."""
 
 import asyncio
 from typing import Any

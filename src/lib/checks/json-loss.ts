@@ -2,7 +2,7 @@ type Step = string | number;
 
 export const TOO_LARGE_NUMBER = "too large for a number, send it as a string";
 
-/** An object or a list that the scan is inside of. */
+/** An object or a list that encloses the current position of the scan. */
 interface Container {
   /** The keys so far. Absent for a list. */
   readonly keys?: Set<string>;

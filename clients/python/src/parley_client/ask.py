@@ -75,7 +75,7 @@ class Answer:
     @classmethod
     @contextlib.contextmanager
     def following(cls, talk: Talk, question: Question, timeout: float) -> Iterator["Answer"]:
-        """Sends the text. If the calling task is cancelled or leaves the block early, the answer is stopped."""
+        """Sends the text. If the calling task is canceled or leaves the block early, the answer is stopped."""
         answer = cls(timeout)
         offs = [
             talk.on(StartAnswer, answer._on_start),

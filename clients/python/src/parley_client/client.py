@@ -154,7 +154,7 @@ class Parley:
         timeout: float = 120,
         traceparent: str | None = None,
     ) -> asking.WholeAnswer:
-        """Sends a text and waits for the whole answer. Cancelling the waiting task stops the answer. Raises
+        """Sends a text and waits for the whole answer. Canceling the waiting task stops the answer. Raises
         ParleyError if the turn failed, or Unavailable if no complete answer arrived in time."""
         question = asking.Question(text, attachments, traceparent)
         return await asking.ask(self, question, timeout=timeout)

@@ -143,7 +143,7 @@ class Form:
 
 def ask_user_tool(show: Show) -> Tool:
     """Returns the tool `ask_user`. `show` shows a form and returns the values, "decline" or "cancel". A coroutine
-    function is cancelled if the form is withdrawn; any other function runs in a thread. The worker checks the
+    function is canceled if the form is withdrawn; any other function runs in a thread. The worker checks the
     values. If any are invalid, it asks again, with a `problem`."""
 
     async def ask_user(input: dict[str, Any], context: ToolContext) -> Json:

@@ -23,7 +23,8 @@ class PermissionAnswer:
 
 Answered = PermissionAnswer | PermissionWord | None
 PermissionHandler = Callable[[PermissionRequest], Answered | Awaitable[Answered]]
-"""Returns the answer, or None if the request is answered in another way. Cancelled once the request is closed."""
+"""Returns the answer, or None if the request is answered in another way. A coroutine is canceled once the request is
+closed."""
 
 
 def to_response(permission_id: str, answer: PermissionAnswer) -> PermissionResponse:

@@ -17,7 +17,9 @@ function framesOf(talk: ClientTalk, text: string): Frame[] {
   return talk.frames.items.filter(({ message }) => message?.type === "user_message" && message.body.content === text);
 }
 
-/** Makes the client send a message, does not acknowledge it, as if it were lost, and waits until it is resent. */
+/**
+ * Makes the client send a message, leaves the message unacknowledged, as if it were lost, and waits until it is resent.
+ */
 async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Frame[]> {
   const isIt = ({ message }: Frame) => message?.type === "user_message" && message.body.content === text;
   talk.acknowledges = (frame) => !isIt(frame) || framesOf(talk, text).length > 1;
