@@ -210,8 +210,7 @@ class Parley:
         edited_input: Mapping[str, Any] | None = None,
     ) -> None:
         """Answers a PermissionRequest. Raises the worker's error if the answer does not count (another answer
-        arrived first, or the request has expired), or Unavailable if no worker acknowledges the answer within 60
-        s."""
+        arrived first, or the request has expired), or Unavailable without an Ack within 60 s."""
         await self._respond(permission_id, PermissionAnswer(response, message, edited_input))
 
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]:
@@ -264,8 +263,8 @@ class Parley:
         return stop
 
     def _conversation_id(self) -> str:
-        """Returns the conversation's id. A room object that is not connected yet has no name, so the previous one's
-        is used."""
+        """Returns the conversation's id. A room object that is not connected yet has no name, so the earlier room's
+        name is used."""
         self._room_name = self._transport.room_name or self._room_name
         return conversation_id_of(self._room_name)
 

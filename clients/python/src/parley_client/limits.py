@@ -1,4 +1,4 @@
-"""The protocol's limits, from "Limits" in Parley's docs/protocol.md. Sizes are in bytes when encoded."""
+"""The protocol's limits, as listed in Parley's docs/protocol.md under Limits. Sizes are in bytes when encoded."""
 
 import re
 
