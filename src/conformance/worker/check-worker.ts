@@ -54,7 +54,7 @@ export const WORKER_RULES: readonly WrittenRule[] = [
   {
     id: "write.stanzas-down",
     level: "MUST",
-    sentence: "a client counts 1, 2, 3…, the worker -1, -2, -3… over all its clients, so you see gaps.",
+    sentence: "a client counts 1, 2, 3…, and the worker -1, -2, -3… across all its clients, so you see gaps.",
     find: ({ frames }) => {
       const wrong = frames.find(({ stanzaId }) => stanzaId > 0);
       return wrong && `The worker sent the stanzaId ${wrong.stanzaId}`;

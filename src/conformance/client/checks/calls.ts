@@ -120,7 +120,7 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
     "timeout.in-time",
     [
       "MUST",
-      "The worker's own deadline is `timeoutMs` + 1000 ms after sending; then it makes the timeout result itself.",
+      "The worker's own deadline is `timeoutMs` + 1000 ms after it sent the request; then it creates the timeout result itself.",
     ],
     async (talk) => {
       const sentAt = performance.now();
@@ -188,7 +188,7 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
   ),
   check(
     "repeat.same-stanza",
-    ["MUST", "Skip a stanzaId that you have seen, except a request's: answer that one again."],
+    ["MUST", "Skip a stanzaId that you have seen, unless it is a request's: answer a request again."],
     async (talk) => {
       const stanzaId = talk.nextStanza();
       const request = await talk.request({ toolName: "echo" }, { stanzaId });

@@ -6,9 +6,9 @@ import type { Way } from "../../wire/frame.ts";
 import { type ClientTalk, numberOf } from "../client-talk.ts";
 
 const check = make<ClientTalk>;
-const LONG = "A frame over 15,000 bytes goes as a byte stream on the same topic, up to 4 MiB.";
+const LONG = "A frame over 15,000 bytes is sent as a byte stream on the same topic, up to 4 MiB.";
 const ONE_MAP = "One LiveKit packet is one MessagePack **map** with text keys:";
-const AGENT_ONLY = "take packets and streams from such participants only.";
+const AGENT_ONLY = "accept packets and streams only from such participants.";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
@@ -120,7 +120,7 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
     "sender.unannounced",
     [
       "MUST",
-      "Drop a packet whose sender is not announced yet: a Configuration whose `lastSequenceSeen` is before that packet brings it again.",
+      "Drop a packet whose sender is not announced yet: the worker sends it again after a Configuration whose `lastSequenceSeen` is before that packet.",
     ],
     async (talk) => ensureNotObeyed(talk, { way: "packet", isAnnounced: false }),
   ),

@@ -9,7 +9,7 @@ const check = make<ClientTalk>;
 const RESEND = "Send the same stanza again after a few seconds without an Ack, for a minute.";
 const RESENT_WITHIN_MS = 12_000;
 const RATE =
-  "send that message, and all later ones that were not acknowledged, again after that time, with the same stanzaIds and ids.";
+  "after that time, resend that message and all later ones that were not acknowledged, with the same stanzaIds and ids.";
 const RETRY_AFTER_MS = 500;
 
 /** The frames of the client's message with this text. */

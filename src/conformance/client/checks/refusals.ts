@@ -10,7 +10,7 @@ const NO_TOOL =
   "| you do not have the tool, or its name is not valid | `success: false`, `unknown_tool`, \"Tool 'toolName' is not supported by this client\" |";
 const WRONG_FIELD =
   "| the parameters, `timeoutMs` or `messageId` are wrong | `success: false`, `invalid_parameters`, and which one |";
-const NO_ID = "| there is no `id`, so no result can name it | ErrorMessage 101; run nothing |";
+const NO_ID = "| there is no `id`, so no result can refer to the request | ErrorMessage 101; run nothing |";
 
 /** Sends a valid request for `echo` with the given fields changed. A field that is `undefined` is omitted. */
 async function sendRequest(talk: ClientTalk, fields: object): Promise<string> {

@@ -5,8 +5,8 @@ import { type Check, check as make, ensure } from "../../check.ts";
 import type { ClientTalk } from "../client-talk.ts";
 
 const check = make<ClientTalk>;
-const DENSE = "| `sequence` | integer | yes | From 1, dense in an answer. |";
-const FINAL = "The last one of an answer always has `isFinal: true`, even with empty text.";
+const DENSE = "| `sequence` | integer | yes | From 1, without gaps in an answer. |";
+const FINAL = "The last piece of an answer always has `isFinal: true`, even if its text is empty.";
 
 /** Makes the client send a text. @returns the client's UserMessage */
 export async function say(talk: ClientTalk, text: string): Promise<MessageBody<"user_message">> {
@@ -65,7 +65,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "talk.long-sentence",
-    ["MUST", "A frame over 15,000 bytes goes as a byte stream on the same topic"],
+    ["MUST", "A frame over 15,000 bytes is sent as a byte stream on the same topic"],
     async (talk) => {
       const { id } = await say(talk, "Tell me a long thing");
       const answer = createId();

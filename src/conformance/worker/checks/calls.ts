@@ -58,7 +58,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     "call.deadline",
     [
       "MUST",
-      "The worker's own deadline is `timeoutMs` + 1000 ms after sending; then it makes the timeout result itself.",
+      "The worker's own deadline is `timeoutMs` + 1000 ms after it sent the request; then it creates the timeout result itself.",
     ],
     async (talk) => {
       // A lost packet may delay the request and make the wait seem short, so a short wait is measured again.
@@ -69,7 +69,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "call.cancel-after-deadline",
-    ["MUST", "Needs the feature `tool_use_cancel`. Stop the call: its result can no longer win."],
+    ["MUST", "Needs the feature `tool_use_cancel`. Stop the call: its result no longer counts."],
     async (talk) => {
       const { id } = await talk.call("kit_late");
       const cancel = await talk.client.next("tool_use_cancel", (body) => body.id === id);
@@ -90,7 +90,10 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "call.second-result",
-    ["MUST", "It is accepted from the addressee only, and once: a later one is recorded and changes nothing."],
+    [
+      "MUST",
+      "The worker accepts a result only from the addressee, and only once: a later result is recorded and changes nothing.",
+    ],
     async (talk) => {
       const { id } = await talk.call("kit_echo");
       await talk.client.answer(id, { success: true, result: { first: true } });
@@ -111,7 +114,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   }),
   check(
     "call.by-request-id",
-    ["MUST", "The same as `id`, for clients that correlate by it. On receipt it wins over `id`."],
+    ["MUST", "The same as `id`, for clients that match results by it. When received, it takes precedence over `id`."],
     async (talk) => {
       const { id } = await talk.call("kit_echo");
       await talk.client.sendWrong({
@@ -157,7 +160,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     const { errorCode } = await talk.client.next("tool_use_result", (body) => body.id === id);
     ensure(errorCode === "invalid_parameters", `The result has the errorCode ${errorCode}`);
   }),
-  check("call.states", ["MUST", "A call's states come in order;"], async (talk) => {
+  check("call.states", ["MUST", "A call's states arrive in order;"], async (talk) => {
     const { id } = await talk.call("kit_echo");
     await talk.client.answer(id, { success: true });
     await talk.ended(id);
@@ -176,7 +179,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     "call.cancelled",
     [
       "MUST",
-      "With a call's id as `targetId`, that call alone ends as `cancelled`, whoever runs it and whatever `stopType` is.",
+      "If `targetId` is a call's id, only that call ends, as `cancelled`, whoever runs it and whatever `stopType` is.",
     ],
     async (talk) => {
       const { id, messageId } = await talk.call("kit_echo");
