@@ -25,9 +25,9 @@ export function formRules(level: Level): WrittenRule[] {
   };
   return [
     rule("schema", ["MUST", "| `body` | map | By `type`."], "schema"),
-    rule("keys", [level, "Write: the five keys in this order, all present;"], "keys"),
-    rule("no-nil", [level, "absent fields left out, never nil;"], "nil"),
-    rule("integers", [level, "integers beyond 32 bits as float64."], "wide_integer"),
+    rule("keys", [level, "When you write a message, send all five keys, in this order;"], "keys"),
+    rule("no-nil", [level, "leave absent fields out, never write nil;"], "nil"),
+    rule("integers", [level, "write integers beyond 32 bits as float64."], "wide_integer"),
     rule(
       "conversation",
       ["MUST", "The room's conversation: `ac_X` for a room named `conv_ac_X`, else the room's name."],

@@ -96,7 +96,7 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "frame.late-answers",
-    ["MUST", "A repeated stanzaId or message id is acknowledged and not handled twice"],
+    ["MUST", "A repeated stanzaId or message id is acknowledged and isn't handled twice"],
     async (talk) => {
       await talk.send({ type: "acknowledgement", body: { acknowledgedStanzaId: 1, success: true } }, { stanzaId: 0 });
       await talk.send(

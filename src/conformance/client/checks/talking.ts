@@ -36,7 +36,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "talk.message-ids",
-    ["MUST", "A repeated stanzaId or message id is acknowledged and not handled twice"],
+    ["MUST", "A repeated stanzaId or message id is acknowledged and isn't handled twice"],
     async (talk) => {
       const first = await say(talk, "Once");
       const second = await say(talk, "Once more");

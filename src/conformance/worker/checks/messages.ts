@@ -5,7 +5,7 @@ import type { KitClient } from "../kit-client.ts";
 import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
-const NOT_TWICE = "A repeated stanzaId or message id is acknowledged and not handled twice";
+const NOT_TWICE = "A repeated stanzaId or message id is acknowledged and isn't handled twice";
 const TOLERANT =
   "the worker accepts keys in any order, extra keys, no `meta`, nil or extension 0 for an absent field, empty text for an absent optional id or choice, floats and 64-bit integers where an integer is meant.";
 const ODD_KEYS = "The keys `__proto__`, `constructor` and `prototype` are keys like any other.";
