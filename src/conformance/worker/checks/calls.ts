@@ -211,36 +211,23 @@ export const otherClientChecks: readonly Check<WorkerTalk>[] = [
     const { output } = await talk.ended(id);
     ensure(output?.includes("alice") === true, `The call has the output ${output}`);
   }),
-  check(
-    "other.is-not-asked",
-    ["MUST", "In whose turns the model may use the tool. `own`: in its owner's."],
-    async (talk) => {
-      const other = await talk.join("carol");
-      await other.configure(withTools({ name: "kit_of_carol", description: "Only hers.", inputSchema: anyInput }));
-      await talk.client.answered(await talk.client.say("use kit_of_carol {}"));
-      const asked = other.all("tool_use_request").some(({ execution }) => execution !== "server");
-      ensure(
-        !asked,
-        "A device got a request in another participant's turn, for a tool that it announced for its owner only",
-      );
-    },
-  ),
-  check(
-    "other.room-tool",
-    ["MUST", "the call goes to another device that announced it for the `room`."],
-    async (talk) => {
-      const other = await talk.join("dave");
-      const tool = {
-        name: "kit_for_all",
-        description: "For everybody.",
-        inputSchema: anyInput,
-        scope: "room",
-      } as const;
-      await other.configure(withTools(tool));
-      await talk.client.say("use kit_for_all {}");
-      const request = await other.next("tool_use_request", ({ toolName }) => toolName === "kit_for_all", 10_000);
-      await other.answer(request.id, { success: true });
-      ensure(request.participant === "alice", `The request names ${request.participant} as the turn's participant`);
-    },
-  ),
+  check("other.is-not-asked", ["MUST", "In whose turns the model may use it. `own`: in its owner's."], async (talk) => {
+    const other = await talk.join("carol");
+    await other.configure(withTools({ name: "kit_of_carol", description: "Only hers.", inputSchema: anyInput }));
+    await talk.client.answered(await talk.client.say("use kit_of_carol {}"));
+    const asked = other.all("tool_use_request").some(({ execution }) => execution !== "server");
+    ensure(
+      !asked,
+      "A device got a request in another participant's turn, for a tool that it announced for its owner only",
+    );
+  }),
+  check("other.room-tool", ["MUST", "the call goes to a device that announced it for the `room`."], async (talk) => {
+    const other = await talk.join("dave");
+    const tool = { name: "kit_for_all", description: "For everybody.", inputSchema: anyInput, scope: "room" } as const;
+    await other.configure(withTools(tool));
+    await talk.client.say("use kit_for_all {}");
+    const request = await other.next("tool_use_request", ({ toolName }) => toolName === "kit_for_all", 10_000);
+    await other.answer(request.id, { success: true });
+    ensure(request.participant === "alice", `The request names ${request.participant} as the turn's participant`);
+  }),
 ];
