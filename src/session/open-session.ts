@@ -6,7 +6,7 @@ import { SessionRoom } from "./ending/session-room.ts";
 import type { PermissionEvents } from "./permission/permission-store.ts";
 import { leasedLink } from "./record/leased-link.ts";
 import { type ClaimOptions, claimRoomSession, type RoomSession } from "./claim-room-session.ts";
-import type { RoomOver } from "./room/room-input.ts";
+import type { RoomCloseReason } from "./room/room-input.ts";
 import type { Session } from "./session.ts";
 
 /** Without `roomSid`, neither handoffs nor the session's start and end are stored. */
@@ -39,12 +39,12 @@ export interface OpenedSession {
   /**
    * Closes the session on this worker.
    *
-   * @param whyOver called last; returns why the room was closed for everyone, which ends the session, or `undefined` if
+   * @param untilCloseReason called last; returns why the room was closed for everyone, which ends the session, or `undefined` if
    *   it was not closed
    * @returns whether this call stored the session's end. If not, the session continues on another worker, never
    *   started, or its end is already stored or could not be stored
    */
-  readonly close: (graceMs: number, whyOver?: () => Promise<RoomOver | undefined>) => Promise<boolean>;
+  readonly close: (graceMs: number, untilCloseReason?: () => Promise<RoomCloseReason | undefined>) => Promise<boolean>;
 }
 
 /**
@@ -78,8 +78,8 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
   const sessionRoom = roomSid
     ? new SessionRoom({ writer, roomSid, lastPosition, hasEndWebhook: options.hasEndWebhook ?? false })
     : undefined;
-  const end = async (over: RoomOver) => {
-    const reason = over === "room_deleted" && callEnd?.isEnded ? "ended_by_agent" : over;
+  const end = async (closeReason: RoomCloseReason) => {
+    const reason = closeReason === "room_deleted" && callEnd?.isEnded ? "ended_by_agent" : closeReason;
     try {
       const isEnded = (await sessionRoom?.end(reason)) ?? false;
       if (isEnded) logger.info({ reason }, "session ended");
@@ -91,15 +91,15 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
     }
   };
   let closing: Promise<boolean> | undefined;
-  const close: OpenedSession["close"] = async (graceMs, whyOver) => {
+  const close: OpenedSession["close"] = async (graceMs, untilCloseReason) => {
     await closeSession(graceMs);
-    const over = await whyOver?.();
-    const isEnded = over !== undefined && (await end(over));
+    const closeReason = await untilCloseReason?.();
+    const isEnded = closeReason !== undefined && (await end(closeReason));
     await sessionRoom?.close();
     await lease.release().catch(() => {});
     return isEnded;
   };
-  const closeOnce: OpenedSession["close"] = (graceMs, whyOver) => (closing ??= close(graceMs, whyOver));
+  const closeOnce: OpenedSession["close"] = (graceMs, untilCloseReason) => (closing ??= close(graceMs, untilCloseReason));
   const onLost = () => {
     void closeOnce(0);
     options.onLost();

@@ -9,8 +9,8 @@ interface Wait {
   readonly pacing: Pacing;
   readonly speech: TurnSpeech;
   /** Aborted when nobody waits for the call anymore. */
-  readonly over: AbortSignal;
-  readonly signal: AbortSignal;
+  readonly waitSignal: AbortSignal;
+  readonly turnSignal: AbortSignal;
 }
 
 /** Speaks fillers while a participant listens to an answer and waits for a call. Concurrent calls share a filler. */
@@ -36,7 +36,7 @@ export class Fillers {
     if (this.#waits.has(call.id) || !pacing || !turn.speech) return;
     const controller = new AbortController();
     this.#waits.set(call.id, controller);
-    const wait = { call, pacing, speech: turn.speech, over: controller.signal, signal: turn.signal };
+    const wait = { call, pacing, speech: turn.speech, waitSignal: controller.signal, turnSignal: turn.signal };
     if (pacing.fillers.length > 0) void ignoreErrors(this.#fill(wait));
     if (pacing.noticeAfterMs !== undefined) void ignoreErrors(notice(wait, pacing.noticeAfterMs));
   }
@@ -47,20 +47,20 @@ export class Fillers {
   }
 
   /** Waits until the answer so far has been played, then for the filler's delay, and speaks the filler. */
-  async #fill({ call, pacing, speech, over, signal }: Wait): Promise<void> {
-    await abortable(speech.untilHeard(), over);
-    await pause(pacing.fillerAfterMs, over);
+  async #fill({ call, pacing, speech, waitSignal, turnSignal }: Wait): Promise<void> {
+    await abortable(speech.untilHeard(), waitSignal);
+    await pause(pacing.fillerAfterMs, waitSignal);
     if (this.#filled !== undefined && this.#waits.has(this.#filled)) return;
     this.#filled = call.id;
     const count = this.#counts.get(call.toolName) ?? 0;
     this.#counts.set(call.toolName, count + 1);
-    await speech.filler(pacing.fillers[count % pacing.fillers.length] ?? "", signal);
+    await speech.filler(pacing.fillers[count % pacing.fillers.length] ?? "", turnSignal);
   }
 }
 
-async function notice({ speech, over, signal }: Wait, afterMs: number): Promise<void> {
-  await pause(afterMs, over);
-  await speech.notice(signal);
+async function notice({ speech, waitSignal, turnSignal }: Wait, afterMs: number): Promise<void> {
+  await pause(afterMs, waitSignal);
+  await speech.notice(turnSignal);
 }
 
 /** Uses the global timer, because tests cannot fake the one in node:timers/promises. */

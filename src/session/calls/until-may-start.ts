@@ -13,13 +13,13 @@ interface StartGate {
  * Resolves when a call may start in a spoken turn: once the participant is silent and, with `words_spoken`, the answer
  * so far has been played. If the participant keeps speaking, the turn is aborted before the call runs.
  *
- * @throws the reason of `call.over`, if the call ends first
+ * @throws the reason of `call.signal`, if the call ends first
  */
 export async function untilMayStart(
-  { over }: OpenCall,
+  { signal }: OpenCall,
   { speech }: CallTurn,
   { voice, startWhen }: StartGate,
 ): Promise<void> {
-  if (startWhen === "words_spoken" && speech) await abortable(speech.untilHeard(), over);
-  await voice.untilQuiet(over);
+  if (startWhen === "words_spoken" && speech) await abortable(speech.untilHeard(), signal);
+  await voice.untilQuiet(signal);
 }

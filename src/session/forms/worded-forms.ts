@@ -55,11 +55,11 @@ export class WordedForms {
     const peer = this.#options.peers.get(participant);
     if (peer?.isSip && !this.#options.voice?.isTwoWay) return Promise.resolve({ action: "cancel" });
     const { promise, resolve } = Promise.withResolvers<FormAnswer>();
-    if (form.over.aborted) return promise;
+    if (form.signal.aborted) return promise;
     const words = [...asked.before, toFieldQuestion(asked.field, peer?.language)].join(" ");
     const open: Open = { ...asked, form, turn, resolve, words, isAsked: () => false, misses: 0 };
     this.#open.set(id, open);
-    form.over.addEventListener("abort", () => this.#open.delete(id), { once: true });
+    form.signal.addEventListener("abort", () => this.#open.delete(id), { once: true });
     void this.#say(open, this.#sayingOf(open));
     return promise;
   }
@@ -130,22 +130,22 @@ export class WordedForms {
     if (running && !running.signal.aborted) return running;
     const { participant, messageId: previousId } = form.current;
     const peer = this.#options.peers.get(participant);
-    if (!peer?.isPresent || this.#options.voice?.isTwoWay) return { signal: form.over };
+    if (!peer?.isPresent || this.#options.voice?.isTwoWay) return { signal: form.signal };
     const aside = (text: string) =>
       sayApart(text, { ...this.#options, previousId, participant, language: peer.language });
-    return { signal: form.over, aside };
+    return { signal: form.signal, aside };
   }
 
   /** A question counts as asked only once the participant has heard it in full or was shown it. */
   async #say(open: Open, { aside, signal }: Saying): Promise<void> {
-    const { over } = open.form;
-    if (!aside || signal.aborted || over.aborted) return;
+    const formSignal = open.form.signal;
+    if (!aside || signal.aborted || formSignal.aborted) return;
     const { words } = open;
     const peer = this.#options.peers.get(open.form.current.participant);
     if (!peer?.isPresent) return;
     const isThere = sameJoin(peer);
-    const said = await aside(words, over);
-    if (!hasReached(said, peer) || signal.aborted || over.aborted || words !== open.words) return;
+    const said = await aside(words, formSignal);
+    if (!hasReached(said, peer) || signal.aborted || formSignal.aborted || words !== open.words) return;
     open.isAsked = isThere;
   }
 }

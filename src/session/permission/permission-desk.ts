@@ -103,14 +103,14 @@ export class PermissionDesk {
     return this.#request(call, asked, this.#sayingOf(call, turn));
   }
 
-  #sayingOf({ current, over }: OpenCall, turn: CallTurn | undefined): Saying {
+  #sayingOf({ current, signal }: OpenCall, turn: CallTurn | undefined): Saying {
     if (turn && !turn.signal.aborted) return turn;
     const { participant, messageId: previousId } = current;
     const peer = this.#options.peers.get(participant);
-    if (!peer?.isPresent || peer.isSip || peer.features.has("permissions")) return { signal: over };
+    if (!peer?.isPresent || peer.isSip || peer.features.has("permissions")) return { signal };
     const { language } = peer;
     const aside = (text: string) => sayApart(text, { ...this.#options, previousId, participant, language });
-    return { signal: over, aside };
+    return { signal, aside };
   }
 
   /**
@@ -245,8 +245,8 @@ export class PermissionDesk {
     const isOver = new AbortController();
     if (record.state === "asked") {
       const withdraw = () => void this.#open.end({ permissionId, state: "withdrawn" });
-      if (call.over.aborted) withdraw();
-      else call.over.addEventListener("abort", withdraw, { once: true, signal: isOver.signal });
+      if (call.signal.aborted) withdraw();
+      else call.signal.addEventListener("abort", withdraw, { once: true, signal: isOver.signal });
       logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission requested");
       tell({ type: "permission_asked", permission: record });
       this.#dialogs.show(record);

@@ -13,7 +13,7 @@ export interface RoomParticipant {
 }
 
 /** Why a room was closed. */
-export type RoomOver = Extract<EndReason, "participants_left" | "room_deleted">;
+export type RoomCloseReason = Extract<EndReason, "participants_left" | "room_deleted">;
 
 /** An event that a session receives from its room. */
 export type RoomInput =
@@ -38,8 +38,8 @@ export type RoomInput =
   /** A stream was dropped because its sender has too many open streams, or too many bytes in them. */
   | { readonly type: "stream_refused"; readonly identity: string }
   | { readonly type: "dropped"; readonly reason: "unknown_sender" | "stream_failed" | "too_large" }
-  /** With `over`, the room is closed for everyone. Without it, only the agent is known to be disconnected. */
-  | { readonly type: "disconnected"; readonly over?: RoomOver };
+  /** With `closeReason`, the room is closed for everyone. Without it, only the agent is known to be disconnected. */
+  | { readonly type: "disconnected"; readonly closeReason?: RoomCloseReason };
 
 /** Must not throw. */
 export type OnRoomInput = (input: RoomInput) => void;

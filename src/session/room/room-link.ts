@@ -11,7 +11,7 @@ import {
   isRinging,
   toRoomParticipant,
   type OnRoomInput,
-  type RoomOver,
+  type RoomCloseReason,
   type RoomParticipant,
 } from "./room-input.ts";
 import { SenderResolver, type RoomApi } from "./sender-resolver.ts";
@@ -64,8 +64,8 @@ export class RoomLink {
       if (isPerson(participant)) take({ type: "left", identity: participant.identity });
     });
     room.on(RoomEvent.Disconnected, (reason) => {
-      const over = toRoomOver(reason);
-      take({ type: "disconnected", ...(over && { over }) });
+      const closeReason = toRoomCloseReason(reason);
+      take({ type: "disconnected", ...(closeReason && { closeReason }) });
     });
     room.on(RoomEvent.DataReceived, (...[bytes, participant, , topic]) => {
       if (topic !== undefined && topic !== "" && topic !== TOPIC) return;
@@ -199,7 +199,7 @@ export class RoomLink {
 }
 
 /** Returns why the room is closed for everyone, or `undefined` if perhaps only the agent was disconnected. */
-function toRoomOver(reason: DisconnectReason | undefined): RoomOver | undefined {
+function toRoomCloseReason(reason: DisconnectReason | undefined): RoomCloseReason | undefined {
   if (reason === DisconnectReason.ROOM_CLOSED) return "participants_left";
   return reason === DisconnectReason.ROOM_DELETED ? "room_deleted" : undefined;
 }

@@ -31,9 +31,9 @@ export function askWhileRunning(
     }
     let answer: Answer;
     try {
-      answer = await abortable(asked, call.over);
+      answer = await abortable(asked, call.signal);
     } finally {
-      if (--open === 0 && !call.over.aborted) {
+      if (--open === 0 && !call.signal.aborted) {
         deadline.start();
         ports.ledger.setWaiting(id, false);
         ports.ledger.update(id, { deadlineAt: deadline.at });
@@ -41,17 +41,17 @@ export function askWhileRunning(
     }
     // Rejects if another worker took over the session before the answer arrived, because the call now belongs to that
     // worker.
-    await abortable(ports.record.durable(id), call.over);
+    await abortable(ports.record.durable(id), call.signal);
     return answer;
   };
   const ask: ToolContext["ask"] = async (request) => {
-    call.over.throwIfAborted();
+    call.signal.throwIfAborted();
     const permit = ports.questions.permitRunning(call, needOfRunning(tool, request));
     const answer = permit instanceof Promise ? await answered(permit) : permit;
     if (!answer.isAllowed) throw new PermissionDenied(`Not allowed: ${answer.why}`);
   };
   const elicit: ToolContext["elicit"] = async (request) => {
-    call.over.throwIfAborted();
+    call.signal.throwIfAborted();
     return answered(ports.questions.elicit(call, request, forms++));
   };
   // A rejection that the tool does not await must not crash the process.

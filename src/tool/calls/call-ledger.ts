@@ -22,7 +22,7 @@ export interface OpenCall {
   /** Resolves when the call starts running. Stays pending if the call ends before that. */
   readonly begun: Promise<"begun">;
   /** Aborted when the call ends, for any reason. All work on behalf of the call listens to this signal. */
-  readonly over: AbortSignal;
+  readonly signal: AbortSignal;
   /** Whether the call is waiting for a participant: for permission to start, or for an answer while it runs. */
   readonly isWaiting: boolean;
   /**
@@ -99,7 +99,7 @@ export class CallLedger {
       begun: begun.promise,
       begin: begun.resolve,
       controller,
-      over: controller.signal,
+      signal: controller.signal,
       isWaiting: false,
       mayHaveRun: call.state === "running",
     };
@@ -188,7 +188,7 @@ export class CallLedger {
   }
 
   /** Records that the call is stored as running and now runs. Ignored for a call that has ended. */
-  markHandedOver(callId: string): void {
+  markStarted(callId: string): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
     entry.mayHaveRun = true;

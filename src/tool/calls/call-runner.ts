@@ -146,9 +146,9 @@ export class CallRunner {
     let unstored: NotStored | undefined;
     const startIt = async () => {
       try {
-        const mayStart = open.over.aborted ? undefined : session.untilMayStart(open, turn);
+        const mayStart = open.signal.aborted ? undefined : session.untilMayStart(open, turn);
         if (mayStart) await mayStart;
-        if (!open.over.aborted) await start(open);
+        if (!open.signal.aborted) await start(open);
       } catch (error) {
         if (error instanceof NotStored) unstored = error;
         this.#fail(open, error);
@@ -178,7 +178,7 @@ export class CallRunner {
   #waitOn(stored: Call, tool: FoundTool | undefined, turn: CallTurn): Promise<ModelAnswer> {
     return this.#follow(stored, turn, (call) => {
       const checked = this.#check(call, tool);
-      return checked && this.#handOverIfPermitted(call, { ...checked, turn });
+      return checked && this.#dispatchIfPermitted(call, { ...checked, turn });
     });
   }
 
@@ -195,7 +195,7 @@ export class CallRunner {
       ledger.begin(call.current.id);
       return earlier.then((outcome) => endUnstartedCall(call, this.#ports, outcome));
     }
-    return this.#handOverIfPermitted(call, { ...checked, turn });
+    return this.#dispatchIfPermitted(call, { ...checked, turn });
   }
 
   /** Returns the tool and the parsed arguments. Refuses a call of an unknown tool or with invalid arguments. */
@@ -208,14 +208,14 @@ export class CallRunner {
   }
 
   /** Passes the call on, after asking for permission if required, or refuses it. */
-  #handOverIfPermitted(call: OpenCall, checked: Checked): Promise<void> | undefined {
+  #dispatchIfPermitted(call: OpenCall, checked: Checked): Promise<void> | undefined {
     const { tool, input, turn } = checked;
     const route = routeCall(tool, this.#ports.clients.hosts(turn.participant));
     const approver = "identity" in route ? route.identity : turn.participant;
     const need = permissionNeed(tool, input);
     const permit = this.#ports.questions.permit(call, { ...need, approver }, turn);
     if (permit instanceof Promise) return this.#whenAnswered(call, permit, { ...checked, need });
-    if (permit.isAllowed) return this.#handOver(call, { ...checked, need });
+    if (permit.isAllowed) return this.#dispatch(call, { ...checked, need });
     return this.#refuse(call, "permission_denied", `Not run: ${permit.why}`);
   }
 
@@ -238,14 +238,14 @@ export class CallRunner {
     const denied = edited && this.#ports.questions.denialOf(call.current, need);
     if (denied !== undefined) return this.#refuse(call, "permission_denied", `Not run: ${denied}`);
     if (editedInput) ledger.update(id, { editedInput });
-    await this.#handOver(call, edited ? { ...judged, input: edited.value, need } : judged, approver);
+    await this.#dispatch(call, edited ? { ...judged, input: edited.value, need } : judged, approver);
   }
 
   /**
    * Finds the route again: devices may have come and gone while the approver was asked, and only the approver's own
    * device may run the call.
    */
-  #handOver(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
+  #dispatch(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
     const ports = this.#ports;
     const isOwn = approver === undefined || approver === turn.participant;
     const hosts = ports.clients.hosts(turn.participant).filter(({ identity }) => identity === (approver ?? identity));

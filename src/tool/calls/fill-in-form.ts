@@ -170,13 +170,13 @@ interface Put {
 async function putTo(parent: OpenCall, call: Call, { ports, run }: Put): Promise<FormAnswer> {
   const { ledger } = ports.calls;
   if (call.outcome) return toAnswer(call.outcome);
-  parent.over.throwIfAborted();
+  parent.signal.throwIfAborted();
   if (ledger.openCount >= LIMITS.openCalls) throw new Error(`More than ${LIMITS.openCalls} calls are open`);
   const form = ledger.open(call);
   // The form waits for a participant, so new messages are answered in the meantime.
   ledger.setWaiting(call.id, true);
   const withdraw = () => cancelCall(form, reasonOf(parent.current), ports.calls);
-  parent.over.addEventListener("abort", withdraw, { once: true, signal: form.over });
+  parent.signal.addEventListener("abort", withdraw, { once: true, signal: form.signal });
   try {
     await run(form);
   } catch (error) {

@@ -48,9 +48,9 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   try {
     // Stored first, so that the next worker asks the same participant and no other.
     await untilStored(call, ports);
-    if (call.over.aborted) return;
+    if (call.signal.aborted) return;
     const end = await Promise.race([requestOfClient(call, ports, { route, wasRequested }), overdue.promise]);
-    if (!end || call.over.aborted) return;
+    if (!end || call.signal.aborted) return;
     if (end !== "overdue" && (!isEither || (end.mayHaveRun && !tool.idempotent))) {
       ports.ledger.settle(id, end.outcome, end.by);
       return;

@@ -23,7 +23,7 @@ export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, 
   } catch (error) {
     throw new NotStored(undefined, { cause: error });
   }
-  ports.ledger.markHandedOver(current.id);
+  ports.ledger.markStarted(current.id);
 }
 
 interface ServerRun {
@@ -45,7 +45,7 @@ interface ServerRun {
 export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun): Promise<void> {
   const { ports } = work;
   const { id, timeoutMs, startedAt = Date.now() } = call.current;
-  if (call.over.aborted) return;
+  if (call.signal.aborted) return;
   if (leftMs !== undefined && leftMs <= 0) return void ports.ledger.settle(id, timedOut(timeoutMs));
   const deadlineAt = leftMs === undefined ? startedAt + timeoutMs : Math.round(Date.now() + leftMs);
   ports.ledger.update(id, {
@@ -57,7 +57,7 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
   });
   // Stored first, so that the next worker neither repeats a call that may have had effects nor asks a client to run it.
   await untilStored(call, ports);
-  if (call.over.aborted) return;
+  if (call.signal.aborted) return;
   ports.clients.sendRequest(call.current).catch(() => {});
   const deadline = new Deadline(leftMs ?? timeoutMs, () => ports.ledger.settle(id, timedOut(timeoutMs)));
   void run(call, { ...work, deadline });
@@ -79,7 +79,7 @@ async function run(
   const context = {
     ...own,
     ...asking,
-    signal: call.over,
+    signal: call.signal,
     callId: id,
     log,
     progress,
@@ -89,13 +89,13 @@ async function run(
   try {
     read = readReturned(await tool.run?.(input, context));
   } catch (error) {
-    if (call.over.aborted) return;
+    if (call.signal.aborted) return;
     const isDenied = error instanceof PermissionDenied;
     if (!isDenied) ports.session.onThrew(call.current, error);
     const code = isDenied ? "permission_denied" : "execution_error";
     read = { outcome: failure(code, messageOf(error)), media: [] };
   }
   const { outcome, media } = read;
-  if (!call.over.aborted) ports.record.storeMedia(call.current, media);
+  if (!call.signal.aborted) ports.record.storeMedia(call.current, media);
   if (!ports.ledger.settle(id, outcome)) ports.ledger.note(id, "late", { from: "server", outcome });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EarlyInput } from "../../session/room/early-input.ts";
-import type { OnRoomInput, RoomInput, RoomOver } from "../../session/room/room-input.ts";
+import type { OnRoomInput, RoomInput, RoomCloseReason } from "../../session/room/room-input.ts";
 
 /**
  * How long to wait for the reason of a disconnect. LiveKit may end a job before or after disconnecting it from its
@@ -16,7 +16,7 @@ export class JobInput {
   #lost: Extract<RoomInput, { type: "disconnected" }> | undefined;
 
   /** How the connection was lost; `undefined` while connected. */
-  get lost(): { readonly over?: RoomOver | undefined } | undefined {
+  get lost(): { readonly closeReason?: RoomCloseReason | undefined } | undefined {
     return this.#lost;
   }
 
@@ -45,8 +45,8 @@ export class JobInput {
   }
 
   /** Resolves to the reason why the room ended, or to `undefined` if it has not ended or no reason arrives in time. */
-  readonly whyOver = async (): Promise<RoomOver | undefined> => {
+  readonly untilCloseReason = async (): Promise<RoomCloseReason | undefined> => {
     await Promise.race([this.whenLost, sleep(TOLD_WITHIN_MS)]);
-    return this.#lost?.over;
+    return this.#lost?.closeReason;
   };
 }

@@ -112,7 +112,7 @@ export class JobSession {
     const { input, link, agentState, voice, hooks, succession } = this.#parts;
     succession.close();
     if (this.#continuesElsewhere) await this.#release();
-    else if (await this.#opened?.close(input.lost ? 0 : graceMs, hooks && input.whyOver)) hooks?.handleEnded();
+    else if (await this.#opened?.close(input.lost ? 0 : graceMs, hooks && input.untilCloseReason)) hooks?.handleEnded();
     await voice?.close();
     agentState.close();
     link.close();
@@ -126,7 +126,7 @@ export class JobSession {
    */
   get #continuesElsewhere(): boolean {
     const { input, job } = this.#parts;
-    return input.lost ? input.lost.over === undefined : this.#isHandedOver || isReconnecting(job.room);
+    return input.lost ? input.lost.closeReason === undefined : this.#isHandedOver || isReconnecting(job.room);
   }
 
   async #release(): Promise<void> {
