@@ -302,7 +302,7 @@ export class Parley implements AsyncDisposable {
     this.#stopListening = this.#transport.listen({
       onPacket: (bytes, from) => {
         if (from?.isAgent) this.#incoming.handle(bytes, from.identity);
-        else if (!from && this.#link.agents.length === 0) this.#incoming.miss(bytes);
+        else if (!from && this.#link.agents.length === 0) this.#incoming.handleUnknownSender(bytes);
       },
       onJoined: (peer) => this.#link.see(peer),
       onChanged: (peer) => this.#link.see(peer),

@@ -56,8 +56,8 @@ export type CallState = "pending" | "running" | Outcome["state"];
 /**
  * One tool call. The ledger changes it, the store saves it, and every view of the call is derived from it.
  *
- * To add a field, write a migration. If the field can change, add it to `UNTOUCHED`, so that the store saves it and
- * live events contain it. If its value can be large, exclude it from `TOLD` in live-event.ts. If the field never
+ * To add a field, write a migration. If the field can change, add it to `INITIAL_CALL_STATE`, so that the store saves it and
+ * live events contain it. If its value can be large, exclude it from `REPORTED_FIELDS` in live-event.ts. If the field never
  * changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. `newForm` in fill-in-form.ts copies all fields
  * that it does not set from the call that asks for the form.
  */
@@ -115,7 +115,7 @@ export interface Call {
  * The initial state of a call. Contains every field that changes while the call is open, except `isBackground`, whose
  * initial value depends on the tool. This list determines which fields `update` accepts and live events contain.
  */
-export const UNTOUCHED = {
+export const INITIAL_CALL_STATE = {
   state: "pending",
   executionResolved: undefined,
   addressee: undefined,
@@ -154,6 +154,6 @@ export function formUseId(callId: string, formId: string): string {
 }
 
 /** Returns the id of the call that asks for this form, or `undefined` if the model requested the call. */
-export function asksFor({ toolUseId }: Pick<Call, "toolUseId">): string | undefined {
+export function parentCallId({ toolUseId }: Pick<Call, "toolUseId">): string | undefined {
   return /^form:([\w-]+):/u.exec(toolUseId)?.[1];
 }

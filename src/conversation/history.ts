@@ -43,15 +43,15 @@ export const OUTCOME_UNKNOWN = "Outcome unknown: the worker stopped while the to
  * @param options.isPaused whether the running turn's last step ended with `pause_turn`; that step is sent back
  *   unchanged
  * @param options.preface the text that replaces the omitted turns
- * @param options.tellsTools whether system messages tell the model which tools were added or removed
+ * @param options.announcesTools whether system messages tell the model which tools were added or removed
  */
 export function buildHistory(
   turns: readonly TurnRecord[],
-  { isPaused = false, preface = "", tellsTools = false }: HistoryOptions = {},
+  { isPaused = false, preface = "", announcesTools = false }: HistoryOptions = {},
 ): HistoryMessage[] {
   const isRunning = turns.at(-1)?.state === "running";
   const ended = isRunning ? turns.slice(0, -1) : turns;
-  const draft = begin(ended, { preface, tellsTools }).copy();
+  const draft = begin(ended, { preface, announcesTools }).copy();
   const running = isRunning ? turns.at(-1) : undefined;
   if (running) draft.add(running, { isOpen: true, isPaused });
   return draft.end();
@@ -82,7 +82,7 @@ function begin(ended: readonly TurnRecord[], options: DraftOptions): HistoryDraf
   return draft;
 }
 
-type DraftOptions = Required<Pick<HistoryOptions, "preface" | "tellsTools">>;
+type DraftOptions = Required<Pick<HistoryOptions, "preface" | "announcesTools">>;
 
 /**
  * The history of the turns added so far. Messages are never mutated: a message that grows is replaced by a new object.
@@ -93,16 +93,16 @@ class HistoryDraft {
   #messages: HistoryMessage[] = [];
   #usedIds = new UsedIds();
   #known = new KnownTools();
-  #untold: readonly HistoryBlock[] = [];
+  #pending: readonly HistoryBlock[] = [];
 
   constructor(options: DraftOptions) {
     this.#options = options;
     append(this.#messages, "user", [textBlock(options.preface)].filter(isSayable));
   }
 
-  isOf(turns: readonly TurnRecord[], { preface, tellsTools }: DraftOptions): boolean {
+  isOf(turns: readonly TurnRecord[], { preface, announcesTools }: DraftOptions): boolean {
     const own = this.#options;
-    if (own.preface !== preface || own.tellsTools !== tellsTools || turns.length !== this.#turns.length) return false;
+    if (own.preface !== preface || own.announcesTools !== announcesTools || turns.length !== this.#turns.length) return false;
     return turns.every((turn, index) => turn === this.#turns[index]);
   }
 
@@ -113,7 +113,7 @@ class HistoryDraft {
     copy.#messages = [...this.#messages];
     copy.#usedIds = new UsedIds(this.#usedIds);
     copy.#known = this.#known.copy();
-    copy.#untold = this.#untold;
+    copy.#pending = this.#pending;
     return copy;
   }
 
@@ -121,11 +121,11 @@ class HistoryDraft {
     this.#turns.push(turn);
     append(this.#messages, "user", turn.input.map(inputBlock).filter(isSayable));
     const blocks = turn.heard === undefined ? turn.blocks : truncateToPlayed(turn.blocks, turn.heard);
-    let changes = (this.#options.tellsTools && turn.context?.tools) || [];
+    let changes = (this.#options.announcesTools && turn.context?.tools) || [];
     const takeChanges = (before: number) => {
       const due = changes.filter((change) => change.before <= before);
       changes = changes.slice(due.length);
-      this.#untold = [...this.#untold, ...due.flatMap((change) => this.#known.apply(change))];
+      this.#pending = [...this.#pending, ...due.flatMap((change) => this.#known.apply(change))];
     };
     for (const step of toSteps(blocks, { isOpen, isPaused, usedIds: this.#usedIds })) {
       takeChanges(step.blocks[0]?.sequence ?? 0);
@@ -150,16 +150,16 @@ class HistoryDraft {
    * Adds the pending tool changes. The API accepts them only after a user message, when the assistant's turn is next.
    */
   #announceTools(): void {
-    if (this.#untold.length === 0 || this.#messages.at(-1)?.role !== "user") return;
-    this.#messages.push({ role: "system", blocks: this.#untold });
-    this.#untold = [];
+    if (this.#pending.length === 0 || this.#messages.at(-1)?.role !== "user") return;
+    this.#messages.push({ role: "system", blocks: this.#pending });
+    this.#pending = [];
   }
 }
 
 interface HistoryOptions {
   readonly isPaused?: boolean;
   readonly preface?: string;
-  readonly tellsTools?: boolean;
+  readonly announcesTools?: boolean;
 }
 
 export function textBlock(text: string): HistoryBlock {

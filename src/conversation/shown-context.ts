@@ -20,7 +20,7 @@ export function isThinking({ blockType }: TurnBlock): boolean {
 }
 
 /** The maximum tokens of a block's content other than text. */
-function tokensBeside(block: TurnBlock): number {
+function mediaTokensOf(block: TurnBlock): number {
   const shown = asBlocks(block.content?.["content"]) ?? [];
   return shown.reduce((sum, each) => sum + mediaTokens(each), 0);
 }
@@ -57,8 +57,8 @@ export function announcedBytes({ context }: TurnRecord): number {
 
 function sizeOfTurn(turn: TurnRecord): number {
   const { input, blocks } = turn;
-  const said = input.reduce((sum, part) => sum + FRAME_BYTES + sizeOfPart(part), NOTES_BYTES);
-  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), said + announcedBytes(turn));
+  const inputBytes = input.reduce((sum, part) => sum + FRAME_BYTES + sizeOfPart(part), NOTES_BYTES);
+  return blocks.reduce((sum, block) => sum + remembered(block, sizeOfBlock), inputBytes + announcedBytes(turn));
 }
 
 function sizeOfPart(part: InputPart): number {
@@ -74,7 +74,7 @@ export function sizeOfChange({ added, removed }: Pick<ToolChange, "added" | "rem
 function sizeOfBlock(block: TurnBlock): number {
   const { textContent, content } = block;
   const words = byteLength(textContent ?? "") + (content ? byteLength(JSON.stringify(content)) : 0);
-  return FRAME_BYTES + words + tokensBeside(block);
+  return FRAME_BYTES + words + mediaTokensOf(block);
 }
 
 function remembered<Sized extends object>(thing: Sized, sizeOf: (thing: Sized) => number): number {

@@ -4,7 +4,7 @@ import type { TurnBlock } from "./block.ts";
 import { sizeOfChange } from "./shown-context.ts";
 import type { ClientToolDefinition, ToolChange, TurnRecord } from "./turn-record.ts";
 
-type ToldBlock = Omit<TurnBlock, "sequence">;
+type AnnouncementBlock = Omit<TurnBlock, "sequence">;
 
 /**
  * The client and MCP tools that the model knows at some point of the conversation. When turns are omitted, so are their
@@ -31,15 +31,15 @@ export class KnownTools {
   }
 
   /** Applies a change and returns the blocks that announce it, in the API's form. */
-  apply({ added, removed }: Pick<ToolChange, "added" | "removed">): ToldBlock[] {
+  apply({ added, removed }: Pick<ToolChange, "added" | "removed">): AnnouncementBlock[] {
     const gone = removed.filter((name) => this.#offered.delete(name));
-    const blocks = gone.map((name) => toldBlock("tool_removal", referenceTo(name)));
+    const blocks = gone.map((name) => announcementBlock("tool_removal", referenceTo(name)));
     for (const tool of added) {
       const isDefined = isSame(this.#defined.get(tool.name), tool);
       if (isDefined && this.#offered.has(tool.name)) continue;
       this.#defined.set(tool.name, tool);
       this.#offered.add(tool.name);
-      blocks.push(toldBlock("tool_addition", isDefined ? referenceTo(tool.name) : definitionOf(tool)));
+      blocks.push(announcementBlock("tool_addition", isDefined ? referenceTo(tool.name) : definitionOf(tool)));
     }
     return blocks;
   }
@@ -62,12 +62,12 @@ export class KnownTools {
 }
 
 /** Returns the name of the tool that a system message's block announces. */
-export function toldToolName({ content }: ToldBlock): string | undefined {
+export function announcedToolName({ content }: AnnouncementBlock): string | undefined {
   const { tool } = (content ?? {}) as { tool?: { name?: string; definition?: { name?: string } } };
   return tool?.name ?? tool?.definition?.name;
 }
 
-function toldBlock(type: "tool_addition" | "tool_removal", tool: JsonObject): ToldBlock {
+function announcementBlock(type: "tool_addition" | "tool_removal", tool: JsonObject): AnnouncementBlock {
   return { blockType: type, textContent: null, content: { type, tool } };
 }
 

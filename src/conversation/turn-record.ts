@@ -38,7 +38,7 @@ export interface InputAttachment {
 export type InputPart = InputText | InputNote | InputAttachment;
 
 /** Returns what the participant said or typed, as one string. */
-export function saidIn(input: readonly InputPart[]): string {
+export function inputText(input: readonly InputPart[]): string {
   return input.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }
 
@@ -46,7 +46,7 @@ export function saidIn(input: readonly InputPart[]): string {
  * Returns who wrote the input. Differs from the turn's participant if they regenerated the answer to another
  * participant's message.
  */
-export function sayerOf({ input, participantIdentity }: Pick<TurnRecord, "input" | "participantIdentity">): string {
+export function authorOf({ input, participantIdentity }: Pick<TurnRecord, "input" | "participantIdentity">): string {
   return input.find((part) => part.type === "text")?.from ?? participantIdentity;
 }
 

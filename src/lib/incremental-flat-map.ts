@@ -13,7 +13,7 @@ export function incrementalFlatMap<Item extends object, Made>(
     if (first === undefined) return [];
     const grown = remembered.get(first) ?? { items: [], made: [], ends: [] };
     remembered.set(first, grown);
-    const same = sameBeginning(grown.items, items);
+    const same = commonPrefixLength(grown.items, items);
     cut(grown, same);
     for (const item of items.slice(same)) {
       grown.made.push(...make(item));
@@ -38,7 +38,7 @@ function cut({ items, made, ends }: Grown<unknown, unknown>, count: number): voi
 }
 
 /** Returns how many items two lists have in common at their start. */
-export function sameBeginning<Item extends object>(one: readonly Item[], other: readonly Item[]): number {
+export function commonPrefixLength<Item extends object>(one: readonly Item[], other: readonly Item[]): number {
   const most = Math.min(one.length, other.length);
   let same = 0;
   while (same < most && one[same] === other[same]) same++;

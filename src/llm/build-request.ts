@@ -59,16 +59,16 @@ export interface RequestInput {
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "", edits = [] } = input;
   const messages = toMessages(input.messages, input.media);
-  const thatGo = (may: boolean) => (input.tools ?? []).filter(({ isTemporary = false }) => isTemporary === may);
-  const staying = [...sorted(input.serverTools ?? []), ...sorted(thatGo(false).map(toApiTool))];
-  const tools = [...staying, ...sorted(thatGo(true).map(toApiTool))];
+  const toolsWhere = (temporary: boolean) => (input.tools ?? []).filter(({ isTemporary = false }) => isTemporary === temporary);
+  const permanentTools = [...sorted(input.serverTools ?? []), ...sorted(toolsWhere(false).map(toApiTool))];
+  const tools = [...permanentTools, ...sorted(toolsWhere(true).map(toApiTool))];
   const standIns = tools.length === 0 ? toStandIns(messages) : [];
   const toolChoice =
     standIns.length > 0 ? ({ type: "none" } as const) : tools.length > 0 ? input.toolChoice : undefined;
   const thinking = toThinking(input.thinking, maxTokens, toolChoice);
   const sent = tools.length > 0 ? tools : standIns;
-  const lastStaying = staying.findLast(isCacheableTool);
-  const isMarked = (tool: JsonObject) => (lastStaying ? tool === lastStaying : isCacheableTool(tool));
+  const lastPermanent = permanentTools.findLast(isCacheableTool);
+  const isMarked = (tool: JsonObject) => (lastPermanent ? tool === lastPermanent : isCacheableTool(tool));
   return {
     model: input.model,
     max_tokens: maxTokens,

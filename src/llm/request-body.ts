@@ -1,10 +1,10 @@
-import { sameBeginning } from "../lib/incremental-flat-map.ts";
+import { commonPrefixLength } from "../lib/incremental-flat-map.ts";
 import type { ModelRequest } from "./build-request.ts";
 
 type Messages = ModelRequest["messages"];
 
 /** The shared prefix of a conversation's requests. */
-interface Beginning {
+interface SharedPrefix {
   /** The messages of the last request. */
   readonly messages: Messages;
   /** The JSON of the first `count` messages, each followed by a comma. */
@@ -13,7 +13,7 @@ interface Beginning {
 }
 
 /** Keyed by the first message. A conversation's messages are sent with every request and do not change. */
-const beginnings = new WeakMap<object, Beginning>();
+const prefixes = new WeakMap<object, SharedPrefix>();
 
 /** Messages move into the head in batches of at least this size, because each addition copies the head. */
 const ADDED_AT_ONCE = 16;
@@ -26,7 +26,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export function toBody({ messages, ...rest }: ModelRequest): Buffer<ArrayBuffer> {
   const before = JSON.stringify({ ...rest, stream: true }).slice(0, -1);
-  const { head, count } = begin(messages);
+  const { head, count } = extendPrefix(messages);
   return Buffer.concat([
     Buffer.from(`${before},"messages":[`),
     head,
@@ -38,11 +38,11 @@ export function toBody({ messages, ...rest }: ModelRequest): Buffer<ArrayBuffer>
  * Moves the common prefix of two consecutive requests into the head. Only messages near the end differ, because cache
  * breakpoints move with each request.
  */
-function begin(messages: Messages): Pick<Beginning, "head" | "count"> {
+function extendPrefix(messages: Messages): Pick<SharedPrefix, "head" | "count"> {
   const [first] = messages;
   if (!first) return { head: NOTHING, count: 0 };
-  const known = beginnings.get(first);
-  const same = sameBeginning(known?.messages ?? [], messages);
+  const known = prefixes.get(first);
+  const same = commonPrefixLength(known?.messages ?? [], messages);
   const isKept = known !== undefined && same >= known.count;
   let { head, count } = isKept ? known : { head: NOTHING, count: 0 };
   // The last message is serialized with the rest, so that there is no trailing comma.
@@ -53,7 +53,7 @@ function begin(messages: Messages): Pick<Beginning, "head" | "count"> {
     for (const message of added) written.delete(message);
     count = end;
   }
-  beginnings.set(first, { messages, head, count });
+  prefixes.set(first, { messages, head, count });
   return { head, count };
 }
 

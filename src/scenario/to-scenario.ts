@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { textsOf, toolUseId } from "../conversation/block.ts";
 import { contentText } from "../conversation/content.ts";
-import { saidIn, type TurnRecord } from "../conversation/turn-record.ts";
+import { inputText, type TurnRecord } from "../conversation/turn-record.ts";
 import { asText, type JsonObject, type JsonValue } from "../lib/json.ts";
 import type { ServerTool } from "../tool/server-tool.ts";
 import type { StoredCall } from "../store/turns/load-recorded-calls.ts";
@@ -111,7 +111,7 @@ function toTurn({ turn, calls, replies }: StoredTurn, ownTools: Recorded["ownToo
     ...(errorCode !== null && { error: errorCode }),
   }));
   return {
-    ...(turn.parentMessageId !== null && { user: saidIn(turn.input) }),
+    ...(turn.parentMessageId !== null && { user: inputText(turn.input) }),
     ...(isLong && { timeout_ms: 120_000 + tookMs }),
     ...(answers.length > 0 && { permission: Object.fromEntries(answers) as object }),
     expect: [

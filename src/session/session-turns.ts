@@ -273,7 +273,7 @@ export class SessionTurns {
     const { policy, peers, recorder } = this.#options;
     return new ContextWindow(window, policy.context, {
       languageOf: (identity) => peers.get(identity)?.language,
-      onLeftOut: (summary) => recorder.storeSummary(summary),
+      onDropped: (summary) => recorder.storeSummary(summary),
     });
   }
 
@@ -282,10 +282,10 @@ export class SessionTurns {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;
     const { archive } = this.#options;
-    return Promise.all([archive.windowBefore(position), archive.outcomesToldFrom(position)]).then(([window, told]) => {
+    return Promise.all([archive.windowBefore(position), archive.outcomesReportedFrom(position)]).then(([window, reported]) => {
       this.#shown = this.#showing(window);
       this.#summarizer?.forget();
-      return withOpening(input, told);
+      return withOpening(input, reported);
     });
   }
 

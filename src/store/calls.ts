@@ -1,12 +1,12 @@
 import type postgres from "postgres";
 import {
-  asksFor,
+  parentCallId,
   type Call,
   type ExtraAnswer,
   type Failure,
   type Outcome,
   type Success,
-  UNTOUCHED,
+  INITIAL_CALL_STATE,
 } from "../conversation/call.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Sql } from "./database/pool.ts";
@@ -23,7 +23,7 @@ const FIELDS_WITHOUT_COLUMN = [
   "hasStoredPermission",
   "onInterrupt",
 ] as const;
-type Elsewhere = (typeof FIELDS_WITHOUT_COLUMN)[number];
+type FieldWithoutColumn = (typeof FIELDS_WITHOUT_COLUMN)[number];
 type OutcomeField = Exclude<keyof Success | keyof Failure, "state">;
 
 /** The columns of fields that are written only once (`started_at` when the call starts). */
@@ -40,7 +40,7 @@ const FIXED = {
   detail: "detail",
   startedAt: "started_at",
 } as const satisfies Record<
-  Exclude<keyof Call, Elsewhere | keyof typeof UNTOUCHED | "isBackground"> | "startedAt",
+  Exclude<keyof Call, FieldWithoutColumn | keyof typeof INITIAL_CALL_STATE | "isBackground"> | "startedAt",
   string
 >;
 
@@ -53,12 +53,12 @@ const OUTCOME = {
 } as const satisfies Record<OutcomeField, string>;
 
 /**
- * The columns that change while the call is open. Fields of `UNTOUCHED` map to their name in snake case: `deadlineAt`
+ * The columns that change while the call is open. Fields of `INITIAL_CALL_STATE` map to their name in snake case: `deadlineAt`
  * to `deadline_at`.
  */
 const CHANGING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    Object.keys(UNTOUCHED)
+    Object.keys(INITIAL_CALL_STATE)
       .filter((field) => !Object.hasOwn(FIXED, field) && !FIELDS_WITHOUT_COLUMN.some((each) => each === field))
       .map((field) => [field, field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),
   ),
@@ -137,7 +137,7 @@ export interface UnsettledCall {
   /** The result that the model received in the call's turn: the outcome, or a receipt. */
   readonly resultInTurn: JsonObject | null;
   /** The result that reported the outcome to the model in a later turn. */
-  readonly resultTold: JsonObject | null;
+  readonly lateResult: JsonObject | null;
   /** Whether the call's turn was replaced. */
   readonly isReplaced: boolean;
 }
@@ -171,7 +171,7 @@ export async function loadUnsettledCalls(
         and use.content -> 'input' ->> 'tool_use_id' = tool_calls.tool_use_id
         and telling.session_id = ${sessionId} and telling.superseded_by is null
       limit 1
-    ) as "resultTold"
+    ) as "lateResult"
     from tool_calls join turns on turns.id = tool_calls.turn_id
     where ${isWanted}
   `);
@@ -192,11 +192,11 @@ export async function loadForms(
   if (callIds.length === 0) return [];
   const asking = sql`select turn_id from tool_calls where id in ${sql(callIds)}`;
   const calls = await loadCalls(sql, sql`turn_id in (${asking}) and in_session = ${sessionId}`);
-  return calls.filter((call) => callIds.includes(asksFor(call) ?? ""));
+  return calls.filter((call) => callIds.includes(parentCallId(call) ?? ""));
 }
 
 /** Marks calls whose outcome the model has seen or does not need to see. */
-export async function markTold(
+export async function markReported(
   writer: SessionWriter,
   { callIds }: { readonly callIds: readonly string[] },
 ): Promise<void> {
@@ -266,7 +266,7 @@ function storedOutcome(
   return result ? { ...failure, result } : failure;
 }
 
-const KEPT = 20;
+const MAX_EXTRA_ANSWERS = 20;
 
 /**
  * Stores an answer that had no effect, such as a duplicate. Stores at most 20 per call, so that a client cannot grow
@@ -286,7 +286,7 @@ export async function recordExtraAnswer(
       'errorCode', ${answer.errorCode ?? null}::text
     )
     from fence
-    where id = ${callId} and jsonb_array_length(extra_answers) < ${KEPT}
+    where id = ${callId} and jsonb_array_length(extra_answers) < ${MAX_EXTRA_ANSWERS}
     returning id
   `;
   await writeFenced(writer, statement);

@@ -8,7 +8,7 @@ import type { TestModel } from "./model/test-model.ts";
 import type { RoomServers } from "./stage/room-servers.ts";
 import type { Stage, StageOptions } from "./stage/stage.ts";
 import { openMemoryStage } from "./stage/memory-stage.ts";
-import { Talk, type TalkPorts } from "./talk.ts";
+import { Talk, type SessionPorts } from "./talk.ts";
 import { TurnLog } from "./turn.ts";
 
 export interface TalkOptions extends AgentOptions {
@@ -60,8 +60,8 @@ export async function startTalk(options: TalkOptions): Promise<Talk> {
   const log = new TurnLog(() => changes.dispatchEvent(new Event("change")));
   const stage = await openStage({ agent, model: opened, identity, watch: log.watch }, options);
   cleanup.defer(() => stage.close());
-  const ports: TalkPorts = { agent, model: opened, stage, log, changes };
-  const talk = await Talk.begin(ports, language);
+  const ports: SessionPorts = { agent, model: opened, stage, log, changes };
+  const talk = await Talk.start(ports, language);
   const closing = cleanup.move();
   talk.closeWith(() => closing.disposeAsync());
   return talk;

@@ -9,7 +9,7 @@ import { showTurn } from "./show-turn.ts";
 import type { AgentParts, Stage, StageVoice } from "./stage/stage.ts";
 import type { LoggedTurn, Turn, TurnLog } from "./turn.ts";
 
-export interface TalkPorts {
+export interface SessionPorts {
   readonly agent: AgentParts;
   readonly model: OpenModel;
   readonly stage: Stage;
@@ -48,7 +48,7 @@ const ANSWER_WITHIN_MS = 2_000;
 
 /** A participant's session with an agent, started by `startTalk`. */
 export class Talk implements AsyncDisposable {
-  readonly #ports: TalkPorts;
+  readonly #ports: SessionPorts;
   readonly #parley: Parley;
   readonly #device: Device;
   readonly #closed = new AbortController();
@@ -59,7 +59,7 @@ export class Talk implements AsyncDisposable {
   #soundMs = 0;
   #close = async () => {};
 
-  private constructor(ports: TalkPorts, language: string | undefined) {
+  private constructor(ports: SessionPorts, language: string | undefined) {
     this.#ports = ports;
     const { stage, agent, log } = ports;
     const wrap = (transport: Stage["transport"]) =>
@@ -90,7 +90,7 @@ export class Talk implements AsyncDisposable {
   }
 
   /** @internal Use `startTalk`. */
-  static async begin(ports: TalkPorts, language: string | undefined): Promise<Talk> {
+  static async start(ports: SessionPorts, language: string | undefined): Promise<Talk> {
     const talk = new Talk(ports, language);
     try {
       await talk.#parley.whenConnected(CONNECT_WITHIN_MS);

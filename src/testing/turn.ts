@@ -1,5 +1,5 @@
 import type { Call, CallState } from "../conversation/call.ts";
-import { saidIn, type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
+import { inputText, type TurnRecord, type TurnState } from "../conversation/turn-record.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { PermissionRecord } from "../store/permissions/load-permissions.ts";
 import { endsTurn, type SessionEvent, type SessionWatcher } from "../session/events/session-event.ts";
@@ -75,7 +75,7 @@ export class LoggedTurn implements Turn {
     this.id = id;
     this.messageId = messageId;
     this.parentMessageId = parentMessageId;
-    this.said = parentMessageId === null ? undefined : saidIn(input);
+    this.said = parentMessageId === null ? undefined : inputText(input);
     this.#startedAt = startedAt;
   }
 

@@ -34,7 +34,7 @@ export interface ServerTool {
   /** @defaultValue false */
   readonly allowEditedInput?: boolean;
   /** Whether the tool is offered only once turns have been dropped from the context window. @defaultValue false */
-  readonly isForCutTalks?: boolean;
+  readonly onlyAfterCompaction?: boolean;
   /**
    * If set, a successful call ends the turn: the model writes nothing more in it. The function is then called with the
    * turn's participant, and again if another worker resumes a turn that was about to end. @defaultValue the model

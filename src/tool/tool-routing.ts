@@ -66,7 +66,7 @@ export interface OfferedTool {
 }
 
 /** Everything needed to run a tool, wherever it was declared. */
-export type FoundTool = Omit<ServerTool, "description" | "isAway" | "isForCutTalks" | "endTurn">;
+export type FoundTool = Omit<ServerTool, "description" | "isAway" | "onlyAfterCompaction" | "endTurn">;
 
 /**
  * Where a call goes. `unannounced`: an `either` call goes to a client whose tool list is unknown, so it may have the
@@ -84,16 +84,16 @@ type ServerTools = ReadonlyMap<string, ServerTool>;
 /**
  * Returns the tools that are reachable now, sorted by name so that the prompt cache keeps its prefix.
  *
- * @param options.isCut whether turns have been dropped from the context window
+ * @param options.isCompacted whether turns have been dropped from the context window
  */
 export function offeredTools(
   serverTools: ServerTools,
   hosts: readonly TurnDevice[],
-  { isCut }: { readonly isCut: boolean },
+  { isCompacted }: { readonly isCompacted: boolean },
 ): OfferedTool[] {
   const offered = new Map<string, OfferedTool>();
   for (const tool of serverTools.values()) {
-    if (tool.isAway?.() || (tool.isForCutTalks && !isCut)) continue;
+    if (tool.isAway?.() || (tool.onlyAfterCompaction && !isCompacted)) continue;
     if (tool.execution === "client" && routeCall(tool, hosts).to === "nobody") continue;
     const { name, description, input } = tool;
     const isTemporary = tool.execution === "client" || tool.isAway !== undefined;

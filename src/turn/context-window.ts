@@ -66,7 +66,7 @@ export class ContextWindow {
   #thinkingFrom: BlockPlace = START;
   #from = 1;
   /** Tool changes announced in the running turn. */
-  #told: readonly ToolChange[] = [];
+  #announced: readonly ToolChange[] = [];
   #hasChanged = false;
 
   constructor(window: Window, limits: ContextLimits, ports: DroppedTurnsPorts = NO_PORTS) {
@@ -92,7 +92,7 @@ export class ContextWindow {
   }
 
   /** Whether part of the conversation was dropped or shortened. */
-  get isCut(): boolean {
+  get isCompacted(): boolean {
     return this.#from > 1 || isBefore(START, this.#shortened);
   }
 
@@ -106,7 +106,7 @@ export class ContextWindow {
       ...(isBefore(START, this.#thinkingFrom) && { thinking: this.#thinkingFrom }),
       ...(this.#summary && { summary: this.#summary.id }),
       ...(measured && { measured }),
-      ...(this.#told.length > 0 && { tools: this.#told }),
+      ...(this.#announced.length > 0 && { tools: this.#announced }),
     };
   }
 
@@ -142,20 +142,20 @@ export class ContextWindow {
   /** Adds a finished turn. */
   add(turn: TurnRecord): void {
     this.#turns = [...this.#turns, this.#shorten({ ...withoutUnanswered(turn), context: this.context })];
-    [this.#told, this.#hasChanged] = [[], false];
+    [this.#announced, this.#hasChanged] = [[], false];
     // The API ignores everything before a compaction block.
     if (turn.blocks.some(isCompaction)) this.#summarizeDroppedTurns(this.#turns.length - 1);
   }
 
   /** Continues a turn that an earlier worker left. */
   resume({ context }: TurnRecord): void {
-    this.#told = context?.tools ?? [];
+    this.#announced = context?.tools ?? [];
   }
 
   /** Removes a tool from the announcements of the running turn, because the API rejected it. */
   withdraw(name: string): void {
     this.#hasChanged = true;
-    this.#told = this.#told.map((change) => ({ ...change, added: change.added.filter((tool) => tool.name !== name) }));
+    this.#announced = this.#announced.map((change) => ({ ...change, added: change.added.filter((tool) => tool.name !== name) }));
   }
 
   /**
@@ -186,25 +186,25 @@ export class ContextWindow {
    * @throws {AppError} `too_large` when the running turn alone is too long
    */
   async fit(next: NextCall): Promise<readonly HistoryMessage[]> {
-    const { turn, isPaused, others, count } = next;
-    const { hardTokens, inlineTools: tellsTools = false } = this.#limits;
+    const { turn, isPaused, overheadFor, count } = next;
+    const { hardTokens, inlineTools: announcesTools = false } = this.#limits;
     const mediaFrom = placeOfMedia([...this.#turns, this.#shorten(turn)]);
     if (mediaFrom) this.#shortenBefore(mediaFrom, turn);
     let isAloneShort = false;
     for (;;) {
-      if (tellsTools && !isPaused) this.#tell(next);
+      if (announcesTools && !isPaused) this.#announceTools(next);
       const shown = this.#shorten({ ...turn, context: this.context });
-      const beside = others({ isCut: this.isCut });
+      const overhead = overheadFor({ isCompacted: this.isCompacted });
       const preface = this.#summary ? prefaceOf(this.#summary) : "";
-      const bytes = turnsBytes(this.#turns) + turnBytes(shown) + beside.bytes + byteLength(preface);
-      const history = buildHistory([...this.#turns, shown], { isPaused, preface, tellsTools });
-      if (this.#gauge.atMost(bytes, beside) <= hardTokens) return history;
+      const bytes = turnsBytes(this.#turns) + turnBytes(shown) + overhead.bytes + byteLength(preface);
+      const history = buildHistory([...this.#turns, shown], { isPaused, preface, announcesTools });
+      if (this.#gauge.atMost(bytes, overhead) <= hardTokens) return history;
       const tokens = await count(history);
       if (tokens !== undefined) this.#gauge.count(tokens);
       if (tokens !== undefined && tokens <= hardTokens) return history;
       // Check this before dropping anything: a message that will be rejected must not remove the conversation before
       // it.
-      isAloneShort ||= this.#turns.length === 0 || (await fitsAlone(next, beside, this.#limits));
+      isAloneShort ||= this.#turns.length === 0 || (await fitsAlone(next, overhead, this.#limits));
       if (!isAloneShort || !this.#reduce(turn))
         throw new AppError("too_large", "The message is too long for the model");
     }
@@ -223,7 +223,7 @@ export class ContextWindow {
     if (last) return this.#summarizeDroppedTurns(this.#turns.length, { ...written, textTo: last.position });
     if (!known) return;
     this.#summary = { ...known, ...written, id: createId() };
-    this.#ports.onLeftOut(this.#summary);
+    this.#ports.onDropped(this.#summary);
     this.#dropThinkingBefore(this.#afterPast());
   }
 
@@ -246,11 +246,11 @@ export class ContextWindow {
   }
 
   /** Announces tool changes since the last call. Changes that dropped turns had announced are announced again. */
-  #tell({ turn, passingTools = [] }: NextCall): void {
+  #announceTools({ turn, temporaryTools = [] }: NextCall): void {
     const known = KnownTools.after([...this.#turns, { ...turn, context: this.context }]);
-    const change = known.changeTo(passingTools, (turn.blocks.at(-1)?.sequence ?? -1) + 1);
+    const change = known.changeTo(temporaryTools, (turn.blocks.at(-1)?.sequence ?? -1) + 1);
     if (!change) return;
-    this.#told = [...this.#told, change];
+    this.#announced = [...this.#announced, change];
     this.#hasChanged = true;
   }
 
@@ -295,11 +295,11 @@ export class ContextWindow {
    */
   #weigh(): (turn: TurnRecord) => number {
     const free = KnownTools.after(this.#turns).bytes;
-    let [bytes, told] = [0, 0];
+    let [bytes, announced] = [0, 0];
     return (turn) => {
       bytes += turnBytes(turn);
-      told += announcedBytes(turn);
-      return bytes - Math.min(told, free);
+      announced += announcedBytes(turn);
+      return bytes - Math.min(announced, free);
     };
   }
 
@@ -311,18 +311,18 @@ export class ContextWindow {
     const { rate = USUAL_RATE } = this.#gauge;
     const bytesWith = this.#weigh();
     const isTooMuch = (turn: TurnRecord) => bytesWith(turn) * rate > tokens;
-    const lastLeftOut = Math.min(this.#turns.findLastIndex(isTooMuch), this.#turns.length - 2);
-    if (lastLeftOut < 0) return false;
-    this.#summarizeDroppedTurns(lastLeftOut + 1, notes);
+    const lastDropped = Math.min(this.#turns.findLastIndex(isTooMuch), this.#turns.length - 2);
+    if (lastDropped < 0) return false;
+    this.#summarizeDroppedTurns(lastDropped + 1, notes);
     return true;
   }
 
   #summarizeDroppedTurns(count: number, notes?: Notes): void {
     if (count <= 0) return;
-    const { languageOf, onLeftOut } = this.#ports;
+    const { languageOf, onDropped } = this.#ports;
     const before = turnsBytes(this.#turns);
     this.#summary = summarizeDroppedTurns(this.#turns.slice(0, count), { before: this.#summary, notes, languageOf });
-    if (this.#summary) onLeftOut(this.#summary);
+    if (this.#summary) onDropped(this.#summary);
     this.#from = this.#turns[count]?.position ?? (this.#turns.at(-1)?.position ?? 0) + 1;
     this.#turns = this.#turns.slice(count);
     this.#gauge.remove(before - turnsBytes(this.#turns));

@@ -3,7 +3,7 @@ import { endOf, shortenTurn } from "../conversation/shorten.ts";
 import { turnBytes } from "../conversation/shown-context.ts";
 import type { Notes } from "../conversation/summary.ts";
 import type { ClientToolDefinition, TurnRecord } from "../conversation/turn-record.ts";
-import type { Others } from "./token-gauge.ts";
+import type { RequestOverhead } from "./token-gauge.ts";
 
 /** Limits of the context window. */
 export interface ContextLimits {
@@ -31,9 +31,9 @@ export interface NextCall {
   readonly turn: TurnRecord;
   readonly isPaused: boolean;
   /** The tools that can be called now and may be removed later. With `inlineTools`, the history announces them. */
-  readonly passingTools?: readonly ClientToolDefinition[];
+  readonly temporaryTools?: readonly ClientToolDefinition[];
   /** What is sent in addition to the history. It may depend on whether the history is complete. */
-  readonly others: (talk: { readonly isCut: boolean }) => Others;
+  readonly overheadFor: (shown: { readonly isCompacted: boolean }) => RequestOverhead;
   /**
    * Asks the API how many tokens a request with this history has. Resolves to `undefined` if the API does not answer.
    */
@@ -43,12 +43,12 @@ export interface NextCall {
 /** Whether the running turn would fit without any earlier turns, and with all its large results shortened. */
 export async function fitsAlone(
   { turn, isPaused, count }: NextCall,
-  beside: Others,
-  { hardTokens, inlineTools: tellsTools = false }: ContextLimits,
+  overhead: RequestOverhead,
+  { hardTokens, inlineTools: announcesTools = false }: ContextLimits,
 ): Promise<boolean> {
   const shortest = shortenTurn(turn, endOf(turn));
   // No tokenizer produces more tokens than bytes.
-  if (turnBytes(shortest) + beside.bytes <= hardTokens) return true;
-  const tokens = await count(buildHistory([shortest], { isPaused, preface: "", tellsTools }));
+  if (turnBytes(shortest) + overhead.bytes <= hardTokens) return true;
+  const tokens = await count(buildHistory([shortest], { isPaused, preface: "", announcesTools }));
   return tokens === undefined || tokens <= hardTokens;
 }

@@ -14,7 +14,7 @@ export interface StepRequest {
   readonly history: readonly HistoryMessage[];
   readonly toolChoice: "auto" | "none";
   /** Whether part of the conversation is missing from the history. */
-  readonly isCut: boolean;
+  readonly isCompacted: boolean;
   /** The code execution container of an earlier step of the turn. */
   readonly containerId?: string;
 }

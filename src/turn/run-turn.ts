@@ -11,7 +11,7 @@ import { addUsage, NO_USAGE, type StopReason, type Usage } from "../llm/model-ev
 import { StepToolUses, type ToolRunner } from "./step-tool-uses.ts";
 import { runStep, toToolUse, type StepDependencies, type StepEnd, type StepRequest } from "./run-step.ts";
 import type { ContextWindow } from "./context-window.ts";
-import type { Others } from "./token-gauge.ts";
+import type { RequestOverhead } from "./token-gauge.ts";
 import { TurnDraft, type BlockRecord } from "./turn-draft.ts";
 import type { TurnEnd, TurnEvent } from "./turn-event.ts";
 
@@ -23,9 +23,9 @@ export interface TurnDependencies {
   readonly resume?: ToolRunner["run"];
   readonly record: BlockRecord;
   /** What is sent in addition to the history in the next model call. */
-  readonly others: (talk: Pick<StepRequest, "isCut">) => Others;
+  readonly overheadFor: (shown: Pick<StepRequest, "isCompacted">) => RequestOverhead;
   /** The tools that can be called now and may be removed later. @defaultValue none */
-  readonly passingTools?: () => readonly ClientToolDefinition[];
+  readonly temporaryTools?: () => readonly ClientToolDefinition[];
   /**
    * Called when this turn's context differs from the previous turn's. The context must be stored, because a worker that
    * resumes the turn needs it.
@@ -102,11 +102,11 @@ async function* runSteps(
     const isPaused = progress.stopReason === "pause_turn";
     const requestOf = (built: readonly HistoryMessage[]): StepRequest => {
       const history = isPaused ? built : continued(built);
-      return { history, isCut: shown.isCut, toolChoice: isLast ? "none" : "auto", ...container };
+      return { history, isCompacted: shown.isCompacted, toolChoice: isLast ? "none" : "auto", ...container };
     };
     const count = (built: readonly HistoryMessage[]) => deps.countTokens(requestOf(built), signal);
-    const passingTools = deps.passingTools?.() ?? [];
-    const built = await shown.fit({ turn: draft.toRecord(), isPaused, passingTools, others: deps.others, count });
+    const temporaryTools = deps.temporaryTools?.() ?? [];
+    const built = await shown.fit({ turn: draft.toRecord(), isPaused, temporaryTools, overheadFor: deps.overheadFor, count });
     const change = shown.takeChange();
     if (change) deps.onShown?.(change);
     const stepDeps = { draft, openStream: deps.openStream, uses, usedIds };

@@ -9,12 +9,12 @@ import { isReceipt } from "../tool/outcome.ts";
 export interface DroppedTurnsPorts {
   readonly languageOf: (identity: string) => string | undefined;
   /** Stores the summary that replaces dropped turns. */
-  readonly onLeftOut: (summary: Summary) => void;
+  readonly onDropped: (summary: Summary) => void;
 }
 
-export const NO_PORTS: DroppedTurnsPorts = { languageOf: () => undefined, onLeftOut: () => {} };
+export const NO_PORTS: DroppedTurnsPorts = { languageOf: () => undefined, onDropped: () => {} };
 
-interface LeaveOut extends Pick<DroppedTurnsPorts, "languageOf"> {
+interface DroppedTurnsInput extends Pick<DroppedTurnsPorts, "languageOf"> {
   /** The summary of the turns that were dropped earlier. */
   readonly before: Summary | undefined;
   /** Notes that a model has written since then. */
@@ -24,7 +24,7 @@ interface LeaveOut extends Pick<DroppedTurnsPorts, "languageOf"> {
 /** Returns the summary that replaces the turns dropped now (given oldest first) and all turns before them. */
 export function summarizeDroppedTurns(
   turns: readonly TurnRecord[],
-  { before, notes, languageOf }: LeaveOut,
+  { before, notes, languageOf }: DroppedTurnsInput,
 ): Summary | undefined {
   const [first, last] = [turns[0], turns.at(-1)];
   if (!first || !last) return before;
@@ -46,7 +46,7 @@ export function summarizeDroppedTurns(
 
 /** Returns the promised outcomes that have not been reported yet, according to the blocks. */
 function promisedAfter(before: readonly PromisedOutcome[], turns: readonly TurnRecord[]): PromisedOutcome[] {
-  const told = new Set(turns.flatMap(({ blocks }) => blocks.flatMap((block) => outcomeSubject(block) ?? [])));
+  const reported = new Set(turns.flatMap(({ blocks }) => blocks.flatMap((block) => outcomeSubject(block) ?? [])));
   const promised = turns.flatMap(({ blocks, participantIdentity: participant }) =>
     blocks.filter(isPromise).map((block) => {
       const id = toolUseId(block) ?? "";
@@ -54,7 +54,7 @@ function promisedAfter(before: readonly PromisedOutcome[], turns: readonly TurnR
       return { toolUseId: id, toolName: asText(use?.content?.["tool_name"]), participant };
     }),
   );
-  return [...before, ...promised].filter((one) => !told.has(one.toolUseId));
+  return [...before, ...promised].filter((one) => !reported.has(one.toolUseId));
 }
 
 function isPromise({ blockType, content }: TurnBlock): boolean {
@@ -65,7 +65,7 @@ function isPromise({ blockType, content }: TurnBlock): boolean {
 function peopleAfter(
   before: readonly Person[],
   turns: readonly TurnRecord[],
-  languageOf: LeaveOut["languageOf"],
+  languageOf: DroppedTurnsInput["languageOf"],
 ): Person[] {
   const languages = new Map(before.map(({ identity, language }) => [identity, language]));
   for (const { participantIdentity: identity } of turns)

@@ -1,7 +1,7 @@
 import type { Measured } from "../conversation/turn-record.ts";
 
 /** What is sent in addition to the history: instructions and tools. */
-export interface Others {
+export interface RequestOverhead {
   /** A different key means different tools. */
   readonly key: string;
   readonly bytes: number;
@@ -14,15 +14,15 @@ export interface Others {
 export class TokenGauge {
   #tokens: number | undefined;
   /** Bytes of the counted request that the next request still contains. */
-  #stillThere = 0;
+  #retainedBytes = 0;
   #rate: number | undefined;
-  #others: Others | undefined;
-  #next = { bytes: 0, others: { key: "", bytes: 0 } };
+  #overhead: RequestOverhead | undefined;
+  #next = { bytes: 0, overhead: { key: "", bytes: 0 } };
 
   constructor(measured: Measured | undefined) {
     if (!measured) return;
     this.#tokens = measured.tokens;
-    this.#stillThere = measured.bytes;
+    this.#retainedBytes = measured.bytes;
     this.#rate = measured.tokens / Math.max(1, measured.bytes);
   }
 
@@ -32,30 +32,30 @@ export class TokenGauge {
   }
 
   get measured(): Measured | undefined {
-    return this.#tokens === undefined ? undefined : { tokens: this.#tokens, bytes: this.#stillThere };
+    return this.#tokens === undefined ? undefined : { tokens: this.#tokens, bytes: this.#retainedBytes };
   }
 
-  /** @param bytes the size of the whole request, including `others` */
-  atMost(bytes: number, others: Others): number {
-    this.#next = { bytes, others };
+  /** @param bytes the size of the whole request, including `overhead` */
+  atMost(bytes: number, overhead: RequestOverhead): number {
+    this.#next = { bytes, overhead };
     if (this.#tokens === undefined) return bytes;
-    const isSame = this.#others?.key === others.key;
-    const stillThere = isSame ? this.#stillThere : this.#stillThere - (this.#others ?? others).bytes;
-    return Math.min(bytes, this.#tokens + Math.max(0, bytes - Math.max(0, stillThere)));
+    const isSame = this.#overhead?.key === overhead.key;
+    const retainedBytes = isSame ? this.#retainedBytes : this.#retainedBytes - (this.#overhead ?? overhead).bytes;
+    return Math.min(bytes, this.#tokens + Math.max(0, bytes - Math.max(0, retainedBytes)));
   }
 
   /** Records the API's count of the request last passed to `atMost`. */
   count(tokens: number): void {
-    const { bytes, others } = this.#next;
+    const { bytes, overhead } = this.#next;
     if (tokens <= 0 || bytes === 0) return;
     this.#tokens = tokens;
-    this.#stillThere = bytes;
-    this.#others = others;
+    this.#retainedBytes = bytes;
+    this.#overhead = overhead;
     this.#rate = tokens / bytes;
   }
 
   /** Call this when the next request will no longer contain these bytes. */
   remove(bytes: number): void {
-    this.#stillThere = Math.max(0, this.#stillThere - bytes);
+    this.#retainedBytes = Math.max(0, this.#retainedBytes - bytes);
   }
 }

@@ -41,13 +41,13 @@ test("a turn that is taken up in any state goes on from a history that the API t
 
 test("a history that grows turn by turn is the same as one that is built at once", () => {
   fc.assert(
-    fc.property(turns, fc.constantFrom("", "It began long ago."), fc.boolean(), (past, preface, tellsTools) => {
+    fc.property(turns, fc.constantFrom("", "It began long ago."), fc.boolean(), (past, preface, announcesTools) => {
       for (let count = 1; count <= past.length; count++) {
         const shown = [...past.slice(0, count), next(count + 1)];
-        const atOnce = buildHistory(structuredClone(shown), { preface, tellsTools });
+        const atOnce = buildHistory(structuredClone(shown), { preface, announcesTools });
 
-        expect(buildHistory(shown, { preface, tellsTools })).toEqual(atOnce);
-        expect(buildHistory(shown, { preface, tellsTools })).toEqual(atOnce);
+        expect(buildHistory(shown, { preface, announcesTools })).toEqual(atOnce);
+        expect(buildHistory(shown, { preface, announcesTools })).toEqual(atOnce);
       }
     }),
     { ...SEED, numRuns: propertyRuns(300) },

@@ -35,7 +35,7 @@ test("wherever tools come and go and the talk is cut, the API takes what it is t
   fc.assert(
     fc.property(talks, fc.nat(6), (past, first) => {
       const window = [...past.slice(first), next(past.length + 1)];
-      const history = buildHistory(window, { tellsTools: true });
+      const history = buildHistory(window, { announcesTools: true });
       const written = past.flatMap(({ blocks }) => blocks);
 
       const sent = toMessages(history) as unknown as Message[];

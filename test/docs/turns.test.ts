@@ -78,7 +78,7 @@ test("the events of a failed tool are what such a turn yields", async () => {
     openStream: (request: StepRequest, signal: AbortSignal) =>
       openStream({ ...request, tools, participant: "ann", onRefusedTool: () => {} }, signal),
     record: { add: () => {}, durable: async () => {} },
-    others: () => ({ key: "", bytes: 0 }),
+    overheadFor: () => ({ key: "", bytes: 0 }),
     countTokens: async () => undefined,
     tools: {
       run: async () => ({ content: "File not found: gone.txt", isError: true }),

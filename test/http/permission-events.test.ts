@@ -114,7 +114,7 @@ test("one that is over before it was shown is asked first, and each is shown onc
     state: "withdrawn",
   });
 
-  for (let time = 0; time < 3; time++) await feed.showTold({ permissionId: permission.id });
+  for (let time = 0; time < 3; time++) await feed.showReported({ permissionId: permission.id });
   await feed.showNow();
 
   expect(events).toEqual([`permission.asked ${permission.id}`, `permission.replied ${permission.id}`]);
@@ -125,9 +125,9 @@ test("more time is told of once, and not of a request that is over", async () =>
   const permission = await ask();
   const { id: permissionId, sessionId } = permission;
   const extend = () => extendPermission(database.sql, { permissionId, sessionId, by: "ann", waitMs: 240_000 });
-  await feed.showTold({ permissionId });
+  await feed.showReported({ permissionId });
   await extend();
-  await feed.showTold({ permissionId });
+  await feed.showReported({ permissionId });
   await feed.showNow();
   await database.sql`
     update permissions set created_at = created_at - interval '1 minute', expires_at = expires_at - interval '1 minute'
@@ -135,7 +135,7 @@ test("more time is told of once, and not of a request that is over", async () =>
   await extend();
   await decide(permission);
 
-  await feed.showTold({ permissionId });
+  await feed.showReported({ permissionId });
 
   expect(events).toEqual(["asked", "extended", "replied"].map((event) => `permission.${event} ${permissionId}`));
 });
@@ -144,9 +144,9 @@ test("another session's permission is not shown, and nonsense is not looked for"
   const { feed, events } = await shown();
   const others = await storedPermission(database.sql);
 
-  await feed.showTold({ permissionId: others.id });
-  await feed.showTold({ permissionId: 7 });
-  await feed.showTold({});
+  await feed.showReported({ permissionId: others.id });
+  await feed.showReported({ permissionId: 7 });
+  await feed.showReported({});
 
   expect(events).toEqual([]);
 });

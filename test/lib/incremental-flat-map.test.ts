@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { incrementalFlatMap, sameBeginning } from "../../src/lib/incremental-flat-map.ts";
+import { incrementalFlatMap, commonPrefixLength } from "../../src/lib/incremental-flat-map.ts";
 
 interface Item {
   readonly letters: readonly string[];
@@ -50,6 +50,6 @@ test("a list that was given out stays as it is", () => {
 
 test("counts the items that two lists have in common at their beginning", () => {
   const [a, b, c] = items;
-  expect(sameBeginning([a, b, c] as Item[], [a, b, a] as Item[])).toBe(2);
-  expect(sameBeginning([] as Item[], [a] as Item[])).toBe(0);
+  expect(commonPrefixLength([a, b, c] as Item[], [a, b, a] as Item[])).toBe(2);
+  expect(commonPrefixLength([] as Item[], [a] as Item[])).toBe(0);
 });

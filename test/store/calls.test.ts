@@ -124,7 +124,7 @@ test("open calls are found in their session only, and so is one by its id", asyn
   const idsOf = (calls: readonly Call[]) => calls.map(({ id }) => id);
 
   const unsettled = await loadUnsettledCalls(database.sql, { sessionId });
-  expect(unsettled).toMatchObject([{ call: { id: call.id }, resultInTurn: null, resultTold: null, isReplaced: false }]);
+  expect(unsettled).toMatchObject([{ call: { id: call.id }, resultInTurn: null, lateResult: null, isReplaced: false }]);
   // Its turn runs.
   expect(idsOf(await loadCallsNow(database.sql, { sessionId }))).toEqual([call.id, ended.id]);
   expect(await loadCall(database.sql, { sessionId, callId: call.id })).toMatchObject({ id: call.id });

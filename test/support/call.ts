@@ -1,4 +1,4 @@
-import { type Call, UNTOUCHED } from "../../src/conversation/call.ts";
+import { type Call, INITIAL_CALL_STATE } from "../../src/conversation/call.ts";
 
 /** A call that has just been opened, changed as a test wants it. */
 export function callOf(changes: Partial<Call> = {}): Call {
@@ -16,7 +16,7 @@ export function callOf(changes: Partial<Call> = {}): Call {
     idempotencyKey: "key",
     onInterrupt: "finish",
     isBackground: false,
-    ...UNTOUCHED,
+    ...INITIAL_CALL_STATE,
     revision: 1,
     detail: "full",
     ...changes,

@@ -56,12 +56,12 @@ test("no request is over the hard limit, whatever the talk, its results and the 
       const measured = (history: readonly HistoryMessage[]) =>
         Math.floor(Buffer.byteLength(JSON.stringify(toMessages(history))) * tokens * 0.5);
       const count = async (history: readonly HistoryMessage[]) => (counts ? measured(history) : undefined);
-      const others = () => ({ key: "", bytes: 0 });
+      const overheadFor = () => ({ key: "", bytes: 0 });
       const faults: string[] = [];
       for (const record of past) {
         shown.makeRoom();
         const running = { ...record, state: "running" as const };
-        const sent = await shown.fit({ turn: running, isPaused: false, others, count }).catch(toCode);
+        const sent = await shown.fit({ turn: running, isPaused: false, overheadFor, count }).catch(toCode);
         if (sent === "too_large") continue;
         if (typeof sent === "string" || measured(sent) > hardTokens) faults.push("over the limit");
         else faults.push(...problemsOf(closed(sent), { written: written(past) }));

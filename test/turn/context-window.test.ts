@@ -20,7 +20,7 @@ const running = (position: number, blocks: Parameters<typeof placed>[0] = []): T
 const next = (of: TurnRecord, changes: Partial<NextCall> = {}): NextCall => ({
   turn: of,
   isPaused: false,
-  others: () => ({ key: "", bytes: 0 }),
+  overheadFor: () => ({ key: "", bytes: 0 }),
   count: () => Promise.reject(new Error("asked to count")),
   ...changes,
 });
@@ -153,7 +153,7 @@ test("other tools than those that were counted count with all their bytes", asyn
 
   await shown.fit(next(running(2)));
 
-  await shown.fit(next(running(2), { others: () => tools, count: async () => (counted += 1) }));
+  await shown.fit(next(running(2), { overheadFor: () => tools, count: async () => (counted += 1) }));
 
   expect(counted).toBe(1);
 });

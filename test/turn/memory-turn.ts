@@ -148,7 +148,7 @@ export class MemoryTurn {
         },
         startsEarly: (name) => name.startsWith("read"),
       },
-      others: () => ({ key: "", bytes: 0 }),
+      overheadFor: () => ({ key: "", bytes: 0 }),
       countTokens: () => Promise.resolve(undefined),
       ...more,
     };

@@ -4,7 +4,7 @@ import { run as runTests } from "node:test";
 import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 
 /** Whether a file's tests are for Node's own test runner, not for another such as Vitest. */
-export async function isOfNodeTest(file: string): Promise<boolean> {
+export async function usesNodeTest(file: string): Promise<boolean> {
   return /\bfrom\s*["']node:test["']/u.test(await readFile(file, "utf8"));
 }
 
@@ -22,7 +22,7 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
       if ((type !== "test:pass" && type !== "test:fail") || data.skip !== undefined || data.todo !== undefined)
         continue;
       const failure = type === "test:fail" ? data.details.error : undefined;
-      if (failure ? isOfSubtests(failure) : data.details.type === "suite") continue;
+      if (failure ? failedThroughSubtests(failure) : data.details.type === "suite") continue;
       const file = relative("", data.file ?? data.name);
       yield {
         file,
@@ -37,7 +37,7 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
 }
 
 /** Whether a test failed only because a subtest failed. Node's types lack this field. */
-function isOfSubtests(error: Error): boolean {
+function failedThroughSubtests(error: Error): boolean {
   return "failureType" in error && error.failureType === "subtestsFailed";
 }
 

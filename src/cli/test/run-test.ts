@@ -5,7 +5,7 @@ import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 import { toJunit } from "../../testing/scenario/to-junit.ts";
 import { runCommandLine } from "../run-command-line.ts";
 import { UsageError } from "../../worker/settings/command-line.ts";
-import { isOfNodeTest, runNodeTests } from "./node-tests.ts";
+import { usesNodeTest, runNodeTests } from "./node-tests.ts";
 import { parseTestOptions, TEST_USAGE, type TestOptions } from "./options.ts";
 
 const SCENARIOS = "**/*.talk.{yaml,yml}";
@@ -69,5 +69,5 @@ async function* testsBelow(folder: string): AsyncGenerator<string> {
   const exclude = (name: string) => name === "node_modules";
   const names = await Array.fromAsync(glob([SCENARIOS, PROGRAMS], { cwd: folder, exclude }));
   for (const file of names.map((name) => join(folder, name)).toSorted())
-    if (!IS_PROGRAM.test(file) || (await isOfNodeTest(file))) yield file;
+    if (!IS_PROGRAM.test(file) || (await usesNodeTest(file))) yield file;
 }

@@ -71,7 +71,7 @@ export class IncomingMessages {
    * Handles a frame whose sender LiveKit has not announced, usually the agent's first frame. The frame's content is not
    * trusted, so it is dropped. Once the agent is announced, our Configuration requests the message again.
    */
-  miss(bytes: Uint8Array): void {
+  handleUnknownSender(bytes: Uint8Array): void {
     try {
       const stanzaId = unpackStanzaId(bytes);
       if (typeof stanzaId === "number" && stanzaId < 0) this.#doubt(-stanzaId - 1);
@@ -107,9 +107,9 @@ export class IncomingMessages {
     }
     const { traceparent } = incoming.meta;
     const trace = typeof traceparent === "string" ? traceparent : undefined;
-    const handOn = () => this.#ports.onMessage(incoming.message, incoming.stanzaId, trace);
-    if (this.#holding && number > 0 && type !== "configuration") this.#held.set(number, handOn);
-    else handOn();
+    const deliver = () => this.#ports.onMessage(incoming.message, incoming.stanzaId, trace);
+    if (this.#holding && number > 0 && type !== "configuration") this.#held.set(number, deliver);
+    else deliver();
   }
 
   /**
@@ -138,7 +138,7 @@ export class IncomingMessages {
   #release(): void {
     const held = [...this.#held.values()];
     this.close();
-    for (const handOn of held) handOn();
+    for (const deliver of held) deliver();
   }
 
   #hold(): void {

@@ -2,7 +2,7 @@ import type { Call } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { evictOldest } from "../../lib/evict-oldest.ts";
 import { memoizeByObject } from "../../lib/memoize-by-object.ts";
-import { callAsTold } from "../../session/events/live-event.ts";
+import { callAsReported } from "../../session/events/live-event.ts";
 import { toToolCallState } from "../../session/calls/tool-call-state.ts";
 import { loadCall, loadCallsNow } from "../../store/calls.ts";
 import type { SseEvent } from "../sse/sse-stream.ts";
@@ -24,7 +24,7 @@ export const toToolStateEvent = memoizeByObject((call: Call): SseEvent | undefin
 });
 
 /** Returns a stored call in the state that a live event reports. */
-const toldStates = memoizeByObject((stored: Call) => memoizeByObject((told: JsonObject) => callAsTold(stored, told)));
+const reportedStates = memoizeByObject((stored: Call) => memoizeByObject((reported: JsonObject) => callAsReported(stored, reported)));
 
 const REMEMBERED_CALLS = 1_000;
 
@@ -57,13 +57,13 @@ export class CallFeed {
   }
 
   /** Sends a live event's call in the state that the event reports. @throws {AppError} `unavailable` */
-  async showTold(told: JsonObject): Promise<void> {
+  async showReported(reported: JsonObject): Promise<void> {
     const { reads, sessionId } = this.#options;
-    const { callId } = told;
+    const { callId } = reported;
     if (typeof callId !== "string") return;
-    if (Number(told["revision"]) <= (this.#shown.get(callId) ?? 0)) return;
+    if (Number(reported["revision"]) <= (this.#shown.get(callId) ?? 0)) return;
     const call = await reads.read(loadCall, { sessionId, callId });
-    if (call) await this.#show(toldStates(call)(told));
+    if (call) await this.#show(reportedStates(call)(reported));
   }
 
   async #show(call: Call): Promise<void> {

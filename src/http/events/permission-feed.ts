@@ -28,7 +28,7 @@ export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
   /** Requests whose start was sent but whose end was not, with the expiry time that was sent last. */
   readonly #asked = new Map<string, number>();
-  readonly #over = new Set<string>();
+  readonly #ended = new Set<string>();
 
   constructor(options: PermissionFeedOptions) {
     this.#options = options;
@@ -40,13 +40,13 @@ export class PermissionFeed {
     const open = await reads.read(loadOpenPermissions, { sessionId });
     for (const permission of open) await this.#show(permission);
     const ids = new Set(open.map(({ id }) => id));
-    for (const id of this.#asked.keys()) if (!ids.has(id)) await this.showTold({ permissionId: id });
+    for (const id of this.#asked.keys()) if (!ids.has(id)) await this.showReported({ permissionId: id });
   }
 
   /** Sends the request that a live event refers to. @throws {AppError} `unavailable` */
-  async showTold({ permissionId }: JsonObject): Promise<void> {
+  async showReported({ permissionId }: JsonObject): Promise<void> {
     const { reads, sessionId } = this.#options;
-    if (typeof permissionId !== "string" || this.#over.has(permissionId)) return;
+    if (typeof permissionId !== "string" || this.#ended.has(permissionId)) return;
     const permission = await reads.read(loadPermission, { permissionId });
     if (permission?.sessionId === sessionId) await this.#show(permission);
   }
@@ -54,17 +54,17 @@ export class PermissionFeed {
   async #show(permission: PermissionRecord): Promise<void> {
     const { send, toAsked, toExtended, toReplied, identity } = this.#options;
     const shown = redactPermission(identity, permission);
-    if (!shown || this.#over.has(shown.id)) return;
+    if (!shown || this.#ended.has(shown.id)) return;
     const { id, state, expiresAt } = shown;
-    const toldUntil = this.#asked.get(id);
+    const sentExpiry = this.#asked.get(id);
     this.#asked.set(id, expiresAt);
     // Sent even if the request has ended by now: a reader cannot interpret an end without a start.
-    if (toldUntil === undefined) await send(toAsked(shown));
-    else if (toExtended && state === "asked" && expiresAt > toldUntil) await send(toExtended(shown));
+    if (sentExpiry === undefined) await send(toAsked(shown));
+    else if (toExtended && state === "asked" && expiresAt > sentExpiry) await send(toExtended(shown));
     if (state === "asked") return;
     this.#asked.delete(id);
-    this.#over.add(id);
-    evictOldest(this.#over, REMEMBERED);
+    this.#ended.add(id);
+    evictOldest(this.#ended, REMEMBERED);
     await send(toReplied(shown));
   }
 }

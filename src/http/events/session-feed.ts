@@ -114,12 +114,12 @@ class SessionFeed {
     const sequence = Number(data["sequence"]);
     switch (event) {
       case "tool_state":
-        await this.#until(() => this.#calls.showTold(data));
+        await this.#until(() => this.#calls.showReported(data));
         return;
       case "permission.asked":
       case "permission.extended":
       case "permission.replied":
-        await this.#until(() => this.#permissions.showTold(data));
+        await this.#until(() => this.#permissions.showReported(data));
         return;
       case "turn_start":
         // A known turn starts again when another worker resumes it. Then its open block starts again as well.

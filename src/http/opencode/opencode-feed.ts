@@ -55,9 +55,9 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
       if (next === "closed" || next === "quiet") return;
       if (next === "gap") {
         if (!(await readUntil(showNow, { closed }))) return stream.end();
-      } else if (next.event === "tool_state") await readUntil(() => calls.showTold(next.data), { closed });
+      } else if (next.event === "tool_state") await readUntil(() => calls.showReported(next.data), { closed });
       else if (next.event === "permission.asked" || next.event === "permission.replied")
-        await readUntil(() => permissions.showTold(next.data), { closed });
+        await readUntil(() => permissions.showReported(next.data), { closed });
     }
   } finally {
     leave();

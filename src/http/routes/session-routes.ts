@@ -1,4 +1,4 @@
-import { saidIn } from "../../conversation/turn-record.ts";
+import { inputText } from "../../conversation/turn-record.ts";
 import { listTalks } from "../../store/sessions/list-talks.ts";
 import { findRoomSession, requireSubscriber } from "../access/room-access.ts";
 import type { RoomRoutes } from "../http-app.ts";
@@ -23,6 +23,6 @@ export const sessionRoutes: RoomRoutes = (app, { sql }) => {
 
   app.get("/sessions", async ({ access: { identity } }) => {
     const talks = await listTalks(sql, { identity, limit: MAX_TALKS });
-    return talks.map(({ firstInput, ...talk }) => ({ ...talk, firstSaid: saidIn(firstInput).slice(0, MAX_SAID) }));
+    return talks.map(({ firstInput, ...talk }) => ({ ...talk, firstSaid: inputText(firstInput).slice(0, MAX_SAID) }));
   });
 };

@@ -67,9 +67,9 @@ export class SessionAgents {
    */
   readonly #late = new Map<string, string>();
   /** The `AgentSession`, as JSON, that the current instructions were written for. */
-  #told: string | undefined;
+  #writtenFor: string | undefined;
   /** The `AgentSession`, as JSON, that instructions are being written for. */
-  #asked: string | undefined;
+  #writingFor: string | undefined;
   #languageOf: (identity: string) => string | undefined = () => undefined;
   readonly #listeners = new Set<() => void>();
 
@@ -148,7 +148,7 @@ export class SessionAgents {
     if (!this.#hasBegun) {
       this.#dispatch = named.metadata;
       this.#isDecided = false;
-      this.#forgetTold();
+      this.#invalidateInstructions();
       this.decide();
     } else if (!this.#lateDispatches.has(named.id)) {
       this.#lateDispatches.add(named.id);
@@ -230,20 +230,20 @@ export class SessionAgents {
     const { name, instructions } = this.#current;
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
-    const told = JSON.stringify(session);
+    const sessionJson = JSON.stringify(session);
     // The instructions are already written or being written. An earlier turn has already waited for them.
-    if (told === this.#told || told === this.#asked) return undefined;
-    this.#asked = told;
+    if (sessionJson === this.#writtenFor || sessionJson === this.#writingFor) return undefined;
+    this.#writingFor = sessionJson;
     let isLate = false;
     const keep = (text: string) => {
-      if (told !== this.#asked) return;
+      if (sessionJson !== this.#writingFor) return;
       (isLate ? this.#late : this.#written).set(name, text);
-      this.#told = told;
+      this.#writtenFor = sessionJson;
     };
     const complain = (error: unknown) =>
       this.#options.logger.error({ error, agent: name }, "writing agent instructions failed");
     const fail = (error: unknown) => {
-      if (told === this.#asked) this.#asked = undefined;
+      if (sessionJson === this.#writingFor) this.#writingFor = undefined;
       complain(error);
     };
     try {
@@ -273,7 +273,7 @@ export class SessionAgents {
     const now = this.#options.agents.get(this.#current.name);
     if (now === undefined || now === this.#current) return;
     this.#current = now;
-    this.#forgetTold();
+    this.#invalidateInstructions();
     this.#notifyChange();
   }
 
@@ -286,13 +286,13 @@ export class SessionAgents {
     this.#current = agents.get(name) ?? standard;
     this.#isDecided = true;
     this.#hasBegun = true;
-    this.#forgetTold();
+    this.#invalidateInstructions();
   }
 
   /** Makes the next turn call the instructions function again, even if the session has not changed. */
-  #forgetTold(): void {
-    this.#told = undefined;
-    this.#asked = undefined;
+  #invalidateInstructions(): void {
+    this.#writtenFor = undefined;
+    this.#writingFor = undefined;
   }
 
   #describe(languageOf: (identity: string) => string | undefined): AgentSession {

@@ -191,8 +191,8 @@ export class SessionCalls {
   }
 
   /** Returns the tools that the model may use now, in this participant's turn. */
-  offer(participant: string, talk: { readonly isCut: boolean }): Offer {
-    return this.#offer.make(this.#ports.serverTools, this.#ports.clients.hosts(participant), talk);
+  offer(participant: string, shown: { readonly isCompacted: boolean }): Offer {
+    return this.#offer.make(this.#ports.serverTools, this.#ports.clients.hosts(participant), shown);
   }
 
   /** Whether a turn has open calls and all of them are waiting for permission. */

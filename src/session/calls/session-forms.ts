@@ -1,4 +1,4 @@
-import { asksFor, type Call } from "../../conversation/call.ts";
+import { parentCallId, type Call } from "../../conversation/call.ts";
 import { fillInForm } from "../../tool/calls/fill-in-form.ts";
 import { cancelCall } from "../../tool/calls/end-call.ts";
 import type { OpenCall } from "../../tool/calls/call-ledger.ts";
@@ -46,7 +46,7 @@ export class SessionForms {
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
     for (const form of this.#left.values()) {
-      if (asksFor(form) !== callId) continue;
+      if (parentCallId(form) !== callId) continue;
       this.#left.delete(form.id);
       if (!form.outcome) cancelCall(ports.ledger.open(form), "superseded", ports);
     }

@@ -25,9 +25,9 @@ export class ToolOffer {
   make(
     serverTools: ReadonlyMap<string, ServerTool>,
     hosts: readonly TurnDevice[],
-    talk: { readonly isCut: boolean },
+    shown: { readonly isCompacted: boolean },
   ): Offer {
-    const tools = offeredTools(serverTools, hosts, talk);
+    const tools = offeredTools(serverTools, hosts, shown);
     return {
       tools: tools.filter(({ inputSchema }) => !this.#refusedSchemas.has(inputSchema)),
       onRefusedTool: (tool, field) => this.#omit(tool, field),

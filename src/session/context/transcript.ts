@@ -1,5 +1,5 @@
 import { contentText } from "../../conversation/content.ts";
-import { sayerOf, shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
+import { authorOf, shownPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { asText } from "../../lib/json.ts";
 
 /** Arguments, results and answers are truncated to this length: the rest adds nothing to a summary. */
@@ -15,7 +15,7 @@ export function flatten(turns: readonly TurnRecord[]): string {
 
 function linesOf(turn: TurnRecord): string[] {
   const { input, blocks, heard } = turn;
-  const sayer = sayerOf(turn);
+  const sayer = authorOf(turn);
   const said = input.map((part) =>
     part.type === "text" ? `${JSON.stringify(sayer)} said: ${cut(part.text)}` : cut(shownPart(part)),
   );

@@ -1,4 +1,4 @@
-import { type Call, UNTOUCHED } from "../../conversation/call.ts";
+import { type Call, INITIAL_CALL_STATE } from "../../conversation/call.ts";
 import type { TurnRecord } from "../../conversation/turn-record.ts";
 import { type JsonObject, isRecord } from "../../lib/json.ts";
 import { MAX_PAYLOAD_BYTES } from "../../store/events.ts";
@@ -141,7 +141,7 @@ function short(text: string): string {
 }
 
 /** The fields of a call that may change and that fit into a notification. */
-const TOLD = (Object.keys(UNTOUCHED) as (keyof typeof UNTOUCHED)[]).filter(
+const REPORTED_FIELDS = (Object.keys(INITIAL_CALL_STATE) as (keyof typeof INITIAL_CALL_STATE)[]).filter(
   (field) => !["outcome", "logs", "editedInput", "hasStoredPermission"].includes(field),
 );
 
@@ -151,7 +151,7 @@ const TOLD = (Object.keys(UNTOUCHED) as (keyof typeof UNTOUCHED)[]).filter(
  */
 export function toLiveCall(call: Call, short: (text: string) => string): JsonObject {
   const { id: callId, messageId: turnId, outcome } = call;
-  const changed = TOLD.flatMap((field) => {
+  const changed = REPORTED_FIELDS.flatMap((field) => {
     const value = call[field];
     return value === undefined ? [] : [[field, typeof value === "string" ? short(value) : value] as const];
   });
@@ -169,14 +169,14 @@ export function toLiveCall(call: Call, short: (text: string) => string): JsonObj
 }
 
 /** Returns a stored call as it was when a live event was sent, because the row may have changed since. */
-export function callAsTold(stored: Call, told: JsonObject): Call {
-  const fields = Object.fromEntries(TOLD.map((field) => [field, told[field]])) as Pick<Call, (typeof TOLD)[number]>;
+export function callAsReported(stored: Call, reported: JsonObject): Call {
+  const fields = Object.fromEntries(REPORTED_FIELDS.map((field) => [field, reported[field]])) as Pick<Call, (typeof REPORTED_FIELDS)[number]>;
   const { state, addressee } = fields;
   return {
     ...stored,
     ...fields,
     addressee: addressee === undefined ? undefined : stored.addressee,
-    logs: stored.logs.slice(0, Number(told["logCount"])),
+    logs: stored.logs.slice(0, Number(reported["logCount"])),
     outcome: state === stored.state ? stored.outcome : undefined,
   };
 }

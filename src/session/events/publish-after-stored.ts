@@ -12,13 +12,13 @@ export function publishAfterStored(watch: SessionWatcher, recorder: Pick<Recorde
     const storedIn = turnOfStored(event);
     if (!last && storedIn === undefined) return watch(event);
     const isStored = storedIn === undefined ? true : recorder.durable(storedIn).then(...YES_OR_NO);
-    const tell = async () => {
+    const publish = async () => {
       if (await isStored) watch(event);
     };
-    const told = (last ?? Promise.resolve()).then(tell).finally(() => {
-      if (last === told) last = undefined;
+    const published = (last ?? Promise.resolve()).then(publish).finally(() => {
+      if (last === published) last = undefined;
     });
-    last = told;
+    last = published;
   };
 }
 
@@ -27,14 +27,14 @@ const YES_OR_NO = [() => true, () => false] as const;
 /** Returns the turn id of an event that must wait until its block is stored, or `undefined` for any other event. */
 function turnOfStored(event: SessionEvent): string | undefined {
   if (event.type !== "turn") return undefined;
-  const { event: told, turn } = event;
-  switch (told.type) {
+  const { event: change, turn } = event;
+  switch (change.type) {
     case "block_start":
-      return told.blockType === "tool_result" ? turn.id : undefined;
+      return change.blockType === "tool_result" ? turn.id : undefined;
     case "block_delta":
-      return told.delta.type === "tool_result" ? turn.id : undefined;
+      return change.delta.type === "tool_result" ? turn.id : undefined;
     case "block_stop":
-      return told.block.blockType.includes("tool") ? turn.id : undefined;
+      return change.block.blockType.includes("tool") ? turn.id : undefined;
     default:
       return undefined;
   }

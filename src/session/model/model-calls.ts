@@ -6,7 +6,7 @@ import type { MediaData } from "../../llm/to-messages.ts";
 import type { HistoryMessage } from "../../conversation/history.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import {
-  othersOf,
+  overheadOf,
   toClientToolDefinition,
   type ChatObserver,
   type CountTokens,
@@ -22,7 +22,7 @@ interface ModelCallsOptions {
     readonly speculates?: boolean;
   };
   readonly calls: {
-    readonly offer: (participant: string, talk: { readonly isCut: boolean }) => Offer;
+    readonly offer: (participant: string, shown: { readonly isCompacted: boolean }) => Offer;
   };
   /** @defaultValue one agent, whose instructions do not change */
   readonly agents?:
@@ -108,14 +108,14 @@ export class ModelCalls {
     if (!this.#speculations?.mayBegin) return;
     const { voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
-    const { others, passingTools } = this.#sizes(participant);
+    const { overheadFor, temporaryTools } = this.#sizes(participant);
     // If the API would have to count tokens first, no preemptive call is made: counting would use up the time saved.
     const count = () => Promise.reject(new Error("Preemptive generation does not count tokens"));
     const shown = this.#shown();
-    const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
+    const next = { turn, isPaused: false, overheadFor, temporaryTools: temporaryTools(), count };
     const history = await shown.fit(next).catch(() => undefined);
     if (!history || !mayCome()) return;
-    const asked = this.#asked(participant, { history, isCut: shown.isCut, toolChoice: "auto" });
+    const asked = this.#asked(participant, { history, isCompacted: shown.isCompacted, toolChoice: "auto" });
     const language = peers.get(participant)?.language;
     const prepare = voice && ((sentence: string) => voice.prepare(sentence, language));
     this.#speculations.begin(asked, { openStream: this.#openStream, language, prepare });
@@ -129,13 +129,13 @@ export class ModelCalls {
   #sizes(participant: string) {
     const { policy, calls, agents } = this.#options;
     return {
-      others: (shownPart: { readonly isCut: boolean }) => {
+      overheadFor: (shown: { readonly isCompacted: boolean }) => {
         const { inlineTools = false } = policy.context;
         const { instructionBytes } = agents ?? policy.context;
-        const { tools } = calls.offer(participant, shownPart);
-        return othersOf(inlineTools ? tools.filter(({ isTemporary }) => !isTemporary) : tools, instructionBytes);
+        const { tools } = calls.offer(participant, shown);
+        return overheadOf(inlineTools ? tools.filter(({ isTemporary }) => !isTemporary) : tools, instructionBytes);
       },
-      passingTools: () => calls.offer(participant, { isCut: false }).tools.flatMap(toClientToolDefinition),
+      temporaryTools: () => calls.offer(participant, { isCompacted: false }).tools.flatMap(toClientToolDefinition),
     };
   }
 
@@ -146,8 +146,8 @@ export class ModelCalls {
   }
 
   /** Returns the tools for a call. A tool that the API rejects is removed from the history too. */
-  #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
-    const offer = this.#options.calls.offer(participant, talk);
+  #offer(participant: string, shown: { readonly isCompacted: boolean }): Offer {
+    const offer = this.#options.calls.offer(participant, shown);
     const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
       this.#shown().withdraw(tool.name);
       offer.onRefusedTool(tool, field);

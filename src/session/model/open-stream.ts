@@ -1,6 +1,6 @@
 import type { HistoryBlock, HistoryMessage } from "../../conversation/history.ts";
 import { byteLength } from "../../conversation/shown-context.ts";
-import { toldToolName } from "../../conversation/tool-changes.ts";
+import { announcedToolName } from "../../conversation/tool-changes.ts";
 import type { ClientToolDefinition } from "../../conversation/turn-record.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type ModelRequest, type RequestInput, buildRequest } from "../../llm/build-request.ts";
@@ -10,7 +10,7 @@ import type { MediaData } from "../../llm/to-messages.ts";
 import type { Model } from "../../llm/stream-message.ts";
 import type { OfferedTool } from "../../tool/tool-routing.ts";
 import type { StepRequest } from "../../turn/run-step.ts";
-import type { Others } from "../../turn/token-gauge.ts";
+import type { RequestOverhead } from "../../turn/token-gauge.ts";
 
 /** The tools that the model may use, and a callback for a tool that the API rejects. */
 export interface Offer {
@@ -126,7 +126,7 @@ function withoutTools(history: readonly HistoryMessage[], names: readonly unknow
   return history.flatMap((message) => {
     const { role, blocks } = message;
     if (role !== "system") return message;
-    const kept = blocks.filter((block) => !names.includes(toldToolName(block)));
+    const kept = blocks.filter((block) => !names.includes(announcedToolName(block)));
     return kept.length > 0 ? { role, blocks: kept } : [];
   });
 }
@@ -141,7 +141,7 @@ function withoutCompaction(history: readonly HistoryMessage[]): readonly History
 const toolBytes = new WeakMap<object, number>();
 
 /** Returns the size of what a model call contains besides the history, to estimate the call's tokens. */
-export function othersOf(tools: readonly OfferedTool[], instructionBytes: number): Others {
+export function overheadOf(tools: readonly OfferedTool[], instructionBytes: number): RequestOverhead {
   const bytes = tools.reduce((sum, { name, description, inputSchema }) => {
     const schema = toolBytes.get(inputSchema) ?? byteLength(JSON.stringify(inputSchema));
     toolBytes.set(inputSchema, schema);

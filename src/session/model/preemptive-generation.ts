@@ -117,9 +117,9 @@ export class PreemptiveGeneration {
   }
 }
 
-function keyOf({ history, toolChoice, containerId, isCut, tools, participant, instructions }: Asked): string {
+function keyOf({ history, toolChoice, containerId, isCompacted, tools, participant, instructions }: Asked): string {
   const offered = tools.map(({ name, description, inputSchema, owner }) => [name, description, inputSchema, owner]);
-  return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCut, offered]);
+  return JSON.stringify([participant, instructions, history, toolChoice, containerId, isCompacted, offered]);
 }
 
 /** Calls `onFirst` once the first sentence of an answer is complete. */

@@ -52,7 +52,7 @@ export function recallTool(store: RecallStore, { isAlwaysOffered }: RecallOption
         ? toAnswer(await store.search(callId, toSearch(search)))
         : readOn(await store.findResult(callId, id), offset),
   });
-  return { ...toServerTool(RECALL_TOOL, tool, undefined), isForCutTalks: !isAlwaysOffered };
+  return { ...toServerTool(RECALL_TOOL, tool, undefined), onlyAfterCompaction: !isAlwaysOffered };
 }
 
 function toSearch({ words = "", speaker, tool, from, to, limit }: Search): Omit<RecordSearch, "sessionId"> {

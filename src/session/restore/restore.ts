@@ -1,11 +1,11 @@
-import { asksFor, endedCall, type Call, type Outcome } from "../../conversation/call.ts";
+import { parentCallId, endedCall, type Call, type Outcome } from "../../conversation/call.ts";
 import { asBlocks, contentText } from "../../conversation/content.ts";
 import { danglingUses, toolUseId } from "../../conversation/block.ts";
 import {
   loadCallsOfTurn,
   loadForms,
   loadUnsettledCalls,
-  markTold,
+  markReported,
   saveCall,
   type UnsettledCall,
 } from "../../store/calls.ts";
@@ -100,24 +100,24 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
   const isTaken = (call: Call) => taken.has(call.toolUseId) && call.turnId === unfinished?.turn.id;
   const unsettledCalls = await loadUnsettledCalls(writer.sql, writer.lease);
   const promised = unsettledCalls
-    .filter(({ resultInTurn, resultTold, isReplaced }) => isPromise(resultInTurn) && !resultTold && !isReplaced)
+    .filter(({ resultInTurn, lateResult, isReplaced }) => isPromise(resultInTurn) && !lateResult && !isReplaced)
     .map(({ call }) => call);
   const goingOn = unsettledCalls.flatMap(({ call }) => (promised.includes(call) || isTaken(call) ? call.id : []));
   const known: string[] = [];
   for (const unsettled of unsettledCalls) {
     const { call } = unsettled;
-    if (goingOn.includes(asksFor(call) ?? call.id)) continue;
+    if (goingOn.includes(parentCallId(call) ?? call.id)) continue;
     if (call.outcome) known.push(call.id);
     else await endLeft(writer, unsettled);
   }
-  await markTold(writer, { callIds: known });
+  await markReported(writer, { callIds: known });
   return { promised, goingOn };
 }
 
 /** Ends a call with the outcome that the model received, or with an error if there is none. */
 async function endLeft(writer: SessionWriter, unsettled: UnsettledCall): Promise<void> {
   const { call } = unsettled;
-  await saveCall(writer, endedCall(call, toldOutcome(unsettled) ?? outcomeOfLeft(call)));
+  await saveCall(writer, endedCall(call, reportedOutcome(unsettled) ?? outcomeOfLeft(call)));
 }
 
 function isPromise(result: UnsettledCall["resultInTurn"]): boolean {
@@ -125,8 +125,8 @@ function isPromise(result: UnsettledCall["resultInTurn"]): boolean {
 }
 
 /** Returns the outcome that the model received, or `undefined` if it was only promised one. */
-function toldOutcome({ resultInTurn, resultTold }: UnsettledCall): Outcome | undefined {
-  const { content, is_error: isError = false } = resultTold ?? (isPromise(resultInTurn) ? {} : (resultInTurn ?? {}));
+function reportedOutcome({ resultInTurn, lateResult }: UnsettledCall): Outcome | undefined {
+  const { content, is_error: isError = false } = lateResult ?? (isPromise(resultInTurn) ? {} : (resultInTurn ?? {}));
   if (content === undefined) return undefined;
   const words = contentText(content);
   if (isError === true) return { state: "error", errorCode: "execution_error", errorMessage: words };

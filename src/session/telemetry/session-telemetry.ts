@@ -1,5 +1,5 @@
 import { context, isSpanContextValid, trace, type Context, type ObservableCallback } from "@opentelemetry/api";
-import { asksFor, type Call, type ExtraAnswer } from "../../conversation/call.ts";
+import { parentCallId, type Call, type ExtraAnswer } from "../../conversation/call.ts";
 import type { ErrorCode } from "../../errors/app-error.ts";
 import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { TurnState } from "../../conversation/turn-record.ts";
@@ -198,7 +198,7 @@ export class SessionTelemetry {
     let known = this.#calls.get(call.id);
     if (!known) {
       // A form belongs to the call that asks for it, because the model did not request it.
-      const asking = this.#calls.get(asksFor(call) ?? "")?.context;
+      const asking = this.#calls.get(parentCallId(call) ?? "")?.context;
       const ofForm = asking && { parent: asking, description: undefined, label: call.toolName };
       const options = ofForm ?? this.#turn?.beginToolCall(call.toolName);
       if (this.#ended.has(call.id) || !options) return;

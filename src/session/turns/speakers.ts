@@ -1,4 +1,4 @@
-import { saidIn, type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
+import { inputText, type InputNote, type InputPart, type TurnRecord } from "../../conversation/turn-record.ts";
 import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
@@ -42,7 +42,7 @@ export class Speakers {
     const isOthers = (identity: string) => identity !== participant;
     const isAnyNamed = named(shown).length > 0;
     const isShared = isWithOthers || isNamed(turn) || isAnyNamed || senders(shown).some(isOthers);
-    const text = saidIn(turn.input);
+    const text = inputText(turn.input);
     const notes: InputNote[] = [...this.#comings(presence)];
     if (!isShared && !looksLikeOurs(text)) return { ...turn, input: [...notes, ...turn.input] };
     if (!isAnyNamed) {

@@ -100,7 +100,7 @@ export async function loadMessageIds(
  * Loads blocks that report late outcomes: those in turns from position `from` on, for calls whose receipts are in
  * earlier turns.
  */
-export async function loadToldOutcomes(
+export async function loadReportedOutcomes(
   sql: Sql,
   { sessionId, from }: { readonly sessionId: string; readonly from: number },
 ): Promise<Omit<TurnBlock, "sequence">[]> {

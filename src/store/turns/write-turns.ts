@@ -34,18 +34,18 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
   const { sql, lease } = writer;
   const { sessionId } = lease;
   const { id, parentMessageId, replaces = null, isVariation = false, isSpoken = false, blocks = [] } = turn;
-  const said = isSpoken ? 0 : null;
+  const sentences = isSpoken ? 0 : null;
   const rows = blocks.map((block) => ({ turnId: id, block }));
-  const told = blocks.flatMap((block) => outcomeSubject(block) ?? []);
+  const reported = blocks.flatMap((block) => outcomeSubject(block) ?? []);
   // Omitted if there is nothing to replace, because these parts scan all of a session's turns or calls.
   const replaced = sql`, replaced as (
     update turns set superseded_by = begun.id from begun
     where session_id = ${sessionId} and superseded_by is null
       and turns.position >= (select position from turns where id = ${replaces})
   )`;
-  const markTold = sql`, told as (
+  const markReported = sql`, told as (
     update tool_calls set is_told = true from begun
-    where in_session = ${sessionId} and tool_use_id in ${sql(told)}
+    where in_session = ${sessionId} and tool_use_id in ${sql(reported)}
       and (tool_calls.state in ('pending', 'running') or (is_background and not is_told))
   )`;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -58,11 +58,11 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
           ${id}, ${sessionId},
           coalesce((select position from turns where session_id = ${sessionId} order by position desc limit 1), 0) + 1,
           ${turn.participantIdentity}, ${parentMessageId}, ${isVariation}, ${turn.messageId},
-          ${sql.json(turn.input.map((part) => ({ ...part })))}, ${said}::int, ${said}::int
+          ${sql.json(turn.input.map((part) => ({ ...part })))}, ${sentences}::int, ${sentences}::int
         from fence
         on conflict do nothing
         returning id, position
-      )${replaces === null ? sql`` : replaced}${told.length === 0 ? sql`` : markTold}, opened as (
+      )${replaces === null ? sql`` : replaced}${reported.length === 0 ? sql`` : markReported}, opened as (
         insert into turn_blocks (turn_id, sequence, block_type, text_content, content)
         select turn_id, sequence, block_type, text_content, content
         from ${recordset(sql, rows)} join begun on begun.id = turn_id

@@ -1,6 +1,6 @@
 import { stt } from "@livekit/agents";
 
-interface ToldRecognizerOptions {
+interface FakeRecognizerOptions {
   /** The language to report (BCP 47). */
   readonly language: string;
   /** Whether the participant is still speaking. */
@@ -13,10 +13,10 @@ interface ToldRecognizerOptions {
  */
 export class FakeRecognizer extends stt.STT {
   readonly label = "parley.testing";
-  readonly #options: ToldRecognizerOptions;
+  readonly #options: FakeRecognizerOptions;
   #words = "";
 
-  constructor(options: ToldRecognizerOptions) {
+  constructor(options: FakeRecognizerOptions) {
     super({ streaming: false, interimResults: false });
     this.#options = options;
   }

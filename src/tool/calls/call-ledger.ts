@@ -1,4 +1,4 @@
-import type { Call, ExtraAnswer, Failure, Outcome, UNTOUCHED } from "../../conversation/call.ts";
+import type { Call, ExtraAnswer, Failure, Outcome, INITIAL_CALL_STATE } from "../../conversation/call.ts";
 import { evictOldest } from "../../lib/evict-oldest.ts";
 import { CallLog } from "./call-log.ts";
 import { withShortError } from "../outcome.ts";
@@ -9,7 +9,7 @@ import type { ServerTool } from "../server-tool.ts";
  * sets.
  */
 type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "hasStoredPermission";
-type CallChange = Partial<Pick<Call, Exclude<keyof typeof UNTOUCHED, NotUpdated> | "isBackground">>;
+type CallChange = Partial<Pick<Call, Exclude<keyof typeof INITIAL_CALL_STATE, NotUpdated> | "isBackground">>;
 
 /** What a call's client did, other than sending a result. A `Failure` means that the client answered `unknown_tool`. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { type Call, type Outcome, UNTOUCHED } from "../../conversation/call.ts";
+import { type Call, type Outcome, INITIAL_CALL_STATE } from "../../conversation/call.ts";
 import { isUserAbort, TurnAbort } from "../../conversation/turn-abort.ts";
 import { cleanJson, readExactJson } from "../../lib/clean-json.ts";
 import { createId } from "../../lib/id.ts";
@@ -325,7 +325,7 @@ function newCall(
     idempotencyKey: createHash("sha256").update(canonical).digest("base64url"),
     onInterrupt: tool?.onInterrupt ?? "cancel",
     isBackground: tool?.pacing.isBackground ?? false,
-    ...UNTOUCHED,
+    ...INITIAL_CALL_STATE,
     detail: shown ?? tool?.stateDetail ?? "full",
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import canonicalize from "canonicalize";
-import { type Call, type CancelReason, formUseId, type Outcome, UNTOUCHED } from "../../conversation/call.ts";
+import { type Call, type CancelReason, formUseId, type Outcome, INITIAL_CALL_STATE } from "../../conversation/call.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import {
   ASK_USER,
@@ -228,7 +228,7 @@ function newForm(
   const id = createHash("sha256").update(seed).digest("base64url").slice(0, 21);
   return {
     ...parent.current,
-    ...UNTOUCHED,
+    ...INITIAL_CALL_STATE,
     id,
     toolUseId: formUseId(parentId, id),
     toolName: ASK_USER,

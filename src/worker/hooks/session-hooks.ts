@@ -23,7 +23,7 @@ export class SessionHooks {
   readonly #running = new Set<Promise<void>>();
   #begun: Promise<void> | undefined;
   /** Resolves when the hooks of all turns so far have been called. */
-  #turnsTold: Promise<void> = Promise.resolve();
+  #turnHooksCalled: Promise<void> = Promise.resolve();
 
   constructor(options: SessionHooksOptions) {
     this.#options = options;
@@ -44,7 +44,7 @@ export class SessionHooks {
   handleEnded(): void {
     const end = async () => {
       const { sessionId } = await this.#options.opening;
-      await this.#turnsTold;
+      await this.#turnHooksCalled;
       await this.#end([this.#roomOf(sessionId)]);
     };
     this.#keep(end());
@@ -66,7 +66,7 @@ export class SessionHooks {
       this.#keep(this.#end(ended));
       const hook = hooksOf(agent).onSessionStart;
       if (!hook || !isNew) return;
-      const started = { ...this.#told(sessionId, agent), startedAt: Date.now(), participants, metadata, roomMetadata };
+      const started = { ...this.#identify(sessionId, agent), startedAt: Date.now(), participants, metadata, roomMetadata };
       const call = (context: HookContext) => hook(started, context);
       this.#keep(callHook({ name: "onSessionStart", room, call }, this.#options));
     } catch (error) {
@@ -85,17 +85,17 @@ export class SessionHooks {
       const usage = toTokenUsage(await loadUsage(sql, { sessionId, position }));
       // `onSessionStart` is called before the hooks of turns.
       await this.#begun;
-      return turn && { ...this.#told(sessionId, agent), turn, usage };
+      return turn && { ...this.#identify(sessionId, agent), turn, usage };
     };
     const loaded = load();
-    const before = this.#turnsTold;
-    this.#turnsTold = loaded.then(
+    const before = this.#turnHooksCalled;
+    this.#turnHooksCalled = loaded.then(
       () => before,
       () => before,
     );
     const call = async (context: HookContext) => {
-      const told = await loaded;
-      if (told) await hook(told, context);
+      const turnEnd = await loaded;
+      if (turnEnd) await hook(turnEnd, context);
     };
     await callHook({ name: "onTurnEnd", room, call }, this.#options);
   }
@@ -104,7 +104,7 @@ export class SessionHooks {
     await Promise.all(rooms.map((room) => callSessionEnd(room, this.#options)));
   }
 
-  #told(sessionId: string, agent: string) {
+  #identify(sessionId: string, agent: string) {
     const { conversationId, room } = this.#options;
     return { ...this.#roomOf(sessionId), conversationId, room, agent };
   }

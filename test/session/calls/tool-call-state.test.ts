@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Call } from "../../../src/conversation/call.ts";
 import { encodeEnvelope } from "../../../src/protocol/codec/codec.ts";
-import { callAsTold, toLiveCall } from "../../../src/session/events/live-event.ts";
+import { callAsReported, toLiveCall } from "../../../src/session/events/live-event.ts";
 import { toToolCallState } from "../../../src/session/calls/tool-call-state.ts";
 import { failure, success } from "../../../src/tool/outcome.ts";
 import { callOf } from "../../support/call.ts";
@@ -112,5 +112,5 @@ test("a call's row shows the call as it was when an event told of it, though it 
     progress: 1,
   };
 
-  expect(callAsTold(ended, told)).toEqual(running);
+  expect(callAsReported(ended, told)).toEqual(running);
 });

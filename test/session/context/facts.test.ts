@@ -56,7 +56,7 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
   const summaries: Summary[] = [];
   const shown = new ContextWindow({ turns: [], context: undefined }, LIMITS, {
     languageOf: (identity) => PEOPLE.find((person) => person.identity === identity)?.language,
-    onLeftOut: (summary) => summaries.push(summary),
+    onDropped: (summary) => summaries.push(summary),
   });
   const ask = async function* (prompt: string) {
     yield* saying(write(prompt));
@@ -70,8 +70,8 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
     shown.makeRoom({ notes, isWriting: summarizer.isAble });
     const past = talkTurn(position);
     const running = { ...past, state: "running" as const };
-    const others = () => ({ key: "", bytes: 0 });
-    const history = await shown.fit({ turn: running, isPaused: false, others, count: async () => 1 });
+    const overheadFor = () => ({ key: "", bytes: 0 });
+    const history = await shown.fit({ turn: running, isPaused: false, overheadFor, count: async () => 1 });
     if (summaries.length >= SUMMARIES) return history[0]?.blocks[0]?.textContent ?? "";
     shown.measure(Math.ceil(JSON.stringify(history).length / BYTES_A_TOKEN));
     shown.add(past);

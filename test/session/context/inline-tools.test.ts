@@ -50,7 +50,7 @@ function sharesRead(requests: readonly RecordedRequest[]): number[] {
 
 /** What a request tells of tools, as `+scan`, `+scan again` (by its name only) and `-scan`. */
 function told({ body }: RecordedRequest): string[] {
-  const messages = body["messages"] as { role: string; content: ToldBlock[] }[];
+  const messages = body["messages"] as { role: string; content: AnnouncementBlock[] }[];
   return messages
     .filter(({ role }) => role === "system")
     .flatMap(({ content }) =>
@@ -61,7 +61,7 @@ function told({ body }: RecordedRequest): string[] {
     );
 }
 
-interface ToldBlock {
+interface AnnouncementBlock {
   readonly type: string;
   readonly tool: { readonly name?: string; readonly definition?: { readonly name: string } };
 }

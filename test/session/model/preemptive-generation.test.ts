@@ -8,7 +8,7 @@ type Asked = Parameters<PreemptiveGeneration["take"]>[0];
 
 const asked = (words: string): Asked => ({
   history: [{ role: "user", blocks: [{ blockType: "text", textContent: words, content: null }] }],
-  isCut: false,
+  isCompacted: false,
   toolChoice: "auto",
   tools: [],
   onRefusedTool: () => {},

@@ -16,7 +16,7 @@ const STEP: Usage = { inputTokens: 580, outputTokens: 20, cacheReadTokens: 0, ca
 
 const asked = (words: string): Parameters<OpenStream>[0] => ({
   history: [{ role: "user", blocks: [{ blockType: "text", textContent: words, content: null }] }],
-  isCut: false,
+  isCompacted: false,
   toolChoice: "auto",
   tools: [],
   onRefusedTool: () => {},

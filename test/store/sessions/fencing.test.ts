@@ -11,7 +11,7 @@ import {
 import { insertBlocks } from "../../../src/store/turns/write-blocks.ts";
 import { insertCommentary } from "../../../src/store/turns/insert-commentary.ts";
 import { EVENT_CHANNEL, notifyEvents } from "../../../src/store/events.ts";
-import { markTold, recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
+import { markReported, recordExtraAnswer, saveCall } from "../../../src/store/calls.ts";
 import { insertMedia } from "../../../src/store/media.ts";
 import { insertSummary } from "../../../src/store/turns/summaries.ts";
 import { insertWaitingMessage, loadWaitingMessages } from "../../../src/store/turns/waiting-messages.ts";
@@ -71,7 +71,7 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
   endPermission: (writer, { permission }) => endPermission(writer, { permissionId: permission.id, state: "withdrawn" }),
   withdrawPermissions: (writer, { permission }) => withdrawPermissions(writer, { callId: permission.callId }),
   storeContext: (writer, { turn }) => storeContext(writer, { turnId: turn.id, context: { from: 0 } }),
-  markTold: (writer, { call }) => markTold(writer, { callIds: [call.id] }),
+  markReported: (writer, { call }) => markReported(writer, { callIds: [call.id] }),
   insertMedia: (writer) =>
     insertMedia(writer, {
       callId: null,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { outcomeSubject, toolUseId, type TurnBlock } from "../../../src/conversation/block.ts";
-import { asksFor, type Call } from "../../../src/conversation/call.ts";
+import { parentCallId, type Call } from "../../../src/conversation/call.ts";
 import { loadSession } from "../../../src/store/sessions/sessions.ts";
 import { loadCallsOfTurn } from "../../../src/store/calls.ts";
 import { loadTurns } from "../../../src/store/turns/load-turns.ts";
@@ -41,7 +41,7 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
   const told = turns.flatMap(({ blocks }) => blocks.flatMap(({ content }) => toldUse(content?.["input"])));
   promise(new Set(told).size === told.length, "a promised outcome was told twice");
   for (const call of calls) checkCall(call, world, promise);
-  for (const call of calls) if (asksFor(call) === undefined) checkForms(call, calls, promise);
+  for (const call of calls) if (parentCallId(call) === undefined) checkForms(call, calls, promise);
   for (const { callId, toolName } of world.runs)
     promise(
       calls.some(({ id }) => id === callId),
@@ -75,7 +75,7 @@ function checkCall(call: Call, world: CrashWorld, promise: Promise_): void {
 
 /** A tool was given what the person had filled in, and nobody was asked for the same again. */
 function checkForms({ id, toolName: name, outcome }: Call, calls: readonly Call[], promise: Promise_): void {
-  const forms = calls.filter((form) => asksFor(form) === id);
+  const forms = calls.filter((form) => parentCallId(form) === id);
   const shown = forms.filter(({ executionResolved }) => executionResolved === "client");
   promise(shown.length <= 1, `${name}: its form was shown as ${shown.length} forms`);
   const given = outcome?.state === "success" ? outcome.result["content"] : undefined;

@@ -50,13 +50,13 @@ test("a tool of a server that is away is known, but not offered", async () => {
   await using server = await HttpToolServer.start([tool("echo"), tool("crash")]);
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
-  expect(offeredTools(bench.servers.tools, [], { isCut: false }).map(({ name }) => name)).toEqual([
+  expect(offeredTools(bench.servers.tools, [], { isCompacted: false }).map(({ name }) => name)).toEqual([
     "shop_crash",
     "shop_echo",
   ]);
 
   await bench.ports.run("shop_crash");
-  await vi.waitFor(() => expect(offeredTools(bench.servers.tools, [], { isCut: false })).toEqual([]), {
+  await vi.waitFor(() => expect(offeredTools(bench.servers.tools, [], { isCompacted: false })).toEqual([]), {
     timeout: 10_000,
   });
   expect(bench.servers.tools.has("shop_echo")).toBe(true);

@@ -10,7 +10,7 @@ const server = forEachTest(startModelServer);
 const { signal } = new AbortController();
 const request = {
   history: [{ role: "user" as const, blocks: [{ blockType: "text", textContent: "Hi", content: null }] }],
-  isCut: false,
+  isCompacted: false,
   toolChoice: "auto" as const,
   tools: [],
   onRefusedTool: () => {},
