@@ -46,10 +46,10 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
   const languages = await loadLanguages(sql, { sessionId });
   const stanzas = await StanzaCounter.open((count) => reserveStanzas(writer, { count }));
   const publish = createEventPublisher({ writer, logger });
-  const unkept = new CountedLog(logger, "extra tool call result dropped");
+  const lostExtras = new CountedLog(logger, "extra tool call result dropped");
   const recorder = new Recorder(lease, {
     onLost: (error) => logger.error({ error }, "storing conversation failed, records lost"),
-    onUnkept: (error) => unkept.note({ code: error.code }, error),
+    onExtraLost: (error) => lostExtras.note({ code: error.code }, error),
     onCallStored: (call) => publish({ type: "tool_state_stored", call }),
   });
   return {
@@ -66,7 +66,7 @@ export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<
     storeAgent: async (agent) => roomSid && (await storeSessionAgent(writer, { agent, roomSid })),
     watchers: [publishAfterStored(publish, recorder)],
     close: async () => {
-      unkept.close();
+      lostExtras.close();
       await trimStanzas(writer, { last: stanzas.last }).catch(() => {});
     },
   };

@@ -22,7 +22,7 @@ import { createTurn } from "./turns/create-turn.ts";
 import { logTurnEnd } from "./turns/log-turn-end.ts";
 import { runSessionTurn, type EndedTurn } from "./turns/session-turn.ts";
 import { ModelCalls } from "./model/model-calls.ts";
-import { leftOf, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
+import { inheritedPart, messageOf, participantOf, TurnQueue } from "./turns/turn-queue.ts";
 import type { NewTurn, TurnInput, UnfinishedTurn, VariationRequest } from "./turns/turn-queue.ts";
 import { Speakers } from "./turns/speakers.ts";
 import { addVariation, takeVariation } from "./turns/variation.ts";
@@ -64,7 +64,7 @@ export class SessionTurns {
   readonly #model: ModelCalls;
   /** When the last turn ended, by `performance.now()`. */
   #lastEnd = performance.now();
-  readonly #passing: TurnYielder;
+  readonly #yielder: TurnYielder;
   /** The position of the newest turn, including replaced ones. */
   #lastPosition: number;
   /** The turn being answered or spoken: its id and the ids of its messages, any of which a ControlStop may refer to. */
@@ -78,7 +78,7 @@ export class SessionTurns {
     this.#shown = this.#showing(restored.window);
     this.#speakers = agents && new Speakers({ agents, peers });
     this.#lastPosition = restored.lastPosition;
-    this.#passing = new TurnYielder({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
+    this.#yielder = new TurnYielder({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
     this.#lateOutcomes = new LateOutcomes({
       isPause: () => this.#queue.isOpen && !peers.isEmpty,
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
@@ -147,7 +147,7 @@ export class SessionTurns {
 
   /** Call this whenever the running turn may have started to hold up other participants' turns. */
   yieldIfBlocking(): void {
-    this.#passing.check();
+    this.#yielder.check();
   }
 
   /**
@@ -185,7 +185,7 @@ export class SessionTurns {
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
     this.#summarizer?.close();
-    this.#passing.close();
+    this.#yielder.close();
     this.#model.drop();
     for (const { from, id, why } of this.#queue.shut()) this.#options.outbox.postError(why, from, id);
     await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));
@@ -214,13 +214,13 @@ export class SessionTurns {
       const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
       // An abort ends this wait at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
-      const telling = memories?.tell(asked) ?? asked;
+      const withMemories = memories?.addMemories(asked) ?? asked;
       // Awaited only if it is a promise, because the turn must be stored before the messages queued behind it.
-      const input = telling instanceof Promise ? await telling : telling;
+      const input = withMemories instanceof Promise ? await withMemories : withMemories;
       const replacing = this.#replacing(input);
       begin = this.#prepare(replacing ? await replacing : input);
-      const left = leftOf(begin);
-      if (left) await configurations.untilAnnounced(left, signal);
+      const inherited = inheritedPart(begin);
+      if (inherited) await configurations.untilAnnounced(inherited, signal);
     } catch (error) {
       // The answer that was going to be replaced is kept.
       if ("replaces" in asked && asked.replaces) throw error;
@@ -264,9 +264,9 @@ export class SessionTurns {
       isCold: performance.now() - this.#lastEnd > CACHE_LASTS_MS,
     });
     if ("turn" in begin || begin.messageId === null) return begin;
-    const told = this.#speakers?.tell(begin, this.#shown.turns) ?? begin;
+    const annotated = this.#speakers?.annotate(begin, this.#shown.turns) ?? begin;
     // A turn with a fixed answer gets no outcomes: the model is not called, so it could not report them.
-    return wordsOf(told) ? told : withOutcomes(told, this.#lateOutcomes.take(begin.participant));
+    return wordsOf(annotated) ? annotated : withOutcomes(annotated, this.#lateOutcomes.take(begin.participant));
   }
 
   #showing(window: Window): ContextWindow {

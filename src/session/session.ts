@@ -140,7 +140,7 @@ export class Session {
     const messageId = unfinished?.turn.parentMessageId;
     if (typeof messageId === "string") this.#messages.markHandled(messageId);
     if (unfinished) this.#turns.resume(unfinished);
-    for (const message of waiting) this.#messages.add(message, { isLeft: true });
+    for (const message of waiting) this.#messages.add(message, { isInherited: true });
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 

@@ -32,7 +32,7 @@ interface UserMessagesOptions {
   readonly onSaid: (identity: string) => void;
 }
 
-interface More extends Pick<NewTurn, "meta" | "isLeft" | "spoken"> {
+interface More extends Pick<NewTurn, "meta" | "isInherited" | "spoken"> {
   readonly interrupts?: boolean;
 }
 

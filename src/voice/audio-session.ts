@@ -61,8 +61,8 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     session,
     agent,
     room,
-    hasEars: stt !== undefined,
-    hasMouth: audio !== undefined,
+    canListen: stt !== undefined,
+    canSpeak: audio !== undefined,
   });
   return {
     session,
@@ -104,8 +104,8 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
 }
 
 /** Returns undefined to select AgentSession's own end-of-turn model. */
-function turnDetection(hasEars: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
-  if (!hasEars) return null;
+function turnDetection(canListen: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
+  if (!canListen) return null;
   return endOfTurn === "model" ? undefined : "vad";
 }
 

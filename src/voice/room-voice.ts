@@ -47,14 +47,14 @@ export class RoomVoice implements VoicePort {
   readonly #audio: AgentAudio | undefined;
   readonly #microphones: Microphones | undefined;
   readonly #speech: UserSpeech;
-  readonly #ears: stt.STT | undefined;
+  readonly #recognizer: stt.STT | undefined;
   /**
    * Set for a streaming recognizer. Any other recognizer is called once per utterance, and the agent listens to nobody
    * else in the meantime.
    */
   readonly #speakers: SpeakerStreams | undefined;
-  readonly #mouth: PreparedSynthesizer | undefined;
-  readonly #misheard = new UnrecognizedSpeech(() => this.#sayNotUnderstood());
+  readonly #synthesizer: PreparedSynthesizer | undefined;
+  readonly #unrecognized = new UnrecognizedSpeech(() => this.#sayNotUnderstood());
   #started: Promise<void> | undefined;
   #session: AudioSession | undefined;
   #speaker: string | undefined;
@@ -68,18 +68,18 @@ export class RoomVoice implements VoicePort {
   /** Must be called before the room is connected. */
   constructor(options: RoomVoiceOptions) {
     this.#options = options;
-    const { room, synthesizer, stt: ears, settings, take } = options;
+    const { room, synthesizer, stt: recognizer, settings, take } = options;
     const onNeeded = () => {
       synthesizer?.warm?.();
       void this.#start();
     };
-    this.#mouth = synthesizer && new PreparedSynthesizer(synthesizer);
+    this.#synthesizer = synthesizer && new PreparedSynthesizer(synthesizer);
     this.#audio = synthesizer && new AgentAudio({ room, onListener: onNeeded });
     this.#microphones =
-      ears &&
+      recognizer &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isHearing });
-    this.#ears = ears && !ears.capabilities.streaming ? new LimitedRecognizer(ears, this.#misheard) : ears;
-    this.#speakers = ears?.capabilities.streaming ? new SpeakerStreams() : undefined;
+    this.#recognizer = recognizer && !recognizer.capabilities.streaming ? new LimitedRecognizer(recognizer, this.#unrecognized) : recognizer;
+    this.#speakers = recognizer?.capabilities.streaming ? new SpeakerStreams() : undefined;
     const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
     this.#speech = new UserSpeech({
@@ -114,17 +114,17 @@ export class RoomVoice implements VoicePort {
     this.#microphones?.prefer(answer.participant);
     if (!this.#audio || this.#isClosed || this.#hasEnded) return undefined;
     this.#audio.handlePresence(answer.participant);
-    const { hasListener, isExpected, doAllListen } = this.#audio;
+    const { hasListener, isExpected, haveAllSubscribed } = this.#audio;
     if (!hasListener && !isExpected) return undefined;
-    const playing = hasListener && doAllListen ? this.#session?.player : undefined;
-    const ready = hasListener ? this.#audio.untilAllListen() : undefined;
-    const player = playing ?? new AwaitedPlayer(this.#playerToCome(this.#audio, ready));
+    const playing = hasListener && haveAllSubscribed ? this.#session?.player : undefined;
+    const ready = hasListener ? this.#audio.untilAllSubscribed() : undefined;
+    const player = playing ?? new AwaitedPlayer(this.#whenPlayerReady(this.#audio, ready));
     return new AnswerSpeech(player, answer, this.#options.voiceName);
   }
 
   prepare(sentence: string, language: string | undefined): () => void {
-    if (!this.#mouth || !this.#session || !this.#audio?.hasListener) return () => {};
-    return this.#mouth.prepare(sentence, language, this.#options.voiceName());
+    if (!this.#synthesizer || !this.#session || !this.#audio?.hasListener) return () => {};
+    return this.#synthesizer.prepare(sentence, language, this.#options.voiceName());
   }
 
   async untilQuiet(signal: AbortSignal): Promise<void> {
@@ -156,11 +156,11 @@ export class RoomVoice implements VoicePort {
    * another participant, so that the words are not misattributed.
    */
   get #isHearing(): boolean {
-    return this.#isUserSpeaking || !this.#quiet.isReached || this.#misheard.isAsked;
+    return this.#isUserSpeaking || !this.#quiet.isReached || this.#unrecognized.isAsked;
   }
 
   /** Waits for a subscription, because a participant may ask something before subscribing to the track. */
-  async #playerToCome(audio: AgentAudio, ready: Promise<void> | undefined): Promise<Player | undefined> {
+  async #whenPlayerReady(audio: AgentAudio, ready: Promise<void> | undefined): Promise<Player | undefined> {
     if (!(await audio.untilListener())) return undefined;
     await ready;
     await this.#started;
@@ -189,8 +189,8 @@ export class RoomVoice implements VoicePort {
     const { logger } = this.#options;
     const started = await startAudioSession({
       ...this.#options,
-      stt: this.#ears,
-      synthesizer: this.#mouth,
+      stt: this.#recognizer,
+      synthesizer: this.#synthesizer,
       audio: this.#audio,
       speakers: this.#speakers,
       onUserTurn: (text) => {
@@ -202,20 +202,20 @@ export class RoomVoice implements VoicePort {
     const { session, player, io } = started;
     player.setInterruptible(this.#isInterruptible);
     session.on(voice.AgentSessionEventTypes.UserInputTranscribed, ({ transcript, isFinal, language }) => {
-      if (transcript.trim() !== "") this.#misheard.handleRecognized();
+      if (transcript.trim() !== "") this.#unrecognized.handleRecognized();
       const speaker = this.#speakers?.speakerOf(transcript);
       this.#speech.take(transcript, { isFinal, language: language ?? undefined, speaker });
     });
     session.on(voice.AgentSessionEventTypes.UserStateChanged, ({ newState }) => {
       if (newState === "speaking") this.#speech.begin();
-      for (const each of [this.#quiet, this.#misheard, this.#spoken])
+      for (const each of [this.#quiet, this.#unrecognized, this.#spoken])
         if (newState === "speaking") each.handleSpeech();
         else each.handleSilence();
     });
     session.on(voice.AgentSessionEventTypes.AgentStateChanged, ({ newState }) =>
       this.#options.onSpeaking(newState === "speaking"),
     );
-    session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, () => this.#misheard.handleTimeout());
+    session.on(voice.AgentSessionEventTypes.UserTranscriptionTimeout, () => this.#unrecognized.handleTimeout());
     session.on(voice.AgentSessionEventTypes.Close, () => {
       if (!this.#isClosed) logger.error("voice ended, continuing in text");
       this.#session = undefined;

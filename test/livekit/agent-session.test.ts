@@ -1,14 +1,14 @@
 import { initializeLogger, runWithJobContextAsync, voice, type JobContext } from "@livekit/agents";
 import { AudioFrame, AudioSource, LocalAudioTrack, Room } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
-import { forgetWhatWasSaid, startInRoom } from "../../src/livekit/agent-session.ts";
+import { clearChatHistory, startInRoom } from "../../src/livekit/agent-session.ts";
 
 beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
 
-async function start({ hasEars = false } = {}) {
+async function start({ canListen = false } = {}) {
   const agent = new voice.Agent({ instructions: "" });
   const session = new voice.AgentSession({ vad: null, turnHandling: { turnDetection: null } });
-  const options = { session, agent, room: new Room(), hasEars, hasMouth: false };
+  const options = { session, agent, room: new Room(), canListen, canSpeak: false };
   return { agent, session, io: await startInRoom(options) };
 }
 
@@ -53,7 +53,7 @@ test("what was said is forgotten, but for one item that is the least", async () 
   for (const content of ["One.", "Two.", "Three."]) session.history.addMessage({ role: "assistant", content });
   await agent.updateChatCtx(session.history);
 
-  forgetWhatWasSaid(session);
+  clearChatHistory(session);
 
   expect([session.history.items.length, session.history.truncate(0).items.length]).toEqual([1, 1]);
   await expect.poll(() => agent.chatCtx.items).toEqual([expect.objectContaining({ role: "system" })]);
@@ -74,7 +74,7 @@ async function firstFrame(io: voice.RoomIO) {
 }
 
 test("a microphone is heard in windows of the voice activity's model, 32 ms at its rate", async () => {
-  const { session, io } = await start({ hasEars: true });
+  const { session, io } = await start({ canListen: true });
 
   expect(await firstFrame(io)).toMatchObject({ sampleRate: 16_000, samplesPerChannel: 512 });
   await io.close();

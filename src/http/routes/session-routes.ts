@@ -1,10 +1,10 @@
 import { inputText } from "../../conversation/turn-record.ts";
-import { listTalks } from "../../store/sessions/list-talks.ts";
+import { listSessions } from "../../store/sessions/list-sessions.ts";
 import { findRoomSession, requireSubscriber } from "../access/room-access.ts";
 import type { RoomRoutes } from "../http-app.ts";
 
-const MAX_TALKS = 100;
-const MAX_SAID = 200;
+const MAX_SESSIONS = 100;
+const MAX_EXCERPT = 200;
 
 /**
  * `GET /session`: the session of the token's room, or 204 before there is one. `GET /sessions`: the sessions in all
@@ -22,7 +22,7 @@ export const sessionRoutes: RoomRoutes = (app, { sql }) => {
   });
 
   app.get("/sessions", async ({ access: { identity } }) => {
-    const talks = await listTalks(sql, { identity, limit: MAX_TALKS });
-    return talks.map(({ firstInput, ...talk }) => ({ ...talk, firstSaid: inputText(firstInput).slice(0, MAX_SAID) }));
+    const sessions = await listSessions(sql, { identity, limit: MAX_SESSIONS });
+    return sessions.map(({ firstInput, ...session }) => ({ ...session, firstSaid: inputText(firstInput).slice(0, MAX_EXCERPT) }));
   });
 };

@@ -132,7 +132,7 @@ export class AnswerOutput {
     const sentence = this.#sentences.addAside(text, () => {
       if (this.#isSpeaking) return;
       isShown = true;
-      this.#transcription.write(this.#speaker.besides(text));
+      this.#transcription.write(this.#speaker.formatAside(text));
     });
     if (!this.#speech || isShown) return "shown";
     const isHeard = await this.#speak(this.#speech, { text, onBegun: sentence.hear }, signal);
@@ -214,7 +214,7 @@ export class AnswerOutput {
   }
 }
 
-interface ApartOptions {
+interface OutsideTurnOptions {
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   /** The id of the preceding message. */
@@ -224,7 +224,7 @@ interface ApartOptions {
 }
 
 /** Shows the worker's own words while no turn is running, as an answer that is not stored. Never rejects. */
-export async function sayApart(text: string, options: ApartOptions): Promise<"shown"> {
+export async function showOutsideTurn(text: string, options: OutsideTurnOptions): Promise<"shown"> {
   const { outbox, link, previousId, participant, language } = options;
   const messageId = createId();
   outbox.post({ type: "start_answer", body: { id: messageId, previousId, answerType: "text" } });

@@ -44,7 +44,7 @@ export class Speaker {
    * Returns an aside for insertion into the running text, with a leading space if needed. Pending text stays pending,
    * so the answer's own sentences do not change and a worker that resumes the answer can count them.
    */
-  besides(text: string): string {
+  formatAside(text: string): string {
     const spaced = this.#hasBegun || this.#cutter.pending !== "" ? ` ${text}` : text;
     this.#hasBegun = true;
     this.#isNewThought = true;

@@ -19,7 +19,7 @@ interface SessionFormsOptions {
 export class SessionForms {
   readonly #options: SessionFormsOptions;
   /** Forms, by id, that an earlier worker's calls had shown to a participant, answered or not. */
-  readonly #left = new Map<string, Call>();
+  readonly #inherited = new Map<string, Call>();
 
   constructor(options: SessionFormsOptions) {
     this.#options = options;
@@ -27,7 +27,7 @@ export class SessionForms {
 
   /** Adds the forms that an earlier worker left. A call that runs again continues with its forms. */
   keep(forms: readonly Call[]): void {
-    for (const form of forms) this.#left.set(form.id, form);
+    for (const form of forms) this.#inherited.set(form.id, form);
   }
 
   elicit<Content>(call: OpenCall, request: Elicitation<Content>, count: number): Promise<Elicited<Content>> {
@@ -35,7 +35,7 @@ export class SessionForms {
     const forms = {
       calls: ports(),
       waitMs,
-      takeLeft: (formId: string) => this.#take(formId),
+      takeOpenForm: (formId: string) => this.#takeOpenForm(formId),
       askInWords: (...[form, asked]: Parameters<Parameters<typeof fillInForm>[2]["askInWords"]>) =>
         worded.ask(form, asked, () => turnOf(form)),
     };
@@ -45,16 +45,16 @@ export class SessionForms {
   /** When a call has ended, withdraws its forms from an earlier worker that it has not requested again. */
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
-    for (const form of this.#left.values()) {
+    for (const form of this.#inherited.values()) {
       if (parentCallId(form) !== callId) continue;
-      this.#left.delete(form.id);
+      this.#inherited.delete(form.id);
       if (!form.outcome) cancelCall(ports.ledger.open(form), "superseded", ports);
     }
   }
 
-  #take(formId: string): Call | undefined {
-    const form = this.#left.get(formId);
-    this.#left.delete(formId);
+  #takeOpenForm(formId: string): Call | undefined {
+    const form = this.#inherited.get(formId);
+    this.#inherited.delete(formId);
     return form;
   }
 }

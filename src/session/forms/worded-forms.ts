@@ -2,7 +2,7 @@ import type { FormAnswer } from "../../protocol/forms/form.ts";
 import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallTurn } from "../../tool/calls/call-ports.ts";
 import type { SpokenQuestion } from "../../tool/calls/fill-in-form.ts";
-import { sayApart } from "../answer/answer-output.ts";
+import { showOutsideTurn } from "../answer/answer-output.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { Peers } from "../peers/peers.ts";
 import { hasReached, sameJoin, type Saying } from "../permission/worded-questions.ts";
@@ -132,7 +132,7 @@ export class WordedForms {
     const peer = this.#options.peers.get(participant);
     if (!peer?.isPresent || this.#options.voice?.isTwoWay) return { signal: form.signal };
     const aside = (text: string) =>
-      sayApart(text, { ...this.#options, previousId, participant, language: peer.language });
+      showOutsideTurn(text, { ...this.#options, previousId, participant, language: peer.language });
     return { signal: form.signal, aside };
   }
 

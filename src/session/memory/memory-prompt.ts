@@ -11,7 +11,7 @@ import type { MemorySnapshots } from "./memory-snapshots.ts";
 export class MemoryPrompt {
   readonly #memories: Pick<MemorySnapshots, "of" | "read">;
   /** The participants whose memories the model has already received. */
-  readonly #told = new Set<string>();
+  readonly #shownTo = new Set<string>();
 
   constructor(memories: Pick<MemorySnapshots, "of" | "read">) {
     this.#memories = memories;
@@ -21,17 +21,17 @@ export class MemoryPrompt {
    * Returns the turn with its participant's memories added, or a promise if these are still being read. The promise
    * never rejects.
    */
-  tell(turn: TurnInput): TurnInput | Promise<TurnInput> {
-    if ("turn" in turn || turn.messageId === null || this.#told.has(turn.participant)) return turn;
+  addMemories(turn: TurnInput): TurnInput | Promise<TurnInput> {
+    if ("turn" in turn || turn.messageId === null || this.#shownTo.has(turn.participant)) return turn;
     const reading = this.#memories.read([turn.participant]);
-    return reading ? reading.then(() => this.#opened(turn)) : this.#opened(turn);
+    return reading ? reading.then(() => this.#withMemories(turn)) : this.#withMemories(turn);
   }
 
-  #opened(turn: NewTurn): NewTurn {
+  #withMemories(turn: NewTurn): NewTurn {
     const { participant } = turn;
     const memories = this.#memories.of(participant);
     if (!memories) return turn;
-    this.#told.add(participant);
+    this.#shownTo.add(participant);
     if (memories.length === 0) return turn;
     const id = `toolu_${createId()}`;
     const content = { tool_use_id: id, tool_name: MEMORY_TOOL, input: { participant } };

@@ -8,12 +8,12 @@ const MAX_PER_TURN = 2;
 /**
  * How many recent turns are checked, and (below) at how many unused calls per turn, on average, preemptive calls stop.
  */
-const LOOKED_AT = 10;
-const MAX_VOID_A_TURN = 0.4;
+const RECENT_TURNS = 10;
+const MAX_UNUSED_PER_TURN = 0.4;
 /** Below this many unused calls, preemptive calls are always allowed, for example in a new session. */
-const MIN_VOID = 2;
+const MIN_UNUSED = 2;
 /** A preemptive call is dropped if no turn uses it within this time. */
-const VOID_AFTER_MS = 10_000;
+const DROP_AFTER_MS = 10_000;
 
 type Asked = Omit<Parameters<OpenStream>[0], "observe">;
 
@@ -53,7 +53,7 @@ export class PreemptiveGeneration {
   #attempt: Attempt | undefined;
   #begun = 0;
   /** The number of unused calls in each recent turn. */
-  #void: readonly number[] = [0];
+  #unusedPerTurn: readonly number[] = [0];
 
   constructor(onEnd: (end: "adopted" | "void") => void) {
     this.#onEnd = onEnd;
@@ -61,14 +61,14 @@ export class PreemptiveGeneration {
 
   /** Whether another call may be made: the turn's limit is not reached, and few enough recent calls went unused. */
   get mayBegin(): boolean {
-    const voided = this.#void.reduce((sum, count) => sum + count, 0);
-    return voided < Math.max(MIN_VOID, MAX_VOID_A_TURN * this.#void.length) && this.#begun < MAX_PER_TURN;
+    const unused = this.#unusedPerTurn.reduce((sum, count) => sum + count, 0);
+    return unused < Math.max(MIN_UNUSED, MAX_UNUSED_PER_TURN * this.#unusedPerTurn.length) && this.#begun < MAX_PER_TURN;
   }
 
   /** Call this when a turn begins, whether or not a preemptive call was made for that turn. */
   beginTurn(): void {
     this.#begun = 0;
-    this.#void = [...this.#void, 0].slice(-LOOKED_AT);
+    this.#unusedPerTurn = [...this.#unusedPerTurn, 0].slice(-RECENT_TURNS);
   }
 
   begin(asked: Asked, { openStream, language, prepare }: Means): void {
@@ -83,7 +83,7 @@ export class PreemptiveGeneration {
     };
     const onEvent = firstSentence(language, (sentence) => (known.discardPrepared = prepare?.(sentence)));
     const held = new BufferedStream((signal) => openStream({ ...asked, observe }, signal), onEvent);
-    this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
+    this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), DROP_AFTER_MS) };
   }
 
   /** Returns the preemptive call if it is identical to the turn's call. Otherwise, drops it. */
@@ -112,7 +112,7 @@ export class PreemptiveGeneration {
   #end({ timer }: Attempt, isAdopted: boolean): void {
     clearTimeout(timer);
     this.#attempt = undefined;
-    if (!isAdopted) this.#void = [...this.#void.slice(0, -1), (this.#void.at(-1) ?? 0) + 1];
+    if (!isAdopted) this.#unusedPerTurn = [...this.#unusedPerTurn.slice(0, -1), (this.#unusedPerTurn.at(-1) ?? 0) + 1];
     this.#onEnd(isAdopted ? "adopted" : "void");
   }
 }

@@ -34,7 +34,7 @@ interface ConfigurationsOptions {
 }
 
 /** A turn that an earlier worker left running or did not begin. */
-interface LeftTurn extends Pick<TurnRecord, "participantIdentity" | "blocks"> {
+interface InheritedTurn extends Pick<TurnRecord, "participantIdentity" | "blocks"> {
   readonly calls: readonly Call[];
 }
 
@@ -99,7 +99,7 @@ export class Configurations {
     const catchingUp = lastSequenceSeen === undefined ? undefined : this.#catchUp(from, lastSequenceSeen);
     if (catchingUp) void catchingUp.then(() => this.send(from));
     else this.send(from);
-    for (const onTaken of this.#awaited) onTaken(from);
+    for (const onConfigured of this.#awaited) onConfigured(from);
   }
 
   /** Sends missed messages, free of charge once per join: a returning client also has its own messages to send. */
@@ -137,11 +137,11 @@ export class Configurations {
    * Waits briefly for the tools that a turn left by an earlier worker needs: the participant's tools, the tools of
    * calls that wait for permission, and the tools of MCP servers that the turn has called. Never rejects.
    */
-  async untilAnnounced({ participantIdentity, blocks, calls }: LeftTurn, signal: AbortSignal): Promise<void> {
+  async untilAnnounced({ participantIdentity, blocks, calls }: InheritedTurn, signal: AbortSignal): Promise<void> {
     const isOfTurn = ({ identity }: Peer) => identity === participantIdentity;
     const moment = AbortSignal.any([signal, this.#announcedAgain]);
     const known = calls.map((call) => this.#untilKnown(call, moment));
-    await Promise.all([this.#untilTaken(isOfTurn, moment), this.#untilMcpToolsListed(blocks, signal), ...known]);
+    await Promise.all([this.#untilConfigured(isOfTurn, moment), this.#untilMcpToolsListed(blocks, signal), ...known]);
   }
 
   /**
@@ -168,19 +168,19 @@ export class Configurations {
       return tool !== undefined && routeCall(tool, hosts).to !== "nobody";
     };
     if (isKnown()) return;
-    await this.#untilTaken(isKnown, signal);
+    await this.#untilConfigured(isKnown, signal);
   }
 
   async #untilMcpToolsListed(blocks: TurnRecord["blocks"], signal: AbortSignal): Promise<void> {
     await waitForMcpTools(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
   }
 
-  /** Resolves once a Configuration from a peer for which `isSo` is true has been handled, or when the signal aborts. */
-  async #untilTaken(isSo: (from: Peer) => boolean, signal: AbortSignal): Promise<void> {
+  /** Resolves once a Configuration from a peer for which `matches` is true has been handled, or when the signal aborts. */
+  async #untilConfigured(matches: (from: Peer) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const onTaken = (from: Peer) => isSo(from) && resolve();
-    this.#awaited.add(onTaken);
+    const onConfigured = (from: Peer) => matches(from) && resolve();
+    this.#awaited.add(onConfigured);
     await abortable(promise, signal).catch(() => {});
-    this.#awaited.delete(onTaken);
+    this.#awaited.delete(onConfigured);
   }
 }

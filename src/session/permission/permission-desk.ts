@@ -34,7 +34,7 @@ import type { PermissionStore } from "./permission-store.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { RoomLink } from "../room/room-link.ts";
-import { sayApart } from "../answer/answer-output.ts";
+import { showOutsideTurn } from "../answer/answer-output.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import { WordedQuestions, type Saying } from "./worded-questions.ts";
 
@@ -109,7 +109,7 @@ export class PermissionDesk {
     const peer = this.#options.peers.get(participant);
     if (!peer?.isPresent || peer.isSip || peer.features.has("permissions")) return { signal };
     const { language } = peer;
-    const aside = (text: string) => sayApart(text, { ...this.#options, previousId, participant, language });
+    const aside = (text: string) => showOutsideTurn(text, { ...this.#options, previousId, participant, language });
     return { signal, aside };
   }
 

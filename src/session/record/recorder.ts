@@ -33,7 +33,7 @@ import type { SessionLease } from "./session-lease.ts";
 const GIVE_UP_AFTER_MS = 10_000;
 const RETRIES = { giveUpAfterMs: GIVE_UP_AFTER_MS };
 /** How many commentaries and extra answers may wait to be stored. Bounded because participants can send many. */
-const MAX_BESIDE = 64;
+const MAX_EXTRA_WRITES = 64;
 
 interface RecorderEvents {
   /** Called when a write has failed permanently. Must not throw. */
@@ -42,7 +42,7 @@ interface RecorderEvents {
    * Called when an extra answer to a call could not be stored, for example because too many were waiting. Must not
    * throw.
    */
-  readonly onUnkept?: (error: AppError) => void;
+  readonly onExtraLost?: (error: AppError) => void;
   /** Called when the call is stored in this state. Must not throw. */
   readonly onCallStored?: (call: Call) => void;
 }
@@ -63,7 +63,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   /** Progress of a turn's answer that is not stored yet, by the turn's id. */
   readonly #unstoredProgress = new Map<string, AnswerProgress>();
   /** Commentaries and extra answers are stored one at a time, to leave the other database connections to the turn. */
-  readonly #besides = new PQueue({ concurrency: 1 });
+  readonly #extraWrites = new PQueue({ concurrency: 1 });
   /** Messages are stored one at a time, in the order in which they will be answered. */
   readonly #messages = new PQueue({ concurrency: 1 });
   /**
@@ -80,11 +80,11 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
 
   constructor(
     lease: Pick<SessionLease, "writer" | "untilOwned" | "lose">,
-    { onLost, onUnkept = () => {}, onCallStored = () => {} }: RecorderEvents,
+    { onLost, onExtraLost = () => {}, onCallStored = () => {} }: RecorderEvents,
   ) {
     this.#lease = lease;
     this.#writer = lease.writer;
-    this.#events = { onLost, onUnkept, onCallStored };
+    this.#events = { onLost, onExtraLost, onCallStored };
     this.#blocks = new BlockWriter(lease.writer, {
       onProblem: ({ outcome, error }) => {
         if (outcome === "lost") this.#failure ??= error;
@@ -149,10 +149,10 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
    *   `invalid_state` if the turn has `MAX_COMMENTARIES`, `queue_overflow` if too many writes are waiting
    */
   async comment(commentary: Commentary): Promise<void> {
-    const kept = await this.#beside(() => insertCommentary(this.#writer, commentary));
-    if (kept === "unknown_message")
+    const result = await this.#storeExtra(() => insertCommentary(this.#writer, commentary));
+    if (result === "unknown_message")
       throw new AppError("conversation_not_found", "commentary.messageId: no such message in this session");
-    if (kept === "too_many")
+    if (result === "too_many")
       throw new AppError("invalid_state", `The turn already has ${MAX_COMMENTARIES} commentaries, which is the limit`);
   }
 
@@ -246,10 +246,10 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#saveCall(call);
   }
 
-  /** Drops the extra answer if `MAX_BESIDE` others are waiting. */
+  /** Drops the extra answer if `MAX_EXTRA_WRITES` others are waiting. */
   onExtraAnswer(callId: string, answer: ExtraAnswer): void {
     const store = () => recordExtraAnswer(this.#writer, { callId, answer });
-    this.#beside(store).catch((error: AppError) => this.#events.onUnkept(error));
+    this.#storeExtra(store).catch((error: AppError) => this.#events.onExtraLost(error));
   }
 
   /**
@@ -277,7 +277,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   async close(): Promise<void> {
     const refuse = () => this.#closing.abort(new AppError("unavailable", "The session closed before this was stored"));
     const timer = setTimeout(refuse, GIVE_UP_AFTER_MS);
-    await Promise.allSettled([...this.#chains.values(), this.#messages.onIdle(), this.#besides.onIdle()]);
+    await Promise.allSettled([...this.#chains.values(), this.#messages.onIdle(), this.#extraWrites.onIdle()]);
     clearTimeout(timer);
     await this.#blocks.close().catch((error: AppError) => this.#events.onLost(error));
   }
@@ -303,15 +303,15 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /** Runs the operation after all pending writes, because it may concern one of those turns or calls. */
-  async #beside<Result>(operation: () => Promise<Result>): Promise<Result> {
-    if (this.#besides.size >= MAX_BESIDE)
+  async #storeExtra<Result>(operation: () => Promise<Result>): Promise<Result> {
+    if (this.#extraWrites.size >= MAX_EXTRA_WRITES)
       throw new AppError("queue_overflow", "Too many writes are waiting to be stored");
     const before = Promise.allSettled(this.#chains.values());
     const write = async () => {
       await before;
       return retryWhileUnavailable(operation, RETRIES);
     };
-    return this.#besides.add(write, { signal: this.#closing.signal });
+    return this.#extraWrites.add(write, { signal: this.#closing.signal });
   }
 
   #lose(error: AppError): void {

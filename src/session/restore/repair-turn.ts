@@ -11,7 +11,7 @@ import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { sentencesOf } from "../answer/speaker.ts";
 
 /** Returns the outcome for a call that an earlier worker left open and that is not resumed. */
-export function outcomeOfLeft({ state }: Call): Failure {
+export function outcomeOfInherited({ state }: Call): Failure {
   return state === "pending" ? UNSTARTED : UNKNOWN;
 }
 
@@ -36,7 +36,7 @@ export async function repairTurn(session: SessionWriter, turn: TurnRecord, resul
     const id = toolUseId(use) ?? "";
     const call = calls.find(({ toolUseId: useId }) => useId === id);
     added.push({ sequence: sequence++, ...toolResultBlock(id, answerOf(call, resultMaxBytes)) });
-    if (call && !call.outcome) await saveCall(session, endedCall(call, outcomeOfLeft(call)));
+    if (call && !call.outcome) await saveCall(session, endedCall(call, outcomeOfInherited(call)));
   }
   await using writer = new BlockWriter(session);
   for (const block of added) writer.add({ turnId: turn.id, block });
@@ -60,5 +60,5 @@ function endOfSpeech({ blocks, progress, state }: TurnRecord): SpeechEnd | undef
 function answerOf(call: Call | undefined, maxBytes: number): ModelAnswer {
   if (!call) return { content: NOT_STARTED, isError: true };
   if (call.outcome) return toModelAnswer(call.outcome, { timeoutMs: call.timeoutMs, maxBytes });
-  return { content: outcomeOfLeft(call).errorMessage, isError: true };
+  return { content: outcomeOfInherited(call).errorMessage, isError: true };
 }

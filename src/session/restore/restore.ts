@@ -18,7 +18,7 @@ import type { Window } from "../../turn/context-window.ts";
 import { KNOWN_MESSAGES } from "../inbox/user-input.ts";
 import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { UnfinishedTurn } from "../turns/turn-queue.ts";
-import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
+import { outcomeOfInherited, repairTurn } from "./repair-turn.ts";
 
 /** An unfinished turn older than this is ended, not resumed, because nobody waits for its answer anymore. */
 const RESUMABLE_MS = 10 * 60_000;
@@ -79,7 +79,7 @@ export async function endOpen(
   const { sql, lease } = writer;
   for (const turn of await loadRunningTurns(sql, lease)) await repairTurn(writer, turn, resultMaxBytes);
   for (const unsettled of await loadUnsettledCalls(sql, lease))
-    if (!unsettled.call.outcome) await endLeft(writer, unsettled);
+    if (!unsettled.call.outcome) await endInheritedCall(writer, unsettled);
   await loadWaitingMessages(writer, { withinMs: 0 });
 }
 
@@ -108,16 +108,16 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
     const { call } = unsettled;
     if (goingOn.includes(parentCallId(call) ?? call.id)) continue;
     if (call.outcome) known.push(call.id);
-    else await endLeft(writer, unsettled);
+    else await endInheritedCall(writer, unsettled);
   }
   await markReported(writer, { callIds: known });
   return { promised, goingOn };
 }
 
 /** Ends a call with the outcome that the model received, or with an error if there is none. */
-async function endLeft(writer: SessionWriter, unsettled: UnsettledCall): Promise<void> {
+async function endInheritedCall(writer: SessionWriter, unsettled: UnsettledCall): Promise<void> {
   const { call } = unsettled;
-  await saveCall(writer, endedCall(call, reportedOutcome(unsettled) ?? outcomeOfLeft(call)));
+  await saveCall(writer, endedCall(call, reportedOutcome(unsettled) ?? outcomeOfInherited(call)));
 }
 
 function isPromise(result: UnsettledCall["resultInTurn"]): boolean {

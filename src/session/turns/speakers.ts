@@ -18,7 +18,7 @@ interface SpeakersOptions {
 }
 
 /** The start of a message that is shown with its sender. No line of a plain message may start like this. */
-const LIKE_TOLD_APART = /^\{\s*"from"/u;
+const SENDER_PREFIX = /^\{\s*"from"/u;
 const LINES = /[\r\n\u0085\u2028\u2029]+/u;
 
 /**
@@ -34,7 +34,7 @@ export class Speakers {
   }
 
   /** Returns the turn with notes and its sender added. @param shown the turns in the context window */
-  tell(turn: NewTurn, shown: readonly TurnRecord[]): NewTurn {
+  annotate(turn: NewTurn, shown: readonly TurnRecord[]): NewTurn {
     const { peers, agents } = this.#options;
     const { replyTo, names, presence } = agents.current;
     const { participant } = turn;
@@ -44,20 +44,20 @@ export class Speakers {
     const isShared = isWithOthers || isNamed(turn) || isAnyNamed || senders(shown).some(isOthers);
     const text = inputText(turn.input);
     const notes: InputNote[] = [...this.#comings(presence)];
-    if (!isShared && !looksLikeOurs(text)) return { ...turn, input: [...notes, ...turn.input] };
+    if (!isShared && !couldBeMistaken(text)) return { ...turn, input: [...notes, ...turn.input] };
     if (!isAnyNamed) {
       const [earlier] = senders(shown);
       notes.push({ type: "note", note: EXPLANATION + (earlier === undefined ? "" : earlierOf(earlier)) });
     }
     const name = agents.nameOf(participant);
     const sender = { from: participant, ...(name && name !== participant && { name }) };
-    const said = turn.input.map((part): InputPart => {
+    const signed = turn.input.map((part): InputPart => {
       return part.type === "text" && part.from === undefined ? { ...part, ...sender } : part;
     });
     // A variation always addresses the agent, whatever the message says.
     const isIgnored = isWithOthers && replyTo === "mentioned" && !turn.isVariation && !isAddressed(text, names);
     const silence = { type: "note", note: "It was not addressed to you, and you said nothing.", say: "" } as const;
-    return { ...turn, input: [...notes, ...said, ...(isIgnored ? [silence] : [])] };
+    return { ...turn, input: [...notes, ...signed, ...(isIgnored ? [silence] : [])] };
   }
 
   /** Returns a note about who has joined or left since the last message. */
@@ -95,11 +95,11 @@ function isNamed({ input }: Pick<TurnRecord, "input">): boolean {
 }
 
 /** Whether a part of the text could be mistaken for a message with its sender, or for a worker note. */
-function looksLikeOurs(text: string): boolean {
+function couldBeMistaken(text: string): boolean {
   const lines = text.split(LINES).map((line) => line.trim());
   const opening = lines.findIndex((line) => line.startsWith("["));
   const isNote = opening !== -1 && lines.slice(opening).some((line) => line.endsWith("]"));
-  return isNote || lines.some((line) => LIKE_TOLD_APART.test(line));
+  return isNote || lines.some((line) => SENDER_PREFIX.test(line));
 }
 
 /** Whether one of the names occurs in the text as whole words. */

@@ -26,7 +26,7 @@ export interface NewTurn {
   /** Called when the turn is about to start. If it returns `true`, the turn is dropped. */
   readonly isStale?: () => boolean;
   /** Whether an earlier worker accepted the message. Clients may not have announced their tools to this worker yet. */
-  readonly isLeft?: boolean;
+  readonly isInherited?: boolean;
 }
 
 /** A turn that an earlier worker left running, or whose answer it was still speaking, with the turn's stored calls. */
@@ -152,15 +152,15 @@ export class TurnQueue {
   /**
    * Waits up to `graceMs` for the running turn, then aborts it and waits for its end. Call this after `shut`.
    *
-   * @param isLeft called after `graceMs`. If it returns `true`, the turn is neither aborted nor awaited: the next
+   * @param mayLeave called after `graceMs`. If it returns `true`, the turn is neither aborted nor awaited: the next
    *   worker resumes it
    */
-  async close(graceMs: number, isLeft: () => boolean): Promise<void> {
+  async close(graceMs: number, mayLeave: () => boolean): Promise<void> {
     const current = this.#current;
     if (!current) return;
     const left = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      if (isLeft()) left.resolve();
+      if (mayLeave()) left.resolve();
       else current.controller.abort(new TurnAbort("closed"));
     }, graceMs);
     await Promise.race([current.done, left.promise]);
@@ -199,11 +199,11 @@ export function messageOf(input: TurnInput | VariationRequest): string | undefin
  * Returns the part of a turn that comes from an earlier worker, or `undefined` if all of it is new. Clients may have to
  * announce their tools again for such a turn.
  */
-export function leftOf(
+export function inheritedPart(
   begin: TurnInput,
 ): (Pick<TurnRecord, "participantIdentity" | "blocks"> & Pick<UnfinishedTurn, "calls">) | undefined {
   if ("turn" in begin) return { ...begin.turn, calls: begin.calls };
-  return begin.isLeft ? { participantIdentity: begin.participant, blocks: [], calls: [] } : undefined;
+  return begin.isInherited ? { participantIdentity: begin.participant, blocks: [], calls: [] } : undefined;
 }
 
 function stopping(): AppError {

@@ -1,6 +1,6 @@
 import type { TurnQueue } from "./turn-queue.ts";
 
-interface PassingOverOptions {
+interface TurnYielderOptions {
   readonly queue: Pick<TurnQueue, "hasWaiting" | "isOtherWaiting" | "abort">;
   readonly calls: {
     readonly isOnlyWaiting: (turnId: string) => boolean;
@@ -16,10 +16,10 @@ interface PassingOverOptions {
  * if another participant's turn is waiting.
  */
 export class TurnYielder {
-  readonly #options: PassingOverOptions;
+  readonly #options: TurnYielderOptions;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: PassingOverOptions) {
+  constructor(options: TurnYielderOptions) {
     this.#options = options;
   }
 

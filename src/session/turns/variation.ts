@@ -73,7 +73,7 @@ function toVariationTurn(
     case "continue":
       return { ...varied, input: [{ type: "text", text: newContent ?? "Please continue." }] };
     case "regenerate":
-      return { ...varied, input: saidAgain(target, participant), replaces: target };
+      return { ...varied, input: inputToRepeat(target, participant), replaces: target };
     // The edited message keeps its attachments.
     case "edit":
       return {
@@ -88,7 +88,7 @@ function toVariationTurn(
  * Returns the input of a turn that is run again. Adds the sender only if another participant requests the variation.
  * Omits the worker's notes, because the new turn gets its own.
  */
-function saidAgain({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
+function inputToRepeat({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
   return input.flatMap((part): InputPart[] => {
     if (part.type === "note") return [];
     if (part.type === "attachment") return [part];

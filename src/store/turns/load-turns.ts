@@ -81,7 +81,7 @@ export interface StoredWindow {
 }
 
 /** How many turns are searched for a stored context. Turns that ended without a model call have no context. */
-const LOOKED_AT = 10;
+const RECENT_TURNS = 10;
 const PAGE = 25;
 
 export interface WindowLimits {
@@ -107,7 +107,7 @@ export async function loadWindow(
   const newest = await runQuery(sql<{ context: ShownContext | null; model: string | null }[]>`
     select context, model from turns
     where session_id = ${sessionId} and superseded_by is null and position < ${before}
-    order by position desc limit ${LOOKED_AT}
+    order by position desc limit ${RECENT_TURNS}
   `);
   const told = newest.find((row) => row.context !== null);
   const shownLast = resumed ?? told?.context;

@@ -29,7 +29,7 @@ const QUEUE_MS = 1_000;
 const LEAD_MS = 60;
 const LOOK_EVERY_MS = 10;
 
-const NO_EARS = "The agent did not subscribe to the microphone in time. Is STT set to none?";
+const NOT_LISTENING = "The agent did not subscribe to the microphone in time. Is STT set to none?";
 const NO_VOICE = "The agent did not publish audio in time. Is TTS set to none?";
 
 /** Synthesizes a string with espeak-ng. @returns 16-bit samples at `SPEECH_RATE` */
@@ -101,11 +101,11 @@ export class Speaker {
    */
   async untilConnected(timeoutMs = 15_000): Promise<void> {
     const signal = AbortSignal.timeout(timeoutMs);
-    const [ears, voice] = await Promise.allSettled([
+    const [microphone, voice] = await Promise.allSettled([
       abortable(Promise.resolve(this.#microphone?.waitForSubscription()), signal),
       abortable(this.#voice.promise, signal),
     ]);
-    const missing = [ears.status === "rejected" && NO_EARS, voice.status === "rejected" && NO_VOICE].filter(Boolean);
+    const missing = [microphone.status === "rejected" && NOT_LISTENING, voice.status === "rejected" && NO_VOICE].filter(Boolean);
     if (missing.length > 0) throw new Error(missing.join(" "));
   }
 

@@ -28,7 +28,7 @@ export function refuseOpenCall(call: OpenCall, ports: EndPorts, why: Parameters<
  * ended, the outcome is `outcome_unknown` or `not_run`.
  */
 export function cancelCall(call: OpenCall, reason: CancelReason, ports: EndPorts): void {
-  settleAndTell(call, { outcome: endOf(call, reason), reason }, ports);
+  settleAndNotify(call, { outcome: endOf(call, reason), reason }, ports);
 }
 
 /**
@@ -39,10 +39,10 @@ export function cancelOne(call: OpenCall, ports: EndPorts): void {
   const when = call.mayHaveRun ? "while it was running; its outcome is unknown" : "before it was started";
   const outcome = failure("cancelled", `Cancelled by a participant ${when}`);
   if (call.current.state === "pending") endUnstartedCall(call, ports, outcome);
-  else settleAndTell(call, { outcome, reason: "interrupted" }, ports);
+  else settleAndNotify(call, { outcome, reason: "interrupted" }, ports);
 }
 
-function settleAndTell(
+function settleAndNotify(
   call: OpenCall,
   { outcome, reason }: { readonly outcome: Failure; readonly reason: CancelReason },
   ports: EndPorts,

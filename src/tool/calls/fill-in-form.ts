@@ -34,7 +34,7 @@ export interface FormPorts {
   /** How long to wait for an answer in conversation, for each field. */
   readonly waitMs: number;
   /** Returns the form with this id if an earlier worker showed it to a participant. Returns each form only once. */
-  readonly takeLeft: (formId: string) => Call | undefined;
+  readonly takeOpenForm: (formId: string) => Call | undefined;
   /** Asks the call's participant. May stay pending if the call has ended. Never rejects. */
   readonly askInWords: (form: OpenCall, asked: SpokenQuestion) => Promise<FormAnswer>;
 }
@@ -95,11 +95,11 @@ async function ask(asked: Asked, ports: FormPorts): Promise<FormAnswer> {
     input: { ...form },
     timeoutMs: device?.timeoutMs ?? ports.calls.settings.defaultTimeoutMs,
   });
-  const left = ports.takeLeft(call.id);
-  const identity = left?.addressee ?? (device && participant);
-  if (identity === undefined && !left)
+  const inherited = ports.takeOpenForm(call.id);
+  const identity = inherited?.addressee ?? (device && participant);
+  if (identity === undefined && !inherited)
     return ports.calls.clients.isPresent(participant) ? askInWords(asked, ports) : CANCELLED;
-  return putTo(parent, left ?? call, {
+  return openForm(parent, inherited ?? call, {
     ports,
     run: (open) => {
       const route = { to: "client", identity: identity ?? participant } as const;
@@ -157,17 +157,17 @@ function askInConversation(
   call: Call,
   { ports, asked }: { readonly ports: FormPorts; readonly asked: SpokenQuestion },
 ): Promise<FormAnswer> {
-  return putTo(parent, ports.takeLeft(call.id) ?? call, { ports, run: (open) => runInWords(open, asked, ports) });
+  return openForm(parent, ports.takeOpenForm(call.id) ?? call, { ports, run: (open) => runInWords(open, asked, ports) });
 }
 
-interface Put {
+interface OpenFormOptions {
   readonly ports: FormPorts;
   /** Obtains the form's answer. The call is settled when this resolves, or soon after. */
   readonly run: (form: OpenCall) => Promise<void>;
 }
 
 /** Opens a form and resolves with its answer. If the asking call ends first, the form is withdrawn. */
-async function putTo(parent: OpenCall, call: Call, { ports, run }: Put): Promise<FormAnswer> {
+async function openForm(parent: OpenCall, call: Call, { ports, run }: OpenFormOptions): Promise<FormAnswer> {
   const { ledger } = ports.calls;
   if (call.outcome) return toAnswer(call.outcome);
   parent.signal.throwIfAborted();
@@ -193,14 +193,14 @@ function reasonOf({ outcome }: Call): CancelReason {
   return isClosed ? "closed" : "superseded";
 }
 
-async function runInWords(form: OpenCall, asked: SpokenQuestion, { calls, askInWords: put }: FormPorts): Promise<void> {
+async function runInWords(form: OpenCall, asked: SpokenQuestion, { calls, askInWords: askParticipant }: FormPorts): Promise<void> {
   const { id, timeoutMs, startedAt = Date.now() } = form.current;
   const deadlineAt = startedAt + timeoutMs;
   calls.ledger.update(id, { state: "running", executionResolved: "server", startedAt, deadlineAt });
   const timer = setTimeout(() => calls.ledger.settle(id, timedOut(timeoutMs)), deadlineAt - Date.now());
   try {
     await untilStored(form, calls);
-    const answer = await Promise.race([put(form, asked), form.settled.then(() => undefined)]);
+    const answer = await Promise.race([askParticipant(form, asked), form.settled.then(() => undefined)]);
     if (answer) calls.ledger.settle(id, success({ ...answer }));
   } finally {
     clearTimeout(timer);

@@ -10,7 +10,7 @@ const SUBSCRIBED_BY_MS = 2_000;
  * A participant who joins while others are listening has usually subscribed within this time. LiveKit reports only the
  * first subscriber.
  */
-const SUBSCRIBED_BESIDE_OTHERS_MS = 500;
+const LATER_SUBSCRIBER_MS = 500;
 
 interface AgentAudioOptions {
   readonly room: Room;
@@ -34,9 +34,9 @@ export class AgentAudio {
   /** In `performance.now()` time. */
   #expectedUntil = 0;
   /** When a participant last joined, in `performance.now()` time. */
-  #cameAt = Number.NEGATIVE_INFINITY;
+  #joinedAt = Number.NEGATIVE_INFINITY;
   /** Whether the room contains a participant whom LiveKit has not announced to us yet. */
-  #isAheadOfNews = false;
+  #hasUnannouncedParticipant = false;
 
   constructor(options: AgentAudioOptions) {
     this.#options = options;
@@ -52,9 +52,9 @@ export class AgentAudio {
 
   /** Call this when a participant has sent something: LiveKit may announce the participant up to 3 s later. */
   handlePresence(identity: string): void {
-    if (!this.#options.room.remoteParticipants.has(identity)) this.#cameAt = performance.now();
+    if (!this.#options.room.remoteParticipants.has(identity)) this.#joinedAt = performance.now();
     if (this.#subscribed) return;
-    this.#isAheadOfNews = true;
+    this.#hasUnannouncedParticipant = true;
     this.#expect();
   }
 
@@ -63,14 +63,14 @@ export class AgentAudio {
   }
 
   /** Resolves once participants who have just joined have had a moment to subscribe. */
-  async untilAllListen(): Promise<void> {
-    const leftMs = () => this.#cameAt + SUBSCRIBED_BESIDE_OTHERS_MS - performance.now();
+  async untilAllSubscribed(): Promise<void> {
+    const leftMs = () => this.#joinedAt + LATER_SUBSCRIBER_MS - performance.now();
     while (leftMs() > 0) await sleep(leftMs());
   }
 
-  /** Whether `untilAllListen` resolves at once. */
-  get doAllListen(): boolean {
-    return performance.now() >= this.#cameAt + SUBSCRIBED_BESIDE_OTHERS_MS;
+  /** Whether `untilAllSubscribed` resolves at once. */
+  get haveAllSubscribed(): boolean {
+    return performance.now() >= this.#joinedAt + LATER_SUBSCRIBER_MS;
   }
 
   /** Whether a participant joined recently and may still subscribe. */
@@ -83,12 +83,12 @@ export class AgentAudio {
    * false.
    */
   async untilListener(): Promise<boolean> {
-    const over = new AbortController();
+    const subscribed = new AbortController();
     const leftMs = Math.max(0, this.#expectedUntil - performance.now());
-    const tooLate = sleep(leftMs, false, { signal: over.signal }).catch(() => false);
-    const isThere = await Promise.race([this.#subscribed ?? false, tooLate]);
-    over.abort();
-    return isThere;
+    const tooLate = sleep(leftMs, false, { signal: subscribed.signal }).catch(() => false);
+    const hasListener = await Promise.race([this.#subscribed ?? false, tooLate]);
+    subscribed.abort();
+    return hasListener;
   }
 
   async close(): Promise<void> {
@@ -99,9 +99,9 @@ export class AgentAudio {
 
   readonly #onConnected = (participant: RemoteParticipant): void => {
     if (!isPerson(participant)) return;
-    this.#cameAt = performance.now();
-    if (!this.#isAheadOfNews) this.#expect();
-    this.#isAheadOfNews = false;
+    this.#joinedAt = performance.now();
+    if (!this.#hasUnannouncedParticipant) this.#expect();
+    this.#hasUnannouncedParticipant = false;
   };
 
   #expect(): void {

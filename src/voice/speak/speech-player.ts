@@ -2,7 +2,7 @@ import { ReadableStream, type ReadableStreamDefaultController } from "node:strea
 import { llm, type voice } from "@livekit/agents";
 import type { AudioFrame } from "@livekit/rtc-node";
 import { SentenceCutter } from "../../session/answer/cut-sentences.ts";
-import { forgetWhatWasSaid } from "../../livekit/agent-session.ts";
+import { clearChatHistory } from "../../livekit/agent-session.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { piecesOf, type Synthesizer } from "../providers/synthesizer.ts";
 import { Captions } from "./captions.ts";
@@ -159,7 +159,7 @@ export class SpeechPlayer implements Player {
     };
     void handle.waitIfNotInterrupted([played]).then(end, end);
     await played;
-    forgetWhatWasSaid(this.#options.session);
+    clearChatHistory(this.#options.session);
     if (handle.interrupted) {
       const { captions, playedSeconds = 0 } = current;
       return { end: "interrupted", heard: captions.times.heardUntil(playedSeconds) };

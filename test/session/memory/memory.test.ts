@@ -171,7 +171,7 @@ test("what was read for the instructions is told to the model without another re
 
   memories.handleJoined("ann");
   await memories.read(["ann"]);
-  const turn = await told.tell({ participant: "ann", messageId: "m1", input: [] });
+  const turn = await told.addMemories({ participant: "ann", messageId: "m1", input: [] });
 
   expect(JSON.stringify(turn)).toContain("Ann drinks tea");
   expect(sql).toHaveBeenCalledTimes(1);
@@ -183,7 +183,7 @@ test("what could not be read for a turn is told in a later one", async () => {
   const sql = (() => (isAway ? Promise.reject(new Error("away")) : Promise.resolve(rows))) as unknown as Sql;
   const memories = new MemorySnapshots(createMemoryStore(sql), () => {});
   const told = new MemoryPrompt(memories);
-  const tell = async () => JSON.stringify(await told.tell({ participant: "ann", messageId: "m1", input: [] }));
+  const tell = async () => JSON.stringify(await told.addMemories({ participant: "ann", messageId: "m1", input: [] }));
 
   expect(await tell()).not.toContain("tea");
   isAway = false;

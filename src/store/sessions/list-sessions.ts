@@ -3,7 +3,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
 /** A session in which a participant had a turn, with figures about that participant only. */
-export interface TalkRecord {
+export interface ListedSession {
   readonly id: string;
   readonly conversationId: string;
   readonly room: string;
@@ -22,8 +22,8 @@ interface ListRequest {
 }
 
 /** Returns the sessions in rooms in which a participant had a turn, newest first. */
-export async function listTalks(sql: Sql, { identity, limit }: ListRequest): Promise<readonly TalkRecord[]> {
-  return await runQuery(sql<TalkRecord[]>`
+export async function listSessions(sql: Sql, { identity, limit }: ListRequest): Promise<readonly ListedSession[]> {
+  return await runQuery(sql<ListedSession[]>`
     with own as (
       select session_id, count(*)::int as turns, min(position) as first,
         min(created_at) as first_at, max(created_at) as last_at
