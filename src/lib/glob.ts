@@ -1,14 +1,14 @@
 /** One state of a compiled glob. It consumes a character, or leads to other states (by index) without consuming one. */
-export type Place =
+export type GlobState =
   | { readonly takes: (char: string) => boolean; readonly repeats: boolean }
   | { readonly leadsTo: readonly number[] };
 
-export const ANY_TEXT: Place = { takes: () => true, repeats: true };
+export const ANY_TEXT: GlobState = { takes: () => true, repeats: true };
 /** Any characters except a slash: part of one name. */
-export const ANY_NAME: Place = { takes: (char) => char !== "/", repeats: true };
-export const ANY_CHAR: Place = { takes: (char) => char !== "/", repeats: false };
+export const ANY_NAME: GlobState = { takes: (char) => char !== "/", repeats: true };
+export const ANY_CHAR: GlobState = { takes: (char) => char !== "/", repeats: false };
 
-export function literal(text: string): Place {
+export function literal(text: string): GlobState {
   return { takes: (char) => char === text, repeats: false };
 }
 
@@ -16,12 +16,12 @@ export function literal(text: string): Place {
  * Returns the states for a doubled star before a slash: any number of folders, including none. `index` is the index of
  * the first state.
  */
-export function anyFolders(index: number): Place[] {
+export function anyFolders(index: number): GlobState[] {
   return [{ leadsTo: [index + 1, index + 3] }, ANY_TEXT, literal("/")];
 }
 
 /** Returns the states of a glob whose only special character is the star, which matches any text. */
-export function placesOfStars(pattern: string): Place[] {
+export function starStates(pattern: string): GlobState[] {
   return Array.from(pattern, (char) => (char === "*" ? ANY_TEXT : literal(char)));
 }
 
@@ -39,35 +39,35 @@ export type Reading = "known" | "surely" | "possibly";
  * Whether the glob matches the whole text. All states are followed in parallel, so the cost is at most the length of
  * the text times the number of states.
  */
-export function matchesGlob(places: readonly Place[], text: string, reading: Reading = "known"): boolean {
-  const reached = new Reached(places);
+export function matchesGlob(states: readonly GlobState[], text: string, reading: Reading = "known"): boolean {
+  const reached = new Reached(states);
   let current = reached.from([0]);
   for (const char of text) {
     const taken: number[] = [];
     const isUnknown = char === UNKNOWN && reading !== "known";
     for (const index of current) {
-      const place = places[index];
+      const state = states[index];
       // States never lead backwards, so an unknown piece may lead to any later state.
       if (isUnknown && reading === "possibly")
-        for (let later = index; later <= places.length; later++) taken.push(later);
-      else if (place && "takes" in place && (isUnknown ? place === ANY_TEXT : place.takes(char)))
-        taken.push(place.repeats ? index : index + 1);
+        for (let later = index; later <= states.length; later++) taken.push(later);
+      else if (state && "takes" in state && (isUnknown ? state === ANY_TEXT : state.takes(char)))
+        taken.push(state.repeats ? index : index + 1);
     }
     if (taken.length === 0) return false;
     current = reached.from(taken);
   }
-  return current.includes(places.length);
+  return current.includes(states.length);
 }
 
 class Reached {
-  readonly #places: readonly Place[];
+  readonly #states: readonly GlobState[];
   /** By state: the last round in which it was reached. */
   readonly #rounds: Uint32Array;
   #round = 0;
 
-  constructor(places: readonly Place[]) {
-    this.#places = places;
-    this.#rounds = new Uint32Array(places.length + 1);
+  constructor(states: readonly GlobState[]) {
+    this.#states = states;
+    this.#rounds = new Uint32Array(states.length + 1);
   }
 
   /** Returns these states and all states that they lead to without consuming a character, without duplicates. */
@@ -77,10 +77,10 @@ class Reached {
     for (const start of starts) this.#add(start, reached);
     // The loop also visits items that are added to the list meanwhile.
     for (const index of reached) {
-      const place = this.#places[index];
-      if (!place) continue;
-      if ("leadsTo" in place) for (const next of place.leadsTo) this.#add(next, reached);
-      else if (place.repeats) this.#add(index + 1, reached);
+      const state = this.#states[index];
+      if (!state) continue;
+      if ("leadsTo" in state) for (const next of state.leadsTo) this.#add(next, reached);
+      else if (state.repeats) this.#add(index + 1, reached);
     }
     return reached;
   }

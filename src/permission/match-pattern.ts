@@ -7,7 +7,7 @@ import {
   matchesGlob,
   SEVERAL,
   UNKNOWN,
-  type Place,
+  type GlobState,
   type Reading,
 } from "../lib/glob.ts";
 import { evictOldest } from "../lib/evict-oldest.ts";
@@ -15,7 +15,7 @@ import { evictOldest } from "../lib/evict-oldest.ts";
 const REMEMBERED = 1_000;
 
 interface CompiledPattern {
-  readonly places: readonly Place[];
+  readonly states: readonly GlobState[];
   /**
    * The literal parts between the pattern's `*` and `?`, in order. A text that lacks any of them is rejected before the
    * slower full match.
@@ -123,7 +123,7 @@ export function literalPattern(text: string): string {
   return text.replaceAll(/[\\*?]/g, String.raw`\$&`);
 }
 
-function fits({ places, runs }: CompiledPattern, text: string, reading: Reading): boolean {
+function fits({ states, runs }: CompiledPattern, text: string, reading: Reading): boolean {
   if (reading !== "possibly" || !text.includes(UNKNOWN)) {
     let from = 0;
     for (const run of runs) {
@@ -132,12 +132,12 @@ function fits({ places, runs }: CompiledPattern, text: string, reading: Reading)
       from = index + run.length;
     }
   }
-  return matchesGlob(places, text, reading);
+  return matchesGlob(states, text, reading);
 }
 
 function patternOf(pattern: string, width: Width): CompiledPattern {
   const key = `${width} ${pattern}`;
-  return compiled.get(key) ?? remember(key, { places: compile(pattern, width), runs: runsOf(pattern) });
+  return compiled.get(key) ?? remember(key, { states: compile(pattern, width), runs: runsOf(pattern) });
 }
 
 /** Trims whitespace and slashes from the parts, because a pattern's last star also matches without them. */
@@ -159,32 +159,32 @@ function remember(key: string, pattern: CompiledPattern): CompiledPattern {
 const PIECE =
   /(?<folders>(?<=^|\/)\*{2,}\/)|(?<word>(?<=^|\s)\*+(?=$|\s))|(?<below>(?<=\/)\*{2,}$)|\*+|\\(?<escaped>[^])|[^]/gu;
 
-function compile(pattern: string, width: Width): readonly Place[] {
-  const places: Place[] = width === "mentioned" ? [ANY_TEXT, BOUNDARY] : [];
+function compile(pattern: string, width: Width): readonly GlobState[] {
+  const states: GlobState[] = width === "mentioned" ? [ANY_TEXT, BOUNDARY] : [];
   const inName = width === "narrow" ? ANY_NAME : ANY_TEXT;
   let before = "";
   for (const { 0: piece, index, groups = {} } of pattern.matchAll(PIECE)) {
     const { folders, word, below, escaped } = groups;
     const isEnd = index + piece.length === pattern.length;
-    if (folders) places.push(...anyFolders(places.length));
-    else if ((word ?? below) && isEnd && !before.endsWith("*/")) addOptionalEnd(places);
-    else if (word ?? below) places.push(ANY_TEXT);
-    else if (piece.startsWith("*")) places.push(inName);
-    else places.push(piece === "?" ? ANY_CHAR : literal(escaped ?? piece));
+    if (folders) states.push(...anyFolders(states.length));
+    else if ((word ?? below) && isEnd && !before.endsWith("*/")) addOptionalEnd(states);
+    else if (word ?? below) states.push(ANY_TEXT);
+    else if (piece.startsWith("*")) states.push(inName);
+    else states.push(piece === "?" ? ANY_CHAR : literal(escaped ?? piece));
     before = piece;
   }
-  if (width === "mentioned") places.push({ leadsTo: [places.length + 1, places.length + 3] }, BOUNDARY, ANY_TEXT);
-  return places;
+  if (width === "mentioned") states.push({ leadsTo: [states.length + 1, states.length + 3] }, BOUNDARY, ANY_TEXT);
+  return states;
 }
 
 /** A character that can surround a command's name in a line or script. */
-const BOUNDARY: Place = { takes: (char) => !/[\p{L}\p{N}_.-]/u.test(char), repeats: false };
+const BOUNDARY: GlobState = { takes: (char) => !/[\p{L}\p{N}_.-]/u.test(char), repeats: false };
 
 /**
  * Makes the last separator and everything after it optional: `git *` matches `git`, and `notes/**` the folder itself.
  */
-function addOptionalEnd(places: Place[]): void {
-  const separator = places.pop();
-  if (separator) places.push({ leadsTo: [places.length + 1, places.length + 3] }, separator);
-  places.push(ANY_TEXT);
+function addOptionalEnd(states: GlobState[]): void {
+  const separator = states.pop();
+  if (separator) states.push({ leadsTo: [states.length + 1, states.length + 3] }, separator);
+  states.push(ANY_TEXT);
 }

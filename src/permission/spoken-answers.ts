@@ -32,7 +32,7 @@ function meaningsOf(words: readonly string[], answers: SpokenAnswers): (keyof Sp
   if (words.length === 0) return [];
   for (let count = words.length; count > 0; count--) {
     const phrase = words.slice(0, count).join(" ");
-    const meaning = (["no", "yes", "beside"] as const).find((kind) => answers[kind].includes(phrase));
+    const meaning = (["no", "yes", "fillers"] as const).find((kind) => answers[kind].includes(phrase));
     if (!meaning) continue;
     const rest = meaningsOf(words.slice(count), answers);
     return rest && [meaning, ...rest];
@@ -47,7 +47,7 @@ interface SpokenAnswers {
   readonly yes: readonly string[];
   readonly no: readonly string[];
   /** Words that may accompany a yes or a no but mean neither. */
-  readonly beside: readonly string[];
+  readonly fillers: readonly string[];
 }
 
 /** Keyed by the primary subtag of a BCP 47 tag. */
@@ -56,43 +56,43 @@ export const SPOKEN_ANSWERS = {
     question: "Yes or no?",
     yes: ["yes", "yeah", "yep", "yup", "sure", "ok", "okay", "go ahead", "do it", "of course", "allow it", "approve"],
     no: ["no", "nope", "nah", "never", "dont", "do not", "dont do it", "do not do it", "reject", "not now"],
-    beside: ["please", "thanks", "thank you", "that is fine", "thats fine"],
+    fillers: ["please", "thanks", "thank you", "that is fine", "thats fine"],
   },
   de: {
     question: "Ja oder nein?",
     yes: ["ja", "jawohl", "jo", "klar", "ok", "okay", "gerne", "sicher", "mach das", "naturlich", "in ordnung"],
     no: ["nein", "ne", "nee", "nicht", "niemals", "auf keinen fall", "lieber nicht", "mach das nicht"],
-    beside: ["bitte", "danke", "doch"],
+    fillers: ["bitte", "danke", "doch"],
   },
   es: {
     question: "¿Sí o no?",
     yes: ["si", "claro", "vale", "ok", "okay", "de acuerdo", "por supuesto", "adelante", "hazlo"],
     no: ["no", "nunca", "para nada", "no lo hagas", "mejor no"],
-    beside: ["por favor", "gracias"],
+    fillers: ["por favor", "gracias"],
   },
   fr: {
     question: "Oui ou non ?",
     yes: ["oui", "ouais", "daccord", "ok", "okay", "bien sur", "vas y", "allez y", "volontiers"],
     no: ["non", "jamais", "pas question", "surtout pas", "ne fais pas ca"],
-    beside: ["sil te plait", "sil vous plait", "merci"],
+    fillers: ["sil te plait", "sil vous plait", "merci"],
   },
   it: {
     question: "Sì o no?",
     yes: ["si", "certo", "va bene", "ok", "okay", "daccordo", "fallo", "procedi", "volentieri"],
     no: ["no", "mai", "non farlo", "meglio di no", "assolutamente no"],
-    beside: ["per favore", "grazie"],
+    fillers: ["per favore", "grazie"],
   },
   nl: {
     question: "Ja of nee?",
     yes: ["ja", "jawel", "jazeker", "zeker", "graag", "ok", "oke", "okay", "prima", "doe maar", "natuurlijk"],
     no: ["nee", "neen", "nooit", "niet", "liever niet", "doe maar niet", "niet doen"],
-    beside: ["alsjeblieft", "alstublieft", "dank je", "dank u", "bedankt", "hoor"],
+    fillers: ["alsjeblieft", "alstublieft", "dank je", "dank u", "bedankt", "hoor"],
   },
   pt: {
     question: "Sim ou não?",
     yes: ["sim", "claro", "ok", "okay", "pode", "pode ser", "esta bem", "com certeza", "va em frente"],
     no: ["nao", "nunca", "de jeito nenhum", "nao faca isso", "melhor nao"],
-    beside: ["por favor", "obrigado", "obrigada"],
+    fillers: ["por favor", "obrigado", "obrigada"],
   },
 } as const satisfies Record<string, SpokenAnswers>;
 

@@ -11,9 +11,9 @@ export function unreplayableReason(turn: TurnRecord): string | undefined {
   const isFirstGreeting = turn.position === 1 && isGreeting(turn);
   if (turn.parentMessageId === null && !isFirstGreeting) return "it began by itself";
   if (turn.input.some(({ type }) => type === "attachment")) return "files were attached to it";
-  if (!isFirstGreeting && turn.input.some(isOfSeveral)) return "several participants had part in the talk";
+  if (!isFirstGreeting && turn.input.some(namesParticipants)) return "several participants had part in the talk";
   if (turn.heard !== undefined) return "its speech was cut off";
-  if (turn.blocks.some(isOfWorker)) return "the worker told the model something at its beginning";
+  if (turn.blocks.some(isWorkerWritten)) return "the worker told the model something at its beginning";
   return undefined;
 }
 
@@ -34,12 +34,12 @@ export function withTestIdentity(turn: TurnRecord): TurnRecord {
 }
 
 /** Whether a part shows the model participants' names. A test has only one participant, with a different name. */
-function isOfSeveral(part: InputPart): boolean {
+function namesParticipants(part: InputPart): boolean {
   return part.type === "note" || (part.type === "text" && part.from !== undefined);
 }
 
 /** Whether the worker wrote a block itself, to report memories or the outcome of an earlier call. */
-function isOfWorker({ blockType, content }: TurnBlock): boolean {
+function isWorkerWritten({ blockType, content }: TurnBlock): boolean {
   const name = content?.["tool_name"];
   return blockType === "tool_use" && (name === OUTCOME_TOOL || name === MEMORY_TOOL);
 }

@@ -27,7 +27,7 @@ export interface SessionWorld extends Pick<
   | "agents"
   | "openStream"
   | "countTokens"
-  | "notesModel"
+  | "summaryModel"
   | "voice"
   | "watchers"
   | "logger"
@@ -89,7 +89,7 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     agents,
     openStream: world.openStream,
     countTokens: world.countTokens,
-    notesModel: world.notesModel && spending.countedNotes(world.notesModel),
+    summaryModel: world.summaryModel && spending.countedSummaries(world.summaryModel),
     logger,
     link,
     outbox,

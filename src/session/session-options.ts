@@ -26,7 +26,7 @@ export interface SessionOptions extends Pick<SessionCore, Core>, Partial<Pick<Se
   /** @defaultValue tokens cannot be counted by the API */
   readonly countTokens?: CountTokens | undefined;
   /** Summarizes older turns. @defaultValue no summaries are written */
-  readonly notesModel?: SummaryModel | undefined;
+  readonly summaryModel?: SummaryModel | undefined;
   readonly spending: Pick<Spending, "warn" | "limited">;
   /** @defaultValue no memories */
   readonly memories?: MemoryPrompt | undefined;

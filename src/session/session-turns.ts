@@ -37,7 +37,7 @@ interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly openStream: OpenStream;
   readonly countTokens?: CountTokens | undefined;
   /** Summarizes older turns. @defaultValue no summaries are written */
-  readonly notesModel?: SummaryModel | undefined;
+  readonly summaryModel?: SummaryModel | undefined;
   readonly calls: SessionCalls;
   /** The parts of the session that ask participants questions in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
@@ -72,7 +72,7 @@ export class SessionTurns {
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
-    const { notesModel: model, logger, policy, agents, peers, voice, archive } = options;
+    const { summaryModel: model, logger, policy, agents, peers, voice, archive } = options;
     this.#summarizer = model && new Summarizer({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
     this.#model = new ModelCalls(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);

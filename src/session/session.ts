@@ -41,7 +41,7 @@ export class Session {
   readonly #unfollowTools: () => void;
 
   constructor(options: SessionOptions) {
-    const { policy, agents, openStream, countTokens, notesModel, restored, spending, memories, callEnd } = options;
+    const { policy, agents, openStream, countTokens, summaryModel, restored, spending, memories, callEnd } = options;
     const { onLanguageDropped = () => {} } = options;
     const peers = this.#peers;
     const core = createCore(options, peers, (event) => this.#tell(event));
@@ -66,7 +66,7 @@ export class Session {
       openStream,
       countTokens,
       media,
-      notesModel,
+      summaryModel,
       calls: this.#calls,
       worded,
       configurations: this.#configurations,

@@ -68,7 +68,7 @@ export function openEventHub({ listenUrl, ...options }: HubOptions): EventHub {
   const start = () => {
     if (listenUrl === undefined) listening.resolve();
     else listener = startListening(listenUrl);
-    const followed = () => (listener?.isHearing() === true ? [] : [...followers.keys()]);
+    const followed = () => (listener?.isReceiving() === true ? [] : [...followers.keys()]);
     return pollSessions({ sql, loadMarks, followed, onChanged: tellGap, onError, signal: closing.signal });
   };
   return {

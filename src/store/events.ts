@@ -22,7 +22,7 @@ export interface ListenOptions {
 }
 
 const PING = "ping";
-/** `isHearing` returns false after this many checks without a notification. */
+/** `isReceiving` returns false after this many checks without a notification. */
 const UNSURE_CHECKS = 2;
 /** The connection counts as dead after this many checks without a notification. */
 const SILENT_CHECKS = 3;
@@ -32,7 +32,7 @@ export interface EventListener {
    * Whether notifications are arriving, including the listener's own pings. Returns false within two checks after the
    * connection is lost.
    */
-  readonly isHearing: () => boolean;
+  readonly isReceiving: () => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function listenEvents(options: ListenOptions): EventListener {
   const ping = `${PING} ${createId()}`;
   let listener: Sql | undefined;
   let triedAt = 0;
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let receivedAt = Number.NEGATIVE_INFINITY;
   const listen = () => {
     void listener?.end({ timeout: 0 }).catch(() => {});
     const current = connect(listenUrl, { maxConnections: 1, applicationName: "parley-events" });
@@ -53,14 +53,14 @@ export function listenEvents(options: ListenOptions): EventListener {
     triedAt = performance.now();
     const handle = (payload: string) => {
       if (listener !== current) return;
-      heardAt = performance.now();
+      receivedAt = performance.now();
       const space = payload.indexOf(" ");
       const sessionId = payload.slice(0, space);
       if (sessionId !== PING) onEvent(sessionId, payload.slice(space + 1));
     };
     const handleListening = () => {
       if (listener !== current) return;
-      heardAt = performance.now();
+      receivedAt = performance.now();
       onListening();
     };
     current.listen(channel, handle, handleListening).catch((error: unknown) => {
@@ -68,12 +68,12 @@ export function listenEvents(options: ListenOptions): EventListener {
     });
   };
   const timer = setInterval(() => {
-    if (performance.now() - Math.max(heardAt, triedAt) > SILENT_CHECKS * checkMs) listen();
+    if (performance.now() - Math.max(receivedAt, triedAt) > SILENT_CHECKS * checkMs) listen();
     sql.notify(channel, ping).catch(onError);
   }, checkMs);
   listen();
   return {
-    isHearing: () => performance.now() - heardAt < UNSURE_CHECKS * checkMs,
+    isReceiving: () => performance.now() - receivedAt < UNSURE_CHECKS * checkMs,
     close: async () => {
       clearInterval(timer);
       const last = listener;

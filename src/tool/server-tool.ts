@@ -47,7 +47,7 @@ export interface ServerTool {
    * Whether the tool's MCP server is disconnected. Then the tool is not offered, and a call that arrives anyway fails
    * at once.
    */
-  readonly isAway?: () => boolean;
+  readonly isDisconnected?: () => boolean;
   /** Absent for a tool that only clients run. Adds the settings to the context. */
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }

@@ -66,7 +66,7 @@ export interface OfferedTool {
 }
 
 /** Everything needed to run a tool, wherever it was declared. */
-export type FoundTool = Omit<ServerTool, "description" | "isAway" | "onlyAfterCompaction" | "endTurn">;
+export type FoundTool = Omit<ServerTool, "description" | "isDisconnected" | "onlyAfterCompaction" | "endTurn">;
 
 /**
  * Where a call goes. `unannounced`: an `either` call goes to a client whose tool list is unknown, so it may have the
@@ -93,10 +93,10 @@ export function offeredTools(
 ): OfferedTool[] {
   const offered = new Map<string, OfferedTool>();
   for (const tool of serverTools.values()) {
-    if (tool.isAway?.() || (tool.onlyAfterCompaction && !isCompacted)) continue;
+    if (tool.isDisconnected?.() || (tool.onlyAfterCompaction && !isCompacted)) continue;
     if (tool.execution === "client" && routeCall(tool, hosts).to === "nobody") continue;
     const { name, description, input } = tool;
-    const isTemporary = tool.execution === "client" || tool.isAway !== undefined;
+    const isTemporary = tool.execution === "client" || tool.isDisconnected !== undefined;
     offered.set(name, { name, description, inputSchema: input.jsonSchema, ...(isTemporary && { isTemporary }) });
   }
   for (const host of hosts) {

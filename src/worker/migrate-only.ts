@@ -2,7 +2,7 @@ import { AppError } from "../errors/app-error.ts";
 import type { Config } from "./config.ts";
 import type { TellProgress } from "./services/service.ts";
 import { DATABASE_NEEDED } from "./settings/missing-settings.ts";
-import { migrateWhenThere } from "./wait-for-database.ts";
+import { migrateWhenAvailable } from "./wait-for-database.ts";
 
 interface MigrateOptions {
   readonly config: Pick<Config, "databaseUrl" | "databaseDirectUrl">;
@@ -19,7 +19,7 @@ export async function migrateOnly({ config, progress, signal }: MigrateOptions):
   const { databaseUrl, databaseDirectUrl = databaseUrl } = config;
   if (databaseDirectUrl === undefined)
     throw new AppError("invalid_config", `Required but not set:\n${DATABASE_NEEDED}`);
-  const { databaseVersion, isDatabaseNewer } = await migrateWhenThere(databaseDirectUrl, { progress, signal });
+  const { databaseVersion, isDatabaseNewer } = await migrateWhenAvailable(databaseDirectUrl, { progress, signal });
   const whose = isDatabaseNewer ? ", which is newer than this release; nothing was changed" : "";
   progress(`the database is at version ${databaseVersion}${whose}`);
 }

@@ -13,7 +13,7 @@ interface WaitOptions {
 
 const RETRY_MS = 1_000;
 /** A progress line is repeated after this time. */
-const SAY_AGAIN_MS = 30_000;
+const REPEAT_AFTER_MS = 30_000;
 
 interface Addresses {
   readonly databaseUrl: string;
@@ -22,15 +22,15 @@ interface Addresses {
 }
 
 /**
- * Migrates the database as soon as it answers, then determines which addresses to use. @throws as `migrateWhenThere`
+ * Migrates the database as soon as it answers, then determines which addresses to use. @throws as `migrateWhenAvailable`
  */
 export async function prepareDatabase(
   { databaseUrl, directUrl }: Addresses,
   options: WaitOptions,
 ): Promise<MigrationStatus & DatabaseEndpoints> {
-  const status = await migrateWhenThere(directUrl ?? databaseUrl, options);
-  const ways = await whenThere(databaseUrl, () => findDatabaseEndpoints(databaseUrl, directUrl), options);
-  return { ...status, ...ways };
+  const status = await migrateWhenAvailable(directUrl ?? databaseUrl, options);
+  const endpoints = await retryUntilAvailable(databaseUrl, () => findDatabaseEndpoints(databaseUrl, directUrl), options);
+  return { ...status, ...endpoints };
 }
 
 /**
@@ -38,26 +38,26 @@ export async function prepareDatabase(
  *
  * @throws {AppError} `invalid_config` as `migrate` does; an AbortError if the signal aborts
  */
-export async function migrateWhenThere(databaseUrl: string, options: WaitOptions): Promise<MigrationStatus> {
-  return whenThere(databaseUrl, () => migrate(databaseUrl), options);
+export async function migrateWhenAvailable(databaseUrl: string, options: WaitOptions): Promise<MigrationStatus> {
+  return retryUntilAvailable(databaseUrl, () => migrate(databaseUrl), options);
 }
 
 /** Retries without a limit while the database does not answer, because it may still be starting. */
-async function whenThere<Result>(
+async function retryUntilAvailable<Result>(
   databaseUrl: string,
   work: () => Promise<Result>,
   { progress, signal, retryMs = RETRY_MS }: WaitOptions,
 ): Promise<Result> {
-  let said = { text: "", at: 0 };
+  let reported = { text: "", at: 0 };
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
       const text = `waiting for the database at ${databasePlace(databaseUrl)}: ${error.message}`;
-      if (text !== said.text || performance.now() - said.at >= SAY_AGAIN_MS) {
+      if (text !== reported.text || performance.now() - reported.at >= REPEAT_AFTER_MS) {
         progress(text);
-        said = { text, at: performance.now() };
+        reported = { text, at: performance.now() };
       }
     }
     await sleep(retryMs, undefined, { signal });

@@ -11,7 +11,7 @@ const worker = forFile(() => startBrokenWorker(() => Object.values(FLAWS).map(({
 let verdicts: readonly Verdict[] = [];
 
 beforeAll(async () => {
-  verdicts = await checkWorker((room, identity) => worker.give(room, identity));
+  verdicts = await checkWorker((room, identity) => worker.grantAccess(room, identity));
 }, 60_000);
 
 test.each(Object.entries(FLAWS))("a worker that %s fails the check of that", (_name, { found, seen }) => {

@@ -223,7 +223,7 @@ export class TestAgent implements AsyncDisposable {
       standardAgent,
       hooksOf: (name) => hooksOf(agent, agents[name]),
       hasEndWebhook,
-      ...(summaryModel !== undefined && { notesModel: createSummaryModel(model, summaryModel) }),
+      ...(summaryModel !== undefined && { summaryModel: createSummaryModel(model, summaryModel) }),
     });
     this.#session = session;
     this.#leave = async () => {

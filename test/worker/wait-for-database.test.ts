@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { migrateWhenThere, prepareDatabase } from "../../src/worker/wait-for-database.ts";
+import { migrateWhenAvailable, prepareDatabase } from "../../src/worker/wait-for-database.ts";
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { emptyDatabase } from "../support/servers/temp-database.ts";
 
@@ -20,7 +20,7 @@ test("a database that is not there yet is waited for, with one line that names i
   const { proxy, lines, options } = await startAway(cleanup);
   const { host, pathname, password } = new URL(proxy.url);
 
-  const migrated = migrateWhenThere(proxy.url, options);
+  const migrated = migrateWhenAvailable(proxy.url, options);
   await vi.waitUntil(() => proxy.connectionCount > 3, { timeout: 5_000 });
   proxy.isRefusing = false;
 
@@ -50,7 +50,7 @@ test("a stop ends the wait", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { proxy, stopping, options } = await startAway(cleanup);
 
-  const migrated = migrateWhenThere(proxy.url, { ...options, retryMs: 60_000 });
+  const migrated = migrateWhenAvailable(proxy.url, { ...options, retryMs: 60_000 });
   await vi.waitUntil(() => proxy.connectionCount > 0, { timeout: 5_000 });
   stopping.abort();
 
@@ -63,7 +63,7 @@ test("what waiting does not mend ends the start and says why", async () => {
   const wrong = Object.assign(new URL(database.url), { password: "wrong" }).href;
   const nowhere = Object.assign(new URL(database.url), { pathname: "/nowhere" }).href;
 
-  await expect(migrateWhenThere(wrong, options)).rejects.toThrow(/password authentication failed/);
-  await expect(migrateWhenThere(nowhere, options)).rejects.toThrow(/"nowhere" does not exist/);
+  await expect(migrateWhenAvailable(wrong, options)).rejects.toThrow(/password authentication failed/);
+  await expect(migrateWhenAvailable(nowhere, options)).rejects.toThrow(/"nowhere" does not exist/);
   expect(lines).toEqual([]);
 });

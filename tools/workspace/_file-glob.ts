@@ -1,26 +1,26 @@
-import { ANY_CHAR, ANY_NAME, ANY_TEXT, anyFolders, literal, type Place } from "../../src/lib/glob.ts";
+import { ANY_CHAR, ANY_NAME, ANY_TEXT, anyFolders, literal, type GlobState } from "../../src/lib/glob.ts";
 
 /**
  * Compiles a glob for file names: `*` and `?` within a name, a doubled star for folders at any depth, `[a-z]`,
  * `[!a-z]`, `{a,b}`, and a backslash before a literal character. Any other character matches itself.
  */
-export function compileFileGlob(pattern: string): readonly Place[] {
-  const places: Place[] = [];
-  addPart({ pattern, places, start: 0, end: pattern.length, isNameStart: true });
-  return places;
+export function compileFileGlob(pattern: string): readonly GlobState[] {
+  const states: GlobState[] = [];
+  addPart({ pattern, states, start: 0, end: pattern.length, isNameStart: true });
+  return states;
 }
 
 interface Part {
   readonly pattern: string;
-  /** The compiled places are added here. */
-  readonly places: Place[];
+  /** The compiled states are added here. */
+  readonly states: GlobState[];
   readonly start: number;
   readonly end: number;
   /** Whether a name may begin at `start`, which is the case after a slash and at the beginning of the glob. */
   readonly isNameStart: boolean;
 }
 
-function addPart({ pattern, places, start, end, isNameStart }: Part): void {
+function addPart({ pattern, states, start, end, isNameStart }: Part): void {
   let canStart = isNameStart;
   for (let index = start; index < end; index++) {
     const char = pattern.charAt(index);
@@ -32,43 +32,43 @@ function addPart({ pattern, places, start, end, isNameStart }: Part): void {
       let after = index + 2;
       while (after < end && pattern[after] === "*") after++;
       const isWhole = beforeIt && (after === end || pattern[after] === "/");
-      if (isWhole && after < end) places.push(...anyFolders(places.length));
-      else places.push(isWhole ? ANY_TEXT : ANY_NAME);
+      if (isWhole && after < end) states.push(...anyFolders(states.length));
+      else states.push(isWhole ? ANY_TEXT : ANY_NAME);
       index = isWhole ? after : after - 1;
       canStart = isWhole;
-    } else if (char === "*") places.push(ANY_NAME);
-    else if (char === "?") places.push(ANY_CHAR);
+    } else if (char === "*") states.push(ANY_NAME);
+    else if (char === "?") states.push(ANY_CHAR);
     else if (char === "[" && close > 0) {
-      places.push(toClass(pattern.slice(index + 1, close)));
+      states.push(toClass(pattern.slice(index + 1, close)));
       index = close;
     } else if (char === "{" && close > 0) {
-      addAlternatives({ pattern, places, start: index + 1, end: close, isNameStart: beforeIt });
+      addAlternatives({ pattern, states, start: index + 1, end: close, isNameStart: beforeIt });
       index = close;
     } else if (char === "\\" && next !== "") {
-      index += addLiteral(pattern, places, index + 1);
-    } else index += addLiteral(pattern, places, index) - 1;
+      index += addLiteral(pattern, states, index + 1);
+    } else index += addLiteral(pattern, states, index) - 1;
   }
 }
 
 /** Adds the character at an index, and returns its length in UTF-16 code units. */
-function addLiteral(pattern: string, places: Place[], index: number): number {
+function addLiteral(pattern: string, states: GlobState[], index: number): number {
   const char = String.fromCodePoint(pattern.codePointAt(index) ?? 0);
-  places.push(literal(char));
+  states.push(literal(char));
   return char.length;
 }
 
-function addAlternatives({ pattern, places, start, end, isNameStart }: Part): void {
+function addAlternatives({ pattern, states, start, end, isNameStart }: Part): void {
   const starts: number[] = [];
   const exits: number[][] = [];
-  places.push({ leadsTo: starts });
+  states.push({ leadsTo: starts });
   for (const [from, to] of splitAtCommas(pattern, start, end)) {
-    starts.push(places.length);
-    addPart({ pattern, places, start: from, end: to, isNameStart });
+    starts.push(states.length);
+    addPart({ pattern, states, start: from, end: to, isNameStart });
     const exit: number[] = [];
     exits.push(exit);
-    places.push({ leadsTo: exit });
+    states.push({ leadsTo: exit });
   }
-  for (const exit of exits) exit.push(places.length);
+  for (const exit of exits) exit.push(states.length);
 }
 
 function splitAtCommas(pattern: string, start: number, end: number): [from: number, to: number][] {
@@ -112,7 +112,7 @@ function braceEnd(pattern: string, start: number, end: number): number {
   return -1;
 }
 
-function toClass(text: string): Place {
+function toClass(text: string): GlobState {
   const isNot = /^[!^]/u.test(text);
   const chars = Array.from(isNot ? text.slice(1) : text);
   const ranges: [low: string, high: string][] = [];

@@ -1,4 +1,4 @@
-import { leftOutParameters } from "../../store/database/address.ts";
+import { unusedParameters } from "../../store/database/address.ts";
 import { probeApi } from "../../llm/probe-api.ts";
 import { findEspeak } from "../../voice/providers/espeak/espeak-synthesizer.ts";
 import type { Config } from "../../worker/config.ts";
@@ -46,7 +46,7 @@ async function checkDatabase({ databaseUrl }: Config): Promise<Finding> {
     );
   }
   const problem = await failureOf("database", { livekit: NO_LIVEKIT, databaseUrl });
-  const { unknown, withoutEffect } = leftOutParameters(databaseUrl);
+  const { unknown, withoutEffect } = unusedParameters(databaseUrl);
   if (problem === undefined && unknown.length > 0)
     return note(
       "PostgreSQL: DATABASE_URL answers",

@@ -7,13 +7,13 @@ import { announcingChecks, workerJoiningChecks } from "./checks/joining.ts";
 import { messageChecks } from "./checks/messages.ts";
 import { floodChecks, refusedMessageChecks } from "./checks/refused-messages.ts";
 import { returningChecks } from "./checks/returning.ts";
-import type { GiveAccess } from "./kit-client.ts";
+import type { AccessProvider } from "./kit-client.ts";
 import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
 
-/** @param give returns a token and URL for one of the worker's rooms */
-export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
+/** @param grantAccess returns a token and URL for one of the worker's rooms */
+export async function checkWorker(grantAccess: AccessProvider): Promise<Verdict[]> {
   const talks: WorkerTalk[] = [];
-  const verdicts = await runSuites(workerSuites(give, (talk) => talks.push(talk)));
+  const verdicts = await runSuites(workerSuites(grantAccess, (talk) => talks.push(talk)));
   const recordings = talks.flatMap(({ clients }) =>
     clients.map(({ frames }) => ({ frames: frames.items, joins: [0] })),
   );
@@ -21,16 +21,16 @@ export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
 }
 
 /** Returns all checks for workers. `onTalk` is called for each room that is opened. */
-export function workerSuites(give: GiveAccess, onTalk: (talk: WorkerTalk) => void): Suite<WorkerTalk>[] {
+export function workerSuites(grantAccess: AccessProvider, onTalk: (talk: WorkerTalk) => void): Suite<WorkerTalk>[] {
   const suite = (
     name: string,
     checks: readonly Check<WorkerTalk>[],
-    options: Omit<WorkerTalkOptions, "give"> = {},
+    options: Omit<WorkerTalkOptions, "grantAccess"> = {},
   ): Suite<WorkerTalk> => ({
     name,
     checks,
     open: async () => {
-      const talk = await WorkerTalk.open({ give, ...options });
+      const talk = await WorkerTalk.open({ grantAccess, ...options });
       onTalk(talk);
       return talk;
     },

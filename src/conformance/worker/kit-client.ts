@@ -15,7 +15,7 @@ export interface Access {
   readonly token: string;
   readonly livekitUrl: string;
 }
-export type GiveAccess = (room: string, identity: string) => Promise<Access>;
+export type AccessProvider = (room: string, identity: string) => Promise<Access>;
 
 type Configuration = MessageBody<"configuration">;
 type ClientMessage = Message<SentBy<"client">>;
@@ -50,8 +50,8 @@ export class KitClient implements AsyncDisposable {
   }
 
   /** Joins a room and waits until a worker has joined. */
-  static async join(give: GiveAccess, room: string, identity: string): Promise<KitClient> {
-    const { token, livekitUrl } = await give(room, identity);
+  static async join(grantAccess: AccessProvider, room: string, identity: string): Promise<KitClient> {
+    const { token, livekitUrl } = await grantAccess(room, identity);
     const early: Arrival[] = [];
     let take = (arrival: Arrival): void => void early.push(arrival);
     const end = await RoomConnection.join(livekitUrl, token, (arrival) => take(arrival));

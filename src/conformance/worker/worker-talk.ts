@@ -1,7 +1,7 @@
 import { Cleanup } from "../../lib/cleanup.ts";
 import { createId } from "../../lib/id.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
-import { anyInput, type GiveAccess, KitClient, withTools } from "./kit-client.ts";
+import { anyInput, type AccessProvider, KitClient, withTools } from "./kit-client.ts";
 
 export const NUMBER_INPUT = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const;
 
@@ -13,7 +13,7 @@ const OFFERED = withTools(
 );
 
 export interface WorkerTalkOptions {
-  readonly give: GiveAccess;
+  readonly grantAccess: AccessProvider;
   /** The first Configuration of the kit's client. `null` sends none. @defaultValue every feature and three tools */
   readonly configuration?: MessageBody<"configuration"> | null;
   /** Whether the room's name has the form `conv_ac_X`. @defaultValue true */
@@ -25,11 +25,11 @@ export class WorkerTalk implements AsyncDisposable {
   readonly roomName: string;
   /** All clients so far, including those that have left. */
   readonly clients: KitClient[] = [];
-  readonly #give: GiveAccess;
+  readonly #grantAccess: AccessProvider;
   readonly #cleanup = new Cleanup();
 
-  private constructor({ give, hasNamedRoom = true }: WorkerTalkOptions) {
-    this.#give = give;
+  private constructor({ grantAccess, hasNamedRoom = true }: WorkerTalkOptions) {
+    this.#grantAccess = grantAccess;
     this.roomName = `${hasNamedRoom ? "conv_ac_" : "conformance-"}${createId()}`;
   }
 
@@ -54,7 +54,7 @@ export class WorkerTalk implements AsyncDisposable {
   }
 
   async join(identity: string): Promise<KitClient> {
-    const client = this.#cleanup.use(await KitClient.join(this.#give, this.roomName, identity));
+    const client = this.#cleanup.use(await KitClient.join(this.#grantAccess, this.roomName, identity));
     this.clients.push(client);
     return client;
   }

@@ -17,7 +17,7 @@ const MAX_DEPTH = 8;
  * Limits on the number of a line's operations and on the total length of their names. The rest of a longer line counts
  * as unknown.
  */
-const MAX_DEEDS = 200;
+const MAX_OPERATIONS = 200;
 const MAX_LENGTH = 60_000;
 /** Separates the commands of a line that could not be parsed. */
 const JOINTS = /[;&|<>()`\n\r{}]+/u;
@@ -62,7 +62,7 @@ class CommandOperations {
   #length = 0;
 
   get #isFull(): boolean {
-    return this.all.length >= MAX_DEEDS || this.#length >= MAX_LENGTH;
+    return this.all.length >= MAX_OPERATIONS || this.#length >= MAX_LENGTH;
   }
 
   addLine(line: string, depth: number): void {

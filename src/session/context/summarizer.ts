@@ -33,7 +33,7 @@ const GIVE_UP_AFTER_MS = 60_000;
 /** After this many failures in a row, no summaries are written for a while. */
 const MAX_FAILURES = 3;
 const REST_MS = 10 * 60_000;
-const MAX_NOTES_LENGTH = 12_000;
+const MAX_SUMMARY_LENGTH = 12_000;
 const MAX_TOKENS = 2_000;
 
 /** The input of a summary. */
@@ -177,7 +177,7 @@ async function read(
     if (event.type === "block_start" && event.tool)
       throw new Error("The model called a tool instead of writing a summary");
     if (event.type === "block_delta" && event.delta.type === "text") text += event.delta.text;
-    if (text.length > MAX_NOTES_LENGTH) throw new Error(`The summary is longer than ${MAX_NOTES_LENGTH} characters`);
+    if (text.length > MAX_SUMMARY_LENGTH) throw new Error(`The summary is longer than ${MAX_SUMMARY_LENGTH} characters`);
     if (event.type === "message_stop") ({ stopReason, usage } = event);
   }
   const notes = /^\s*<notes>((?:(?!<\/?notes>)[^])*)<\/notes>\s*$/u.exec(text)?.[1]?.trim() ?? "";

@@ -1,7 +1,7 @@
 /** The words for forms in one language. Some are spoken, others are recognized, in the form that `toWords` returns. */
 interface FormWords {
   /** Spoken before a question is asked again. */
-  readonly misfit: string;
+  readonly invalid: string;
   /** Spoken after the question for an optional field. */
   readonly optional: string;
   /** Spoken before a list of choices if several may be picked. */
@@ -15,7 +15,7 @@ interface FormWords {
 }
 
 const ENGLISH: FormWords = {
-  misfit: "That does not fit.",
+  invalid: "That does not fit.",
   optional: "You can say skip.",
   several: "You can name several:",
   all: "all everything".split(" "),
@@ -28,7 +28,7 @@ const ENGLISH: FormWords = {
 const TABLE: Readonly<Record<string, FormWords>> = {
   en: ENGLISH,
   de: {
-    misfit: "Das passt nicht.",
+    invalid: "Das passt nicht.",
     optional: "Sie können „weiter“ sagen.",
     several: "Sie können mehrere nennen:",
     all: "alle alles".split(" "),
@@ -37,7 +37,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     numbers: "null eins zwei drei vier funf sechs sieben acht neun zehn elf zwolf".split(" "),
   },
   es: {
-    misfit: "Eso no encaja.",
+    invalid: "Eso no encaja.",
     optional: "Puede decir «siguiente».",
     several: "Puede nombrar varios:",
     all: "todo todos todas".split(" "),
@@ -46,7 +46,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     numbers: "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce".split(" "),
   },
   fr: {
-    misfit: "Cela ne convient pas.",
+    invalid: "Cela ne convient pas.",
     optional: "Vous pouvez dire « suivant ».",
     several: "Vous pouvez en nommer plusieurs :",
     all: "tout tous toutes".split(" "),
@@ -55,7 +55,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     numbers: "zero un deux trois quatre cinq six sept huit neuf dix onze douze".split(" "),
   },
   it: {
-    misfit: "Non va bene.",
+    invalid: "Non va bene.",
     optional: "Può dire «avanti».",
     several: "Può nominarne diversi:",
     all: "tutto tutti tutte".split(" "),
@@ -64,7 +64,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     numbers: "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici".split(" "),
   },
   nl: {
-    misfit: "Dat past niet.",
+    invalid: "Dat past niet.",
     optional: "U kunt ‘verder’ zeggen.",
     several: "U kunt er meer noemen:",
     all: "alle alles allemaal".split(" "),
@@ -73,7 +73,7 @@ const TABLE: Readonly<Record<string, FormWords>> = {
     numbers: "nul een twee drie vier vijf zes zeven acht negen tien elf twaalf".split(" "),
   },
   pt: {
-    misfit: "Isso não serve.",
+    invalid: "Isso não serve.",
     optional: "Pode dizer «seguinte».",
     several: "Pode dizer vários:",
     all: "tudo todos todas".split(" "),

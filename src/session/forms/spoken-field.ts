@@ -6,7 +6,7 @@ import { formWordsOf } from "./form-words.ts";
 export type SpokenField =
   | { readonly kind: "value"; readonly value: FieldValue }
   | { readonly kind: "left_out" | "refused" }
-  | { readonly kind: "misfit"; readonly problem?: string };
+  | { readonly kind: "invalid"; readonly problem?: string };
 
 /** Returns the spoken question for a field: "Which size? Small, medium or large?" */
 export function toFieldQuestion(field: FormField, language: string | undefined): string {
@@ -30,9 +30,9 @@ export function readSpokenField(field: FormField, utterance: string, language: s
   const value = toValue(field, utterance, language);
   if (words.refuse.includes(said)) return { kind: "refused" };
   if (!field.isRequired && words.skip.includes(said)) return { kind: "left_out" };
-  if (value === undefined) return { kind: "misfit" };
+  if (value === undefined) return { kind: "invalid" };
   const problem = field.check(value);
-  return problem === undefined ? { kind: "value", value } : { kind: "misfit", problem };
+  return problem === undefined ? { kind: "value", value } : { kind: "invalid", problem };
 }
 
 function toValue(field: FormField, utterance: string, language: string | undefined): FieldValue | undefined {

@@ -84,7 +84,7 @@ export class WordedForms {
     if (!open) return false;
     const { field, form } = open;
     const read = readSpokenField(field, utterance, language);
-    if (read.kind === "misfit") {
+    if (read.kind === "invalid") {
       this.#miss(open, read.problem, language);
       return true;
     }
@@ -112,10 +112,10 @@ export class WordedForms {
       this.#open.delete(open.form.current.id);
       return open.resolve({ action: "cancel" });
     }
-    const { misfit } = formWordsOf(language);
+    const { invalid } = formWordsOf(language);
     // The problem's text is in English, so it is omitted in other languages.
-    const isEnglish = misfit === formWordsOf("en").misfit;
-    const why = problem !== undefined && isEnglish ? `${misfit.replace(/\.$/u, "")}: ${problem}.` : misfit;
+    const isEnglish = invalid === formWordsOf("en").invalid;
+    const why = problem !== undefined && isEnglish ? `${invalid.replace(/\.$/u, "")}: ${problem}.` : invalid;
     open.words = `${why} ${toFieldQuestion(open.field, language)}`;
     open.isAsked = () => false;
     void this.#say(open, this.#sayingOf(open));

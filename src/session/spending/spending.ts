@@ -73,7 +73,7 @@ export class Spending {
   }
 
   /** Like `limited`, but for the summary model, whose call fails once a budget is used up. */
-  countedNotes({ name, ask }: SummaryModel): SummaryModel {
+  countedSummaries({ name, ask }: SummaryModel): SummaryModel {
     return {
       name,
       ask: (prompt, participant, signal) =>

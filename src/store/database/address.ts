@@ -141,7 +141,7 @@ function decoded(host: string): string | undefined {
   }
 }
 
-interface LeftOut {
+interface UnusedParameters {
   /** Known parameters that have no effect here. */
   readonly withoutEffect: readonly string[];
   /** Unknown parameters, each with a "did you mean" hint. */
@@ -149,7 +149,7 @@ interface LeftOut {
 }
 
 /** Returns the unused parameters of an address. They are not sent to the server, which would refuse the connection. */
-export function leftOutParameters(address: string): LeftOut {
+export function unusedParameters(address: string): UnusedParameters {
   const names = [...new Set(new URL(address).searchParams.keys())].filter((name) => !isUsed(name));
   const known = [...SERVER_SETTINGS, ...UNDERSTOOD, ...WITHOUT_EFFECT];
   return {

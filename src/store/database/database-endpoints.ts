@@ -11,7 +11,7 @@ export interface DatabaseEndpoints {
 }
 
 /** How long the test notification may take. */
-const HEAR_LIMIT_MS = 2_000;
+const NOTIFICATION_TIMEOUT_MS = 2_000;
 
 /**
  * Finds out what works at these addresses. A pooler in transaction mode may run each transaction on a different
@@ -24,11 +24,11 @@ const HEAR_LIMIT_MS = 2_000;
 export async function findDatabaseEndpoints(databaseUrl: string, directUrl = databaseUrl): Promise<DatabaseEndpoints> {
   const sql = connect(databaseUrl, { maxConnections: 1, applicationName: "parley-probe" });
   try {
-    const isSaid = new URL(databaseUrl).searchParams.has("prepare");
-    const isKept = isSaid || (await keepsPreparedStatements(sql));
+    const isSpecified = new URL(databaseUrl).searchParams.has("prepare");
+    const keepsStatements = isSpecified || (await keepsPreparedStatements(sql));
     return {
-      databaseUrl: isKept ? databaseUrl : withoutPreparing(databaseUrl),
-      listenUrl: (await isHeard(sql, directUrl)) ? directUrl : undefined,
+      databaseUrl: keepsStatements ? databaseUrl : withoutPreparing(databaseUrl),
+      listenUrl: (await receivesNotifications(sql, directUrl)) ? directUrl : undefined,
     };
   } finally {
     await sql.end({ timeout: 1 });
@@ -57,16 +57,16 @@ export function withoutPreparing(databaseUrl: string): string {
 }
 
 /** Whether a notification sent through `sql` arrives at `listenUrl`. The channel's name is unique to this check. */
-async function isHeard(sql: Sql, listenUrl: string): Promise<boolean> {
+async function receivesNotifications(sql: Sql, listenUrl: string): Promise<boolean> {
   const channel = `parley_probe_${createId()}`;
   const listener = connect(listenUrl, { maxConnections: 1, applicationName: "parley-probe" });
-  const heard = Promise.withResolvers<boolean>();
+  const received = Promise.withResolvers<boolean>();
   let timer: NodeJS.Timeout | undefined;
   try {
-    await runQuery(listener.listen(channel, () => heard.resolve(true)));
+    await runQuery(listener.listen(channel, () => received.resolve(true)));
     await runQuery(sql.notify(channel, ""));
-    timer = setTimeout(() => heard.resolve(false), HEAR_LIMIT_MS);
-    return await heard.promise;
+    timer = setTimeout(() => received.resolve(false), NOTIFICATION_TIMEOUT_MS);
+    return await received.promise;
   } finally {
     clearTimeout(timer);
     await listener.end({ timeout: 0 });

@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 import { AppError } from "../../errors/app-error.ts";
 
-interface WhileAwayOptions {
+interface RetryOptions {
   /** @defaultValue retries without a time limit */
   readonly giveUpAfterMs?: number;
   readonly signal?: AbortSignal;
@@ -15,7 +15,7 @@ interface WhileAwayOptions {
  */
 export function retryWhileUnavailable<Result>(
   write: () => Promise<Result>,
-  { giveUpAfterMs, signal, isStillWanted = () => true }: WhileAwayOptions = {},
+  { giveUpAfterMs, signal, isStillWanted = () => true }: RetryOptions = {},
 ): Promise<Result> {
   return pRetry(write, {
     retries: Number.POSITIVE_INFINITY,

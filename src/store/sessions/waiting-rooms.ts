@@ -16,7 +16,7 @@ interface AgentRequest {
   readonly restMs: number;
 }
 
-interface Look {
+interface RoomCheck {
   /** How long other workers must not check the rooms. */
   readonly restMs: number;
   /** Succeeds only if the last such period ended at least this long ago. */
@@ -30,7 +30,7 @@ const LAPSED_FOR = "1 second";
  * Whether this worker may check all rooms now. Only one worker checks them at a time, so that LiveKit's load does not
  * grow with the number of workers.
  */
-export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Promise<boolean> {
+export async function mayCheckRooms(sql: Sql, { restMs, overdueMs }: RoomCheck): Promise<boolean> {
   const rows = await runQuery(sql`
     insert into all_rooms (looks_rest_until) values (now() + ${restMs} * interval '1 millisecond')
     on conflict (is_row) do update set looks_rest_until = excluded.looks_rest_until

@@ -59,7 +59,7 @@ export class McpServer {
     this.#running = this.#run().catch(() => {});
   }
 
-  get isAway(): boolean {
+  get isDisconnected(): boolean {
     return this.#connection === undefined;
   }
 
@@ -205,7 +205,7 @@ export class McpServer {
     return toMcpTool(listed, {
       server: this.name,
       timeoutMs: this.#options.config.timeoutMs,
-      isAway: () => this.isAway,
+      isDisconnected: () => this.isDisconnected,
       call: (tool, input, context) => this.#call(tool, input, context),
     });
   }

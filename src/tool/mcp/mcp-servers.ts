@@ -56,7 +56,7 @@ export function connectMcpServers({ servers, own: first, logger, onListed, stabl
   };
   const onChanged = (name: string) => {
     if (merge()) notifyListeners();
-    if (!connections.some((server) => server.name === name && !server.isAway)) return;
+    if (!connections.some((server) => server.name === name && !server.isDisconnected)) return;
     listed.add(name);
     onListed?.(toolPrefix(name), { isLast: listed.size === connections.length });
   };

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { z } from "zod";
-import { matchesGlob, placesOfStars } from "../../lib/glob.ts";
+import { matchesGlob, starStates } from "../../lib/glob.ts";
 import { isRecord, type JsonObject } from "../../lib/json.ts";
 import { TOOL_NAME } from "../../protocol/limits.ts";
 import { type ToolContext, defineTool } from "../define-tool.ts";
@@ -25,11 +25,11 @@ interface McpToolOptions {
   readonly timeoutMs: number;
   /** Calls the tool by the name that the server listed. */
   readonly call: (tool: string, input: unknown, context: Omit<ToolContext, "settings">) => Promise<unknown>;
-  readonly isAway: () => boolean;
+  readonly isDisconnected: () => boolean;
 }
 
 /** @throws {TypeError} saying why the tool cannot be used; safe to log */
-export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: McpToolOptions): ServerTool {
+export function toMcpTool(listed: unknown, { server, timeoutMs, call, isDisconnected }: McpToolOptions): ServerTool {
   const parsed = listedSchema.safeParse(listed);
   if (!parsed.success) throw new TypeError(`its ${parsed.error.issues[0]?.path.join(".") || "entry"} cannot be read`);
   const { name, title, description = title, inputSchema, annotations = {}, execution = {} } = parsed.data;
@@ -46,7 +46,7 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: 
     idempotent: isReadOnly || annotations["idempotentHint"] === true,
     run: (input, context) => call(name, input, context),
   });
-  return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), mcpServer: server, isAway };
+  return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), mcpServer: server, isDisconnected };
 }
 
 /** Returns the prefix of a server's tool names. */
@@ -84,7 +84,7 @@ export async function listTools(
   { timeoutMs, tools: patterns }: Pick<McpServerConfig, "timeoutMs" | "tools">,
 ): Promise<readonly unknown[]> {
   if (!client.getServerCapabilities()?.tools) return [];
-  const wanted = patterns.map(placesOfStars);
+  const wanted = patterns.map(starStates);
   const isWanted = (listed: unknown) => {
     const name = wholeName(listed).slice(0, MAX_MATCHED_LENGTH);
     return wanted.some((places) => matchesGlob(places, name));

@@ -18,7 +18,7 @@ interface SpeechPlayerOptions {
 }
 
 /** How often the playback position is checked. */
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 
 /** The part that AgentSession is playing. */
 interface Current {
@@ -68,7 +68,7 @@ export class SpeechPlayer implements Player {
     };
     this.#current = current;
     let isCut = false;
-    const looking = setInterval(() => this.#look(current), LOOK_EVERY_MS);
+    const looking = setInterval(() => this.#look(current), CHECK_EVERY_MS);
     const done = this.#play(current)
       .catch((error: unknown): Played => {
         this.#options.onProblem(error);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Checking forty files takes 0.2 ms of CPU. */
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 
 /**
  * Calls `onChange` with the files that were added, changed or deleted in the folders, until the signal is aborted.
@@ -22,7 +22,7 @@ export async function watchFiles(
   let told = look();
   let before = told;
   while (!signal.aborted) {
-    await sleep(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+    await sleep(CHECK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
     const now = look();
     const isQuiet = differences(before, now).length === 0;
     before = now;

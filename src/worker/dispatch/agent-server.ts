@@ -47,7 +47,7 @@ interface AgentServerOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly logger: Logger;
   /** While the database is unreachable, no session can be opened. */
-  readonly database: { readonly isAway: boolean };
+  readonly database: { readonly isUnavailable: boolean };
   /** Module path of the job entry. */
   readonly agent?: string;
   /** Whether older rooms are waiting for an agent. Called only within `YIELD_MS` after all places were taken. */
@@ -85,14 +85,14 @@ export async function createAgentServer(options: AgentServerOptions) {
     loadThreshold: FULL_LOAD,
     loadFunc: async () => {
       const share = Math.max(accepted.size / config.maxSessions, pool?.busyShare ?? 0);
-      return (database.isAway ? 1 : Math.min(1, share)) * FULL_LOAD;
+      return (database.isUnavailable ? 1 : Math.min(1, share)) * FULL_LOAD;
     },
     requestFunc: async (request) => {
       const { id, room } = request;
       const isSecond =
-        !database.isAway && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
+        !database.isUnavailable && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
       // LiveKit may still offer a job to a full worker, because the load that it received is outdated.
-      if (isSecond || accepted.isFull || database.isAway || isDraining()) return request.reject();
+      if (isSecond || accepted.isFull || database.isUnavailable || isDraining()) return request.reject();
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
     },

@@ -31,7 +31,7 @@ export function createRoomClients(
 const JOINS_WITHIN_MS = 10_000;
 /** A responsive worker answers LiveKit's offer right away; with all cores busy, the answer took over a second. */
 const ACCEPTED_WITHIN_MS = 2_500;
-const LOOK_EVERY_MS = 100;
+const CHECK_EVERY_MS = 100;
 
 interface Asking {
   /** The identity of an agent that has died. LiveKit would keep this agent in the room for up to 20 s. */
@@ -79,7 +79,7 @@ export async function requestAgent(clients: RoomClients, room: string): Promise<
 export async function isAnswered(clients: RoomClients, { id, room }: AgentDispatch): Promise<boolean> {
   const until = performance.now() + ACCEPTED_WITHIN_MS;
   do {
-    await sleep(LOOK_EVERY_MS);
+    await sleep(CHECK_EVERY_MS);
     const offered = await clients.dispatches.getDispatch(id, room);
     if (offered && isTaken(offered)) return true;
   } while (performance.now() < until);

@@ -23,7 +23,7 @@ interface RunJobsOptions {
   /** Owned by the caller; `close` does not close it. */
   readonly sql: Sql;
   /** While the database is unreachable, the worker accepts no rooms. */
-  readonly database: { readonly isAway: boolean };
+  readonly database: { readonly isUnavailable: boolean };
   readonly livekit: Endpoints["livekit"];
   /** The environment of the processes that serve sessions (`jobEnvironment`). */
   readonly environment: NodeJS.ProcessEnv;
@@ -176,7 +176,7 @@ class RunningJobs implements Jobs {
   #freePlaces(): number {
     const { config, database } = this.#options;
     const { accepted, pool } = this.#parts;
-    if (this.#draining.signal.aborted || database.isAway || pool?.busyShare === 1) return 0;
+    if (this.#draining.signal.aborted || database.isUnavailable || pool?.busyShare === 1) return 0;
     return config.maxSessions - accepted.size;
   }
 

@@ -15,7 +15,7 @@ interface UnlistedOptions {
 
 export interface UnlistedRooms {
   /** Checks these abandoned rooms, except those already being checked. Returns immediately. */
-  readonly look: (rooms: readonly AbandonedRoom[], listedNames: ReadonlySet<string>) => void;
+  readonly check: (rooms: readonly AbandonedRoom[], listedNames: ReadonlySet<string>) => void;
   /** Drops rooms not checked yet. Resolves once all calls of `serve` and `onClosed` are done. */
   readonly close: () => Promise<void>;
 }
@@ -27,11 +27,11 @@ const AT_ONCE = 50;
  * Finds out why LiveKit does not list a session's room. Either LiveKit has closed the room, or it has lost its lists
  * along with its Redis and participants may still be in the room.
  */
-export function lookAtUnlistedRooms({ clients, serve, onClosed, logger, signal }: UnlistedOptions): UnlistedRooms {
+export function checkUnlistedRooms({ clients, serve, onClosed, logger, signal }: UnlistedOptions): UnlistedRooms {
   const queue = new PQueue({ concurrency: AT_ONCE });
-  const underLook = new Set<string>();
+  const checking = new Set<string>();
   const acting = new Set<Promise<void>>();
-  const lookAt = async (one: AbandonedRoom, isReplaced: boolean) => {
+  const check = async (one: AbandonedRoom, isReplaced: boolean) => {
     try {
       const isOpen = !isReplaced && (await hasRoom(clients, one.room));
       if (signal.aborted) return;
@@ -41,16 +41,16 @@ export function lookAtUnlistedRooms({ clients, serve, onClosed, logger, signal }
     } catch (error) {
       if (!signal.aborted) logger.warn({ error, room: one.room }, "checking unlisted room failed");
     } finally {
-      underLook.delete(one.roomSid);
+      checking.delete(one.roomSid);
     }
   };
   return {
-    look: (rooms, listedNames) => {
+    check: (rooms, listedNames) => {
       for (const one of rooms) {
-        if (underLook.has(one.roomSid)) continue;
-        underLook.add(one.roomSid);
+        if (checking.has(one.roomSid)) continue;
+        checking.add(one.roomSid);
         // Room names are unique in LiveKit. If LiveKit lists another room of this name, this room is closed.
-        void queue.add(() => lookAt(one, listedNames.has(one.room)));
+        void queue.add(() => check(one, listedNames.has(one.room)));
       }
     },
     close: async () => {

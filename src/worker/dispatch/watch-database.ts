@@ -14,29 +14,29 @@ const ASK_EVERY_MS = 1_000;
  * Checks every second whether PostgreSQL answers. A worker without a database soon serves no sessions and so reports
  * the lowest load of all workers. LiveKit would offer it every room, although it cannot open a session.
  */
-export function watchDatabase({ ask, logger }: WatchOptions): Service & { readonly isAway: boolean } {
+export function watchDatabase({ ask, logger }: WatchOptions): Service & { readonly isUnavailable: boolean } {
   const closing = new AbortController();
   const { signal } = closing;
-  let isAway = false;
-  const look = async () => {
+  let isUnavailable = false;
+  const check = async () => {
     const answers = await ask().then(
       () => true,
       () => false,
     );
-    if (signal.aborted || answers !== isAway) return;
-    isAway = !answers;
-    if (isAway) logger.error("PostgreSQL unavailable, not accepting rooms");
+    if (signal.aborted || answers !== isUnavailable) return;
+    isUnavailable = !answers;
+    if (isUnavailable) logger.error("PostgreSQL unavailable, not accepting rooms");
     else logger.info("PostgreSQL available again, accepting rooms");
   };
   void (async () => {
     while (!signal.aborted) {
-      await look();
+      await check();
       await sleep(ASK_EVERY_MS, undefined, { signal }).catch(() => {});
     }
   })();
   return {
-    get isAway() {
-      return isAway;
+    get isUnavailable() {
+      return isUnavailable;
     },
     close: async () => closing.abort(),
   };

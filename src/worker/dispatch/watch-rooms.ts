@@ -6,7 +6,7 @@ import {
   findUnserved,
   forgetAgentRequests,
   mayAskForAgent,
-  mayLookAtRooms,
+  mayCheckRooms,
   areRoomsWaiting,
   storeWaitingRooms,
   type UnservedRoom,
@@ -14,7 +14,7 @@ import {
 import { ensureAgent, isMeantForUs, type RoomClients, announceWaiting } from "./ensure-agent.ts";
 import type { Logger } from "../logger.ts";
 import type { ServeUnclaimedDispatch } from "./serve-unclaimed-dispatch.ts";
-import { lookAtUnlistedRooms } from "./unlisted-rooms.ts";
+import { checkUnlistedRooms } from "./unlisted-rooms.ts";
 
 interface WatchOptions {
   readonly clients: RoomClients;
@@ -30,11 +30,11 @@ interface WatchOptions {
   readonly signal: AbortSignal;
 }
 
-const LOOK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 /** How long a worker waits after a failed check, because another worker's check may succeed. */
 const AFTER_FAILURE_MS = 6_000;
 /** After one worker has checked the rooms, no other worker checks them for this long. */
-const LOOK_RESTS_MS = 1_200;
+const CHECK_RESTS_MS = 1_200;
 /** If no worker with a free place has checked the rooms for this long, all workers are full. */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
@@ -65,18 +65,18 @@ type ListedRoom = Awaited<ReturnType<RoomClients["rooms"]["listRooms"]>>[number]
 
 class RoomWatcher {
   readonly #options: WatchOptions;
-  readonly #unlisted: ReturnType<typeof lookAtUnlistedRooms>;
+  readonly #unlisted: ReturnType<typeof checkUnlistedRooms>;
   readonly #startedAt = Date.now();
   #failedAt = Number.NEGATIVE_INFINITY;
   #forgotAt = performance.now();
   /** Rooms whose participants were notified that all workers are full. */
-  #told = new Set<string>();
+  #announced = new Set<string>();
   readonly #taking = new Set<Promise<void>>();
 
   constructor(options: WatchOptions) {
     this.#options = options;
     const { clients, isServed, freePlaces, onClosed, logger, signal } = options;
-    this.#unlisted = lookAtUnlistedRooms({
+    this.#unlisted = checkUnlistedRooms({
       clients,
       serve: async (one) => {
         const mayServe = one.needsAgent && !isServed(one.room) && freePlaces() > 0;
@@ -91,9 +91,9 @@ class RoomWatcher {
   async run(): Promise<void> {
     const { logger, signal } = this.#options;
     while (!signal.aborted) {
-      let pauseMs = LOOK_EVERY_MS;
+      let pauseMs = CHECK_EVERY_MS;
       try {
-        await this.#look();
+        await this.#check();
       } catch (error) {
         pauseMs = AFTER_FAILURE_MS;
         this.#failedAt = performance.now();
@@ -106,15 +106,15 @@ class RoomWatcher {
     await Promise.all(this.#taking);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { clients, sql, freePlaces } = this.#options;
     const overdueMs = freePlaces() > 0 ? 0 : FULL_AFTER_MS;
-    if (!(await mayLookAtRooms(sql, { restMs: LOOK_RESTS_MS, overdueMs }))) return;
+    if (!(await mayCheckRooms(sql, { restMs: CHECK_RESTS_MS, overdueMs }))) return;
     const rooms = await clients.rooms.listRooms();
     const sids = new Set(rooms.map(({ sid }) => sid));
     const abandoned = await findAbandonedRooms(sql);
     const areUnlisted = abandoned.filter(({ roomSid }) => !sids.has(roomSid));
-    this.#unlisted.look(areUnlisted, new Set(rooms.map(({ name }) => name)));
+    this.#unlisted.check(areUnlisted, new Set(rooms.map(({ name }) => name)));
     const owedSids = new Set(abandoned.filter(({ needsAgent }) => needsAgent).map(({ roomSid }) => roomSid));
     const owed = new Set(rooms.filter(({ sid }) => owedSids.has(sid)).map(({ name }) => name));
     const unserved = await this.#findUnserved(rooms, owed);
@@ -150,10 +150,10 @@ class RoomWatcher {
 
   async #announceWaiting(unserved: readonly UnservedRoom[]): Promise<void> {
     const { clients, logger } = this.#options;
-    const news = unserved.filter(({ room }) => !this.#told.has(room));
+    const news = unserved.filter(({ room }) => !this.#announced.has(room));
     if (news.length > 0) logger.error({ rooms: unserved.length }, "all workers full, rooms waiting for an agent");
     await this.#atOnce(news, ({ room }) => announceWaiting(clients, room));
-    this.#told = new Set(unserved.map(({ room }) => room));
+    this.#announced = new Set(unserved.map(({ room }) => room));
   }
 
   async #serve({ room, formerOwner }: UnservedRoom, needsAgent: boolean): Promise<void> {

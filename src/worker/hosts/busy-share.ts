@@ -12,14 +12,14 @@ export class BusyShare {
 
   constructor(pid: number) {
     this.#pid = pid;
-    this.#last = this.#look();
+    this.#last = this.#check();
   }
 
   /** Measures if `SAMPLE_MS` have passed since the last measurement. Call this more often than that. */
   sample(): void {
     if (performance.now() - this.#last.at < SAMPLE_MS) return;
     const before = this.#last;
-    this.#last = this.#look();
+    this.#last = this.#check();
     const ms = this.#last.at - before.at - (this.#last.waitedMs - before.waitedMs);
     const share = Math.min(1, (this.#last.computedMs - before.computedMs) / Math.max(1, ms));
     this.#share += (share - this.#share) / SMOOTH_OVER;
@@ -29,7 +29,7 @@ export class BusyShare {
     return this.#share;
   }
 
-  #look() {
+  #check() {
     return {
       at: performance.now(),
       computedMs: mainThreadMs(this.#pid),

@@ -1,6 +1,6 @@
 import type { Logger } from "../logger.ts";
 import { BusyShare } from "./busy-share.ts";
-import { Silence } from "./unresponsiveness.ts";
+import { Unresponsiveness } from "./unresponsiveness.ts";
 
 /** How often a host process is pinged, to detect a blocked main thread. */
 const PING_MS = 250;
@@ -26,7 +26,7 @@ interface HostHealthOptions {
   /** Whether a server tool is running in the host process. */
   readonly isToolRunning: () => boolean;
   /** Called once, when the host process has stalled or exceeds its memory limit. */
-  readonly onSick: () => void;
+  readonly onUnhealthy: () => void;
   readonly logger: Pick<Logger, "error">;
 }
 
@@ -35,16 +35,16 @@ export class HostHealth {
   /** The memory that the host process last reported. */
   rssBytes = 0;
   readonly #options: HostHealthOptions;
-  readonly #silence: Silence;
+  readonly #unresponsiveness: Unresponsiveness;
   readonly #busy: BusyShare;
-  readonly #looks: NodeJS.Timeout;
-  #lookedAt = 0;
+  readonly #checks: NodeJS.Timeout;
+  #checkedAt = 0;
 
   constructor(options: HostHealthOptions) {
     this.#options = options;
-    this.#silence = new Silence(options.pid);
+    this.#unresponsiveness = new Unresponsiveness(options.pid);
     this.#busy = new BusyShare(options.pid);
-    this.#looks = setInterval(() => this.#look(), PING_MS);
+    this.#checks = setInterval(() => this.#check(), PING_MS);
   }
 
   /** See `BusyShare`. */
@@ -54,22 +54,22 @@ export class HostHealth {
 
   /** Call this when the host process has answered a ping. */
   pong(rssBytes: number): void {
-    this.#silence.end();
+    this.#unresponsiveness.reset();
     this.rssBytes = rssBytes;
   }
 
   close(): void {
-    clearInterval(this.#looks);
+    clearInterval(this.#checks);
   }
 
-  #look(): void {
+  #check(): void {
     const { memoryLimitBytes, ping, logger } = this.#options;
     const now = performance.now();
     // This process itself was suspended: answers may have arrived that it has not read yet.
-    if (now - this.#lookedAt > 2 * PING_MS) this.#silence.forgive();
-    this.#lookedAt = now;
+    if (now - this.#checkedAt > 2 * PING_MS) this.#unresponsiveness.restart();
+    this.#checkedAt = now;
     this.#busy.sample();
-    const { ms: silentMs, computedMs, asleepMs } = this.#silence;
+    const { ms: silentMs, computedMs, asleepMs } = this.#unresponsiveness;
     const isToolAsleep = asleepMs > STALL_ASLEEP_MS && this.#options.isToolRunning();
     const isStalled = silentMs > STALL_MS && (computedMs > STALL_COMPUTED_MS || isToolAsleep);
     if (this.rssBytes > memoryLimitBytes) {
@@ -83,6 +83,6 @@ export class HostHealth {
 
   #end(): void {
     this.close();
-    this.#options.onSick();
+    this.#options.onUnhealthy();
   }
 }

@@ -32,7 +32,7 @@ const MB = 1_024 * 1_024;
  */
 const RETIRE_AT_SHARE = 0.6;
 const RETIRE_AFTER_MS = 12 * 3_600_000;
-const LOOK_EVERY_MS = 5_000;
+const CHECK_EVERY_MS = 5_000;
 /** A host whose JavaScript uses a larger share of a core than this answers late. */
 const FULL_AT_SHARE = 0.85;
 /** The spare host stays empty while a host with sessions is less busy than this. */
@@ -88,8 +88,8 @@ export class HostPool implements JobPool {
 
   start(inference?: ipc.InferenceExecutor): void {
     this.#inference = inference;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
-    this.#look();
+    this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);
+    this.#check();
   }
 
   async launchJob(info: RunningJobInfo): Promise<void> {
@@ -143,7 +143,7 @@ export class HostPool implements JobPool {
   }
 
   /** Starts hosts ahead of need, and ends those that are no longer needed. */
-  #look(): void {
+  #check(): void {
     if (this.#isClosed) return;
     const now = performance.now();
     for (const host of this.#hosts) {
@@ -208,7 +208,7 @@ export class HostPool implements JobPool {
     this.#divide(apart, now + LOSS_WINDOW_MS);
     this.#options.logger.error({ sessions: jobs.length, apart: apart.length }, "host process exited");
     // A host that failed to start is replaced at the next regular check, not right away.
-    if (wasReady) this.#look();
+    if (wasReady) this.#check();
   }
 
   /** Divides these rooms into at most `GROUPS` groups, each with a host isolated from all other rooms. */

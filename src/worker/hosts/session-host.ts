@@ -190,7 +190,7 @@ export class SessionHost {
       memoryLimitBytes,
       ping: () => this.#send({ type: "ping" }),
       isToolRunning: () => [...this.#jobs.values()].some(({ isBusy }) => isBusy),
-      onSick: () => {
+      onUnhealthy: () => {
         this.isRetired = true;
         this.#process.kill("SIGKILL");
       },

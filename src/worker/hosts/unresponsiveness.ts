@@ -1,31 +1,31 @@
 import { mainThreadMs, mainThreadWaitedMs } from "../process/running-processes.ts";
 
 /** Measures what a process's main thread has done since its last answer. */
-export class Silence {
+export class Unresponsiveness {
   readonly #pid: number;
-  #heardAt = performance.now();
+  #answeredAt = performance.now();
   #computedBefore = 0;
   #waitedBefore = 0;
 
   constructor(pid: number) {
     this.#pid = pid;
-    this.end();
+    this.reset();
   }
 
   /** Call this when the process has answered. */
-  end(): void {
-    this.#heardAt = performance.now();
+  reset(): void {
+    this.#answeredAt = performance.now();
     this.#computedBefore = mainThreadMs(this.#pid);
     this.#waitedBefore = mainThreadWaitedMs(this.#pid);
   }
 
   /** Restarts the clock, because answers may have arrived that were not read yet. */
-  forgive(): void {
-    this.#heardAt = performance.now();
+  restart(): void {
+    this.#answeredAt = performance.now();
   }
 
   get ms(): number {
-    return performance.now() - this.#heardAt;
+    return performance.now() - this.#answeredAt;
   }
 
   get computedMs(): number {

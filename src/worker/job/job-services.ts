@@ -37,7 +37,7 @@ export interface JobServices {
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** The agent defined in parley.config.ts. It serves rooms for which no other agent is chosen. */
   readonly standardAgent: ServedAgent;
-  readonly notesModel?: SummaryModel | undefined;
+  readonly summaryModel?: SummaryModel | undefined;
   readonly hooksOf: HooksOf;
   /** Whether a webhook notifies the operator's server when a session ends. */
   readonly hasEndWebhook: boolean;

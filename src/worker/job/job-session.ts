@@ -13,7 +13,7 @@ import type { ServedRoom } from "./room-api.ts";
 import type { Succession } from "./succession.ts";
 
 /** How often a session that is being handed over is checked for a pause. */
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 /** After this time another agent is requested even without a pause. */
 const ASK_WITHIN_MS = 3_000;
 /**
@@ -98,7 +98,7 @@ export class JobSession {
     const hasCome = () => link.otherAgents.length > 0;
     for (let looks = 0; onPause && !hasCome() && !late.aborted; looks++) {
       if (looks % LOOKS_A_REQUEST === 0) onPause();
-      await sleep(LOOK_EVERY_MS);
+      await sleep(CHECK_EVERY_MS);
     }
     this.#opened?.session.hold();
     await this.#untilPause(late);
@@ -140,7 +140,7 @@ export class JobSession {
     while (!late.aborted) {
       await this.#parts.voice?.untilQuiet(late).catch(() => {});
       if (session.isAtPause) return;
-      await sleep(LOOK_EVERY_MS);
+      await sleep(CHECK_EVERY_MS);
     }
   }
 }

@@ -173,7 +173,7 @@ function begin(state: JobSessionState, { job, succession, logger }: BeginParts):
 
 /** Returns the session options that are taken unchanged from the job and its process. */
 function sessionOf(job: JobRoom, services: SessionServices) {
-  const { sql, permissionEvents, config, hasEndWebhook, serverTools, liveTools, notesModel, telemetry, leaseMs } =
+  const { sql, permissionEvents, config, hasEndWebhook, serverTools, liveTools, summaryModel, telemetry, leaseMs } =
     services;
   return {
     sql,
@@ -187,7 +187,7 @@ function sessionOf(job: JobRoom, services: SessionServices) {
     policy: toPolicy(config),
     serverTools,
     liveTools,
-    notesModel,
+    summaryModel,
     telemetry,
     line: createCallLine(job),
     ...(leaseMs !== undefined && { leaseMs }),

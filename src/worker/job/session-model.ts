@@ -12,7 +12,7 @@ interface SessionModel {
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** The agent defined in parley.config.ts. It serves rooms for which no other agent is chosen. */
   readonly standardAgent: ServedAgent;
-  readonly notesModel: SummaryModel | undefined;
+  readonly summaryModel: SummaryModel | undefined;
   /** Updates `agents` from the definitions. An agent whose definition is the same object is kept. */
   readonly redefineAgents: (definitions: Definitions) => void;
 }
@@ -57,7 +57,7 @@ export function createSessionModel(
   return {
     agents,
     standardAgent,
-    notesModel: summaryModel === undefined ? undefined : createSummaryModel(client, summaryModel),
+    summaryModel: summaryModel === undefined ? undefined : createSummaryModel(client, summaryModel),
     redefineAgents,
   };
 }

@@ -1,6 +1,6 @@
 import { parentOf, processCommand } from "./running-processes.ts";
 
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 /** Matches npm, or a shell that runs a command or a script. A terminal's own shell has no such arguments. */
 const NPM_OR_SCRIPT = /^(?:npm |\S*sh (?:-c |[^-]))/u;
 
@@ -21,7 +21,7 @@ export function watchParent(onGone: () => void): void {
       return;
     clearInterval(timer);
     onGone();
-  }, LOOK_EVERY_MS);
+  }, CHECK_EVERY_MS);
   timer.unref();
 }
 

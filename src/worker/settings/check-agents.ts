@@ -31,7 +31,7 @@ export function checkAgents(agents: Agents, { config, toolNames, prefixes }: Kno
         : !agentNames.includes(name) && `there is no agent "${name}".${didYouMean(name, agentNames)}`;
     return [
       ...tools.flatMap((name, index) =>
-        isGlob(name) || mayFit(name, { names, prefixes })
+        isGlob(name) || mayMatch(name, { names, prefixes })
           ? []
           : `${file}: tools.${index}: tool "${name}" does not exist or is turned off.${didYouMean(name, [...names, ...prefixes])}`,
       ),
@@ -67,19 +67,19 @@ interface KnownTools {
 export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }: KnownTools): string[] {
   const names = namesOf(tools);
   const types = [TOOL_TYPE, ...[...tools.values()].flatMap(({ permission }) => permission?.type ?? [])];
-  const misfit = (pattern: string) =>
-    mayFit(pattern, { names, prefixes })
+  const unmatchedProblem = (pattern: string) =>
+    mayMatch(pattern, { names, prefixes })
       ? undefined
       : `no server tool matches "${pattern}".${didYouMean(pattern, [...names, ...prefixes])}`;
-  const misfitOfRule = ({ type, pattern }: Pick<PermissionRule, "type" | "pattern">) => {
+  const ruleProblem = ({ type, pattern }: Pick<PermissionRule, "type" | "pattern">) => {
     if (!types.some((each) => matchPattern(type, each)))
       return `no tool declares a permission of type "${type}".${didYouMean(type, types)}`;
-    return type === TOOL_TYPE ? misfit(pattern) : undefined;
+    return type === TOOL_TYPE ? unmatchedProblem(pattern) : undefined;
   };
   return namedPatterns(agents, config).flatMap(({ place, pattern, type, isLenient }) => {
     // An unknown name that is not a glob stops the start instead (`checkAgents`).
     const problem =
-      type !== undefined ? misfitOfRule({ type, pattern }) : isLenient || isGlob(pattern) ? misfit(pattern) : undefined;
+      type !== undefined ? ruleProblem({ type, pattern }) : isLenient || isGlob(pattern) ? unmatchedProblem(pattern) : undefined;
     return problem === undefined ? [] : `${place}: ${problem}`;
   });
 }
@@ -102,7 +102,7 @@ export function patternsWithoutMcpTool(
     const [longest] = prefixes
       .filter((each) => head.startsWith(each))
       .toSorted((one, other) => other.length - one.length);
-    const isOfAny = isLast && longest === undefined && mayFit(pattern, { names: [], prefixes });
+    const isOfAny = isLast && longest === undefined && mayMatch(pattern, { names: [], prefixes });
     if (type !== undefined && type !== TOOL_TYPE) return [];
     if ((longest !== prefix && !isOfAny) || names.some((name) => matchPattern(pattern, name))) return [];
     if (isOfAny) return [`${place}: no server tool or MCP tool matches "${pattern}".${didYouMean(pattern, names)}`];
@@ -159,7 +159,7 @@ function fileOf(agent: string, { agentsFolder }: Pick<Config, "agentsFolder">): 
 }
 
 /** Whether a pattern matches one of the names, or may match a name that starts with one of the prefixes. */
-function mayFit(
+function mayMatch(
   pattern: string,
   { names, prefixes }: { readonly names: readonly string[]; readonly prefixes: readonly string[] },
 ): boolean {

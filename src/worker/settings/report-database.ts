@@ -1,4 +1,4 @@
-import { leftOutParameters } from "../../store/database/address.ts";
+import { unusedParameters } from "../../store/database/address.ts";
 import type { Logger } from "pino";
 import type { DatabaseEndpoints } from "../../store/database/database-endpoints.ts";
 import type { MigrationStatus } from "../../store/database/migrate.ts";
@@ -14,8 +14,8 @@ export function reportDatabase(
   const { databaseVersion, isDatabaseNewer, databaseUrl, listenUrl } = database;
   logger.debug({ databaseVersion }, "database schema is current");
   if (isDatabaseNewer) logger.warn("database schema is newer than this release, continuing");
-  reportLeftOut("DATABASE_URL", addresses.databaseUrl, logger);
-  if (addresses.directUrl !== undefined) reportLeftOut("DATABASE_DIRECT_URL", addresses.directUrl, logger);
+  reportUnused("DATABASE_URL", addresses.databaseUrl, logger);
+  if (addresses.directUrl !== undefined) reportUnused("DATABASE_DIRECT_URL", addresses.directUrl, logger);
   if (databaseUrl !== addresses.databaseUrl)
     logger.info("prepared statements disabled, the database pooler does not keep them");
   if (listenUrl !== undefined) return;
@@ -26,8 +26,8 @@ export function reportDatabase(
   );
 }
 
-function reportLeftOut(variable: string, address: string, logger: Logger): void {
-  const { withoutEffect, unknown } = leftOutParameters(address);
+function reportUnused(variable: string, address: string, logger: Logger): void {
+  const { withoutEffect, unknown } = unusedParameters(address);
   if (unknown.length > 0) logger.warn({ variable, parameters: unknown }, "ignored unknown database address parameters");
   if (withoutEffect.length > 0)
     logger.info({ variable, parameters: withoutEffect }, "ignored database address parameters that have no effect");

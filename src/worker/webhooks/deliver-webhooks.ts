@@ -20,7 +20,7 @@ interface DeliveryOptions {
   readonly leaseMs?: number;
 }
 
-const LOOK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 /** The maximum number of webhooks that one worker sends at the same time. */
 const BATCH = 5;
 const SECOND = 1_000;
@@ -40,7 +40,7 @@ export function startDelivery(options: DeliveryOptions): Service {
   const stopping = new AbortController();
   const { signal } = stopping;
   const complain = (error: unknown) => logger.warn({ error }, "processing webhooks failed, retrying");
-  const look = async () => {
+  const check = async () => {
     for (let count = BATCH; count === BATCH && !signal.aborted;) {
       const due = await takeWebhooks(sql, { limit: BATCH, leaseMs });
       await Promise.all(due.map((webhook) => deliver(webhook, options, signal).catch(complain)));
@@ -49,8 +49,8 @@ export function startDelivery(options: DeliveryOptions): Service {
   };
   const run = async () => {
     while (!signal.aborted) {
-      await look().catch(complain);
-      await sleep(LOOK_EVERY_MS * (0.7 + Math.random() * 0.6), undefined, { signal, ref: false }).catch(() => {});
+      await check().catch(complain);
+      await sleep(CHECK_EVERY_MS * (0.7 + Math.random() * 0.6), undefined, { signal, ref: false }).catch(() => {});
     }
   };
   const ended = run();

@@ -1,6 +1,6 @@
 import { type Room, RoomEvent } from "@livekit/rtc-node";
 import { inject } from "vitest";
-import type { GiveAccess } from "../../../src/conformance/worker/kit-client.ts";
+import type { AccessProvider } from "../../../src/conformance/worker/kit-client.ts";
 import { pack } from "../../../src/conformance/wire/pack.ts";
 import { unpackPacket } from "../../../src/protocol/codec/decode-envelope.ts";
 import type { RecordedRequest } from "../../../src/model-server/model-server.ts";
@@ -12,7 +12,7 @@ import type { Envelope, Flaw, Heard } from "./flaws.ts";
 
 export interface BrokenWorker extends AsyncDisposable {
   /** Access to a room in which the worker is. */
-  readonly give: GiveAccess;
+  readonly grantAccess: AccessProvider;
 }
 
 /** Our worker with mistakes: one session for each room that is asked for, each with flaws of its own. */
@@ -26,13 +26,13 @@ export async function startBrokenWorker(makeFlaws: () => readonly Flaw[]): Promi
     agent.model.script(answer);
     return agent;
   };
-  const give: GiveAccess = async (room, identity) => {
+  const grantAccess: AccessProvider = async (room, identity) => {
     const agent = agents.get(room) ?? open(room);
     agents.set(room, agent);
     await agent;
     return { token: await createToken(room, identity), livekitUrl: inject("livekitUrl") };
   };
-  return { give, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
+  return { grantAccess, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
 }
 
 /** Calls the tool that it is told to, as in `use kit_echo {}`, and says something to all else. */

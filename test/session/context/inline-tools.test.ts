@@ -87,8 +87,8 @@ test("the prompt cache is read on when a client's tool comes, goes and comes bac
 });
 
 test("the prompt cache is read on when a tool of an MCP server comes, goes and comes back", async () => {
-  let isAway = false;
-  const book = { ...toServerTool("shop_book", look, undefined), isAway: () => isAway };
+  let isDisconnected = false;
+  const book = { ...toServerTool("shop_book", look, undefined), isDisconnected: () => isDisconnected };
   const liveTools = new Map([["look", toServerTool("look", look, undefined)]]);
   await using agent = await TestAgent.start({ liveTools, policy: { context } });
   follow(agent);
@@ -96,9 +96,9 @@ test("the prompt cache is read on when a tool of an MCP server comes, goes and c
   await talk(user, 5);
   liveTools.set(book.name, book);
   await talk(user, 2);
-  isAway = true;
+  isDisconnected = true;
   await talk(user, 2);
-  isAway = false;
+  isDisconnected = false;
   await talk(user, 1);
   await ask(user, "Use shop_book");
 

@@ -73,7 +73,7 @@ test.each([
 });
 
 test("a required field cannot be left out", () => {
-  expect(readSpokenField(fieldOf(NUMBER), "skip", "en").kind).toBe("misfit");
+  expect(readSpokenField(fieldOf(NUMBER), "skip", "en").kind).toBe("invalid");
 });
 
 test.each([

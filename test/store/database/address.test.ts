@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readAddress, toAddress, leftOutParameters } from "../../../src/store/database/address.ts";
+import { readAddress, toAddress, unusedParameters } from "../../../src/store/database/address.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 /** What libpq of PostgreSQL 18 reads (its page "Parameter Key Words"). */
@@ -68,13 +68,13 @@ test.each([
 ])("%s, as services tell people to copy it, is understood, or known to have no effect", (text, withoutEffect) => {
   const { url, settings } = driverOf(text);
 
-  expect(leftOutParameters(toAddress(text) ?? "")).toEqual({ withoutEffect, unknown: [] });
+  expect(unusedParameters(toAddress(text) ?? "")).toEqual({ withoutEffect, unknown: [] });
   expect(new URL(url).search).toBe("");
   expect(Object.keys(settings)).toEqual(text.includes("schema") ? ["search_path"] : []);
 });
 
 test.each(LIBPQ)("libpq's %s is used, or named as left out", (name) => {
-  const { withoutEffect, unknown } = leftOutParameters(`postgres://h/db?${name}=1`);
+  const { withoutEffect, unknown } = unusedParameters(`postgres://h/db?${name}=1`);
 
   expect(unknown).toEqual([]);
   expect(withoutEffect).toEqual(USED.includes(name) ? [] : [name]);
@@ -89,7 +89,7 @@ test("the server's settings go with the connection, and what nobody knows is nam
     "app.tenant": "7",
     search_path: '"parley"',
   });
-  expect(leftOutParameters(text).unknown).toEqual(['sslmod. Did you mean "sslmode"?']);
+  expect(unusedParameters(text).unknown).toEqual(['sslmod. Did you mean "sslmode"?']);
 });
 
 test.each([

@@ -5,7 +5,7 @@ import {
   findUnserved,
   forgetAgentRequests,
   mayAskForAgent,
-  mayLookAtRooms,
+  mayCheckRooms,
   storeAgentRequest,
   storeWaitingRooms,
 } from "../../../src/store/sessions/waiting-rooms.ts";
@@ -56,7 +56,7 @@ test("of workers that find a room at the same moment one asks, and again after t
 
 test("of many workers one looks at all rooms at a time; a full one only when no other has for long", async () => {
   const { sql } = database;
-  const look = (overdueMs: number) => mayLookAtRooms(sql, { restMs: 150, overdueMs });
+  const look = (overdueMs: number) => mayCheckRooms(sql, { restMs: 150, overdueMs });
   expect((await Promise.all([look(0), look(0), look(0)])).filter(Boolean)).toHaveLength(1);
   await new Promise((resolve) => setTimeout(resolve, 200));
 
@@ -74,7 +74,7 @@ test("that rooms wait is known for a while, and keeps nobody from looking", asyn
   await storeWaitingRooms(sql, { forMs: 300 });
 
   expect(await areRoomsWaiting(sql)).toBe(true);
-  expect(await mayLookAtRooms(sql, { restMs: 0, overdueMs: 0 })).toBe(true);
+  expect(await mayCheckRooms(sql, { restMs: 0, overdueMs: 0 })).toBe(true);
   expect(await areRoomsWaiting(sql)).toBe(true);
   await new Promise((resolve) => setTimeout(resolve, 350));
   expect(await areRoomsWaiting(sql)).toBe(false);

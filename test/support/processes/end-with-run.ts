@@ -3,7 +3,7 @@ import { watchParent } from "../../../src/worker/process/watch-parent.ts";
 
 /** Containers need some seconds to be removed. */
 const GRACE_MS = 15_000;
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 
 /**
  * Ends all processes below this one, the first of a run of tests, when it exits. That includes a signal, at which Vitest tears
@@ -24,7 +24,7 @@ function endDescendants(): void {
   const running = () => pids.filter((pid) => processStart(pid) !== undefined);
   signal(pids, "SIGTERM");
   const killAt = performance.now() + GRACE_MS;
-  while (running().length > 0 && performance.now() < killAt) sleepFor(LOOK_EVERY_MS);
+  while (running().length > 0 && performance.now() < killAt) sleepFor(CHECK_EVERY_MS);
   signal(running(), "SIGKILL");
 }
 

@@ -36,7 +36,7 @@ export class McpBench implements AsyncDisposable {
   }
 
   get names(): string[] {
-    return [...this.servers.tools.values()].filter((tool) => tool.isAway?.() !== true).map(({ name }) => name);
+    return [...this.servers.tools.values()].filter((tool) => tool.isDisconnected?.() !== true).map(({ name }) => name);
   }
 
   async until(...names: readonly string[]): Promise<void> {

@@ -46,7 +46,7 @@ async function startJobs(): Promise<Jobs> {
   const started = await runJobs({
     config,
     sql: database.sql,
-    database: { isAway: false },
+    database: { isUnavailable: false },
     livekit,
     environment: process.env,
     agent,

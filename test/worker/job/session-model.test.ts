@@ -31,12 +31,12 @@ async function typesOf(stream: AsyncIterable<ModelEvent>): Promise<string[]> {
 
 test("context editing that the configuration names goes with the talk's calls and counts, and not with notes", async () => {
   const edits = [{ type: "clear_tool_uses_20250919", keep: { type: "tool_uses", value: 2 } }];
-  const { standardAgent, notesModel } = modelWith({ edits, summaryModel: "small", inlineTools: true });
+  const { standardAgent, summaryModel } = modelWith({ edits, summaryModel: "small", inlineTools: true });
   server.script([reply([text("Hello.")]), reply([text("<notes>They met.</notes>")])]);
 
   expect(await typesOf(standardAgent.openStream(request, signal))).toContain("message_stop");
   expect(await standardAgent.countTokens?.(request, signal)).toBeGreaterThan(0);
-  if (notesModel) await typesOf(notesModel.ask("Write.", "ann", signal));
+  if (summaryModel) await typesOf(summaryModel.ask("Write.", "ann", signal));
 
   expect(server.requests.map(({ body }) => body["context_management"])).toEqual([{ edits }, undefined]);
   expect(server.counted.map((body) => body["context_management"])).toEqual([{ edits }]);

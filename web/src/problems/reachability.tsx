@@ -6,7 +6,7 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 const LATE_MS = 2_000;
 /** How long the connection may receive nothing. Its two peers probe each other every 2 to 2.5 s. */
 const SILENT_MS = 2_200;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 /** A probe's timeout, and a shorter timeout for a connection that is already silent. */
 const PROBE_MS = 2_000;
 const SILENT_PROBE_MS = 1_000;
@@ -95,7 +95,7 @@ function useIsSilent(): boolean {
     const timer = setInterval(() => {
       const { publisher, subscriber } = liveKit.engine?.pcManager ?? {};
       void silenceOf([publisher, subscriber]).then((ms) => setSilent(ms > SILENT_MS));
-    }, LOOK_EVERY_MS);
+    }, CHECK_EVERY_MS);
     return () => clearInterval(timer);
   }, [liveKit]);
   return isSilent;

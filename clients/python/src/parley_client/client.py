@@ -309,10 +309,11 @@ class Parley:
         if not self._requests.refuse(problem):
             about = problem.body.get("id")
             originating_id = about if isinstance(about, str) and len(about) <= ID_LENGTH else None
-            told = ErrorMessage(
+            error_message = ErrorMessage(
                 id=create_id(), code=Malformed.number, message=str(problem), originating_id=originating_id
             )
-            self._tasks.spawn(self._deliver(self._outbox.prepare(told), at_once=True)).add_done_callback(_retrieve)
+            sending = self._deliver(self._outbox.prepare(error_message), at_once=True)
+            self._tasks.spawn(sending).add_done_callback(_retrieve)
 
     def _on_ready(self) -> None:
         self._events.emit(Connected(self._link.agents))
@@ -381,9 +382,9 @@ def create_id() -> str:
 
 
 def _to_parley_error(what: str, error: Exception) -> ParleyError:
-    told = Internal(what)
-    told.__cause__ = error
-    return told
+    failure = Internal(what)
+    failure.__cause__ = error
+    return failure
 
 
 def _retrieve(task: "asyncio.Task[None]") -> None:

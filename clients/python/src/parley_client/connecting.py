@@ -99,8 +99,8 @@ def _fetch_token(worker: str, body: dict[str, str], secret: str | None) -> Ticke
             answer = json.load(response)
         return Ticket(str(answer["livekitUrl"]), str(answer["token"]))
     except urllib.error.HTTPError as error:
-        told = error.read(500).decode(errors="replace")
-        raise Unavailable(f"{worker}/token answered {error.code}: {told}") from error
+        reply = error.read(500).decode(errors="replace")
+        raise Unavailable(f"{worker}/token answered {error.code}: {reply}") from error
     except OSError as error:
         raise Unavailable(f"no worker at {worker}: start one with npm start, or pass the address of another") from error
     except (KeyError, TypeError, ValueError) as error:

@@ -3,7 +3,7 @@
 from .emitter import Emitter
 from .errors import to_error
 from .events import ErrorEvent, ToolResult
-from .kept_newest import keep_newest
+from .evict_oldest import evict_oldest
 from .messages import (
     Acknowledgement,
     AssistantMessage,
@@ -47,7 +47,7 @@ class WorkerMessages:
                 self._outbox.acknowledge(body.acknowledged_stanza_id, body.success)
             case ToolUseRequest():
                 self._tool_names[body.id] = body.tool_name
-                keep_newest(self._tool_names, REMEMBERED_NAMES)
+                evict_oldest(self._tool_names, REMEMBERED_NAMES)
                 self._requests.handle(body, envelope)
             case ToolUseCancel():
                 self._requests.cancel(body)

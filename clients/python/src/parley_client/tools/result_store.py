@@ -1,6 +1,6 @@
 """Stores results that were sent."""
 
-from ..kept_newest import keep_newest
+from ..evict_oldest import evict_oldest
 from ..messages import ToolUseResult
 from .run_tool import failed
 
@@ -25,7 +25,7 @@ class ResultStore:
         while len(self._results) > MAX_RESULTS or self._bytes > MAX_BYTES:
             _, dropped = self._results.pop(next(iter(self._results)))
             self._bytes -= dropped
-        keep_newest(self._ids, MAX_IDS)
+        evict_oldest(self._ids, MAX_IDS)
 
     def find(self, request_id: str) -> ToolUseResult | None:
         """Returns None if the id has no result yet, and an error result if the result was dropped."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..events import AnswerEnd
-from ..kept_newest import keep_newest
+from ..evict_oldest import evict_oldest
 from ..messages import AssistantMessage, AssistantSentence, StartAnswer
 
 MAX_OPEN = 32
@@ -33,7 +33,7 @@ class Answers:
         if start.id in self._ended:
             return
         self._open.setdefault(start.id, _OpenAnswer(start.previous_id))
-        keep_newest(self._open, MAX_OPEN)
+        evict_oldest(self._open, MAX_OPEN)
 
     def add(self, sentence: AssistantSentence) -> None:
         """Adds a sentence. A long sentence is sent as a stream, and may arrive after the final sentence."""
@@ -61,5 +61,5 @@ class Answers:
     def _end(self, answer: AnswerEnd) -> None:
         self._open.pop(answer.id, None)
         self._ended[answer.id] = None
-        keep_newest(self._ended, MAX_OPEN)
+        evict_oldest(self._ended, MAX_OPEN)
         self._on_end(answer)

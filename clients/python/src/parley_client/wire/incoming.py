@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import ParleyError
-from ..kept_newest import keep_newest
+from ..evict_oldest import evict_oldest
 from ..messages import Acknowledgement, Configuration, ToolUseRequest
 from .codec import Envelope, MalformedMessage, decode
 
@@ -36,7 +36,7 @@ class IncomingMessages:
         """Messages after this number may have been missed, from earlier agents or from before the agent was
         announced."""
         self._asked = 0
-        self._is_told = False
+        self._is_configured = False
         """Whether the worker has acknowledged the request for missed messages."""
         self._held: dict[int, Envelope] = {}
         """Messages held back, by number, while others may be missing. The missed messages arrive later, but are
@@ -89,10 +89,10 @@ class IncomingMessages:
         if not (is_news or is_held or isinstance(envelope.body, ToolUseRequest)):
             return
         if isinstance(envelope.body, Acknowledgement) and envelope.body.acknowledged_stanza_id == self._asked:
-            self._is_told = True
+            self._is_configured = True
         is_configuration = isinstance(envelope.body, Configuration)
         # A Configuration that is not the newest is itself a missed message.
-        if self._is_told and is_configuration and is_newest:
+        if self._is_configured and is_configuration and is_newest:
             self._sure_until = None
             self._release()
         if self._holding and number > 0 and not is_configuration:
@@ -119,13 +119,13 @@ class IncomingMessages:
         if key in self._seen:
             return False
         self._seen[key] = None
-        keep_newest(self._seen, REMEMBERED_STANZAS)
+        evict_oldest(self._seen, REMEMBERED_STANZAS)
         self._last_seen = max(self._last_seen, number)
         return True
 
     def _doubt(self, after: int) -> None:
         self._sure_until = after if self._sure_until is None else min(self._sure_until, after)
-        self._is_told = False
+        self._is_configured = False
         if not self._holding:
             self._hold()
 

@@ -12,7 +12,7 @@ from ..messages import Acknowledgement, Body, Configuration, Json
 from ..room.transport import Way
 from ..tasks import Tasks
 from .codec import encode
-from .kept import Kept
+from .resend_buffer import ResendBuffer
 
 SEND_DEADLINE_S = 10.0
 """A send may hang for as long as an outage lasts; after this time, it counts as failed."""
@@ -58,7 +58,7 @@ class Outbox:
         self._all_sent = asyncio.Event()
         self._all_sent.set()
         self._slots = asyncio.Semaphore(IN_FLIGHT)
-        self._kept = Kept(self._transmit)
+        self._resend_buffer = ResendBuffer(self._transmit)
         self._waiting: dict[int, Sent] = {}
         self._interruption: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tasks = Tasks()
@@ -113,7 +113,7 @@ class Outbox:
         except TimeoutError:
             raise Unavailable(f"The worker did not acknowledge within {DELIVERED_WITHIN_S:g} s") from None
         finally:
-            self._kept.forget(sent.stanza_id)
+            self._resend_buffer.forget(sent.stanza_id)
         raise Unavailable("The worker rejected the message")
 
     def repeat(self, sent: Sent) -> None:
@@ -122,7 +122,7 @@ class Outbox:
 
     def acknowledge(self, stanza_id: int, is_taken: bool) -> None:
         number = abs(stanza_id)
-        self._kept.forget(number)
+        self._resend_buffer.forget(number)
         sent = self._waiting.get(number)
         if sent and not sent.acked.done():
             sent.acked.set_result(is_taken)
@@ -134,12 +134,12 @@ class Outbox:
                 sent.acked.set_exception(error)
 
     def send_again_after(self, seconds: float) -> None:
-        self._kept.send_again_after(seconds)
+        self._resend_buffer.send_again_after(seconds)
 
     def interrupt(self) -> None:
         """Called when the worker or this client has left the room. Messages in delivery are resent once a worker has
         acknowledged this client."""
-        self._kept.clear()
+        self._resend_buffer.clear()
         self._interruption.set_result(None)
         self._interruption = asyncio.get_running_loop().create_future()
 
@@ -150,12 +150,12 @@ class Outbox:
                 await self._all_sent.wait()
 
     async def close(self) -> None:
-        self._kept.clear()
+        self._resend_buffer.clear()
         await self._tasks.close()
 
     def _begin(self, sent: Sent) -> None:
         if sent.is_repeatable:
-            self._kept.add(sent)
+            self._resend_buffer.add(sent)
         self._transmit(sent)
 
     def _transmit(self, sent: Sent) -> None:

@@ -4,8 +4,8 @@ import asyncio
 from dataclasses import dataclass
 
 import pytest
-from parley_client.wire import kept
-from parley_client.wire.kept import MAX_AT_ONCE, MAX_KEPT, MAX_KEPT_BYTES, MAX_TRIES, Kept
+from parley_client.wire import resend_buffer
+from parley_client.wire.resend_buffer import MAX_AT_ONCE, MAX_BYTES, MAX_MESSAGES, MAX_TRIES, ResendBuffer
 
 
 @dataclass
@@ -15,9 +15,9 @@ class Message:
     tries: int = 1
 
 
-def filled(count: int) -> tuple[Kept[Message], list[int]]:
+def filled(count: int) -> tuple[ResendBuffer[Message], list[int]]:
     sent: list[int] = []
-    messages: Kept[Message] = Kept(lambda message: sent.append(message.stanza_id))
+    messages: ResendBuffer[Message] = ResendBuffer(lambda message: sent.append(message.stanza_id))
     for number in range(1, count + 1):
         messages.add(Message(number))
     return messages, sent
@@ -33,7 +33,7 @@ async def test_what_is_not_acknowledged_is_sent_again_in_order() -> None:
 
 
 async def test_many_are_sent_again_in_several_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "PAUSE_S", 60)
+    monkeypatch.setattr(resend_buffer, "PAUSE_S", 60)
     messages, sent = filled(MAX_AT_ONCE + 5)
     messages.send_again_after(0)
     await asyncio.sleep(0.02)
@@ -42,7 +42,7 @@ async def test_many_are_sent_again_in_several_goes(monkeypatch: pytest.MonkeyPat
 
 
 async def test_after_a_pause_the_rest_is_sent_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "PAUSE_S", 0.01)
+    monkeypatch.setattr(resend_buffer, "PAUSE_S", 0.01)
     messages, sent = filled(MAX_AT_ONCE + 5)
     messages.send_again_after(0)
     async with asyncio.timeout(5):
@@ -60,7 +60,7 @@ async def test_a_message_is_sent_eight_times_at_most() -> None:
 
 
 async def test_the_oldest_are_dropped_when_there_are_too_many() -> None:
-    messages, sent = filled(MAX_KEPT + 1)
+    messages, sent = filled(MAX_MESSAGES + 1)
     messages.send_again_after(0)
     await asyncio.sleep(0.02)
     assert sent[0] == 2
@@ -68,7 +68,7 @@ async def test_the_oldest_are_dropped_when_there_are_too_many() -> None:
 
 async def test_the_oldest_are_dropped_when_they_are_too_long() -> None:
     messages, sent = filled(2)
-    messages.add(Message(3, b"1" * MAX_KEPT_BYTES))
+    messages.add(Message(3, b"1" * MAX_BYTES))
     messages.send_again_after(0)
     await asyncio.sleep(0.02)
     assert sent == [3]

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-MAX_KEPT = 512
-MAX_KEPT_BYTES = 32 * 1024 * 1024
+MAX_MESSAGES = 512
+MAX_BYTES = 32 * 1024 * 1024
 """The size of 8 messages of the maximum size: the worker rejects streams whose total size is too large."""
 MAX_TRIES = 8
 """How many times a message is sent in total before it is dropped."""
@@ -14,16 +14,16 @@ MAX_AT_ONCE = 40
 PAUSE_S = 1.0
 
 
-class KeptMessage(Protocol):
+class SentMessage(Protocol):
     stanza_id: int
     frame: bytes
     tries: int
 
 
-Message = TypeVar("Message", bound=KeptMessage)
+Message = TypeVar("Message", bound=SentMessage)
 
 
-class Kept(Generic[Message]):
+class ResendBuffer(Generic[Message]):
     """Messages that were sent but not acknowledged yet, oldest first. A worker that receives too many messages drops
     some, and specifies when to resend them (error 429). Messages keep their numbers, so none is handled twice."""
 
@@ -38,7 +38,7 @@ class Kept(Generic[Message]):
         self.forget(message.stanza_id)
         self._messages[message.stanza_id] = message
         self._bytes += len(message.frame)
-        while len(self._messages) > MAX_KEPT or self._bytes > MAX_KEPT_BYTES:
+        while len(self._messages) > MAX_MESSAGES or self._bytes > MAX_BYTES:
             self.forget(next(iter(self._messages)))
 
     def forget(self, stanza_id: int) -> None:
