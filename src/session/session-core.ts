@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { ServerTool } from "../tool/server-tool.ts";
 import type { SessionEvent } from "./events/session-event.ts";
-import type { Peers } from "./peers/peers.ts";
+import type { Participants } from "./participants/participants.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { ConversationArchive } from "./record/conversation-archive.ts";
 import type { RoomLink } from "./room/room-link.ts";
@@ -20,7 +20,7 @@ export interface SessionCore {
   readonly policy: SessionPolicy;
   /** May change at any time. Read it again for every step and call. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  readonly peers: Peers;
+  readonly participants: Participants;
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   /** Undefined in a session without speech. Silent while no participant listens. */

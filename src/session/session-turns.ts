@@ -1,7 +1,7 @@
 import type { SessionAgents } from "./agent/session-agents.ts";
 import type { AnswerOutput } from "./answer/answer-output.ts";
 import type { SessionCalls } from "./calls/session-calls.ts";
-import type { Configurations } from "./peers/configurations.ts";
+import type { Configurations } from "./participants/configurations.ts";
 import type { PermissionDesk } from "./permission/permission-desk.ts";
 import type { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
@@ -28,7 +28,7 @@ import { Speakers } from "./turns/speakers.ts";
 import { addVariation, takeVariation } from "./turns/variation.ts";
 import type { SessionCore } from "./session-core.ts";
 
-type Core = "policy" | "peers" | "outbox" | "link" | "voice" | "recorder" | "archive" | "telemetry" | "logger" | "tell";
+type Core = "policy" | "participants" | "outbox" | "link" | "voice" | "recorder" | "archive" | "telemetry" | "logger" | "tell";
 
 interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly restored: Pick<Restored, "window" | "lastPosition">;
@@ -72,15 +72,15 @@ export class SessionTurns {
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
     this.#options = options;
-    const { summaryModel: model, logger, policy, agents, peers, voice, archive } = options;
+    const { summaryModel: model, logger, policy, agents, participants, voice, archive } = options;
     this.#summarizer = model && new Summarizer({ model, archive, budgetTokens: policy.context.budgetTokens, logger });
     this.#model = new ModelCalls(options, () => this.#shown);
     this.#shown = this.#showing(restored.window);
-    this.#speakers = agents && new Speakers({ agents, peers });
+    this.#speakers = agents && new Speakers({ agents, participants });
     this.#lastPosition = restored.lastPosition;
     this.#yielder = new TurnYielder({ queue: this.#queue, calls: options.calls, turnId: () => this.#running?.ids[0] });
     this.#lateOutcomes = new LateOutcomes({
-      isPause: () => this.#queue.isOpen && !peers.isEmpty,
+      isPause: () => this.#queue.isOpen && !participants.isEmpty,
       untilQuiet: async (signal) => voice?.untilQuiet(signal),
       begin: (turn) => this.#queue.add(turn),
     });
@@ -128,7 +128,7 @@ export class SessionTurns {
     const isAsked = this.#options.worded.some((asking) => asking.isAnyAwaited(participant));
     if (!this.#queue.isOpen || text.trim() === "" || isAsked) return;
     // With several participants, a message is presented to the model differently and may get no answer.
-    if (this.#speakers && this.#options.peers.present.length > 1) return;
+    if (this.#speakers && this.#options.participants.present.length > 1) return;
     const said = { participant, messageId: createId(), input: [{ type: "text", text }] } as const;
     await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
@@ -206,12 +206,12 @@ export class SessionTurns {
   }
 
   async #runTurn(asked: TurnInput, signal: AbortSignal): Promise<void> {
-    const { logger, telemetry, configurations, memories, agents, peers } = this.#options;
+    const { logger, telemetry, configurations, memories, agents, participants } = this.#options;
     let begin = asked;
     let failure: AppError | undefined;
     try {
       this.#summarizer?.postpone();
-      const preparing = agents?.prepare((identity) => peers.get(identity)?.language);
+      const preparing = agents?.prepare((identity) => participants.get(identity)?.language);
       // An abort ends this wait at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
       const withMemories = memories?.addMemories(asked) ?? asked;
@@ -270,9 +270,9 @@ export class SessionTurns {
   }
 
   #showing(window: Window): ContextWindow {
-    const { policy, peers, recorder } = this.#options;
+    const { policy, participants, recorder } = this.#options;
     return new ContextWindow(window, policy.context, {
-      languageOf: (identity) => peers.get(identity)?.language,
+      languageOf: (identity) => participants.get(identity)?.language,
       onDropped: (summary) => recorder.storeSummary(summary),
     });
   }
@@ -291,10 +291,10 @@ export class SessionTurns {
 
   #portsOf(begin: TurnInput, failure: AppError | undefined): Parameters<typeof runSessionTurn>[1] {
     const participant = participantOf(begin);
-    const { policy, calls, worded, outbox, link, voice, recorder, peers, agents, spending, telemetry } = this.#options;
+    const { policy, calls, worded, outbox, link, voice, recorder, participants, agents, spending, telemetry } = this.#options;
     const ownWords = wordsOf(begin);
-    const peer = peers.get(participant);
-    const { budgetLow } = phrasesFor(peer?.language, policy.phrases);
+    const participantState = participants.get(participant);
+    const { budgetLow } = phrasesFor(participantState?.language, policy.phrases);
     return {
       outbox,
       link,
@@ -302,7 +302,7 @@ export class SessionTurns {
       recorder,
       shown: this.#shown,
       nextPosition: this.#lastPosition + 1,
-      language: peer?.language,
+      language: participantState?.language,
       phrases: policy.phrases,
       telemetry,
       onInterrupted: () => this.#queue.abort("interrupted"),
@@ -310,7 +310,7 @@ export class SessionTurns {
         (this.#running = { ids: [id, messageId, asked ?? ""], answer }),
       onAnswered: async (turn) => {
         for (const asking of worded) await asking.sayAgain(participant, turn);
-        await spending.warn(participant, () => (peer?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined));
+        await spending.warn(participant, () => (participantState?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined));
         calls.endTurn();
       },
       dependencies: (turn) => ({

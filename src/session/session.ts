@@ -8,13 +8,13 @@ import { handlePacket, type MessageHandlers } from "./inbox/inbox.ts";
 import { storeCommentary } from "./inbox/store-commentary.ts";
 import { WordedForms } from "./forms/worded-forms.ts";
 import { UserMessages } from "./user-messages.ts";
-import { Configurations } from "./peers/configurations.ts";
-import type { Peer } from "./peers/peer.ts";
-import { Peers } from "./peers/peers.ts";
+import { Configurations } from "./participants/configurations.ts";
+import type { ParticipantState } from "./participants/participant-state.ts";
+import { Participants } from "./participants/participants.ts";
 import { PermissionDesk } from "./permission/permission-desk.ts";
 import { SessionMedia } from "./record/session-media.ts";
 import type { Restored } from "./restore/restore.ts";
-import { speakOnlyToListeners } from "./peers/speak-only-to-listeners.ts";
+import { speakOnlyToListeners } from "./participants/speak-only-to-listeners.ts";
 import type { RoomInput, RoomParticipant } from "./room/room-input.ts";
 import type { SessionCore } from "./session-core.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -32,7 +32,7 @@ export class Session {
   readonly #initiative: Initiative | undefined;
   readonly #watchers: readonly SessionWatcher[];
   readonly #messages: UserMessages;
-  readonly #peers = new Peers();
+  readonly #participants = new Participants();
   readonly #admission: Admission;
   readonly #configurations: Configurations;
   readonly #permissions: PermissionDesk;
@@ -43,8 +43,8 @@ export class Session {
   constructor(options: SessionOptions) {
     const { policy, agents, openStream, countTokens, summaryModel, restored, spending, memories, callEnd } = options;
     const { onLanguageDropped = () => {} } = options;
-    const peers = this.#peers;
-    const core = createCore(options, peers, (event) => this.#tell(event));
+    const participants = this.#participants;
+    const core = createCore(options, participants, (event) => this.#tell(event));
     this.#core = core;
     this.#configurations = new Configurations({ ...core, liveTools: options.liveTools, onLanguageDropped });
     this.#unfollowTools = this.#configurations.follow();
@@ -85,7 +85,7 @@ export class Session {
       onQuestionAnswered: () => this.#turns.dropSpeculation(),
       onSaid: (identity) => this.#initiative?.handleUserActivity(identity),
     });
-    const isPause = () => this.isAtPause && !this.#permissions.isAsking && !peers.isEmpty;
+    const isPause = () => this.isAtPause && !this.#permissions.isAsking && !participants.isEmpty;
     const begin = (turn: NewTurn) => this.#turns.add(turn);
     this.#initiative = agents && new Initiative({ ...core, agents, callEnd, isPause, begin });
     this.#watchers = [
@@ -102,22 +102,22 @@ export class Session {
       case "joined":
         return void this.#join(input.participant);
       case "left":
-        this.#peers.leave(input.identity);
+        this.#participants.leave(input.identity);
         this.#initiative?.handleLeft(input.identity);
         return this.#calls.handlePresence(input.identity, "left");
       case "packet":
         return this.#handlePacket(this.#join(input.from), input.bytes);
       case "chat_opened":
-        return this.#admission.textBegins(this.#peers.get(input.identity), input.refuse);
+        return this.#admission.textBegins(this.#participants.get(input.identity), input.refuse);
       case "chat":
-        return this.#messages.hear(this.#peers.join(input.from).peer, { id: input.id, content: input.text });
+        return this.#messages.hear(this.#participants.join(input.from).state, { id: input.id, content: input.text });
       case "transcript":
         if (input.isFinal) void this.#turns.speculate(input.from.identity, input.transcript.text);
         return this.#messages.showTranscript(input.from.identity, input.transcript);
       case "utterance": {
         const { id, text: content, spoken, isMixed } = input.transcript;
         return this.#messages.hear(
-          this.#peers.join(input.from).peer,
+          this.#participants.join(input.from).state,
           { id, content, via: "voice", spoken, ...(isMixed && { isMixed }) },
           input.transcript,
         );
@@ -125,8 +125,8 @@ export class Session {
       case "unclear":
         return this.#admission.unclear(input.candidates, input.bytes);
       case "stream_refused": {
-        const peer = this.#peers.get(input.identity);
-        return peer && this.#admission.stream(peer);
+        const participant = this.#participants.get(input.identity);
+        return participant && this.#admission.stream(participant);
       }
       case "dropped":
         return this.#admission.drop(input.reason);
@@ -155,7 +155,7 @@ export class Session {
   }
 
   setLanguage(identity: string, language: string): void {
-    this.#peers.setLanguage(identity, language);
+    this.#participants.setLanguage(identity, language);
   }
 
   /** Replaces the turns that have ended with this summary in the context window. */
@@ -200,21 +200,21 @@ export class Session {
     control_stop: (from, body) => handleStop(from, body, { ...this.#core, turns: this.#turns, calls: this.#calls }),
   };
 
-  #join(participant: RoomParticipant): Peer {
-    const { peer, isNewJoin } = this.#peers.join(participant);
+  #join(participant: RoomParticipant): ParticipantState {
+    const { state, isNewJoin } = this.#participants.join(participant);
     if (isNewJoin) {
-      this.#initiative?.handleJoined(peer);
-      this.#configurations.send(peer);
-      this.#calls.handlePresence(peer.identity, "returned");
+      this.#initiative?.handleJoined(state);
+      this.#configurations.send(state);
+      this.#calls.handlePresence(state.identity, "returned");
       this.#turns.speakOutcomes();
     }
-    return peer;
+    return state;
   }
 
-  #handlePacket(peer: Peer, bytes: Uint8Array): void {
-    if (!this.#admission.packet(peer, bytes)) return;
+  #handlePacket(participant: ParticipantState, bytes: Uint8Array): void {
+    if (!this.#admission.packet(participant, bytes)) return;
     const onDropped = (reason: string, error?: unknown) => this.#admission.drop(reason, error);
-    handlePacket(peer, bytes, { outbox: this.#core.outbox, handlers: this.#handlers, onDropped });
+    handlePacket(participant, bytes, { outbox: this.#core.outbox, handlers: this.#handlers, onDropped });
   }
 
   #tell(event: SessionEvent): void {
@@ -224,17 +224,17 @@ export class Session {
   }
 }
 
-function createCore(options: SessionOptions, peers: Peers, tell: SessionCore["tell"]): SessionCore {
+function createCore(options: SessionOptions, participants: Participants, tell: SessionCore["tell"]): SessionCore {
   const { sessionId, room, roomSid = room, policy, serverTools, outbox, link, recorder, archive, logger } = options;
   const { telemetry = new SessionTelemetry() } = options;
-  const voice = options.voice && speakOnlyToListeners(options.voice, peers, logger);
+  const voice = options.voice && speakOnlyToListeners(options.voice, participants, logger);
   return {
     sessionId,
     room,
     roomSid,
     policy,
     serverTools,
-    peers,
+    participants,
     outbox,
     link,
     voice,

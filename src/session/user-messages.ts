@@ -3,8 +3,8 @@ import type { JsonObject } from "../lib/json.ts";
 import type { MessageBody } from "../protocol/messages/messages.ts";
 import { readAttachments } from "../tool/results/read-attachments.ts";
 import type { WaitingMessage } from "../store/turns/waiting-messages.ts";
-import type { Peer } from "./peers/peer.ts";
-import type { Peers } from "./peers/peers.ts";
+import type { ParticipantState } from "./participants/participant-state.ts";
+import type { Participants } from "./participants/participants.ts";
 import type { PermissionDesk } from "./permission/permission-desk.ts";
 import type { Recorder } from "./record/recorder.ts";
 import type { SessionMedia } from "./record/session-media.ts";
@@ -23,7 +23,7 @@ interface UserMessagesOptions {
   readonly recorder: Pick<Recorder, "storeMessage">;
   readonly media: Pick<SessionMedia, "keep">;
   readonly outbox: Pick<Outbox, "post" | "postError">;
-  readonly peers: Pick<Peers, "present" | "withFeature">;
+  readonly participants: Pick<Participants, "present" | "withFeature">;
   /** @throws {AppError} `queue_overflow`, `unavailable` */
   readonly add: (turn: NewTurn, options: { readonly interrupts: boolean }) => void;
   /** Called when an utterance answered a question, and so begins no turn. */
@@ -52,15 +52,15 @@ export class UserMessages {
   }
 
   /** Handles a message typed on `lk.chat` or spoken. If it is rejected, its sender gets an ErrorMessage. */
-  hear(peer: Peer, said: UserInput, transcript?: Transcript): void {
+  hear(participant: ParticipantState, said: UserInput, transcript?: Transcript): void {
     const { admission, outbox } = this.#options;
-    if (!admission.text(peer, said.content)) return;
-    if (transcript) this.#show(peer.identity, transcript, true);
+    if (!admission.text(participant, said.content)) return;
+    if (transcript) this.#show(participant.identity, transcript, true);
     try {
       // Not awaited: speech and `lk.chat` have no Ack that depends on the message being stored.
-      this.begin(peer, said)?.catch(() => {});
+      this.begin(participant, said)?.catch(() => {});
     } catch (error) {
-      outbox.postError(error, peer.identity, said.id);
+      outbox.postError(error, participant.identity, said.id);
     }
   }
 
@@ -78,7 +78,7 @@ export class UserMessages {
    * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
    */
   begin(
-    from: Peer,
+    from: ParticipantState,
     { id, content, via = "text", ...said }: UserInput,
     meta: JsonObject = {},
   ): Promise<void> | undefined {
@@ -114,17 +114,17 @@ export class UserMessages {
   }
 
   #show(participant: string, { id, text, language }: Transcript, final: boolean): void {
-    const { outbox, peers } = this.#options;
+    const { outbox, participants } = this.#options;
     const body = { id, text, final, ...(language !== undefined && { language }) };
-    const others = peers.present.map(({ identity }) => identity).filter((identity) => identity !== participant);
+    const others = participants.present.map(({ identity }) => identity).filter((identity) => identity !== participant);
     outbox.post({ type: "transcription", body }, { to: [participant] });
     outbox.post({ type: "transcription", body: { ...body, participant } }, { to: others });
   }
 
   /** Sends a typed message to the other clients with the feature `blocks`, which also receive its answer. */
   #showOthers(participant: string, body: MessageBody<"transcription">): void {
-    const { outbox, peers } = this.#options;
-    const to = peers.withFeature("blocks").filter((identity) => identity !== participant);
+    const { outbox, participants } = this.#options;
+    const to = participants.withFeature("blocks").filter((identity) => identity !== participant);
     outbox.post({ type: "transcription", body: { ...body, participant } }, { to });
   }
 }

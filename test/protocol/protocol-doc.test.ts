@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/errors/app-error.ts";
 import { MEMORY_TOOL, OUTCOME_TOOL } from "../../src/conversation/block.ts";
-import { ANNOUNCEMENT_LIMITS } from "../../src/session/peers/announced-tools.ts";
+import { ANNOUNCEMENT_LIMITS } from "../../src/session/participants/announced-tools.ts";
 import { toolAnnouncementSchema } from "../../src/protocol/messages/tool-announcement.ts";
 import { LIMITS, TOOL_TIMES } from "../../src/protocol/limits.ts";
 import { MESSAGES, workerFeatures } from "../../src/protocol/messages/messages.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AppError } from "../../src/errors/app-error.ts";
-import { Peer } from "../../src/session/peers/peer.ts";
+import { ParticipantState } from "../../src/session/participants/participant-state.ts";
 import { UserMessages } from "../../src/session/user-messages.ts";
 import { PNG } from "../support/pictures.ts";
 
@@ -13,14 +13,14 @@ test("nothing is kept of a picture whose message is refused", () => {
     recorder: { storeMessage: async (message) => void kept.push(message) },
     media: { keep: async (given) => void kept.push(given) },
     outbox: { post: () => {}, postError: () => {} },
-    peers: { present: [], withFeature: () => [] },
+    participants: { present: [], withFeature: () => [] },
     add: () => {
       throw new AppError("queue_overflow", "Too many messages are waiting for an answer");
     },
     onQuestionAnswered: () => {},
     onSaid: () => {},
   });
-  const ann = new Peer({ identity: "ann", sid: "PA_1", isSip: false });
+  const ann = new ParticipantState({ identity: "ann", sid: "PA_1", isSip: false });
   const attachments = [{ data: Buffer.from(PNG).toString("base64") }];
 
   expect(() => messages.begin(ann, { id: "message", content: "", attachments })).toThrow("Too many messages");

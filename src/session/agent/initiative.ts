@@ -1,5 +1,5 @@
 import type { IdleStep } from "../../agent/agent-fields.ts";
-import type { Peers } from "../peers/peers.ts";
+import type { Participants } from "../participants/participants.ts";
 import { endsTurn, type SessionEvent } from "../events/session-event.ts";
 import type { CallEnd } from "./call-end.ts";
 import type { ConversationArchive } from "../record/conversation-archive.ts";
@@ -9,7 +9,7 @@ import { Idle } from "./idle.ts";
 
 interface InitiativeOptions extends Pick<GreetingsOptions, "agents" | "begin" | "logger"> {
   readonly archive: Pick<ConversationArchive, "hasTurnsOf">;
-  readonly peers: Pick<Peers, "isPresent" | "present">;
+  readonly participants: Pick<Participants, "isPresent" | "present">;
   readonly voice?: Pick<VoicePort, "untilQuiet"> | undefined;
   /** @defaultValue the agent cannot end calls */
   readonly callEnd?: CallEnd | undefined;
@@ -26,12 +26,12 @@ export class Initiative {
   #lastSpeaker: string | undefined;
 
   constructor(options: InitiativeOptions) {
-    const { agents, archive, peers, voice, isPause, begin, logger } = options;
+    const { agents, archive, participants, voice, isPause, begin, logger } = options;
     this.#options = options;
     this.#greetings = new Greetings({
       agents,
       hasTurns: (identity) => archive.hasTurnsOf(identity),
-      isPresent: (identity) => peers.isPresent(identity),
+      isPresent: (identity) => participants.isPresent(identity),
       begin,
       logger,
     });
@@ -45,9 +45,9 @@ export class Initiative {
     this.#unfollow = agents.onChanged(() => this.#idle.handleActivity());
   }
 
-  handleJoined(peer: { readonly identity: string; readonly isSip: boolean }): void {
+  handleJoined(participant: { readonly identity: string; readonly isSip: boolean }): void {
     this.#options.agents.decide();
-    this.#greetings.handleJoined(peer);
+    this.#greetings.handleJoined(participant);
     this.#idle.handleActivity();
   }
 
@@ -100,8 +100,8 @@ export class Initiative {
 
   /** Returns the participant for a turn that the agent starts: the last speaker if present, or else anyone present. */
   #to(): string | undefined {
-    const { peers } = this.#options;
+    const { participants } = this.#options;
     const last = this.#lastSpeaker;
-    return last !== undefined && peers.isPresent(last) ? last : peers.present[0]?.identity;
+    return last !== undefined && participants.isPresent(last) ? last : participants.present[0]?.identity;
   }
 }

@@ -12,8 +12,8 @@ import type { TurnDevice } from "../../tool/tool-routing.ts";
 import { readFailed, readParts, type ReadResult } from "../../tool/results/read-result.ts";
 import { type Destination, type Outbox, StreamedRequests } from "../wire/outbox.ts";
 import type { AnsweredRequest } from "../inbox/admission.ts";
-import type { Peer } from "../peers/peer.ts";
-import type { Peers } from "../peers/peers.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
+import type { Participants } from "../participants/participants.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 
 /** How long a closing session waits for replies to its cancels. Clients reply at once or never. */
@@ -22,7 +22,7 @@ const CANCEL_ANSWER_MS = 500;
 interface CallWireOptions {
   readonly ledger: CallLedger;
   readonly outbox: Outbox;
-  readonly peers: Peers;
+  readonly participants: Participants;
   readonly telemetry: Pick<SessionTelemetry, "traceOfCall" | "recordAnswer">;
   readonly storeMedia: CallRecord["storeMedia"];
 }
@@ -35,7 +35,7 @@ export class CallWire implements CallClients {
   /** The ports for ending calls. */
   readonly #ends: EndPorts;
   readonly #outbox: Outbox;
-  readonly #peers: Peers;
+  readonly #participants: Participants;
   readonly #telemetry: CallWireOptions["telemetry"];
   readonly #storeMedia: CallRecord["storeMedia"];
   /** Ids of `either` calls, by the stanza of their request. A client claims a call by acknowledging that stanza. */
@@ -45,21 +45,21 @@ export class CallWire implements CallClients {
   readonly #unconfirmed = new Map<string, string>();
   #onAllConfirmed = () => {};
 
-  constructor({ ledger, outbox, peers, telemetry, storeMedia }: CallWireOptions) {
+  constructor({ ledger, outbox, participants, telemetry, storeMedia }: CallWireOptions) {
     this.ledger = ledger;
     this.#ends = { ledger, clients: this };
     this.#outbox = outbox;
     this.#telemetry = telemetry;
-    this.#peers = peers;
+    this.#participants = participants;
     this.#storeMedia = storeMedia;
   }
 
   hosts(participant: string): readonly TurnDevice[] {
-    return this.#peers.hosts(participant);
+    return this.#participants.hosts(participant);
   }
 
   isPresent(identity: string): boolean {
-    return this.#peers.isPresent(identity);
+    return this.#participants.isPresent(identity);
   }
 
   /**
@@ -124,7 +124,7 @@ export class CallWire implements CallClients {
 
   /** Sends a ToolUseCancel, if the client supports this message. */
   sendCancel({ id, addressee }: Call, reason: CancelReason): void {
-    const knows = addressee !== undefined && this.#peers.get(addressee)?.features.has("tool_use_cancel");
+    const knows = addressee !== undefined && this.#participants.get(addressee)?.features.has("tool_use_cancel");
     if (!knows) return;
     if (reason === "closed") this.#unconfirmed.set(id, addressee);
     this.#streamed.after(id, () =>
@@ -149,7 +149,7 @@ export class CallWire implements CallClients {
     clearTimeout(timer);
   }
 
-  handleResult(from: Peer, body: MessageBody<"tool_use_result">, meta: JsonObject): void {
+  handleResult(from: ParticipantState, body: MessageBody<"tool_use_result">, meta: JsonObject): void {
     const { ledger } = this;
     this.#telemetry.recordAnswer(body.id, from.identity, meta);
     const { outcome, media } = readResult(body);
@@ -162,24 +162,24 @@ export class CallWire implements CallClients {
     this.#confirm(body.id, from);
   }
 
-  handleUnreadableResult(from: Peer, callId: string, error: AppError): void {
+  handleUnreadableResult(from: ParticipantState, callId: string, error: AppError): void {
     const code = error.code === "too_large" ? "result_too_large" : "protocol_error";
     this.ledger.answer(callId, failure(code, error.message), from.identity);
   }
 
-  handleAcknowledgement(from: Peer, body: MessageBody<"acknowledgement">): void {
+  handleAcknowledgement(from: ParticipantState, body: MessageBody<"acknowledgement">): void {
     const callId = this.#callOfStanza.get(Math.abs(body.acknowledgedStanzaId));
     if (callId !== undefined) this.ledger.signal(callId, from.identity, body.success ? "claimed" : "declined");
   }
 
   /** Ends the open call that an ErrorMessage is about. Any other ErrorMessage is ignored. */
-  handleError(from: Peer, { originatingId, message }: MessageBody<"error_message">): void {
+  handleError(from: ParticipantState, { originatingId, message }: MessageBody<"error_message">): void {
     if (originatingId === undefined || !this.ledger.find(originatingId)) return;
     const reported = failure("protocol_error", message || "The client reported an error");
     this.ledger.answer(originatingId, reported, from.identity);
   }
 
-  handleProgress(from: Peer, { id, ...said }: MessageBody<"tool_use_progress">): void {
+  handleProgress(from: ParticipantState, { id, ...said }: MessageBody<"tool_use_progress">): void {
     if (this.ledger.find(id)?.current.addressee === from.identity) this.ledger.report(id, said);
   }
 
@@ -195,7 +195,7 @@ export class CallWire implements CallClients {
     return callId !== undefined && this.ledger.find(callId)?.current.addressee === from;
   }
 
-  #confirm(callId: string, from: Peer): void {
+  #confirm(callId: string, from: ParticipantState): void {
     if (this.#unconfirmed.get(callId) !== from.identity) return;
     this.#unconfirmed.delete(callId);
     if (this.#unconfirmed.size === 0) this.#onAllConfirmed();

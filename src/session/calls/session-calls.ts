@@ -11,7 +11,7 @@ import { CallWire } from "./call-wire.ts";
 import { Fillers } from "./fillers.ts";
 import type { LateOutcome } from "../turns/outcome-turn.ts";
 import type { Offer } from "../model/open-stream.ts";
-import type { Peer } from "../peers/peer.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
 import type { PermissionDesk } from "../permission/permission-desk.ts";
 import { ToolOffer } from "./tool-offer.ts";
 import { ProgressGate, ToolStates } from "./tool-states.ts";
@@ -28,7 +28,7 @@ type Core =
   | "roomSid"
   | "policy"
   | "serverTools"
-  | "peers"
+  | "participants"
   | "outbox"
   | "voice"
   | "recorder"
@@ -60,7 +60,7 @@ export class SessionCalls {
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
-    const { serverTools, peers, policy, outbox, telemetry, storeMedia } = options;
+    const { serverTools, participants, policy, outbox, telemetry, storeMedia } = options;
     this.#options = options;
     this.#states = new ToolStates(options);
     this.#fillers = new Fillers(serverTools);
@@ -72,7 +72,7 @@ export class SessionCalls {
       turnOf: (call) => this.#turnOf(call),
     });
     this.#ledger = new CallLedger(this.#createListener(), serverTools);
-    this.wire = new CallWire({ ledger: this.#ledger, outbox, peers, telemetry, storeMedia });
+    this.wire = new CallWire({ ledger: this.#ledger, outbox, participants, telemetry, storeMedia });
     this.#ports = this.#createPorts();
     this.#runner = new CallRunner(this.#ports);
   }
@@ -226,7 +226,7 @@ export class SessionCalls {
   }
 
   /** Shows call states to a client that has just sent its features: the open calls, and calls that it missed. */
-  showStates({ identity }: Peer): void {
+  showStates({ identity }: ParticipantState): void {
     const open = this.#ledger.openCalls().map(({ current }) => current);
     this.#states.welcome(
       identity,

@@ -1,13 +1,13 @@
 import type { Call, ExtraAnswer } from "../../conversation/call.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { evictOldest } from "../../lib/evict-oldest.ts";
-import { MAX_ABSENT, type Peers } from "../peers/peers.ts";
+import { MAX_ABSENT, type Participants } from "../participants/participants.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { type ToolCallState, toToolCallState } from "./tool-call-state.ts";
 
 interface ToolStatesOptions {
   readonly outbox: Pick<Outbox, "send">;
-  readonly peers: Pick<Peers, "withFeature" | "absentWithFeature">;
+  readonly participants: Pick<Participants, "withFeature" | "absentWithFeature">;
 }
 
 interface Waiting {
@@ -42,9 +42,9 @@ export class ToolStates {
   }
 
   show(call: Call): void {
-    const { peers } = this.#options;
-    const to = peers.withFeature(FEATURE);
-    const absent = call.outcome ? peers.absentWithFeature(FEATURE) : [];
+    const { participants } = this.#options;
+    const to = participants.withFeature(FEATURE);
+    const absent = call.outcome ? participants.absentWithFeature(FEATURE) : [];
     const body = to.length + absent.length > 0 ? this.#toState(call) : undefined;
     if (!body) return;
     this.#add(body, to);
@@ -62,7 +62,7 @@ export class ToolStates {
   /** Shows clients who is asked for a call's permission. The approver is shown the question instead. */
   showAsked(call: Call, approver: string): void {
     this.#approvers.set(call.id, approver);
-    const others = this.#options.peers.withFeature(FEATURE).filter((identity) => identity !== approver);
+    const others = this.#options.participants.withFeature(FEATURE).filter((identity) => identity !== approver);
     const body = others.length > 0 ? this.#toState(call) : undefined;
     if (body) this.#add(body, others);
   }
@@ -82,14 +82,14 @@ export class ToolStates {
     const more = { ...metadata, extraAnswers: [...extraAnswers, { kind, from, at: Date.now(), success }] };
     const body = { ...ended, metadataJson: JSON.stringify(more) };
     this.#ended.set(callId, body);
-    this.#add(body, this.#options.peers.withFeature(FEATURE));
+    this.#add(body, this.#options.participants.withFeature(FEATURE));
   }
 
   /** Shows a client the open calls, and those that ended while it was away. */
   welcome(identity: string, open: readonly Call[]): void {
     const missed = this.#missed.get(identity) ?? [];
     this.#missed.delete(identity);
-    if (!this.#options.peers.withFeature(FEATURE).includes(identity)) return;
+    if (!this.#options.participants.withFeature(FEATURE).includes(identity)) return;
     for (const body of [...missed, ...open.flatMap((call) => this.#toState(call) ?? [])]) this.#add(body, [identity]);
   }
 

@@ -6,7 +6,7 @@ import { createId } from "../../lib/id.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { TurnEvent } from "../../turn/turn-event.ts";
-import type { Peers } from "../peers/peers.ts";
+import type { Participants } from "../participants/participants.ts";
 import type { Recorder } from "../record/recorder.ts";
 import { publishAfterStored } from "./publish-after-stored.ts";
 import type { Outbox } from "../wire/outbox.ts";
@@ -16,7 +16,7 @@ type BlockEvent = MessageBody<"block_event">;
 
 interface BlockEventsOptions {
   readonly outbox: Pick<Outbox, "send" | "post">;
-  readonly peers: Pick<Peers, "withFeature">;
+  readonly participants: Pick<Participants, "withFeature">;
   readonly recorder: Pick<Recorder, "durable">;
 }
 
@@ -24,20 +24,20 @@ interface BlockEventsOptions {
  * Sends turns to the clients that asked for them: BlockEvent for the feature `blocks`, ReasoningStep for
  * `reasoning_steps`. While no client has asked, no messages are created.
  */
-export function createBlockEvents({ outbox, peers, recorder }: BlockEventsOptions): SessionWatcher {
+export function createBlockEvents({ outbox, participants, recorder }: BlockEventsOptions): SessionWatcher {
   let steps = 0;
   const show: SessionWatcher = (event) => {
     if (event.type !== "turn") return;
     const { turn, event: turnEvent } = event;
     if (turnEvent.type === "turn_start") steps = turn.blocks.filter(isReasoning).length;
-    const to = peers.withFeature("blocks");
+    const to = participants.withFeature("blocks");
     const body = to.length > 0 ? toBlockEvent(turn, turnEvent) : undefined;
     if (body) send(body, to, outbox);
     if (turnEvent.type !== "block_stop" || !isReasoning(turnEvent.block)) return;
     steps += 1;
     const { textContent } = turnEvent.block;
     const step = { id: createId(), messageId: turn.messageId, sequence: steps, content: textContent ?? "" };
-    outbox.post({ type: "reasoning_step", body: step }, { to: peers.withFeature("reasoning_steps") });
+    outbox.post({ type: "reasoning_step", body: step }, { to: participants.withFeature("reasoning_steps") });
   };
   return publishAfterStored(show, recorder);
 }

@@ -3,8 +3,8 @@ import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 import type { CallTurn } from "../../tool/calls/call-ports.ts";
 import type { SpokenQuestion } from "../../tool/calls/fill-in-form.ts";
 import { showOutsideTurn } from "../answer/answer-output.ts";
-import type { Peer } from "../peers/peer.ts";
-import type { Peers } from "../peers/peers.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
+import type { Participants } from "../participants/participants.ts";
 import { hasReached, sameJoin, type Saying } from "../permission/worded-questions.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { VoicePort } from "../room/voice-port.ts";
@@ -13,7 +13,7 @@ import { formWordsOf } from "./form-words.ts";
 import { readSpokenField, toFieldQuestion } from "./spoken-field.ts";
 
 interface WordedFormsOptions {
-  readonly peers: Pick<Peers, "get">;
+  readonly participants: Pick<Participants, "get">;
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
@@ -52,11 +52,11 @@ export class WordedForms {
   /** Asks for a field and resolves to the answer. Never rejects, and never settles if the form ends in another way. */
   ask(form: OpenCall, asked: SpokenQuestion, turn: Open["turn"]): Promise<FormAnswer> {
     const { id, participant } = form.current;
-    const peer = this.#options.peers.get(participant);
-    if (peer?.isSip && !this.#options.voice?.isTwoWay) return Promise.resolve({ action: "cancel" });
+    const participantState = this.#options.participants.get(participant);
+    if (participantState?.isSip && !this.#options.voice?.isTwoWay) return Promise.resolve({ action: "cancel" });
     const { promise, resolve } = Promise.withResolvers<FormAnswer>();
     if (form.signal.aborted) return promise;
-    const words = [...asked.before, toFieldQuestion(asked.field, peer?.language)].join(" ");
+    const words = [...asked.before, toFieldQuestion(asked.field, participantState?.language)].join(" ");
     const open: Open = { ...asked, form, turn, resolve, words, isAsked: () => false, misses: 0 };
     this.#open.set(id, open);
     form.signal.addEventListener("abort", () => this.#open.delete(id), { once: true });
@@ -79,7 +79,7 @@ export class WordedForms {
    * Takes an utterance as the answer to the oldest question that this participant was asked in full. Returns `false` if
    * there is no such question.
    */
-  takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
+  takeUtterance({ identity, language }: Pick<ParticipantState, "identity" | "language">, utterance: string): boolean {
     const open = this.#of(identity).find(({ isAsked }) => isAsked());
     if (!open) return false;
     const { field, form } = open;
@@ -129,10 +129,10 @@ export class WordedForms {
     const running = turn();
     if (running && !running.signal.aborted) return running;
     const { participant, messageId: previousId } = form.current;
-    const peer = this.#options.peers.get(participant);
-    if (!peer?.isPresent || this.#options.voice?.isTwoWay) return { signal: form.signal };
+    const participantState = this.#options.participants.get(participant);
+    if (!participantState?.isPresent || this.#options.voice?.isTwoWay) return { signal: form.signal };
     const aside = (text: string) =>
-      showOutsideTurn(text, { ...this.#options, previousId, participant, language: peer.language });
+      showOutsideTurn(text, { ...this.#options, previousId, participant, language: participantState.language });
     return { signal: form.signal, aside };
   }
 
@@ -141,11 +141,11 @@ export class WordedForms {
     const formSignal = open.form.signal;
     if (!aside || signal.aborted || formSignal.aborted) return;
     const { words } = open;
-    const peer = this.#options.peers.get(open.form.current.participant);
-    if (!peer?.isPresent) return;
-    const isThere = sameJoin(peer);
+    const participantState = this.#options.participants.get(open.form.current.participant);
+    if (!participantState?.isPresent) return;
+    const isThere = sameJoin(participantState);
     const said = await aside(words, formSignal);
-    if (!hasReached(said, peer) || signal.aborted || formSignal.aborted || words !== open.words) return;
+    if (!hasReached(said, participantState) || signal.aborted || formSignal.aborted || words !== open.words) return;
     open.isAsked = isThere;
   }
 }

@@ -8,8 +8,8 @@ import { peekEnvelope, peekType } from "../../protocol/codec/peek.ts";
 import { MESSAGES } from "../../protocol/messages/messages.ts";
 import { type PhraseTable, phrasesFor } from "../answer/phrases.ts";
 import { TranscriptionStream } from "../answer/transcription-stream.ts";
-import { MessageBudget, messageCost, type Way } from "../peers/message-budget.ts";
-import type { Peer } from "../peers/peer.ts";
+import { MessageBudget, messageCost, type Way } from "../participants/message-budget.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
 import type { RoomLink } from "../room/room-link.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { CountedLog } from "../wire/counted-log.ts";
@@ -61,7 +61,7 @@ export class Admission {
     this.#drops = new CountedLog(options.logger, "message dropped");
   }
 
-  packet(from: Peer, bytes: Uint8Array): boolean {
+  packet(from: ParticipantState, bytes: Uint8Array): boolean {
     const type = peekType(bytes);
     const isProgress = type === MESSAGES.tool_use_progress.number;
     if (!isProgress && this.#isFirstAnswer(from.identity, bytes)) return true;
@@ -77,20 +77,20 @@ export class Admission {
    * Returns whether text or speech is admitted. A refusal is sent on `lk.transcription`, because the participant's
    * client may not speak the protocol.
    */
-  text(from: Peer, text: string): boolean {
+  text(from: ParticipantState, text: string): boolean {
     if (this.#spend(from, messageCost(text.length)) || this.#mayAnswer(from.identity)) return true;
     this.#refuseText(from);
     return false;
   }
 
   /** Refuses a text stream that `text` would reject, before the stream is read, because reading is its main cost. */
-  textBegins(from: Peer | undefined, refuse: () => void): void {
+  textBegins(from: ParticipantState | undefined, refuse: () => void): void {
     if (!from || this.#spend(from, 0) || this.#openQuestion(from.identity) !== undefined) return;
     this.#refuseText(from);
     refuse();
   }
 
-  #refuseText(from: Peer): void {
+  #refuseText(from: ParticipantState): void {
     this.#turnAway(from.budget, "text", () => {
       const stream = new TranscriptionStream(() => this.#options.link.openTranscription(createId()));
       stream.write(phrasesFor(from.language, this.#options.policy.phrases).tooMany);
@@ -106,7 +106,7 @@ export class Admission {
   }
 
   /** Handles a stream that was rejected. */
-  stream(from: Peer): void {
+  stream(from: ParticipantState): void {
     const error = new AppError(
       "too_many",
       "Byte stream dropped: too many streams are open, or they are too large in total",
@@ -127,7 +127,7 @@ export class Admission {
     this.#drops.close();
   }
 
-  #spend({ budget }: Peer, cost: number): boolean {
+  #spend({ budget }: ParticipantState, cost: number): boolean {
     return budget.spend(cost, performance.now());
   }
 
@@ -166,7 +166,7 @@ export class Admission {
     return true;
   }
 
-  #tell({ identity }: Peer, bytes: Uint8Array, retryAfterMs: number): void {
+  #tell({ identity }: ParticipantState, bytes: Uint8Array, retryAfterMs: number): void {
     const { body } = peekEnvelope(bytes);
     const { id, requestId = id } = isRecord(body) ? body : {};
     const originatingId = typeof requestId === "string" && requestId !== "" ? requestId : undefined;

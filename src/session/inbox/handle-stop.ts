@@ -1,6 +1,6 @@
 import { AppError } from "../../errors/app-error.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
-import type { Peer } from "../peers/peer.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
 import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
@@ -19,7 +19,7 @@ interface StopPorts {
  * afterwards, so that the ErrorMessage is sent before the Ack.
  */
 export function handleStop(
-  { identity }: Peer,
+  { identity }: ParticipantState,
   { targetId, stopType = "generation" }: MessageBody<"control_stop">,
   { turns, calls, archive, outbox }: StopPorts,
 ): Promise<void> | undefined {

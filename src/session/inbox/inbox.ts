@@ -11,7 +11,7 @@ import {
   type SentBy,
 } from "../../protocol/messages/messages.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import type { Peer } from "../peers/peer.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
 
 /** All messages that clients send, except audio chunks: audio comes only from LiveKit's tracks. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
@@ -21,7 +21,7 @@ type Handled = Exclude<SentBy<"client">, "audio_chunk">;
  */
 type HandlersByType = {
   readonly [Type in Handled]: (
-    from: Peer,
+    from: ParticipantState,
     body: MessageBody<Type>,
     meta: JsonObject,
   ) => Promise<void> | undefined | void;
@@ -30,7 +30,7 @@ type HandlersByType = {
 /** How the worker handles each client message. Handlers reply to errors themselves or throw an `AppError`. */
 export interface MessageHandlers extends HandlersByType {
   /** Called for a result that could not be decoded, so that its call does not keep waiting. */
-  readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
+  readonly onUnreadableResult: (from: ParticipantState, callId: string, error: AppError) => void;
 }
 
 /** Messages that can be refused. The ErrorMessage precedes the Ack, so the Ack is not mistaken for acceptance. */
@@ -56,25 +56,25 @@ interface InboxOptions {
  * only acknowledged. A user message or variation that arrives while the worker shuts down is never acknowledged, so its
  * sender resends it to the next worker.
  */
-export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
+export function handlePacket(participant: ParticipantState, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;
   let late: { readonly acknowledge: () => void; readonly refuse: (error: AppError) => void } | undefined;
   try {
     const incoming = decodeEnvelope(bytes);
     const { stanzaId } = incoming;
     const type = "message" in incoming ? incoming.message.type : undefined;
-    peer.isClient = true;
+    participant.isClient = true;
     if (stanzaId > 0) {
-      const acknowledge = () => outbox.acknowledge(stanzaId, peer.identity);
+      const acknowledge = () => outbox.acknowledge(stanzaId, participant.identity);
       // A restarted client counts from 1 again, and LiveKit may still list its previous join.
-      if (type === "configuration") peer.forgetStanzas();
-      if (!peer.takeStanza(stanzaId)) {
-        peer.whenStored(stanzaId, acknowledge);
+      if (type === "configuration") participant.forgetStanzas();
+      if (!participant.takeStanza(stanzaId)) {
+        participant.whenStored(stanzaId, acknowledge);
         return onDropped("repeated");
       }
       const refuse = (error: AppError) => {
-        peer.trackStoring(stanzaId, Promise.reject(error));
-        outbox.postRefusal(error, peer.identity, { originatingId, retryAfterMs: RETRY_AFTER_MS });
+        participant.trackStoring(stanzaId, Promise.reject(error));
+        outbox.postRefusal(error, participant.identity, { originatingId, retryAfterMs: RETRY_AFTER_MS });
       };
       if (ACKNOWLEDGED_LATE.includes(type)) late = { acknowledge, refuse };
       else acknowledge();
@@ -84,27 +84,27 @@ export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, 
       const { conversationId } = incoming;
       // A client that does not know the conversation's id yet sends an empty one.
       if (conversationId === "" || conversationId === outbox.conversationId) {
-        const storing = dispatch(peer, incoming, handlers);
-        if (storing) peer.trackStoring(stanzaId, storing);
-        if (late) peer.whenStored(stanzaId, late.acknowledge);
+        const storing = dispatch(participant, incoming, handlers);
+        if (storing) participant.trackStoring(stanzaId, storing);
+        if (late) participant.whenStored(stanzaId, late.acknowledge);
       } else if (incoming.message.type === "error_message") onDropped("malformed");
       else throw new AppError("conversation_not_found", "conversationId: not the conversation of this room");
     } else if (incoming.id !== undefined) {
       const text = `Unknown message type: ${incoming.unknownType}`;
-      outbox.postError(new AppError("unknown_type", text), peer.identity, incoming.id);
+      outbox.postError(new AppError("unknown_type", text), participant.identity, incoming.id);
     }
   } catch (error) {
     if (error instanceof MalformedMessageError) {
       const { stanzaId = 0, id, typeName } = error.parts;
-      if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(peer, id, error);
+      if (typeName === "tool_use_result" && id !== undefined) handlers.onUnreadableResult(participant, id, error);
       // An ErrorMessage is never answered with another one: the two ends would reply to each other forever.
-      if (typeName !== "error_message") outbox.postError(error, peer.identity, id);
-      if (stanzaId > 0) outbox.acknowledge(stanzaId, peer.identity);
+      if (typeName !== "error_message") outbox.postError(error, participant.identity, id);
+      if (stanzaId > 0) outbox.acknowledge(stanzaId, participant.identity);
       return onDropped("malformed", error);
     }
     if (late && error instanceof AppError && error.code === "unavailable") late.refuse(error);
     else {
-      outbox.postError(error, peer.identity, originatingId);
+      outbox.postError(error, participant.identity, originatingId);
       late?.acknowledge();
     }
     onDropped(error instanceof AppError ? "malformed" : "handler_failed", error);
@@ -119,19 +119,19 @@ function idOfMessage({ body }: Message): string | undefined {
 }
 
 function dispatch(
-  peer: Peer,
+  participant: ParticipantState,
   { message, meta }: ReceivedMessage,
   handlers: MessageHandlers,
 ): Promise<void> | undefined {
   if (!isSentBy("client", message))
     throw new AppError("invalid_state", `${message.type}: clients cannot send messages of this type`);
-  return message.type === "audio_chunk" ? undefined : handle(peer, { message, meta }, handlers);
+  return message.type === "audio_chunk" ? undefined : handle(participant, { message, meta }, handlers);
 }
 
 function handle<Type extends Handled>(
-  peer: Peer,
+  participant: ParticipantState,
   { message, meta }: { readonly message: Message<Type>; readonly meta: JsonObject },
   handlers: HandlersByType,
 ): Promise<void> | undefined {
-  return handlers[message.type](peer, message.body, meta) ?? undefined;
+  return handlers[message.type](participant, message.body, meta) ?? undefined;
 }

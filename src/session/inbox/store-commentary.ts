@@ -2,7 +2,7 @@ import { AppError } from "../../errors/app-error.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import type { Peer } from "../peers/peer.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
 import type { Recorder } from "../record/recorder.ts";
 
 interface CommentaryPorts {
@@ -16,7 +16,7 @@ interface CommentaryPorts {
  * @throws {AppError} `too_large`
  */
 export function storeCommentary(
-  { identity }: Peer,
+  { identity }: ParticipantState,
   { id, ...note }: MessageBody<"commentary">,
   { recorder, outbox }: CommentaryPorts,
 ): void {

@@ -46,7 +46,7 @@ interface ModelCallsOptions {
     readonly recordPreemptiveGeneration: (end: "adopted" | "void") => void;
   };
   readonly voice?: Pick<VoicePort, "prepare"> | undefined;
-  readonly peers: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
+  readonly participants: { readonly get: (identity: string) => { readonly language: string | undefined } | undefined };
 }
 
 /**
@@ -106,7 +106,7 @@ export class ModelCalls {
    */
   async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
     if (!this.#speculations?.mayBegin) return;
-    const { voice, peers } = this.#options;
+    const { voice, participants } = this.#options;
     const { participantIdentity: participant } = turn;
     const { overheadFor, temporaryTools } = this.#sizes(participant);
     // If the API would have to count tokens first, no preemptive call is made: counting would use up the time saved.
@@ -116,7 +116,7 @@ export class ModelCalls {
     const history = await shown.fit(next).catch(() => undefined);
     if (!history || !mayCome()) return;
     const asked = this.#asked(participant, { history, isCompacted: shown.isCompacted, toolChoice: "auto" });
-    const language = peers.get(participant)?.language;
+    const language = participants.get(participant)?.language;
     const prepare = voice && ((sentence: string) => voice.prepare(sentence, language));
     this.#speculations.begin(asked, { openStream: this.#openStream, language, prepare });
   }

@@ -28,8 +28,8 @@ import { OpenPermissions } from "./open-permissions.ts";
 import { PermissionDialogs } from "./permission-dialogs.ts";
 import type { AnsweredRequest } from "../inbox/admission.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import type { Peer } from "../peers/peer.ts";
-import type { Peers } from "../peers/peers.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
+import type { Participants } from "../participants/participants.ts";
 import type { PermissionStore } from "./permission-store.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import type { Recorder } from "../record/recorder.ts";
@@ -51,7 +51,7 @@ interface PermissionDeskOptions {
   readonly store: PermissionStore;
   readonly policy: PermissionPolicy;
   readonly serverTools: ReadonlyMap<string, ServerTool>;
-  readonly peers: Peers;
+  readonly participants: Participants;
   readonly outbox: Outbox;
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
@@ -79,7 +79,7 @@ export class PermissionDesk {
       onExtended: (permission) => this.#tellExtended(permission),
       logger: options.logger,
     });
-    this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
+    this.#questions = new WordedQuestions({ participants: options.participants, byVoice: options.policy.byVoice });
   }
 
   /** Decides whether a call may run. Rejects if the permission request cannot be stored. */
@@ -106,9 +106,9 @@ export class PermissionDesk {
   #sayingOf({ current, signal }: OpenCall, turn: CallTurn | undefined): Saying {
     if (turn && !turn.signal.aborted) return turn;
     const { participant, messageId: previousId } = current;
-    const peer = this.#options.peers.get(participant);
-    if (!peer?.isPresent || peer.isSip || peer.features.has("permissions")) return { signal };
-    const { language } = peer;
+    const participantState = this.#options.participants.get(participant);
+    if (!participantState?.isPresent || participantState.isSip || participantState.features.has("permissions")) return { signal };
+    const { language } = participantState;
     const aside = (text: string) => showOutsideTurn(text, { ...this.#options, previousId, participant, language });
     return { signal, aside };
   }
@@ -150,12 +150,12 @@ export class PermissionDesk {
   }
 
   /** Handles a PermissionResponse. A response that does not count is answered with an ErrorMessage. Never rejects. */
-  handleResponse(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
+  handleResponse(from: ParticipantState, body: MessageBody<"permission_response">): Promise<void> {
     const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
     return this.#answer(from, body).catch(refuse);
   }
 
-  async #answer(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
+  async #answer(from: ParticipantState, body: MessageBody<"permission_response">): Promise<void> {
     const { permissionId, response, message, editedInputJson } = body;
     const editedInput = editedInputJson === undefined ? undefined : parseEditedInput(editedInputJson);
     if (message !== undefined && message !== "" && response !== "reject")
@@ -174,7 +174,7 @@ export class PermissionDesk {
    * Takes an utterance as the answer to the oldest question that this participant may answer this way. Returns `false`
    * if the utterance is not a yes or no to such a question, so that it is handled as a message.
    */
-  takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
+  takeUtterance(from: ParticipantState, utterance: string, via: "voice" | "text"): boolean {
     const taken = this.#questions.take(from, utterance, via);
     if (!taken) return false;
     const { permissionId, answer } = taken;
@@ -186,7 +186,7 @@ export class PermissionDesk {
   }
 
   /** Shows a participant its open requests again, and closes those that were decided while it was away. */
-  showAgain({ identity }: Peer): void {
+  showAgain({ identity }: ParticipantState): void {
     this.#dialogs.welcome(identity, this.#open.records);
   }
 
@@ -214,7 +214,7 @@ export class PermissionDesk {
   }
 
   /** @throws {AppError} `malformed` for arguments that the request does not accept */
-  async #checkEdited({ identity }: Peer, permissionId: string, input: JsonObject): Promise<EditedInput> {
+  async #checkEdited({ identity }: ParticipantState, permissionId: string, input: JsonObject): Promise<EditedInput> {
     const { store, sessionId, serverTools, policy } = this.#options;
     const permission = await store.load(permissionId);
     const isTheirs = permission?.sessionId === sessionId && permission.participantIdentity === identity;
@@ -263,9 +263,9 @@ export class PermissionDesk {
 
   /** Whether the approver is a phone caller who could answer only by voice, which is not possible here. */
   #isOutOfReach({ approver, voiceApproval }: AskedNeed): boolean {
-    const { peers, policy, voice } = this.#options;
+    const { participants, policy, voice } = this.#options;
     const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;
-    return peers.get(approver)?.isSip === true && !canTalk;
+    return participants.get(approver)?.isSip === true && !canTalk;
   }
 
   #toRequest(call: Call, need: Asked) {

@@ -3,12 +3,12 @@ import type { Logger } from "pino";
 import type { Message, MessageBody } from "../../protocol/messages/messages.ts";
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import { type Outbox, StreamedRequests } from "../wire/outbox.ts";
-import { MAX_ABSENT, type Peers } from "../peers/peers.ts";
+import { MAX_ABSENT, type Participants } from "../participants/participants.ts";
 import { toPermissionRequest } from "./to-permission-request.ts";
 
 interface PermissionDialogsOptions {
   readonly outbox: Pick<Outbox, "send" | "post">;
-  readonly peers: Pick<Peers, "withFeature">;
+  readonly participants: Pick<Participants, "withFeature">;
   readonly logger: Pick<Logger, "warn">;
 }
 
@@ -64,7 +64,7 @@ export class PermissionDialogs {
   }
 
   #hasDialogs(identity: string): boolean {
-    return this.#options.peers.withFeature("permissions").includes(identity);
+    return this.#options.participants.withFeature("permissions").includes(identity);
   }
 }
 

@@ -2,8 +2,8 @@ import { readYesOrNo, spokenAnswersOf } from "../../permission/spoken-answers.ts
 import type { PermissionRecord } from "../../store/permissions/load-permissions.ts";
 import type { CallTurn, Delivery } from "../../tool/calls/call-ports.ts";
 import { MAX_TITLE_LENGTH } from "../../tool/permission-need.ts";
-import type { Peer } from "../peers/peer.ts";
-import type { Peers } from "../peers/peers.ts";
+import type { ParticipantState } from "../participants/participant-state.ts";
+import type { Participants } from "../participants/participants.ts";
 
 /** How an answer arrives. */
 type Via = "voice" | "text";
@@ -32,7 +32,7 @@ interface Asked {
 export type Saying = Pick<CallTurn, "aside" | "signal" | "speech">;
 
 interface WordedQuestionsOptions {
-  readonly peers: Pick<Peers, "get">;
+  readonly participants: Pick<Participants, "get">;
   /** Whether questions are spoken, and a spoken yes or no counts. */
   readonly byVoice: boolean;
 }
@@ -54,7 +54,7 @@ export class WordedQuestions {
   /** Asks a question, if its approver is asked in words. Never rejects. */
   async ask(question: Omit<Question, "asked">, saying: Saying): Promise<void> {
     const { record, voiceApproval } = question;
-    const hasDialog = this.#options.peers.get(record.participantIdentity)?.features.has("permissions") === true;
+    const hasDialog = this.#options.participants.get(record.participantIdentity)?.features.has("permissions") === true;
     if (hasDialog && !(this.#options.byVoice && voiceApproval)) return;
     const asked = { ...question };
     this.#questions.set(record.id, asked);
@@ -75,7 +75,7 @@ export class WordedQuestions {
    * accepts only one answer.
    */
   take(
-    { identity, language }: Pick<Peer, "identity" | "language">,
+    { identity, language }: Pick<ParticipantState, "identity" | "language">,
     utterance: string,
     via: Via,
   ): { readonly permissionId: string; readonly answer: "yes" | "no" } | undefined {
@@ -111,17 +111,17 @@ export class WordedQuestions {
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
-    const peer = this.#options.peers.get(record.participantIdentity);
-    if (!peer?.isPresent) return;
-    const isThere = sameJoin(peer);
+    const participantState = this.#options.participants.get(record.participantIdentity);
+    if (!participantState?.isPresent) return;
+    const isThere = sameJoin(participantState);
     const isWhole = record.title.length < MAX_TITLE_LENGTH;
     const isQuestion = voiceApproval || (!speech && isWhole);
-    const words = isQuestion ? toSpokenQuestion(record.title, peer.language) : record.title;
+    const words = isQuestion ? toSpokenQuestion(record.title, participantState.language) : record.title;
     const said = await aside(isForAnotherTurn(record) ? `${record.participantIdentity}: ${words}` : words, cut);
-    if (!hasReached(said, peer) || signal.aborted || cut.aborted) return;
+    if (!hasReached(said, participantState) || signal.aborted || cut.aborted) return;
     // Without `voiceApproval`, a typed yes counts only if the whole title was shown.
     const acceptsText = voiceApproval || (said === "shown" && isWhole);
-    if (acceptsText && !isQuestion) await aside(spokenAnswersOf(peer.language).question, cut);
+    if (acceptsText && !isQuestion) await aside(spokenAnswersOf(participantState.language).question, cut);
     const { byVoice } = this.#options;
     const yes: Via[] = [];
     if (byVoice && voiceApproval) yes.push("voice");
@@ -139,14 +139,14 @@ function isAsked(question: Question): question is Question & { asked: Asked } {
  * Returns a function that checks whether a participant has stayed in the room since this call. A participant who
  * returns may have missed what was said, because LiveKit notices late that a client has gone.
  */
-export function sameJoin(peer: Pick<Peer, "joins" | "isPresent">): () => boolean {
-  const { joins } = peer;
-  return () => peer.isPresent && peer.joins === joins;
+export function sameJoin(participantState: Pick<ParticipantState, "joins" | "isPresent">): () => boolean {
+  const { joins } = participantState;
+  return () => participantState.isPresent && participantState.joins === joins;
 }
 
 /** Whether a participant received words addressed to it. A phone caller cannot read shown text. */
-export function hasReached(said: Delivery, peer: Pick<Peer, "isSip"> | undefined): boolean {
-  return said === "heard" || (said === "shown" && peer?.isSip !== true);
+export function hasReached(said: Delivery, participantState: Pick<ParticipantState, "isSip"> | undefined): boolean {
+  return said === "heard" || (said === "shown" && participantState?.isSip !== true);
 }
 
 /** Whether the question is asked in another participant's turn. If so, the question starts with the approver's name. */

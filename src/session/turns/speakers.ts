@@ -3,7 +3,7 @@ import { incrementalFlatMap } from "../../lib/incremental-flat-map.ts";
 import type { NewTurn } from "./turn-queue.ts";
 
 interface SpeakersOptions {
-  readonly peers: { readonly present: readonly { readonly identity: string }[] };
+  readonly participants: { readonly present: readonly { readonly identity: string }[] };
   readonly agents: {
     readonly current: {
       readonly replyTo: "all" | "mentioned";
@@ -35,10 +35,10 @@ export class Speakers {
 
   /** Returns the turn with notes and its sender added. @param shown the turns in the context window */
   annotate(turn: NewTurn, shown: readonly TurnRecord[]): NewTurn {
-    const { peers, agents } = this.#options;
+    const { participants, agents } = this.#options;
     const { replyTo, names, presence } = agents.current;
     const { participant } = turn;
-    const isWithOthers = peers.present.length > 1;
+    const isWithOthers = participants.present.length > 1;
     const isOthers = (identity: string) => identity !== participant;
     const isAnyNamed = named(shown).length > 0;
     const isShared = isWithOthers || isNamed(turn) || isAnyNamed || senders(shown).some(isOthers);
@@ -62,7 +62,7 @@ export class Speakers {
 
   /** Returns a note about who has joined or left since the last message. */
   #comings(isReported: boolean): InputNote[] {
-    const now = new Set(this.#options.peers.present.map(({ identity }) => identity));
+    const now = new Set(this.#options.participants.present.map(({ identity }) => identity));
     const before = this.#before ?? now;
     this.#before = now;
     if (!isReported) return [];

@@ -36,7 +36,7 @@ function quietRoom(
   const initiative = new Initiative({
     agents,
     archive: { hasTurnsOf: async () => true },
-    peers: { isPresent: () => true, present: [{ identity: "ana" }] } as never,
+    participants: { isPresent: () => true, present: [{ identity: "ana" }] } as never,
     begin: (turn) => {
       onBegin();
       if ("input" in turn) said.push(...turn.input.map((each) => ("say" in each ? each.say : undefined)));

@@ -283,8 +283,8 @@ function heldStates(present: readonly string[] = ["ann"]) {
     if (message.type === "tool_call_state") sent.push({ state: message.body, to, done: () => done.resolve() });
     return { stanzaId: -1, sent: done.promise, isStream: false };
   };
-  const peers = { withFeature: () => [...present], absentWithFeature: () => ["bob"] };
-  return { shown: new ToolStates({ outbox: { send }, peers }), sent };
+  const participants = { withFeature: () => [...present], absentWithFeature: () => ["bob"] };
+  return { shown: new ToolStates({ outbox: { send }, participants }), sent };
 }
 
 test("whose permission a call waits for is shown to the others until it was given", async () => {

@@ -36,8 +36,8 @@ function sentFor(features: readonly string[], ...events: readonly TurnEvent[]): 
     return { stanzaId: -1, sent: Promise.resolve(), isStream: false };
   };
   const post = (message: Message, { to }: { to?: readonly string[] } = {}) => void (to?.length === 0 || send(message));
-  const peers = { withFeature: (feature: string) => (features.includes(feature) ? ["user"] : []) };
-  const watch = createBlockEvents({ outbox: { send, post }, peers, recorder: { durable: async () => {} } });
+  const participants = { withFeature: (feature: string) => (features.includes(feature) ? ["user"] : []) };
+  const watch = createBlockEvents({ outbox: { send, post }, participants, recorder: { durable: async () => {} } });
   for (const event of events) watch({ type: "turn", turn, event });
   return sent;
 }

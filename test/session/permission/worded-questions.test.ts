@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { WordedQuestions } from "../../../src/session/permission/worded-questions.ts";
-import { Peer } from "../../../src/session/peers/peer.ts";
+import { ParticipantState } from "../../../src/session/participants/participant-state.ts";
 import type { PermissionRecord } from "../../../src/store/permissions/load-permissions.ts";
 import type { Delivery } from "../../../src/tool/calls/call-ports.ts";
 
@@ -9,11 +9,11 @@ const RECORD = { id: "p", participantIdentity: "user", title: "Write it", metada
 
 /** What a yes answers, once a question was said in this way. */
 async function answeredBy(said: Delivery, { isSip = false }: { isSip?: boolean } = {}): Promise<string | undefined> {
-  const peer = new Peer({ identity: "user", sid: "PA_1", isSip });
-  const questions = new WordedQuestions({ peers: { get: () => peer }, byVoice: true });
+  const participantState = new ParticipantState({ identity: "user", sid: "PA_1", isSip });
+  const questions = new WordedQuestions({ participants: { get: () => participantState }, byVoice: true });
   const question = { record: RECORD, voiceApproval: true, cut: signal };
   await questions.ask(question, { signal, aside: () => Promise.resolve(said) });
-  return questions.take(peer, "Yes", isSip ? "voice" : "text")?.permissionId;
+  return questions.take(participantState, "Yes", isSip ? "voice" : "text")?.permissionId;
 }
 
 test.each(["heard", "shown"] as const)("a question that was %s takes a yes", async (said) => {
@@ -29,11 +29,11 @@ test("to a caller by telephone, a question must have been heard", async () => {
   expect(await answeredBy("heard", { isSip: true })).toBe("p");
 });
 
-const leave = (peer: Peer): void => {
-  peer.isPresent = false;
+const leave = (participantState: ParticipantState): void => {
+  participantState.isPresent = false;
 };
-const joinAgain = (peer: Peer): void => {
-  peer.join({ identity: "user", sid: "PA_2", isSip: false });
+const joinAgain = (participantState: ParticipantState): void => {
+  participantState.join({ identity: "user", sid: "PA_2", isSip: false });
 };
 
 test.each([
@@ -42,21 +42,21 @@ test.each([
   ["joined again meanwhile", joinAgain, "meanwhile"],
   ["has joined again since", joinAgain, "since"],
 ] as const)("a question whose approver %s takes no yes, and is said again", async (_, change, when) => {
-  const peer: Peer = new Peer({ identity: "user", sid: "PA_1", isSip: false });
-  const questions = new WordedQuestions({ peers: { get: () => peer }, byVoice: true });
+  const participantState: ParticipantState = new ParticipantState({ identity: "user", sid: "PA_1", isSip: false });
+  const questions = new WordedQuestions({ participants: { get: () => participantState }, byVoice: true });
   const said: string[] = [];
   const aside = (words: string): Promise<Delivery> => {
     said.push(words);
-    if (when === "meanwhile" && said.length === 1) change(peer);
+    if (when === "meanwhile" && said.length === 1) change(participantState);
     return Promise.resolve("shown");
   };
-  if (when === "before") change(peer);
+  if (when === "before") change(participantState);
   await questions.ask({ record: RECORD, voiceApproval: true, cut: signal }, { signal, aside });
-  if (when === "since") change(peer);
+  if (when === "since") change(participantState);
 
   expect(questions.awaitedWords("user")).toBeUndefined();
-  expect(questions.take(peer, "Yes", "text")).toBeUndefined();
-  peer.join({ identity: "user", sid: "PA_3", isSip: false });
+  expect(questions.take(participantState, "Yes", "text")).toBeUndefined();
+  participantState.join({ identity: "user", sid: "PA_3", isSip: false });
   said.length = 0;
   await questions.sayAgain("user", { signal, aside });
   expect(said).toEqual(["Write it. Yes or no?"]);

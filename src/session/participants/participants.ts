@@ -1,6 +1,6 @@
 import type { Feature } from "../../protocol/messages/messages.ts";
 import { devicesFor, type TurnDevice } from "../../tool/tool-routing.ts";
-import { Peer } from "./peer.ts";
+import { ParticipantState } from "./participant-state.ts";
 import type { RoomParticipant } from "../room/room-input.ts";
 
 /**
@@ -10,8 +10,8 @@ import type { RoomParticipant } from "../room/room-input.ts";
 export const MAX_ABSENT = 50;
 
 /** The participants of a session. The last ones to leave are retained, with their features, tools and language. */
-export class Peers {
-  readonly #peers = new Map<string, Peer>();
+export class Participants {
+  readonly #participants = new Map<string, ParticipantState>();
   /** Identities of absent participants, in the order in which they left. */
   readonly #absent = new Set<string>();
   /**
@@ -20,37 +20,37 @@ export class Peers {
   readonly #languages = new Map<string, string>();
 
   /** Marks a participant as present. Returns the participant, and whether it has just joined or rejoined. */
-  join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
+  join(participant: RoomParticipant): { state: ParticipantState; isNewJoin: boolean } {
     this.#absent.delete(participant.identity);
-    const known = this.#peers.get(participant.identity);
-    if (known) return { peer: known, isNewJoin: known.join(participant) };
-    const peer = new Peer(participant);
-    peer.chosenLanguage = this.#languages.get(peer.identity);
-    this.#peers.set(peer.identity, peer);
-    return { peer, isNewJoin: true };
+    const known = this.#participants.get(participant.identity);
+    if (known) return { state: known, isNewJoin: known.join(participant) };
+    const state = new ParticipantState(participant);
+    state.chosenLanguage = this.#languages.get(state.identity);
+    this.#participants.set(state.identity, state);
+    return { state, isNewJoin: true };
   }
 
   setLanguage(identity: string, language: string): void {
     this.#languages.set(identity, language);
-    const peer = this.#peers.get(identity);
-    if (peer) peer.chosenLanguage = language;
+    const state = this.#participants.get(identity);
+    if (state) state.chosenLanguage = language;
   }
 
   leave(identity: string): void {
-    const peer = this.#peers.get(identity);
-    if (!peer) return;
-    peer.isPresent = false;
+    const state = this.#participants.get(identity);
+    if (!state) return;
+    state.isPresent = false;
     this.#absent.delete(identity);
     this.#absent.add(identity);
     for (const oldest of this.#absent) {
       if (this.#absent.size <= MAX_ABSENT) return;
       this.#absent.delete(oldest);
-      this.#peers.delete(oldest);
+      this.#participants.delete(oldest);
     }
   }
 
-  get(identity: string): Peer | undefined {
-    return this.#peers.get(identity);
+  get(identity: string): ParticipantState | undefined {
+    return this.#participants.get(identity);
   }
 
   get isEmpty(): boolean {
@@ -63,24 +63,24 @@ export class Peers {
   }
 
   isPresent(identity: string): boolean {
-    return this.#peers.get(identity)?.isPresent ?? false;
+    return this.#participants.get(identity)?.isPresent ?? false;
   }
 
   /** Returns the identities of present participants that enabled a feature. */
   withFeature(feature: Feature): string[] {
-    return this.present.filter((peer) => peer.features.has(feature)).map((peer) => peer.identity);
+    return this.present.filter((state) => state.features.has(feature)).map((state) => state.identity);
   }
 
   /** Returns the identities of absent participants that had enabled a feature. */
   absentWithFeature(feature: Feature): string[] {
-    return [...this.#peers.values()]
-      .filter((peer) => !peer.isPresent && peer.features.has(feature))
-      .map((peer) => peer.identity);
+    return [...this.#participants.values()]
+      .filter((state) => !state.isPresent && state.features.has(feature))
+      .map((state) => state.identity);
   }
 
   /** The present clients, in the order in which they first joined. */
-  clients(): Peer[] {
-    return this.present.filter((peer) => peer.isClient && !peer.isSip);
+  clients(): ParticipantState[] {
+    return this.present.filter((state) => state.isClient && !state.isSip);
   }
 
   /** Returns the devices that may run tools in this participant's turns. */
@@ -89,7 +89,7 @@ export class Peers {
   }
 
   /** The participants in the room, in the order in which they first joined. */
-  get present(): Peer[] {
-    return [...this.#peers.values()].filter((peer) => peer.isPresent);
+  get present(): ParticipantState[] {
+    return [...this.#participants.values()].filter((state) => state.isPresent);
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TurnBlock } from "../../../src/conversation/block.ts";
-import { waitForMcpTools } from "../../../src/session/peers/wait-for-mcp-tools.ts";
+import { waitForMcpTools } from "../../../src/session/participants/wait-for-mcp-tools.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 

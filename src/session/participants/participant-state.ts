@@ -9,7 +9,7 @@ const REMEMBERED_STANZAS = 2_000;
 type Tools = ReadonlyMap<string, AnnouncedTool>;
 
 /** One participant of the session, across its reconnects. */
-export class Peer {
+export class ParticipantState {
   readonly identity: string;
   /** LiveKit's id of this join; `""` while only a stream from the participant has arrived. */
   sid: string;

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Peers } from "./peers.ts";
+import type { Participants } from "./participants.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { VoicePort } from "../room/voice-port.ts";
  */
 export function speakOnlyToListeners(
   voice: VoicePort,
-  peers: Pick<Peers, "hasListener">,
+  participants: Pick<Participants, "hasListener">,
   logger: Pick<Logger, "error">,
 ): VoicePort {
   const open: VoicePort["open"] = (answer) => {
@@ -23,8 +23,8 @@ export function speakOnlyToListeners(
     isTwoWay: voice.isTwoWay,
     listens: voice.listens,
     speaks: voice.speaks,
-    open: (answer) => (peers.hasListener ? open(answer) : undefined),
-    prepare: (sentence, language) => (peers.hasListener ? voice.prepare(sentence, language) : () => {}),
+    open: (answer) => (participants.hasListener ? open(answer) : undefined),
+    prepare: (sentence, language) => (participants.hasListener ? voice.prepare(sentence, language) : () => {}),
     untilQuiet: (signal) => voice.untilQuiet(signal),
     setInterruptible: (isInterruptible) => voice.setInterruptible(isInterruptible),
   };

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createId } from "../../../src/lib/id.ts";
 import type { MessageBody } from "../../../src/protocol/messages/messages.ts";
-import { MessageBudget } from "../../../src/session/peers/message-budget.ts";
+import { MessageBudget } from "../../../src/session/participants/message-budget.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";

@@ -11,8 +11,8 @@ import { catchUp } from "./catch-up.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
-import type { Peer } from "./peer.ts";
-import type { Peers } from "./peers.ts";
+import type { ParticipantState } from "./participant-state.ts";
+import type { Participants } from "./participants.ts";
 import { waitForMcpTools } from "./wait-for-mcp-tools.ts";
 
 const ANNOUNCE_AGAIN_MS = 1_000;
@@ -27,7 +27,7 @@ interface ConfigurationsOptions {
   readonly outbox: Outbox;
   /** @defaultValue the session is text only */
   readonly voice?: Pick<VoicePort, "listens" | "speaks"> | undefined;
-  readonly peers: Pick<Peers, "clients" | "hosts">;
+  readonly participants: Pick<Participants, "clients" | "hosts">;
   readonly archive: Pick<ConversationArchive, "answers">;
   /** Called when the language that `set_language` chose for a participant no longer applies. */
   readonly onLanguageDropped: (identity: string) => void;
@@ -44,21 +44,21 @@ export class Configurations {
   readonly #liveTools: LiveTools;
   readonly #outbox: Outbox;
   readonly #voice: Pick<VoicePort, "listens" | "speaks">;
-  readonly #peers: ConfigurationsOptions["peers"];
+  readonly #participants: ConfigurationsOptions["participants"];
   readonly #archive: ConfigurationsOptions["archive"];
   readonly #onLanguageDropped: ConfigurationsOptions["onLanguageDropped"];
   readonly #closing = new AbortController();
   /** Aborted when clients have had enough time to announce their tools to a new worker. */
   readonly #announcedAgain = AbortSignal.timeout(ANNOUNCE_AGAIN_MS);
-  readonly #unread = new Set<Peer>();
-  readonly #awaited = new Set<(from: Peer) => void>();
+  readonly #unread = new Set<ParticipantState>();
+  readonly #awaited = new Set<(from: ParticipantState) => void>();
 
   constructor(options: ConfigurationsOptions) {
-    const { serverTools, liveTools = UNCHANGING, voice = TEXT_ONLY, outbox, peers, archive } = options;
+    const { serverTools, liveTools = UNCHANGING, voice = TEXT_ONLY, outbox, participants, archive } = options;
     this.#serverTools = serverTools;
     this.#liveTools = liveTools;
     this.#outbox = outbox;
-    this.#peers = peers;
+    this.#participants = participants;
     this.#archive = archive;
     this.#onLanguageDropped = options.onLanguageDropped;
     this.#voice = voice;
@@ -67,7 +67,7 @@ export class Configurations {
   /** Sends a Configuration whenever the worker's tools change. The returned function stops this and ends all waits. */
   follow(): () => void {
     const unfollow = this.#liveTools.onChanged(() => {
-      for (const client of this.#peers.clients()) this.send(client);
+      for (const client of this.#participants.clients()) this.send(client);
     });
     return () => {
       unfollow();
@@ -75,7 +75,7 @@ export class Configurations {
     };
   }
 
-  send({ identity }: Pick<Peer, "identity">): void {
+  send({ identity }: Pick<ParticipantState, "identity">): void {
     const ownTools = [...this.#serverTools.values()].filter((tool) => tool.execution !== "client");
     const tools = ownTools.map(({ name, description }) => ({ name, description, inputSchema: { type: "object" } }));
     const { listens, speaks } = this.#voice;
@@ -84,7 +84,7 @@ export class Configurations {
   }
 
   /** Handles a client's Configuration: sends the client what it has missed, then the worker's Configuration. */
-  take(from: Peer, body: MessageBody<"configuration">): void {
+  take(from: ParticipantState, body: MessageBody<"configuration">): void {
     from.features = new Set(body.features);
     const { preferredLanguage, listens = true } = body;
     from.listens = listens;
@@ -103,7 +103,7 @@ export class Configurations {
   }
 
   /** Sends missed messages, free of charge once per join: a returning client also has its own messages to send. */
-  #catchUp(from: Peer, lastSequenceSeen: number): Promise<void> | undefined {
+  #catchUp(from: ParticipantState, lastSequenceSeen: number): Promise<void> | undefined {
     const isFree = !from.hasCaughtUp;
     from.hasCaughtUp = true;
     const charge = (cost: number) => {
@@ -113,7 +113,7 @@ export class Configurations {
   }
 
   /** Reads a client's tool list soon, even if no call needs it yet, so that the client learns of invalid tools. */
-  #readSoon(from: Peer): void {
+  #readSoon(from: ParticipantState): void {
     if (this.#unread.has(from)) return;
     this.#unread.add(from);
     const read = () => {
@@ -123,7 +123,7 @@ export class Configurations {
     setTimeout(read, READ_WITHIN_MS).unref();
   }
 
-  #readTools({ identity }: Peer, body: MessageBody<"configuration">): Announcement["tools"] {
+  #readTools({ identity }: ParticipantState, body: MessageBody<"configuration">): Announcement["tools"] {
     const { tools, errors } = compileAnnouncement(body, {
       identity,
       reserved: this.#liveTools.prefixes,
@@ -138,7 +138,7 @@ export class Configurations {
    * calls that wait for permission, and the tools of MCP servers that the turn has called. Never rejects.
    */
   async untilAnnounced({ participantIdentity, blocks, calls }: InheritedTurn, signal: AbortSignal): Promise<void> {
-    const isOfTurn = ({ identity }: Peer) => identity === participantIdentity;
+    const isOfTurn = ({ identity }: ParticipantState) => identity === participantIdentity;
     const moment = AbortSignal.any([signal, this.#announcedAgain]);
     const known = calls.map((call) => this.#untilKnown(call, moment));
     await Promise.all([this.#untilConfigured(isOfTurn, moment), this.#untilMcpToolsListed(blocks, signal), ...known]);
@@ -163,7 +163,7 @@ export class Configurations {
       return this.#untilMcpToolsListed([use], signal);
     }
     const isKnown = () => {
-      const hosts = this.#peers.hosts(participant);
+      const hosts = this.#participants.hosts(participant);
       const tool = findTool(toolName, this.#serverTools, hosts);
       return tool !== undefined && routeCall(tool, hosts).to !== "nobody";
     };
@@ -175,10 +175,10 @@ export class Configurations {
     await waitForMcpTools(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
   }
 
-  /** Resolves once a Configuration from a peer for which `matches` is true has been handled, or when the signal aborts. */
-  async #untilConfigured(matches: (from: Peer) => boolean, signal: AbortSignal): Promise<void> {
+  /** Resolves once a Configuration from a participant for which `matches` is true has been handled, or when the signal aborts. */
+  async #untilConfigured(matches: (from: ParticipantState) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const onConfigured = (from: Peer) => matches(from) && resolve();
+    const onConfigured = (from: ParticipantState) => matches(from) && resolve();
     this.#awaited.add(onConfigured);
     await abortable(promise, signal).catch(() => {});
     this.#awaited.delete(onConfigured);
