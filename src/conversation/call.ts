@@ -56,10 +56,10 @@ export type CallState = "pending" | "running" | Outcome["state"];
 /**
  * One tool call. The ledger changes it, the store saves it, and every view of the call is derived from it.
  *
- * To add a field, write a migration. If the field can change, add it to `INITIAL_CALL_STATE`, so that the store saves it and
- * live events contain it. If its value can be large, exclude it from `REPORTED_FIELDS` in live-event.ts. If the field never
- * changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. `newForm` in fill-in-form.ts copies all fields
- * that it does not set from the call that asks for the form.
+ * To add a field, write a migration. If the field can change, add it to `INITIAL_CALL_STATE`, so that the store saves
+ * it and live events contain it. If its value can be large, exclude it from `REPORTED_FIELDS` in live-event.ts. If the
+ * field never changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. `newForm` in fill-in-form.ts copies
+ * all fields that it does not set from the call that asks for the form.
  */
 export interface Call {
   /** The id of the ToolUseRequest, a NanoID. */

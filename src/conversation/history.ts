@@ -102,7 +102,8 @@ class HistoryDraft {
 
   isOf(turns: readonly TurnRecord[], { preface, announcesTools }: DraftOptions): boolean {
     const own = this.#options;
-    if (own.preface !== preface || own.announcesTools !== announcesTools || turns.length !== this.#turns.length) return false;
+    if (own.preface !== preface || own.announcesTools !== announcesTools || turns.length !== this.#turns.length)
+      return false;
     return turns.every((turn, index) => turn === this.#turns[index]);
   }
 

@@ -29,7 +29,12 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
   const io = new voice.RoomIO({
     agentSession: session,
     room,
-    inputOptions: { textEnabled: false, audioEnabled: canListen, audioSampleRate: INPUT_SAMPLE_RATE, closeOnDisconnect: false },
+    inputOptions: {
+      textEnabled: false,
+      audioEnabled: canListen,
+      audioSampleRate: INPUT_SAMPLE_RATE,
+      closeOnDisconnect: false,
+    },
     outputOptions: { audioEnabled: canSpeak },
   });
   io.start();

@@ -31,7 +31,7 @@ export interface HostedJob {
   /** Resolves once the job no longer serves its room. Never rejects. */
   readonly ended: Promise<void>;
   /** Resolves after `ended`, once the job has left its room. Never rejects. */
-  readonly left: Promise<void>;
+  readonly hasLeft: Promise<void>;
 }
 
 /**
@@ -44,7 +44,7 @@ export function runHostedJob(info: RunningJobInfo, options: HostedJobOptions): H
   const { agent, logger, inference, retire } = options;
   const room = new Room();
   filterRoomEvents(room);
-  const { promise: over, resolve: end } = Promise.withResolvers<string>();
+  const { promise: ending, resolve: end } = Promise.withResolvers<string>();
   room.on(RoomEvent.Disconnected, () => end("room disconnected"));
   const context = new JobContext(options.process, info, room, () => {}, end, inference);
   const attempt = async (what: string, work: () => unknown) => {
@@ -61,7 +61,7 @@ export function runHostedJob(info: RunningJobInfo, options: HostedJobOptions): H
         throw error;
       }),
     );
-    await over;
+    await ending;
     await entry;
     await attempt("voice", () => context._primaryAgentSession?.close());
     await attempt("end", () => agent.onSessionEnd?.(context));
@@ -74,5 +74,5 @@ export function runHostedJob(info: RunningJobInfo, options: HostedJobOptions): H
     forgetRoom(room);
   };
   const retired = runWithJobContextAsync(context, run);
-  return { end, ended: retired.then(() => {}), left: retired.then(leave) };
+  return { end, ended: retired.then(() => {}), hasLeft: retired.then(leave) };
 }

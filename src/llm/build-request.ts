@@ -59,7 +59,8 @@ export interface RequestInput {
 export function buildRequest(input: RequestInput): ModelRequest {
   const { maxTokens, effort, containerId, system = "", edits = [] } = input;
   const messages = toMessages(input.messages, input.media);
-  const toolsWhere = (temporary: boolean) => (input.tools ?? []).filter(({ isTemporary = false }) => isTemporary === temporary);
+  const toolsWhere = (temporary: boolean) =>
+    (input.tools ?? []).filter(({ isTemporary = false }) => isTemporary === temporary);
   const permanentTools = [...sorted(input.serverTools ?? []), ...sorted(toolsWhere(false).map(toApiTool))];
   const tools = [...permanentTools, ...sorted(toolsWhere(true).map(toApiTool))];
   const standIns = tools.length === 0 ? toStandIns(messages) : [];

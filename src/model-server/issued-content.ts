@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Json } from "./step.ts";
 
-const KEPT = /^(compaction|server_tool_use|mcp_tool_use|.+_tool_result)$/;
+const CHECKED_TYPES = /^(compaction|server_tool_use|mcp_tool_use|.+_tool_result)$/;
 
 /** Remembers what the server has written, to check whether a history repeats it unchanged. */
 export class IssuedContent {
   /** Keyed by signature or data, because each request looks up a history of thousands of turns. */
   readonly #thinking = new Map<unknown, Json[]>();
   readonly #types = new Set<string>();
-  readonly #kept: Json[] = [];
+  readonly #checkedBlocks: Json[] = [];
   readonly #thinkingBefore = new Map<string, readonly Json[]>();
   readonly #paused: (readonly Json[])[] = [];
 
@@ -20,7 +20,7 @@ export class IssuedContent {
       this.#thinking.set(keyOf(thought), [...(this.#thinking.get(keyOf(thought)) ?? []), thought]);
     for (const block of blocks) {
       this.#types.add(String(block["type"]));
-      if (KEPT.test(String(block["type"]))) this.#kept.push(block);
+      if (CHECKED_TYPES.test(String(block["type"]))) this.#checkedBlocks.push(block);
       if (block["type"] === "tool_use") this.#thinkingBefore.set(String(block["id"]), thoughts);
     }
     const end = events.find(({ type }) => type === "message_delta")?.["delta"] as Json | undefined;
@@ -46,7 +46,7 @@ export class IssuedContent {
    */
   isFaithful(block: Json): boolean {
     const key = (each: Json) => `${String(each["type"])} ${String(each["id"] ?? each["tool_use_id"])}`;
-    const issued = this.#kept.filter((each) => key(each) === key(block));
+    const issued = this.#checkedBlocks.filter((each) => key(each) === key(block));
     return issued.length === 0 || issued.some((each) => isDeepStrictEqual(each, plain(block)));
   }
 

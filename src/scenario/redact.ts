@@ -79,14 +79,14 @@ export function redactEvents(events: readonly TimedEvent[], redact: Redact): Tim
     const text = deltaText(event);
     if (text !== undefined) texts.set(event["index"], (texts.get(event["index"]) ?? "") + text);
   }
-  const told = new Set<unknown>();
+  const reported = new Set<unknown>();
   return events.flatMap(({ ms, event }) => {
     const { index } = event;
     const whole = texts.get(index) ?? "";
     if (deltaText(event) === undefined || redact(whole) === whole)
       return [{ ms, event: isDelta(event) ? event : (normalize(event, redact) as Record<string, unknown>) }];
-    if (told.has(index)) return [];
-    told.add(index);
+    if (reported.has(index)) return [];
+    reported.add(index);
     const delta = event["delta"] as Record<string, unknown>;
     const field = TEXT_OF[String(delta["type"])] ?? "";
     return [{ ms, event: { ...event, delta: { ...delta, [field]: redact(whole) } } }];

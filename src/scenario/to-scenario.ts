@@ -28,13 +28,13 @@ interface Recorded {
  */
 export function toScenario({ name, config, cassette, turns, calls, times, ownTools, redact }: Recorded): object {
   const ran = (where: "server" | "client") => calls.filter((call) => call.ranOn === where);
-  const told = toldResults(turns);
+  const reported = reportedResults(turns);
   // A tool that is not the agent's own needs a description, and keeps its recorded timeout.
   const behaviors = (where: "server" | "client") =>
     Object.entries(Object.groupBy(ran(where), ({ name: tool }) => tool)).map(([tool, list = []]) => {
       const announced = ({ timeoutMs }: StoredCall) =>
         ownTools.has(tool) ? {} : { description: `${tool}, as it was recorded.`, timeout_ms: timeoutMs };
-      return [tool, list.map((call) => ({ ...toBehavior(call, told), ...announced(call) }))] as const;
+      return [tool, list.map((call) => ({ ...toBehavior(call, reported), ...announced(call) }))] as const;
     });
   const mocks = behaviors("server");
   const device = behaviors("client");
@@ -130,17 +130,17 @@ function toAnswer({ permission }: StoredCall): object | string {
 }
 
 /** Returns the text of each result as the model read it, by tool use id. */
-function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> {
+function reportedResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> {
   const results = turns.flatMap(({ blocks }) => blocks.filter(({ blockType }) => blockType === "tool_result"));
   return new Map(results.map((block) => [toolUseId(block) ?? "", contentText(block.content?.["content"])]));
 }
 
-function toBehavior(call: StoredCall, told: ReadonlyMap<string, string>): object {
+function toBehavior(call: StoredCall, reported: ReadonlyMap<string, string>): object {
   const { state, result, tookMs, errorCode, errorMessage, isDoubled } = call;
   if (state === "success") {
     const isLate = tookMs !== null && tookMs >= SHORTEST_WAIT_MS;
     const how = isDoubled ? { twice: true } : isLate ? { late: tookMs } : {};
-    return { answer: inOrder(result ?? {}, told.get(call.toolUseId)), ...how };
+    return { answer: inOrder(result ?? {}, reported.get(call.toolUseId)), ...how };
   }
   if (errorCode === "timeout") return { never: true };
   if (errorCode === "client_disconnected") return { leave: true };
@@ -151,9 +151,9 @@ function toBehavior(call: StoredCall, told: ReadonlyMap<string, string>): object
  * Restores the order of keys, which the database does not keep, from the text that the model read, unless that text was
  * truncated.
  */
-function inOrder(result: JsonObject, told = ""): JsonObject {
+function inOrder(result: JsonObject, reported = ""): JsonObject {
   try {
-    const parsed = JSON.parse(told) as JsonObject;
+    const parsed = JSON.parse(reported) as JsonObject;
     return isDeepStrictEqual(parsed, result) ? parsed : result;
   } catch {
     return result;

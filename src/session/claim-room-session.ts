@@ -62,7 +62,7 @@ export interface RoomSession {
 export async function claimRoomSession(options: ClaimOptions): Promise<RoomSession> {
   const { sql, conversationId, room, roomSid, owner, leaseMs = LEASE_MS, continues = true } = options;
   const giveUpAt = performance.now() + leaseMs + leaseMs / 3;
-  const isKept = watchOwner(options);
+  const isOwnerAlive = watchOwner(options);
   while (performance.now() < giveUpAt) {
     const claimedAt = performance.now();
     const request = { sessionId: createId(), conversationId, room, roomSid, owner, leaseMs, continues };
@@ -73,7 +73,7 @@ export async function claimRoomSession(options: ClaimOptions): Promise<RoomSessi
       if (session && record.takenFrom !== null) await options.silence(record.takenFrom);
       if (session) return session;
     }
-    if (await isKept()) break;
+    if (await isOwnerAlive()) break;
     await sleep(CLAIM_RETRY_MS);
   }
   throw new AppError("lost_lease", "Another agent is already serving this session");

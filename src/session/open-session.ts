@@ -39,8 +39,8 @@ export interface OpenedSession {
   /**
    * Closes the session on this worker.
    *
-   * @param untilCloseReason called last; returns why the room was closed for everyone, which ends the session, or `undefined` if
-   *   it was not closed
+   * @param untilCloseReason called last; returns why the room was closed for everyone, which ends the session, or
+   *   `undefined` if it was not closed
    * @returns whether this call stored the session's end. If not, the session continues on another worker, never
    *   started, or its end is already stored or could not be stored
    */
@@ -99,7 +99,8 @@ async function start(options: OpenSessionOptions, { lease, sentBefore, ended }: 
     await lease.release().catch(() => {});
     return isEnded;
   };
-  const closeOnce: OpenedSession["close"] = (graceMs, untilCloseReason) => (closing ??= close(graceMs, untilCloseReason));
+  const closeOnce: OpenedSession["close"] = (graceMs, untilCloseReason) =>
+    (closing ??= close(graceMs, untilCloseReason));
   const onLost = () => {
     void closeOnce(0);
     options.onLost();

@@ -30,5 +30,5 @@ export interface SessionCore {
   readonly telemetry: SessionTelemetry;
   readonly logger: Logger;
   /** Notifies the session's watchers. */
-  readonly tell: (event: SessionEvent) => void;
+  readonly emit: (event: SessionEvent) => void;
 }

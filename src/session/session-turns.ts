@@ -28,7 +28,17 @@ import { Speakers } from "./turns/speakers.ts";
 import { addVariation, takeVariation } from "./turns/variation.ts";
 import type { SessionCore } from "./session-core.ts";
 
-type Core = "policy" | "participants" | "outbox" | "link" | "voice" | "recorder" | "archive" | "telemetry" | "logger" | "tell";
+type Core =
+  | "policy"
+  | "participants"
+  | "outbox"
+  | "link"
+  | "voice"
+  | "recorder"
+  | "archive"
+  | "telemetry"
+  | "logger"
+  | "emit";
 
 interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   readonly restored: Pick<Restored, "window" | "lastPosition">;
@@ -282,16 +292,19 @@ export class SessionTurns {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;
     const { archive } = this.#options;
-    return Promise.all([archive.windowBefore(position), archive.outcomesReportedFrom(position)]).then(([window, reported]) => {
-      this.#shown = this.#showing(window);
-      this.#summarizer?.forget();
-      return withOpening(input, reported);
-    });
+    return Promise.all([archive.windowBefore(position), archive.outcomesReportedFrom(position)]).then(
+      ([window, reported]) => {
+        this.#shown = this.#showing(window);
+        this.#summarizer?.forget();
+        return withOpening(input, reported);
+      },
+    );
   }
 
   #portsOf(begin: TurnInput, failure: AppError | undefined): Parameters<typeof runSessionTurn>[1] {
     const participant = participantOf(begin);
-    const { policy, calls, worded, outbox, link, voice, recorder, participants, agents, spending, telemetry } = this.#options;
+    const { policy, calls, worded, outbox, link, voice, recorder, participants, agents, spending, telemetry } =
+      this.#options;
     const ownWords = wordsOf(begin);
     const participantState = participants.get(participant);
     const { budgetLow } = phrasesFor(participantState?.language, policy.phrases);
@@ -310,7 +323,9 @@ export class SessionTurns {
         (this.#running = { ids: [id, messageId, asked ?? ""], answer }),
       onAnswered: async (turn) => {
         for (const asking of worded) await asking.sayAgain(participant, turn);
-        await spending.warn(participant, () => (participantState?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined));
+        await spending.warn(participant, () =>
+          participantState?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined,
+        );
         calls.endTurn();
       },
       dependencies: (turn) => ({
@@ -325,7 +340,7 @@ export class SessionTurns {
         }),
         ...calls.toolsOf(turn, "turn" in begin ? begin.calls : []),
       }),
-      onEvent: (turn, event) => this.#options.tell({ type: "turn", turn, event }),
+      onEvent: (turn, event) => this.#options.emit({ type: "turn", turn, event }),
     };
   }
 }

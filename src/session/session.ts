@@ -44,7 +44,7 @@ export class Session {
     const { policy, agents, openStream, countTokens, summaryModel, restored, spending, memories, callEnd } = options;
     const { onLanguageDropped = () => {} } = options;
     const participants = this.#participants;
-    const core = createCore(options, participants, (event) => this.#tell(event));
+    const core = createCore(options, participants, (event) => this.#emit(event));
     this.#core = core;
     this.#configurations = new Configurations({ ...core, liveTools: options.liveTools, onLanguageDropped });
     this.#unfollowTools = this.#configurations.follow();
@@ -110,13 +110,13 @@ export class Session {
       case "chat_opened":
         return this.#admission.textBegins(this.#participants.get(input.identity), input.refuse);
       case "chat":
-        return this.#messages.hear(this.#participants.join(input.from).state, { id: input.id, content: input.text });
+        return this.#messages.receive(this.#participants.join(input.from).state, { id: input.id, content: input.text });
       case "transcript":
         if (input.isFinal) void this.#turns.speculate(input.from.identity, input.transcript.text);
         return this.#messages.showTranscript(input.from.identity, input.transcript);
       case "utterance": {
         const { id, text: content, spoken, isMixed } = input.transcript;
-        return this.#messages.hear(
+        return this.#messages.receive(
           this.#participants.join(input.from).state,
           { id, content, via: "voice", spoken, ...(isMixed && { isMixed }) },
           input.transcript,
@@ -217,14 +217,14 @@ export class Session {
     handlePacket(participant, bytes, { outbox: this.#core.outbox, handlers: this.#handlers, onDropped });
   }
 
-  #tell(event: SessionEvent): void {
+  #emit(event: SessionEvent): void {
     // After these events, the turn may be waiting only for permissions, or only for its own participant's device.
     if (event.type === "permission_asked" || event.type === "tool_state") this.#turns.yieldIfBlocking();
     notifyWatchers(this.#watchers, event, this.#core.logger);
   }
 }
 
-function createCore(options: SessionOptions, participants: Participants, tell: SessionCore["tell"]): SessionCore {
+function createCore(options: SessionOptions, participants: Participants, emit: SessionCore["emit"]): SessionCore {
   const { sessionId, room, roomSid = room, policy, serverTools, outbox, link, recorder, archive, logger } = options;
   const { telemetry = new SessionTelemetry() } = options;
   const voice = options.voice && speakOnlyToListeners(options.voice, participants, logger);
@@ -242,6 +242,6 @@ function createCore(options: SessionOptions, participants: Participants, tell: S
     archive,
     telemetry,
     logger,
-    tell,
+    emit,
   };
 }

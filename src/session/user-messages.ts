@@ -52,7 +52,7 @@ export class UserMessages {
   }
 
   /** Handles a message typed on `lk.chat` or spoken. If it is rejected, its sender gets an ErrorMessage. */
-  hear(participant: ParticipantState, said: UserInput, transcript?: Transcript): void {
+  receive(participant: ParticipantState, said: UserInput, transcript?: Transcript): void {
     const { admission, outbox } = this.#options;
     if (!admission.text(participant, said.content)) return;
     if (transcript) this.#show(participant.identity, transcript, true);

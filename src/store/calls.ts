@@ -53,8 +53,8 @@ const OUTCOME = {
 } as const satisfies Record<OutcomeField, string>;
 
 /**
- * The columns that change while the call is open. Fields of `INITIAL_CALL_STATE` map to their name in snake case: `deadlineAt`
- * to `deadline_at`.
+ * The columns that change while the call is open. Fields of `INITIAL_CALL_STATE` map to their name in snake case:
+ * `deadlineAt` to `deadline_at`.
  */
 const CHANGING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

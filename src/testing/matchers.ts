@@ -47,12 +47,12 @@ export const matchers = {
       (call) => matches(call, { ...fields, name, input }) && (isAnyEnd || call.errorCode === undefined),
     );
     const more = Object.keys(fields).length === 0 ? "" : ` that ended with ${cutJson(fields)}`;
-    return told(pass, `a call ${name} ${cutJson(input)}${more}`, turn);
+    return toResult(pass, `a call ${name} ${cutJson(input)}${more}`, turn);
   },
 
   /** The answer contains this string or matches this RegExp. */
   toSay(turn: Turn, expected: string | RegExp): MatcherResult {
-    return told(holds(turn.text, expected), `the agent to say ${showText(expected)}`, turn);
+    return toResult(holds(turn.text, expected), `the agent to say ${showText(expected)}`, turn);
   },
 
   /** The participant was asked for permission to run this tool. */
@@ -60,7 +60,7 @@ export const matchers = {
     refuseUnknownFields(fields, QUESTION_FIELDS, "a question");
     const pass = turn.asked.some((question) => matches(question, { ...fields, tool }));
     const more = Object.keys(fields).length === 0 ? "" : ` with ${cutJson(fields)}`;
-    return told(pass, `a question for permission by ${tool}${more}`, turn);
+    return toResult(pass, `a question for permission by ${tool}${more}`, turn);
   },
 };
 
@@ -71,7 +71,7 @@ export interface TurnMatchers<Result = unknown> {
   toHaveAsked(tool: string, fields?: QuestionFields): Result;
 }
 
-function told(pass: boolean, what: string, turn: Turn): MatcherResult {
+function toResult(pass: boolean, what: string, turn: Turn): MatcherResult {
   return { pass, message: () => `expected ${pass ? "not " : ""}${what}. The turn was:\n${showTurn(turn)}` };
 }
 

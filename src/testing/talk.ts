@@ -188,8 +188,8 @@ export class Talk implements AsyncDisposable {
   }
 
   async #turn(find: () => LoggedTurn | undefined, what: string, withinMs: number): Promise<Turn> {
-    const isOver = () => find()?.isOver === true;
-    if (!(await this.#until(isOver, withinMs))) {
+    const hasEnded = () => find()?.hasEnded === true;
+    if (!(await this.#until(hasEnded, withinMs))) {
       const turn = find();
       const soFar = turn ? `:\n${showTurn(turn)}` : ": it has not begun";
       throw new Error(`${what} did not end within ${withinMs} ms${soFar}`);
@@ -213,8 +213,8 @@ export class Talk implements AsyncDisposable {
     const { soundMs } = stage.voice;
     turn.soundMs = soundMs - this.#soundMs;
     this.#soundMs = soundMs;
-    const isSaid = turn.state === "completed" && !turn.isCutOff && turn.text !== "" && stage.isPresent();
-    if (isSaid && turn.soundMs === 0) throw new Error(`The answer was not played:\n${showTurn(turn)}`);
+    const isAnswered = turn.state === "completed" && !turn.isCutOff && turn.text !== "" && stage.isPresent();
+    if (isAnswered && turn.soundMs === 0) throw new Error(`The answer was not played:\n${showTurn(turn)}`);
   }
 
   /** Waits until `isTrue` holds. Returns `false` on a timeout. @throws {Error} whatever has failed in the meantime */

@@ -79,7 +79,7 @@ export class LoggedTurn implements Turn {
     this.#startedAt = startedAt;
   }
 
-  get isOver(): boolean {
+  get hasEnded(): boolean {
     return this.#endedAt !== undefined;
   }
 

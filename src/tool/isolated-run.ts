@@ -11,7 +11,7 @@ import type { ServerTool } from "./server-tool.ts";
 
 const MEMORY_LIMIT_MB = 256;
 /** How often the size of the thread's buffers is checked. V8 limits only the thread's heap. */
-const LOOK_AT_BUFFERS_MS = 250;
+const READ_BUFFERS_MS = 250;
 /** How long an aborted tool may clean up. */
 const ABORT_GRACE_MS = 1_000;
 const THREAD = moduleBeside(import.meta.url, "isolated-thread");
@@ -26,20 +26,20 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
     const progressRead = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const workerData: ThreadData = { ...tool, input, progressRead, context };
     const thread = new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB } });
-    const looks = setInterval(() => {
+    const memoryChecks = setInterval(() => {
       thread.getHeapStatistics().then(
         ({ external_memory: bytes }) => {
           if (bytes > MEMORY_LIMIT_MB * 2 ** 20) end.reject(tooLarge());
         },
         () => {},
       );
-    }, LOOK_AT_BUFFERS_MS);
+    }, READ_BUFFERS_MS);
     const send = (message: ToThread) => thread.postMessage(message);
-    const tell = (fraction: number) => {
+    const report = (fraction: number) => {
       Atomics.add(progressRead, 0, 1);
       progress(fraction);
     };
-    const ports = { end, send, log, progress: tell, ask, elicit };
+    const ports = { end, send, log, progress: report, ask, elicit };
     thread.on("message", (message: unknown) => {
       // A package that the tool uses may send its own messages from the thread.
       if (isRecord(message)) handle(message as FromThread, ports);
@@ -57,7 +57,7 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
     } finally {
       signal.removeEventListener("abort", onAbort);
       clearTimeout(late);
-      clearInterval(looks);
+      clearInterval(memoryChecks);
       void thread.terminate();
     }
   };

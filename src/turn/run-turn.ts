@@ -106,7 +106,13 @@ async function* runSteps(
     };
     const count = (built: readonly HistoryMessage[]) => deps.countTokens(requestOf(built), signal);
     const temporaryTools = deps.temporaryTools?.() ?? [];
-    const built = await shown.fit({ turn: draft.toRecord(), isPaused, temporaryTools, overheadFor: deps.overheadFor, count });
+    const built = await shown.fit({
+      turn: draft.toRecord(),
+      isPaused,
+      temporaryTools,
+      overheadFor: deps.overheadFor,
+      count,
+    });
     const change = shown.takeChange();
     if (change) deps.onShown?.(change);
     const stepDeps = { draft, openStream: deps.openStream, uses, usedIds };

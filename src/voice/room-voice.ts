@@ -78,7 +78,10 @@ export class RoomVoice implements VoicePort {
     this.#microphones =
       recognizer &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isHearing });
-    this.#recognizer = recognizer && !recognizer.capabilities.streaming ? new LimitedRecognizer(recognizer, this.#unrecognized) : recognizer;
+    this.#recognizer =
+      recognizer && !recognizer.capabilities.streaming
+        ? new LimitedRecognizer(recognizer, this.#unrecognized)
+        : recognizer;
     this.#speakers = recognizer?.capabilities.streaming ? new SpeakerStreams() : undefined;
     const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
@@ -234,7 +237,7 @@ export class RoomVoice implements VoicePort {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;
     const voiceName = this.#options.voiceName();
-    const part = new SpokenPart({ kind: "aside", language: undefined, voice: voiceName, onHeard: () => {} });
+    const part = new SpokenPart({ kind: "aside", language: undefined, voice: voiceName, onPlayed: () => {} });
     part.write(notUnderstood);
     part.end();
     this.#session.player.play(part);

@@ -22,14 +22,20 @@ interface Addresses {
 }
 
 /**
- * Migrates the database as soon as it answers, then determines which addresses to use. @throws as `migrateWhenAvailable`
+ * Migrates the database as soon as it answers, then determines which addresses to use.
+ *
+ * @throws as `migrateWhenAvailable`
  */
 export async function prepareDatabase(
   { databaseUrl, directUrl }: Addresses,
   options: WaitOptions,
 ): Promise<MigrationStatus & DatabaseEndpoints> {
   const status = await migrateWhenAvailable(directUrl ?? databaseUrl, options);
-  const endpoints = await retryUntilAvailable(databaseUrl, () => findDatabaseEndpoints(databaseUrl, directUrl), options);
+  const endpoints = await retryUntilAvailable(
+    databaseUrl,
+    () => findDatabaseEndpoints(databaseUrl, directUrl),
+    options,
+  );
   return { ...status, ...endpoints };
 }
 

@@ -109,7 +109,11 @@ export class MemoryPorts implements CallPorts {
       const waitMs = this.settings.defaultTimeoutMs;
       const { left = new Map<string, Call>(), askInWords = async () => ({ action: "cancel" }) as const } =
         this.#options;
-      return fillInForm(call, { request, count }, { calls: this, waitMs, takeOpenForm: (id) => left.get(id), askInWords });
+      return fillInForm(
+        call,
+        { request, count },
+        { calls: this, waitMs, takeOpenForm: (id) => left.get(id), askInWords },
+      );
     },
   };
   readonly session: CallPorts["session"] = {

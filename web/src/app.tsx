@@ -30,16 +30,16 @@ export function App(): ReactNode {
 
   useEffect(() => {
     if (!talk) return undefined;
-    let isLeft = false;
+    let isUnmounted = false;
     saveOpenTalk(talk);
     // Connects in a later task, because StrictMode starts each effect twice, but the room must be joined only once.
     const timer = setTimeout(() => {
       connectTalk(talk).catch((error: unknown) => {
-        if (!isLeft) leave({ error, room: talk.room });
+        if (!isUnmounted) leave({ error, room: talk.room });
       });
     }, 0);
     return () => {
-      isLeft = true;
+      isUnmounted = true;
       clearTimeout(timer);
       void talk.liveKit.disconnect();
     };

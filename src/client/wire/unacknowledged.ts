@@ -2,17 +2,17 @@
 const AGAIN_AFTER_MS = 5_000;
 /** After this time we give up on a message. Replacing a dead worker may take 20 s, and its replacement may die, too. */
 export const DELIVER_WITHIN_MS = 60_000;
-const MAX_KEPT = 512;
+const MAX_MESSAGES = 512;
 /**
  * Enough for the maximum number of messages in flight, each of the maximum size. The worker rejects streams whose total
  * size is too large.
  */
-const MAX_KEPT_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 /** Messages sent per pause. Fewer than the worker accepts from one participant per second. */
 const MAX_AT_ONCE = 40;
 const PAUSE_MS = 1_000;
 
-interface Kept {
+interface SentMessage {
   readonly sizeBytes: number;
   readonly send: () => void;
   readonly giveUpAt: number;
@@ -24,7 +24,7 @@ interface Kept {
  * drops messages when we send too many. Their stanza numbers do not change, so no message is handled twice.
  */
 export class Unacknowledged {
-  readonly #kept = new Map<number, Kept>();
+  readonly #messages = new Map<number, SentMessage>();
   readonly #waiting = new Map<number, (isTaken: boolean) => void>();
   #sizeBytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,10 +33,10 @@ export class Unacknowledged {
   /** `send` resends the message and must not throw. When there are too many messages, the oldest are dropped. */
   add(stanzaId: number, sizeBytes: number, send: () => void): void {
     const now = performance.now();
-    this.#kept.set(stanzaId, { sizeBytes, send, giveUpAt: now + DELIVER_WITHIN_MS, dueAt: now + AGAIN_AFTER_MS });
+    this.#messages.set(stanzaId, { sizeBytes, send, giveUpAt: now + DELIVER_WITHIN_MS, dueAt: now + AGAIN_AFTER_MS });
     this.#sizeBytes += sizeBytes;
-    while (this.#kept.size > MAX_KEPT || this.#sizeBytes > MAX_KEPT_BYTES) {
-      const [oldest] = this.#kept.keys();
+    while (this.#messages.size > MAX_MESSAGES || this.#sizeBytes > MAX_BYTES) {
+      const [oldest] = this.#messages.keys();
       if (oldest === undefined) break;
       this.#forget(oldest);
     }
@@ -62,9 +62,9 @@ export class Unacknowledged {
   }
 
   #forget(stanzaId: number): void {
-    this.#sizeBytes -= this.#kept.get(stanzaId)?.sizeBytes ?? 0;
-    this.#kept.delete(stanzaId);
-    if (this.#kept.size === 0) this.#stopTimer();
+    this.#sizeBytes -= this.#messages.get(stanzaId)?.sizeBytes ?? 0;
+    this.#messages.delete(stanzaId);
+    if (this.#messages.size === 0) this.#stopTimer();
   }
 
   /** After `ms`, resends all messages that are still unacknowledged. Until then, resends none. */
@@ -72,7 +72,7 @@ export class Unacknowledged {
     const now = performance.now();
     if (now < this.#pausedUntil) return;
     this.#pausedUntil = now + ms;
-    for (const kept of this.#kept.values()) kept.dueAt = this.#pausedUntil;
+    for (const message of this.#messages.values()) message.dueAt = this.#pausedUntil;
     this.#schedule();
   }
 
@@ -81,7 +81,7 @@ export class Unacknowledged {
    */
   clear(): void {
     this.#stopTimer();
-    this.#kept.clear();
+    this.#messages.clear();
     this.#sizeBytes = 0;
     for (const resolve of this.#waiting.values()) resolve(false);
   }
@@ -93,18 +93,18 @@ export class Unacknowledged {
 
   #schedule(leastMs = 0): void {
     this.#stopTimer();
-    if (this.#kept.size === 0) return;
-    const next = Math.min(...[...this.#kept.values()].map(({ dueAt }) => dueAt));
+    if (this.#messages.size === 0) return;
+    const next = Math.min(...[...this.#messages.values()].map(({ dueAt }) => dueAt));
     this.#timer = setTimeout(() => this.#sendDue(), Math.max(leastMs, next - performance.now()));
   }
 
   #sendDue(): void {
     const now = performance.now();
-    const due = [...this.#kept].filter(([, { dueAt }]) => dueAt <= now).slice(0, MAX_AT_ONCE);
-    for (const [stanzaId, kept] of due) {
-      kept.dueAt = now + AGAIN_AFTER_MS;
-      if (kept.dueAt > kept.giveUpAt) this.#forget(stanzaId);
-      kept.send();
+    const due = [...this.#messages].filter(([, { dueAt }]) => dueAt <= now).slice(0, MAX_AT_ONCE);
+    for (const [stanzaId, message] of due) {
+      message.dueAt = now + AGAIN_AFTER_MS;
+      if (message.dueAt > message.giveUpAt) this.#forget(stanzaId);
+      message.send();
     }
     this.#schedule(PAUSE_MS);
   }

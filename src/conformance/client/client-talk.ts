@@ -23,7 +23,7 @@ const CLIENT = "client";
 export const STARTS_WITHIN_MS = 15_000;
 /** Wait after a client has answered a later message. By then, its reaction to an earlier message has arrived, too. */
 const QUIET_MS = 150;
-const LOOK_EVERY_MS = 20;
+const CHECK_EVERY_MS = 20;
 export const TOOLS = ["echo", "slow", "fail", "big", "report"];
 
 export interface ClientTalkOptions {
@@ -131,7 +131,7 @@ export class ClientTalk implements AsyncDisposable {
   async untilAnnounced({ room: { localParticipant } }: RoomConnection, withinMs: number): Promise<void> {
     const isKnown = () => this.#worker?.room.remoteParticipants.has(localParticipant?.identity ?? "") ?? false;
     const until = performance.now() + withinMs;
-    while (!isKnown() && performance.now() < until) await sleep(LOOK_EVERY_MS);
+    while (!isKnown() && performance.now() < until) await sleep(CHECK_EVERY_MS);
   }
 
   /** Sends a valid message. @throws {KitFault} if the message is not valid */

@@ -24,7 +24,9 @@ export const toToolStateEvent = memoizeByObject((call: Call): SseEvent | undefin
 });
 
 /** Returns a stored call in the state that a live event reports. */
-const reportedStates = memoizeByObject((stored: Call) => memoizeByObject((reported: JsonObject) => callAsReported(stored, reported)));
+const reportedStates = memoizeByObject((stored: Call) =>
+  memoizeByObject((reported: JsonObject) => callAsReported(stored, reported)),
+);
 
 const REMEMBERED_CALLS = 1_000;
 

@@ -15,7 +15,7 @@ interface OpencodeFeedOptions {
 }
 
 /** How often to look for the session of a room that has none yet. */
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /**
  * Sends opencode's events until the reader disconnects: first what is open in the room's session, then updates to its
@@ -68,7 +68,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
 async function waitForSession({ source, stream, access }: OpencodeFeedOptions): Promise<string | undefined> {
   const { closed } = stream;
   for (;;) {
-    await sleep(LOOK_MS, undefined, { signal: closed }).catch(() => {});
+    await sleep(CHECK_MS, undefined, { signal: closed }).catch(() => {});
     if (closed.aborted) return undefined;
     const session = await findRoomSession(source.sql, access).catch(() => undefined);
     if (session) return session.id;

@@ -23,6 +23,9 @@ export const sessionRoutes: RoomRoutes = (app, { sql }) => {
 
   app.get("/sessions", async ({ access: { identity } }) => {
     const sessions = await listSessions(sql, { identity, limit: MAX_SESSIONS });
-    return sessions.map(({ firstInput, ...session }) => ({ ...session, firstSaid: inputText(firstInput).slice(0, MAX_EXCERPT) }));
+    return sessions.map(({ firstInput, ...session }) => ({
+      ...session,
+      firstSaid: inputText(firstInput).slice(0, MAX_EXCERPT),
+    }));
   });
 };

@@ -35,8 +35,8 @@ function timingsOf(
 ): TurnTimings {
   const hidden = Object.entries(calls).filter(([, { detail }]) => detail !== "full");
   const ids = new Set<string | undefined>(hidden.flatMap(([toolUseId, { callId }]) => [toolUseId, callId]));
-  const told = parts.filter(({ callId, toolUseId }) => !ids.has(callId) && !ids.has(toolUseId));
-  return { startedAt, ...timings, parts: told };
+  const visible = parts.filter(({ callId, toolUseId }) => !ids.has(callId) && !ids.has(toolUseId));
+  return { startedAt, ...timings, parts: visible };
 }
 
 function nameOf({ name, block }: InputAttachment): string {
@@ -96,10 +96,11 @@ function toCalledTool(
  * Returns the outcome that the model saw for a tool use without a call record, such as the use of an Anthropic tool.
  */
 function outcomeOf(result: TurnBlock | undefined): Pick<SpokenTool, "state" | "result" | "errorMessage"> {
-  const told = result?.content?.["content"];
-  if (told === undefined) return { state: "pending" };
-  if (result?.content?.["is_error"] === true) return { state: "error", errorMessage: asText(told) };
-  const failure = isRecord(told) && asText(told["type"]).endsWith("_error") ? asText(told["error_code"]) : undefined;
+  const content = result?.content?.["content"];
+  if (content === undefined) return { state: "pending" };
+  if (result?.content?.["is_error"] === true) return { state: "error", errorMessage: asText(content) };
+  const failure =
+    isRecord(content) && asText(content["type"]).endsWith("_error") ? asText(content["error_code"]) : undefined;
   if (failure !== undefined) return { state: "error", errorMessage: failure };
-  return { state: "success", result: told };
+  return { state: "success", result: content };
 }

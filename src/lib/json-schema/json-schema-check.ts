@@ -59,16 +59,16 @@ export function unchecked(compiler: Compiler): Check {
 
 /** A check of 100,000 steps takes a few milliseconds. */
 const MAX_STEPS = 100_000;
-/** A second limit, in case a step costs more than expected. It is checked once per `LOOK_EVERY_STEPS` steps. */
+/** A second limit, in case a step costs more than expected. It is checked once per `CHECK_EVERY_STEPS` steps. */
 const MAX_MS = 10;
-const LOOK_EVERY_STEPS = 5_000;
+const CHECK_EVERY_STEPS = 5_000;
 /** The maximum nesting of schemas, including references. Each level uses stack space. */
 const MAX_DEPTH = 256;
 
 /** The budget of one check. Without it, a schema's author could decide how often and how deep each value is visited. */
 export class Steps {
-  #left = MAX_STEPS;
-  #lookAt = MAX_STEPS - LOOK_EVERY_STEPS;
+  #stepsLeft = MAX_STEPS;
+  #nextCheckAt = MAX_STEPS - CHECK_EVERY_STEPS;
   #depth = 0;
   readonly #endsAt = Date.now() + MAX_MS;
 
@@ -79,10 +79,10 @@ export class Steps {
    * @throws {TooManyStepsError}
    */
   spend(count = 1): void {
-    this.#left -= count;
-    if (this.#left >= this.#lookAt) return;
-    this.#lookAt = Math.max(0, this.#left - LOOK_EVERY_STEPS);
-    if (this.#left < 0 || Date.now() > this.#endsAt) throw new TooManyStepsError();
+    this.#stepsLeft -= count;
+    if (this.#stepsLeft >= this.#nextCheckAt) return;
+    this.#nextCheckAt = Math.max(0, this.#stepsLeft - CHECK_EVERY_STEPS);
+    if (this.#stepsLeft < 0 || Date.now() > this.#endsAt) throw new TooManyStepsError();
   }
 
   /** @throws {TooManyStepsError} */

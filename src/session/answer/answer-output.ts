@@ -46,8 +46,8 @@ export class AnswerOutput {
   /** The text passed to `conclude`, which the speech receives separately from the answer's text. */
   #conclusion = "";
   /** The text passed to the speech, and (below) how many of its letters were played. */
-  #given = "";
-  #heard = 0;
+  #speechText = "";
+  #playedLetters = 0;
 
   constructor(options: AnswerOutputOptions) {
     const { outbox, link, voice, messageId, participant, language, onInterrupted, onProgress } = options;
@@ -60,9 +60,9 @@ export class AnswerOutput {
       messageId,
       participant,
       language,
-      onHeard: (text) => {
-        this.#heard += countLetters(text);
-        this.#sentences.hear(text);
+      onPlayed: (text) => {
+        this.#playedLetters += countLetters(text);
+        this.#sentences.markPlayed(text);
       },
       onInterrupted,
       onUnspoken: () => this.#showRest(),
@@ -90,7 +90,7 @@ export class AnswerOutput {
   }
 
   /** The part of an earlier worker's text that was played in full. */
-  get heardBefore(): string {
+  get playedBefore(): string {
     return this.#earlier.sentences.slice(0, this.#earlier.heard).join(" ");
   }
 
@@ -135,9 +135,9 @@ export class AnswerOutput {
       this.#transcription.write(this.#speaker.formatAside(text));
     });
     if (!this.#speech || isShown) return "shown";
-    const isHeard = await this.#speak(this.#speech, { text, onBegun: sentence.hear }, signal);
+    const isPlayed = await this.#speak(this.#speech, { text, onBegun: sentence.markPlayed }, signal);
     sentence.takeBack();
-    if (isHeard) return "heard";
+    if (isPlayed) return "heard";
     return isShown ? "shown" : "unsaid";
   }
 
@@ -159,8 +159,8 @@ export class AnswerOutput {
   }
 
   /** Resolves once everything written so far has been played or dropped. */
-  async untilHeard(): Promise<void> {
-    if (this.#isSpeaking) await this.#speech?.untilHeard();
+  async untilPlayed(): Promise<void> {
+    if (this.#isSpeaking) await this.#speech?.untilPlayed();
   }
 
   /** Adds the worker's own closing words. The model never sees them. */
@@ -201,14 +201,14 @@ export class AnswerOutput {
   #put(text: string): void {
     if (this.#isShownOnly) return;
     if (!this.#isSpeaking) return this.#transcription.write(text);
-    this.#given += text;
+    this.#speechText += text;
     this.#speech?.write(text);
   }
 
   #showRest(): void {
     if (!this.#isSpeaking) return;
     this.#isSpeaking = false;
-    this.#transcription.write(dropLetters(this.#given, this.#heard));
+    this.#transcription.write(dropLetters(this.#speechText, this.#playedLetters));
     this.#sentences.release();
     this.#transcription.write(this.#conclusion);
   }

@@ -16,7 +16,7 @@ interface Waiting {
 
 interface WaitingAside {
   /** Call this when playback of the aside begins. */
-  readonly hear: () => void;
+  readonly markPlayed: () => void;
   /** Call this when the aside will not be played. Does nothing if it has already been sent. */
   readonly takeBack: () => void;
 }
@@ -44,7 +44,7 @@ export class PacedSentences {
   readonly #ends: number[] = [];
   /** The number of letters in all sentences so far, and (below) in the text played so far. */
   #added = 0;
-  #heard = 0;
+  #playedLetters = 0;
   #isFinished = false;
 
   constructor({ before, stored, post, onProgress }: PacedSentencesOptions) {
@@ -81,23 +81,23 @@ export class PacedSentences {
       if (index >= 0) this.#waiting.splice(index, 1);
       return index >= 0;
     };
-    const hear = () => {
+    const markPlayed = () => {
       if (!takeBack()) return;
       this.#out(aside);
       this.#updateProgress();
     };
-    return { hear, takeBack };
+    return { markPlayed, takeBack };
   }
 
   /** Call this when playback of the next piece of the answer's text begins. */
-  hear(text: string): void {
-    this.#heard += countLetters(text);
+  markPlayed(text: string): void {
+    this.#playedLetters += countLetters(text);
     this.#send();
   }
 
   /** Sends all held sentences. From now on, each new sentence is sent immediately. */
   release(): void {
-    this.#heard = Number.POSITIVE_INFINITY;
+    this.#playedLetters = Number.POSITIVE_INFINITY;
     this.#send();
   }
 
@@ -110,7 +110,7 @@ export class PacedSentences {
 
   #send(): void {
     const isReleased = this.#isReleased;
-    const isDue = ({ startsAt, onSent }: Waiting) => startsAt < this.#heard && (isReleased || !onSent);
+    const isDue = ({ startsAt, onSent }: Waiting) => startsAt < this.#playedLetters && (isReleased || !onSent);
     const due = this.#waiting.filter(isDue);
     this.#waiting = this.#waiting.filter((waiting) => !due.includes(waiting));
     for (const waiting of due) this.#out(waiting);
@@ -118,11 +118,11 @@ export class PacedSentences {
   }
 
   get #isReleased(): boolean {
-    return this.#heard === Number.POSITIVE_INFINITY;
+    return this.#playedLetters === Number.POSITIVE_INFINITY;
   }
 
   #updateProgress(): void {
-    const next = this.#ends.findIndex((end) => end > this.#heard);
+    const next = this.#ends.findIndex((end) => end > this.#playedLetters);
     this.#whole += this.#ends.splice(0, next < 0 ? this.#ends.length : next).length;
     const before = this.#progress;
     const now = { asides: this.#asides, ...(!this.#isReleased && { sent: this.#sequence, heard: this.#whole }) };

@@ -48,7 +48,7 @@ export class Fillers {
 
   /** Waits until the answer so far has been played, then for the filler's delay, and speaks the filler. */
   async #fill({ call, pacing, speech, waitSignal, turnSignal }: Wait): Promise<void> {
-    await abortable(speech.untilHeard(), waitSignal);
+    await abortable(speech.untilPlayed(), waitSignal);
     await pause(pacing.fillerAfterMs, waitSignal);
     if (this.#filled !== undefined && this.#waits.has(this.#filled)) return;
     this.#filled = call.id;

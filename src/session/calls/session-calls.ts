@@ -34,7 +34,7 @@ type Core =
   | "recorder"
   | "telemetry"
   | "logger"
-  | "tell";
+  | "emit";
 
 interface SessionCallsOptions extends Pick<SessionCore, Core> {
   readonly storeMedia: CallRecord["storeMedia"];
@@ -80,32 +80,32 @@ export class SessionCalls {
   /** Returns a listener that reports calls' changes to the recorder, the clients, the voice and the watchers. */
   #createListener(): LedgerListener {
     const { recorder, voice, telemetry } = this.#options;
-    const tell = (call: Call) => {
+    const report = (call: Call) => {
       if (this.#mayShow(call)) this.#states.show(call);
       this.#fillers.handle(call, this.#turn);
       voice?.setInterruptible(!this.isBlocking);
-      this.#options.tell({ type: "tool_state", call });
+      this.#options.emit({ type: "tool_state", call });
     };
     const gate = new ProgressGate((call) => {
       recorder.onProgress(call);
-      tell(call);
+      report(call);
     });
     return {
       onOpened: (call) => {
         recorder.onOpened(call);
-        tell(call);
+        report(call);
       },
       onChanged: (call) => {
         gate.flush(call.id);
         recorder.onChanged(call);
-        tell(call);
+        report(call);
       },
       onBegun: (call) => this.#states.show(call),
       onProgress: (call) => gate.note(call),
       onSettled: (call) => {
         gate.flush(call.id);
         this.#onSettled(call);
-        tell(call);
+        report(call);
       },
       onExtraAnswer: (callId, answer) => {
         recorder.onExtraAnswer(callId, answer);

@@ -20,6 +20,6 @@ export async function untilMayStart(
   { speech }: CallTurn,
   { voice, startWhen }: StartGate,
 ): Promise<void> {
-  if (startWhen === "words_spoken" && speech) await abortable(speech.untilHeard(), signal);
+  if (startWhen === "words_spoken" && speech) await abortable(speech.untilPlayed(), signal);
   await voice.untilQuiet(signal);
 }

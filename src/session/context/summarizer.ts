@@ -145,9 +145,9 @@ export class Summarizer {
     const startedAt = performance.now();
     try {
       const omitted = omittedTo > known ? await archive.turnsBetween(known, omittedTo + 1) : [];
-      const told = [...omitted, ...turns];
-      const [first, last] = [told[0], told.at(-1)];
-      const prompt = `<notes>\n${before?.text ?? ""}\n</notes>\n<transcript>\n${flatten(told)}\n</transcript>`;
+      const summarized = [...omitted, ...turns];
+      const [first, last] = [summarized[0], summarized.at(-1)];
+      const prompt = `<notes>\n${before?.text ?? ""}\n</notes>\n<transcript>\n${flatten(summarized)}\n</transcript>`;
       const { text, usage } = await read(model.ask(prompt, last?.participantIdentity ?? "", signal), signal);
       signal.throwIfAborted();
       this.#failures = 0;
@@ -177,7 +177,8 @@ async function read(
     if (event.type === "block_start" && event.tool)
       throw new Error("The model called a tool instead of writing a summary");
     if (event.type === "block_delta" && event.delta.type === "text") text += event.delta.text;
-    if (text.length > MAX_SUMMARY_LENGTH) throw new Error(`The summary is longer than ${MAX_SUMMARY_LENGTH} characters`);
+    if (text.length > MAX_SUMMARY_LENGTH)
+      throw new Error(`The summary is longer than ${MAX_SUMMARY_LENGTH} characters`);
     if (event.type === "message_stop") ({ stopReason, usage } = event);
   }
   const notes = /^\s*<notes>((?:(?!<\/?notes>)[^])*)<\/notes>\s*$/u.exec(text)?.[1]?.trim() ?? "";

@@ -170,7 +170,10 @@ export function toLiveCall(call: Call, short: (text: string) => string): JsonObj
 
 /** Returns a stored call as it was when a live event was sent, because the row may have changed since. */
 export function callAsReported(stored: Call, reported: JsonObject): Call {
-  const fields = Object.fromEntries(REPORTED_FIELDS.map((field) => [field, reported[field]])) as Pick<Call, (typeof REPORTED_FIELDS)[number]>;
+  const fields = Object.fromEntries(REPORTED_FIELDS.map((field) => [field, reported[field]])) as Pick<
+    Call,
+    (typeof REPORTED_FIELDS)[number]
+  >;
   const { state, addressee } = fields;
   return {
     ...stored,

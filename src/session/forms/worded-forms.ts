@@ -143,9 +143,9 @@ export class WordedForms {
     const { words } = open;
     const participantState = this.#options.participants.get(open.form.current.participant);
     if (!participantState?.isPresent) return;
-    const isThere = sameJoin(participantState);
+    const isStillPresent = sameJoin(participantState);
     const said = await aside(words, formSignal);
     if (!hasReached(said, participantState) || signal.aborted || formSignal.aborted || words !== open.words) return;
-    open.isAsked = isThere;
+    open.isAsked = isStillPresent;
   }
 }

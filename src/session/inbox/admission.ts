@@ -69,7 +69,7 @@ export class Admission {
     if (budget.spend(messageCost(bytes.length), performance.now())) return true;
     const isMessage = type === MESSAGES.user_message.number;
     if (isMessage && this.#mayAnswer(from.identity)) return true;
-    this.#turnAway(budget, isMessage ? "message" : "packet", (retryAfterMs) => this.#tell(from, bytes, retryAfterMs));
+    this.#turnAway(budget, isMessage ? "message" : "packet", (retryAfterMs) => this.#refuse(from, bytes, retryAfterMs));
     return false;
   }
 
@@ -131,10 +131,10 @@ export class Admission {
     return budget.spend(cost, performance.now());
   }
 
-  #turnAway(budget: MessageBudget, way: Way, tell: (retryAfterMs: number) => void): void {
+  #turnAway(budget: MessageBudget, way: Way, sendRefusal: (retryAfterMs: number) => void): void {
     this.drop("rate_limited");
-    const retryAfterMs = budget.tell(way, performance.now());
-    if (retryAfterMs !== undefined) tell(retryAfterMs);
+    const retryAfterMs = budget.refuse(way, performance.now());
+    if (retryAfterMs !== undefined) sendRefusal(retryAfterMs);
   }
 
   /** Whether these are the first words after a question asked in words. Checked only for a sender without budget. */
@@ -166,7 +166,7 @@ export class Admission {
     return true;
   }
 
-  #tell({ identity }: ParticipantState, bytes: Uint8Array, retryAfterMs: number): void {
+  #refuse({ identity }: ParticipantState, bytes: Uint8Array, retryAfterMs: number): void {
     const { body } = peekEnvelope(bytes);
     const { id, requestId = id } = isRecord(body) ? body : {};
     const originatingId = typeof requestId === "string" && requestId !== "" ? requestId : undefined;

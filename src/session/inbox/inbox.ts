@@ -56,7 +56,11 @@ interface InboxOptions {
  * only acknowledged. A user message or variation that arrives while the worker shuts down is never acknowledged, so its
  * sender resends it to the next worker.
  */
-export function handlePacket(participant: ParticipantState, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
+export function handlePacket(
+  participant: ParticipantState,
+  bytes: Uint8Array,
+  { outbox, handlers, onDropped }: InboxOptions,
+): void {
   let originatingId: string | undefined;
   let late: { readonly acknowledge: () => void; readonly refuse: (error: AppError) => void } | undefined;
   try {

@@ -86,7 +86,7 @@ export class ModelCalls {
     const { observeChat } = telemetry;
     return {
       openStream: (request: StepRequest, aborted: AbortSignal) => {
-        const asked = this.#asked(participant, request);
+        const asked = this.#toAsked(participant, request);
         const held = this.#speculations?.take(asked);
         if (held) return observeChat(held.call, held.stream(aborted));
         return this.#openStream({ ...asked, observe: observeChat }, aborted);
@@ -94,7 +94,7 @@ export class ModelCalls {
       countTokens: async (request: StepRequest, aborted: AbortSignal) => {
         if (!countTokens) return undefined;
         const data = await media.of(request.history);
-        return countTokens({ ...this.#asked(participant, request), ...(data && { media: data }) }, aborted);
+        return countTokens({ ...this.#toAsked(participant, request), ...(data && { media: data }) }, aborted);
       },
       ...this.#sizes(participant),
     };
@@ -115,7 +115,7 @@ export class ModelCalls {
     const next = { turn, isPaused: false, overheadFor, temporaryTools: temporaryTools(), count };
     const history = await shown.fit(next).catch(() => undefined);
     if (!history || !mayCome()) return;
-    const asked = this.#asked(participant, { history, isCompacted: shown.isCompacted, toolChoice: "auto" });
+    const asked = this.#toAsked(participant, { history, isCompacted: shown.isCompacted, toolChoice: "auto" });
     const language = participants.get(participant)?.language;
     const prepare = voice && ((sentence: string) => voice.prepare(sentence, language));
     this.#speculations.begin(asked, { openStream: this.#openStream, language, prepare });
@@ -139,7 +139,7 @@ export class ModelCalls {
     };
   }
 
-  #asked(participant: string, request: StepRequest) {
+  #toAsked(participant: string, request: StepRequest) {
     const { instructions } = this.#options.agents ?? {};
     const offer = this.#offer(participant, request);
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };

@@ -68,12 +68,12 @@ export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
     const { serverTools = [] } = fixed;
     const { instructions = fixed.instructions ?? "" } = step;
     const ask: Ask = (offered, refused) => {
-      const told = {
+      const input = {
         ...step,
         instructions,
         history: withoutTools(history, [...refused, ...serverTools.map((tool) => tool["name"])]),
       };
-      const request = toRequest(fixed, told, offered);
+      const request = toRequest(fixed, input, offered);
       const stream = model.stream(request, signal);
       return {
         request,
@@ -88,8 +88,8 @@ export function createOpenStream(model: Model, fixed: Fixed): OpenStream {
 export function createCountTokens(model: Model, fixed: Fixed): CountTokens {
   const hidden = (fixed.serverTools ?? []).map((tool) => tool["name"]);
   return ({ tools, ...step }, signal) => {
-    const told = { ...step, history: withoutTools(step.history, hidden) };
-    return model.countTokens(toRequest(fixed, told, visible(fixed, tools)), signal);
+    const input = { ...step, history: withoutTools(step.history, hidden) };
+    return model.countTokens(toRequest(fixed, input, visible(fixed, tools)), signal);
   };
 }
 

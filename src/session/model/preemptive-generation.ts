@@ -62,7 +62,9 @@ export class PreemptiveGeneration {
   /** Whether another call may be made: the turn's limit is not reached, and few enough recent calls went unused. */
   get mayBegin(): boolean {
     const unused = this.#unusedPerTurn.reduce((sum, count) => sum + count, 0);
-    return unused < Math.max(MIN_UNUSED, MAX_UNUSED_PER_TURN * this.#unusedPerTurn.length) && this.#begun < MAX_PER_TURN;
+    return (
+      unused < Math.max(MIN_UNUSED, MAX_UNUSED_PER_TURN * this.#unusedPerTurn.length) && this.#begun < MAX_PER_TURN
+    );
   }
 
   /** Call this when a turn begins, whether or not a preemptive call was made for that turn. */

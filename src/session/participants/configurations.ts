@@ -175,7 +175,10 @@ export class Configurations {
     await waitForMcpTools(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
   }
 
-  /** Resolves once a Configuration from a participant for which `matches` is true has been handled, or when the signal aborts. */
+  /**
+   * Resolves once a Configuration from a participant for which `matches` is true has been handled, or when the signal
+   * aborts.
+   */
   async #untilConfigured(matches: (from: ParticipantState) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const onConfigured = (from: ParticipantState) => matches(from) && resolve();

@@ -22,7 +22,7 @@ export class MessageBudget {
    * For each way, how many refusals were sent and when their wait ends. A refusal sent one way is not seen by clients
    * that use another way.
    */
-  readonly #told = new Map<Way, { readonly until: number; count: number }>();
+  readonly #refusals = new Map<Way, { readonly until: number; count: number }>();
 
   constructor(burst: number = LIMITS.messageBurst, perSecond: number = LIMITS.messagesPerSecond) {
     this.#burst = burst;
@@ -49,13 +49,13 @@ export class MessageBudget {
   }
 
   /** Returns in how many ms to try again, or `undefined` if no more refusals may be sent this way during this wait. */
-  tell(way: Way, now: number): number | undefined {
-    const told = this.#told.get(way);
-    if (told && now < told.until && told.count >= REPLIES_PER_WAIT[way]) return undefined;
+  refuse(way: Way, now: number): number | undefined {
+    const refusals = this.#refusals.get(way);
+    if (refusals && now < refusals.until && refusals.count >= REPLIES_PER_WAIT[way]) return undefined;
     const waitMs = Math.ceil(((1 - this.#tokens) * 1_000) / this.#perSecond);
     const retryAfterMs = Math.max(MIN_RETRY_MS, waitMs);
-    if (told && now < told.until) told.count += 1;
-    else this.#told.set(way, { until: now + retryAfterMs, count: 1 });
+    if (refusals && now < refusals.until) refusals.count += 1;
+    else this.#refusals.set(way, { until: now + retryAfterMs, count: 1 });
     return retryAfterMs;
   }
 }

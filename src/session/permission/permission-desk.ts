@@ -56,7 +56,7 @@ interface PermissionDeskOptions {
   readonly link: Pick<RoomLink, "openTranscription">;
   readonly voice?: Pick<VoicePort, "isTwoWay"> | undefined;
   readonly logger: Logger;
-  readonly tell: (event: SessionEvent) => void;
+  readonly emit: (event: SessionEvent) => void;
   readonly recorder: Pick<Recorder, "durable">;
 }
 
@@ -107,7 +107,8 @@ export class PermissionDesk {
     if (turn && !turn.signal.aborted) return turn;
     const { participant, messageId: previousId } = current;
     const participantState = this.#options.participants.get(participant);
-    if (!participantState?.isPresent || participantState.isSip || participantState.features.has("permissions")) return { signal };
+    if (!participantState?.isPresent || participantState.isSip || participantState.features.has("permissions"))
+      return { signal };
     const { language } = participantState;
     const aside = (text: string) => showOutsideTurn(text, { ...this.#options, previousId, participant, language });
     return { signal, aside };
@@ -226,7 +227,7 @@ export class PermissionDesk {
   }
 
   async #request(call: OpenCall, need: Asked, turn: Saying): Promise<Permit> {
-    const { store, logger, tell, recorder } = this.#options;
+    const { store, logger, emit, recorder } = this.#options;
     const { id: callId, toolName, participant, hasStoredPermission } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !hasStoredPermission) {
@@ -242,18 +243,18 @@ export class PermissionDesk {
     const record = await store.insert(this.#toRequest(call.current, need));
     const { id: permissionId } = record;
     const decided = this.#open.decided(record);
-    const isOver = new AbortController();
+    const closed = new AbortController();
     if (record.state === "asked") {
       const withdraw = () => void this.#open.end({ permissionId, state: "withdrawn" });
       if (call.signal.aborted) withdraw();
-      else call.signal.addEventListener("abort", withdraw, { once: true, signal: isOver.signal });
+      else call.signal.addEventListener("abort", withdraw, { once: true, signal: closed.signal });
       logger.info({ permissionId, callId, toolName, waitMs: record.leftMs }, "permission requested");
-      tell({ type: "permission_asked", permission: record });
+      emit({ type: "permission_asked", permission: record });
       this.#dialogs.show(record);
-      void this.#questions.ask({ record, voiceApproval: need.voiceApproval, cut: isOver.signal }, turn);
+      void this.#questions.ask({ record, voiceApproval: need.voiceApproval, cut: closed.signal }, turn);
     }
     const permission = await decided;
-    isOver.abort();
+    closed.abort();
     this.#questions.forget(permissionId);
     const { state, repliedVia: via } = permission;
     logger.info({ permissionId, callId, toolName, state, via }, "permission decided");
@@ -292,12 +293,12 @@ export class PermissionDesk {
 
   #tellExtended(permission: PermissionRecord): void {
     this.#dialogs.show(permission);
-    this.#options.tell({ type: "permission_extended", permission });
+    this.#options.emit({ type: "permission_extended", permission });
   }
 
   #tellOver(permission: PermissionRecord): void {
     this.#dialogs.close(permission);
-    this.#options.tell({ type: "permission_replied", permission });
+    this.#options.emit({ type: "permission_replied", permission });
   }
 
   /** @throws {AppError} if the answer does not count */

@@ -25,7 +25,7 @@ interface Asked {
   /** The means by which a yes and a no are accepted. Empty once an answer was accepted. */
   readonly ways: Readonly<Record<"yes" | "no", readonly Via[]>>;
   /** Whether the approver has stayed in the room since being asked. */
-  readonly isThere: () => boolean;
+  readonly isStillPresent: () => boolean;
 }
 
 /** Where a question can be spoken or shown. */
@@ -79,24 +79,24 @@ export class WordedQuestions {
     utterance: string,
     via: Via,
   ): { readonly permissionId: string; readonly answer: "yes" | "no" } | undefined {
-    const said = this.#saidTo(identity);
+    const said = this.#askedOf(identity);
     const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
     if (!answer) return undefined;
     // Questions that accept a yes come first: a no is more likely meant for them than for other questions.
     const taking = (kind: "yes" | "no") => said.find(({ asked }) => asked?.ways[kind].includes(via));
     const question = taking("yes") ?? taking("no");
     if (!question?.asked?.ways[answer].includes(via)) return undefined;
-    question.asked = { ways: { yes: [], no: [] }, isThere: () => true };
+    question.asked = { ways: { yes: [], no: [] }, isStillPresent: () => true };
     return { permissionId: question.record.id, answer };
   }
 
   /** Returns the id of the oldest question that this participant's next words may answer. */
   awaitedWords(identity: string): string | undefined {
-    return this.#saidTo(identity)[0]?.record.id;
+    return this.#askedOf(identity)[0]?.record.id;
   }
 
   /** Returns the questions that still accept an answer from this participant, at least a no. */
-  #saidTo(identity: string): Question[] {
+  #askedOf(identity: string): Question[] {
     return [...this.#questions.values()].filter(
       (question) =>
         question.record.participantIdentity === identity && isAsked(question) && question.asked.ways.no.length > 0,
@@ -113,7 +113,7 @@ export class WordedQuestions {
     if (!aside || signal.aborted || cut.aborted) return;
     const participantState = this.#options.participants.get(record.participantIdentity);
     if (!participantState?.isPresent) return;
-    const isThere = sameJoin(participantState);
+    const isStillPresent = sameJoin(participantState);
     const isWhole = record.title.length < MAX_TITLE_LENGTH;
     const isQuestion = voiceApproval || (!speech && isWhole);
     const words = isQuestion ? toSpokenQuestion(record.title, participantState.language) : record.title;
@@ -126,13 +126,14 @@ export class WordedQuestions {
     const yes: Via[] = [];
     if (byVoice && voiceApproval) yes.push("voice");
     if (acceptsText) yes.push("text");
-    if (isThere()) question.asked = { ways: { yes, no: byVoice ? ["voice", "text"] : ["text"] }, isThere };
+    if (isStillPresent())
+      question.asked = { ways: { yes, no: byVoice ? ["voice", "text"] : ["text"] }, isStillPresent };
   }
 }
 
 /** Whether a question was asked, and its approver has not left since. */
 function isAsked(question: Question): question is Question & { asked: Asked } {
-  return question.asked?.isThere() === true;
+  return question.asked?.isStillPresent() === true;
 }
 
 /**

@@ -85,8 +85,8 @@ function shown({ turn, at, speaker, participant, toolName, toolUseId, excerpt }:
 
 function readOn(stored: StoredResult | undefined, offset: number) {
   if (!stored) throw new Error("id: this conversation has no call or tool use with this id, or it has no result yet");
-  const { toolUseId: id, toolName: tool, at, state, result, errorMessage, told } = stored;
-  const whole = result === null ? (errorMessage ?? told ?? "") : resultText(result);
+  const { toolUseId: id, toolName: tool, at, state, result, errorMessage, modelResult } = stored;
+  const whole = result === null ? (errorMessage ?? modelResult ?? "") : resultText(result);
   const end = Math.min(offset + MAX_CHARACTERS, whole.length);
   return {
     id,

@@ -13,7 +13,7 @@ export class RefusedRoom {
   readonly #link: Pick<RoomLink, "publish">;
   readonly #conversationId: string;
   readonly #why: AppError;
-  readonly #told = new Set<string>();
+  readonly #notified = new Set<string>();
 
   constructor(link: Pick<RoomLink, "publish">, conversationId: string, why: AppError) {
     this.#link = link;
@@ -22,17 +22,17 @@ export class RefusedRoom {
   }
 
   handle(input: RoomInput): void {
-    if (input.type === "left") this.#told.delete(input.identity);
-    if (input.type === "joined") this.#tell(input.participant);
-    if (input.type === "packet" || input.type === "chat" || input.type === "utterance") this.#tell(input.from);
+    if (input.type === "left") this.#notified.delete(input.identity);
+    if (input.type === "joined") this.#notify(input.participant);
+    if (input.type === "packet" || input.type === "chat" || input.type === "utterance") this.#notify(input.from);
   }
 
-  #tell({ identity }: RoomParticipant): void {
-    if (this.#told.has(identity)) return;
-    this.#told.add(identity);
+  #notify({ identity }: RoomParticipant): void {
+    if (this.#notified.has(identity)) return;
+    this.#notified.add(identity);
     const message = { type: "error_message", body: toWireError(this.#why, { id: createId() }) } as const;
     // Without a session there are no stanza numbers.
     const bytes = encodeEnvelope({ stanzaId: 0, conversationId: this.#conversationId, message });
-    this.#link.publish(bytes, [identity]).catch(() => this.#told.delete(identity));
+    this.#link.publish(bytes, [identity]).catch(() => this.#notified.delete(identity));
   }
 }

@@ -54,7 +54,7 @@ export interface AnswerToSpeak {
   /** BCP 47. */
   readonly language: string | undefined;
   /** Called with each piece of the answer's own text when its playback begins. */
-  readonly onHeard: (text: string) => void;
+  readonly onPlayed: (text: string) => void;
   /** Called when the participant speaks over the answer. The rest will not be played. */
   readonly onInterrupted: () => void;
   /** Called when no more of the answer can be spoken. The rest must be shown. */
@@ -72,7 +72,7 @@ export interface SpokenAnswer {
    */
   readonly aside: (aside: { readonly text: string; readonly onBegun?: () => void }) => Aside;
   /** Resolves once everything written so far has been played or dropped. */
-  readonly untilHeard: () => Promise<void>;
+  readonly untilPlayed: () => Promise<void>;
   /** Stops speaking. The turn continues, and its text is still shown. */
   readonly silence: () => void;
   /** Stops speaking for good. Drops what was not played yet. */

@@ -140,17 +140,17 @@ export class Spending {
     const { store, onBudget, onLost } = this.#options;
     const spender = this.#spender(participant);
     const due: BudgetScope[] = [];
-    let isGiven = false;
+    let isDelivered = false;
     try {
       const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
       // A warning is taken before it is given, so that no two sessions give the same one.
       for (const { scope } of low) if (await store.takeWarning(spender, scope)) due.push(scope);
-      if (due.length > 0) isGiven = ((await say()) ?? "unsaid") !== "unsaid";
+      if (due.length > 0) isDelivered = ((await say()) ?? "unsaid") !== "unsaid";
     } catch (error) {
       onLost(toAppError(error));
     }
     for (const scope of due) {
-      if (isGiven) onBudget(scope, "warned");
+      if (isDelivered) onBudget(scope, "warned");
       else await store.returnWarning(spender, scope).catch((error: unknown) => onLost(toAppError(error)));
     }
   }

@@ -29,7 +29,7 @@ export class ChatTrace {
   #responseModel: string | undefined;
   #usage: Usage | undefined;
   #stopReason: string | undefined;
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(telemetry: Telemetry, turn: TurnTrace, call: ChatCall) {
     this.#telemetry = telemetry;
@@ -112,8 +112,8 @@ export class ChatTrace {
   }
 
   #end(failure: Attributes): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     const { instruments, convention, events } = this.#telemetry;
     const finishReason = toFinishReason(this.#stopReason);
     const ended: Attributes = {

@@ -31,9 +31,9 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
   const startTime = new Date();
   const spoken = voice.open({
     ...answer,
-    onHeard: (text) => {
+    onPlayed: (text) => {
       firstHeardMs ??= performance.now() - openedAt;
-      answer.onHeard(text);
+      answer.onPlayed(text);
     },
     onInterrupted: () => {
       isInterrupted = true;
@@ -44,11 +44,11 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
   if (!spoken || !parent) return spoken;
   const { tracer } = options.telemetry();
   const span = quietly(() => tracer.startSpan(SPAN.speech, { startTime }, parent));
-  let isOver = false;
+  let hasEnded = false;
   const finish = () =>
     quietly(() => {
-      if (!span || isOver) return;
-      isOver = true;
+      if (!span || hasEnded) return;
+      hasEnded = true;
       span.setAttribute(PARLEY.speechInterrupted, isInterrupted);
       if (firstHeardMs !== undefined) span.setAttribute(PARLEY.speechFirstHeard, firstHeardMs / 1_000);
       span.end();
@@ -57,7 +57,7 @@ function openObserved(voice: VoicePort, answer: AnswerToSpeak, options: SpeechOp
     write: (text) => spoken.write(text),
     flush: () => spoken.flush(),
     aside: (aside) => spoken.aside(aside),
-    untilHeard: () => spoken.untilHeard(),
+    untilPlayed: () => spoken.untilPlayed(),
     silence: () => spoken.silence(),
     stop: () => {
       spoken.stop();

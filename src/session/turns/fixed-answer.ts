@@ -8,8 +8,8 @@ import type { TurnInput } from "./turn-queue.ts";
 export function wordsOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {
   const { input } = "turn" in begin ? begin.turn : begin;
   const words = input.flatMap((part) => (part.type === "note" ? (part.say ?? []) : []))[0];
-  const isSaid = "turn" in begin && begin.turn.blocks.some(({ blockType }) => blockType === "text");
-  return words === undefined ? undefined : streamOf(isSaid ? "" : words);
+  const isAnswered = "turn" in begin && begin.turn.blocks.some(({ blockType }) => blockType === "text");
+  return words === undefined ? undefined : streamOf(isAnswered ? "" : words);
 }
 
 async function* streamOf(text: string): AsyncGenerator<ModelEvent> {

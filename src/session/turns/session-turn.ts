@@ -117,7 +117,7 @@ class SessionTurn {
     if (signal.aborted) answer.stop();
     else signal.addEventListener("abort", this.#onAbort, { once: true });
     const speech: TurnSpeech = {
-      untilHeard: () => answer.untilHeard(),
+      untilPlayed: () => answer.untilPlayed(),
       filler: (text, cut) => answer.filler(text, cut),
       notice: (cut) => answer.filler(this.#phrases.notice, cut),
     };
@@ -213,18 +213,18 @@ class SessionTurn {
     const lost = await this.#store(event, timings, early);
     if (lost && !event.error) this.#postError(lost);
     // Words are sent before they are stored, but the turn's end is reported only once it is stored.
-    const told = lost ? { ...event, state: "failed" as const, error: event.error ?? lost } : { ...event, timings };
-    this.#ports.onEvent(this.#turn, { ...told, isSpoken: this.#hasSpeech });
+    const ended = lost ? { ...event, state: "failed" as const, error: event.error ?? lost } : { ...event, timings };
+    this.#ports.onEvent(this.#turn, { ...ended, isSpoken: this.#hasSpeech });
     const { state, heard } = await speaking;
     const spoken = {
-      state: lost ? told.state : state,
+      state: lost ? ended.state : state,
       heard,
       timings: isBehind ? telemetry.timesOfTurn() : timings,
     };
     if (isBehind) await this.#storeSpoken(spoken);
     if (this.#hasSpeech) this.#tellSpoken(spoken);
-    const { error } = told;
-    return { ...this.#turn, state: told.state, blocks: this.#blocks, heard, errorCode: error?.code, error };
+    const { error } = ended;
+    return { ...this.#turn, state: ended.state, blocks: this.#blocks, heard, errorCode: error?.code, error };
   }
 
   /** Outputs the end of the answer and resolves when its speech has ended. */
@@ -247,7 +247,7 @@ class SessionTurn {
     const isCutLater = state === "completed" && this.#signal.aborted;
     return {
       state: isCutLater ? endAfterAbort(this.#signal).state : state,
-      heard: `${answer.heardBefore} ${heard}`.trim(),
+      heard: `${answer.playedBefore} ${heard}`.trim(),
     };
   }
 

@@ -158,12 +158,12 @@ export class TurnQueue {
   async close(graceMs: number, mayLeave: () => boolean): Promise<void> {
     const current = this.#current;
     if (!current) return;
-    const left = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      if (mayLeave()) left.resolve();
+      if (mayLeave()) released.resolve();
       else current.controller.abort(new TurnAbort("closed"));
     }, graceMs);
-    await Promise.race([current.done, left.promise]);
+    await Promise.race([current.done, released.promise]);
     clearTimeout(timer);
   }
 

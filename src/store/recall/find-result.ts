@@ -13,7 +13,7 @@ export interface StoredResult {
   readonly result: JsonObject | null;
   readonly errorMessage: string | null;
   /** The result as the model saw it; may be truncated. */
-  readonly told: string | null;
+  readonly modelResult: string | null;
 }
 
 /** Returns the id of the session that a call belongs to. */
@@ -40,13 +40,14 @@ export async function findResult(
     )
     select
       wanted.tool_use_id as "toolUseId", turns.created_at as at, tool_calls.state, result,
-      tool_calls.error_message as "errorMessage", told.content ->> 'content' as told,
+      tool_calls.error_message as "errorMessage", model_result.content ->> 'content' as "modelResult",
       coalesce(name, use.content ->> 'tool_name') as "toolName"
     from wanted
     join turns on turns.id = wanted.turn_id and session_id = ${sessionId}
     left join tool_calls on tool_calls.turn_id = wanted.turn_id and tool_calls.tool_use_id = wanted.tool_use_id
-    left join turn_blocks as told on told.turn_id = wanted.turn_id and told.block_type = 'tool_result'
-      and told.content ->> 'tool_use_id' = wanted.tool_use_id
+    left join turn_blocks as model_result on model_result.turn_id = wanted.turn_id
+      and model_result.block_type = 'tool_result'
+      and model_result.content ->> 'tool_use_id' = wanted.tool_use_id
     left join turn_blocks as use on use.turn_id = wanted.turn_id and use.block_type = 'tool_use'
       and use.content ->> 'tool_use_id' = wanted.tool_use_id
     order by turns.position desc

@@ -70,7 +70,7 @@ export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Be
       on conflict do nothing
       returning room_sid
     ),
-    told as (${insertEndWebhooks(sql, hasEndWebhook)})
+    notified as (${insertEndWebhooks(sql, hasEndWebhook)})
     select
       (select count(*) > 0 from begun) as "isNew", (select coalesce(json_agg(room_sid), '[]') from ended) as ended
     from fence
@@ -99,7 +99,7 @@ export async function endRoom(writer: SessionWriter, { roomSid, reason, hasEndWe
       where session_id = ${lease.sessionId} and room_sid = ${roomSid} and ended_at is null
       returning session_id, room_sid
     ),
-    told as (${insertEndWebhooks(sql, hasEndWebhook)})
+    notified as (${insertEndWebhooks(sql, hasEndWebhook)})
     select (select count(*) > 0 from ended) as "isEnded" from fence
   `);
   if (!row) throw lostLease();
@@ -133,7 +133,7 @@ export async function endAbandonedRoom(
       where sessions.id = session_id and session_id = ${sessionId} and room_sid = ${roomSid} and ${isAbandoned(sql)}
       returning session_id, room_sid
     ),
-    told as (${insertEndWebhooks(sql, hasEndWebhook)})
+    notified as (${insertEndWebhooks(sql, hasEndWebhook)})
     select from ended
   `);
   return rows.length > 0;

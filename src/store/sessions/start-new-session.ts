@@ -51,7 +51,7 @@ export async function startNewSession(
       where session_id = left_behind.id and ended_at is null
       returning session_id, room_sid
     ),
-    told as (${insertEndWebhooks(sql, hasEndWebhook)}),
+    notified as (${insertEndWebhooks(sql, hasEndWebhook)}),
     begun as (
       insert into sessions (
         id, conversation_id, room, claimed_room, lease_owner, lease_expires_at, epoch, worker_stanza_reserved

@@ -237,7 +237,7 @@ class Flushes {
   readonly #waiting = new Set<Flush>();
   #losses: { readonly number: number; readonly error: AppError }[] = [];
   /** The number of the last block that a finished flush covered. */
-  #told = 0;
+  #settledTo = 0;
 
   /** Registers a flush synchronously. The flush ends through `settle`, or on timeout with `unavailable`. */
   async wait({ to, timeoutMs, cause }: FlushRequest): Promise<void> {
@@ -248,7 +248,7 @@ class Flushes {
       reject(new AppError("unavailable", message, { cause: cause() }));
     };
     const timer = setTimeout(onTimeout, timeoutMs);
-    const flush = { from: this.#told, to, timer, resolve, reject };
+    const flush = { from: this.#settledTo, to, timer, resolve, reject };
     this.#waiting.add(flush);
     await promise;
   }
@@ -263,12 +263,12 @@ class Flushes {
       if (flush.to >= firstOpen) continue;
       clearTimeout(flush.timer);
       this.#waiting.delete(flush);
-      this.#told = Math.max(this.#told, flush.to);
+      this.#settledTo = Math.max(this.#settledTo, flush.to);
       const loss = this.#losses.find(({ number }) => number > flush.from && number <= flush.to);
       if (loss) flush.reject(loss.error);
       else flush.resolve();
     }
-    const speaksFrom = Math.min(this.#told, ...Array.from(this.#waiting, (flush) => flush.from));
-    this.#losses = this.#losses.filter(({ number }) => number > speaksFrom);
+    const firstNeeded = Math.min(this.#settledTo, ...Array.from(this.#waiting, (flush) => flush.from));
+    this.#losses = this.#losses.filter(({ number }) => number > firstNeeded);
   }
 }

@@ -109,11 +109,11 @@ export async function loadWindow(
     where session_id = ${sessionId} and superseded_by is null and position < ${before}
     order by position desc limit ${RECENT_TURNS}
   `);
-  const told = newest.find((row) => row.context !== null);
-  const shownLast = resumed ?? told?.context;
+  const newestShown = newest.find((row) => row.context !== null);
+  const shownLast = resumed ?? newestShown?.context;
   if (shownLast) {
     const { measured, ...shown } = shownLast;
-    const context = { ...shown, ...(measured && !resumed && told?.model === model && { measured }) };
+    const context = { ...shown, ...(measured && !resumed && newestShown?.model === model && { measured }) };
     const [turns, summary] = await Promise.all([
       loadTurns(sql, { sessionId, before, ...shown }),
       shown.summary === undefined ? undefined : loadSummary(sql, { id: shown.summary }),

@@ -43,7 +43,7 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
     where session_id = ${sessionId} and superseded_by is null
       and turns.position >= (select position from turns where id = ${replaces})
   )`;
-  const markReported = sql`, told as (
+  const markReported = sql`, marked as (
     update tool_calls set is_told = true from begun
     where in_session = ${sessionId} and tool_use_id in ${sql(reported)}
       and (tool_calls.state in ('pending', 'running') or (is_background and not is_told))

@@ -58,7 +58,7 @@ export class MemoryRecall implements RecallStore {
         state: call?.state ?? null,
         result: outcome?.result ?? null,
         errorMessage: outcome && "errorMessage" in outcome ? outcome.errorMessage : null,
-        told: answer ? contentText(answer.content?.["content"]) : null,
+        modelResult: answer ? contentText(answer.content?.["content"]) : null,
       };
     }
     return undefined;

@@ -13,8 +13,8 @@ import { FakeRecognizer } from "./fake-recognizer.ts";
 const CONNECTED_WITHIN_MS = 15_000;
 /** Longer than the pause between two of the agent's sentences. */
 const SILENCE_MS = 600;
-const LOOK_FOR_MS = 10_000;
-const LOOK_EVERY_MS = 20;
+const GIVE_UP_AFTER_MS = 10_000;
+const CHECK_EVERY_MS = 20;
 
 /**
  * The audio of a session. espeak-ng speaks for the participant, and for the agent regardless of its configured voice.
@@ -66,7 +66,7 @@ export class Sound implements StageVoice, AsyncDisposable {
     const late = AbortSignal.timeout(CONNECTED_WITHIN_MS);
     const identity = room.localParticipant?.identity ?? "";
     const tracks = () => [...(agentRoom.remoteParticipants.get(identity)?.trackPublications.values() ?? [])];
-    while (!tracks().some(({ track }) => track)) await sleep(LOOK_EVERY_MS, undefined, { signal: late });
+    while (!tracks().some(({ track }) => track)) await sleep(CHECK_EVERY_MS, undefined, { signal: late });
   }
 
   /** Call this before leaving the room. */
@@ -108,6 +108,6 @@ export class Sound implements StageVoice, AsyncDisposable {
 
 /** Waits until `isTrue` holds. Gives up after a while without an error, because the turn shows what is missing. */
 async function until(isTrue: () => boolean): Promise<void> {
-  const giveUpAt = performance.now() + LOOK_FOR_MS;
-  while (!isTrue() && performance.now() < giveUpAt) await sleep(LOOK_EVERY_MS);
+  const giveUpAt = performance.now() + GIVE_UP_AFTER_MS;
+  while (!isTrue() && performance.now() < giveUpAt) await sleep(CHECK_EVERY_MS);
 }

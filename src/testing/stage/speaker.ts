@@ -27,7 +27,7 @@ const LOUD = 200;
 const QUEUE_MS = 1_000;
 /** The minimum amount of audio to send ahead, in case this process is late. */
 const LEAD_MS = 60;
-const LOOK_EVERY_MS = 10;
+const CHECK_EVERY_MS = 10;
 
 const NOT_LISTENING = "The agent did not subscribe to the microphone in time. Is STT set to none?";
 const NO_VOICE = "The agent did not publish audio in time. Is TTS set to none?";
@@ -105,7 +105,9 @@ export class Speaker {
       abortable(Promise.resolve(this.#microphone?.waitForSubscription()), signal),
       abortable(this.#voice.promise, signal),
     ]);
-    const missing = [microphone.status === "rejected" && NOT_LISTENING, voice.status === "rejected" && NO_VOICE].filter(Boolean);
+    const missing = [microphone.status === "rejected" && NOT_LISTENING, voice.status === "rejected" && NO_VOICE].filter(
+      Boolean,
+    );
     if (missing.length > 0) throw new Error(missing.join(" "));
   }
 
@@ -154,7 +156,7 @@ export class Speaker {
     const deadline = performance.now() + timeoutMs;
     while (!condition()) {
       if (performance.now() > deadline) throw new Error(`There was no ${what} from the agent in time`);
-      await sleep(LOOK_EVERY_MS);
+      await sleep(CHECK_EVERY_MS);
     }
   }
 

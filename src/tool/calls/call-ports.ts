@@ -41,7 +41,7 @@ export type Delivery = "heard" | "shown" | "unsaid";
 /** The speech of a turn's answer. None of these functions rejects. */
 export interface TurnSpeech {
   /** Resolves once the answer so far has been played or dropped. */
-  readonly untilHeard: () => Promise<void>;
+  readonly untilPlayed: () => Promise<void>;
   /** Speaks a filler. It stops when the answer continues. */
   readonly filler: (text: string, signal: AbortSignal) => Promise<void>;
   /** Speaks the status message of a slow call. It stops when the answer continues. */

@@ -157,7 +157,10 @@ function askInConversation(
   call: Call,
   { ports, asked }: { readonly ports: FormPorts; readonly asked: SpokenQuestion },
 ): Promise<FormAnswer> {
-  return openForm(parent, ports.takeOpenForm(call.id) ?? call, { ports, run: (open) => runInWords(open, asked, ports) });
+  return openForm(parent, ports.takeOpenForm(call.id) ?? call, {
+    ports,
+    run: (open) => runInWords(open, asked, ports),
+  });
 }
 
 interface OpenFormOptions {
@@ -193,7 +196,11 @@ function reasonOf({ outcome }: Call): CancelReason {
   return isClosed ? "closed" : "superseded";
 }
 
-async function runInWords(form: OpenCall, asked: SpokenQuestion, { calls, askInWords: askParticipant }: FormPorts): Promise<void> {
+async function runInWords(
+  form: OpenCall,
+  asked: SpokenQuestion,
+  { calls, askInWords: askParticipant }: FormPorts,
+): Promise<void> {
   const { id, timeoutMs, startedAt = Date.now() } = form.current;
   const deadlineAt = startedAt + timeoutMs;
   calls.ledger.update(id, { state: "running", executionResolved: "server", startedAt, deadlineAt });

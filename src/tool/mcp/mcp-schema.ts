@@ -48,7 +48,7 @@ interface Parameters {
 
 class Folding {
   readonly #root: JsonObject;
-  #left = MAX_FOLDED;
+  #remaining = MAX_FOLDED;
 
   constructor(root: JsonObject) {
     this.#root = root;
@@ -57,7 +57,7 @@ class Folding {
   of(schema: JsonValue | undefined): Parameters {
     const properties = new Map<string, JsonValue>();
     const required = new Set<string>();
-    if (!isRecord(schema) || this.#left-- <= 0) return { properties, required };
+    if (!isRecord(schema) || this.#remaining-- <= 0) return { properties, required };
     const own = schema as JsonObject;
     if (isRecord(own["properties"]))
       for (const [name, property] of Object.entries(own["properties"] as JsonObject)) properties.set(name, property);
@@ -100,8 +100,8 @@ function merge(properties: Map<string, JsonValue>, others: ReadonlyMap<string, J
 function eitherOf(known: JsonValue, other: JsonValue): JsonValue {
   const isUnion = isRecord(known) && Object.keys(known).join() === "anyOf" && Array.isArray(known["anyOf"]);
   const before = isUnion ? (known["anyOf"] as readonly JsonValue[]) : [known];
-  const isThere = before.some((each) => JSON.stringify(each) === JSON.stringify(other));
-  return { anyOf: isThere ? [...before] : [...before, other] };
+  const isKnown = before.some((each) => JSON.stringify(each) === JSON.stringify(other));
+  return { anyOf: isKnown ? [...before] : [...before, other] };
 }
 
 /** Removes optional parameters whose names the API rejects. The model can do without them. */

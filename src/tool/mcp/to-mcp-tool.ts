@@ -46,7 +46,12 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isDisconne
     idempotent: isReadOnly || annotations["idempotentHint"] === true,
     run: (input, context) => call(name, input, context),
   });
-  return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), mcpServer: server, isDisconnected };
+  return {
+    ...toServerTool(ownName, tool, undefined),
+    input: compileMcpSchema(inputSchema),
+    mcpServer: server,
+    isDisconnected,
+  };
 }
 
 /** Returns the prefix of a server's tool names. */

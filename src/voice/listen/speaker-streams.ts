@@ -12,7 +12,7 @@ interface Part {
   speaker: RoomParticipant | undefined;
   readonly audio: ReadableStreamDefaultController<AudioFrame>;
   /** Aborted once no more words of this part are expected. */
-  readonly over: AbortController;
+  readonly ended: AbortController;
   /** Whether the recognizer ended on its own. If so, nobody reads the audio. */
   hasEnded: boolean;
 }
@@ -75,7 +75,7 @@ export class SpeakerStreams {
     let controller: ReadableStreamDefaultController<AudioFrame> | undefined;
     const audio = new ReadableStream<AudioFrame>({ start: (own) => void (controller = own) });
     if (!controller) throw new TypeError("ReadableStream did not call start synchronously");
-    const part: Part = { speaker: this.#speaker, audio: controller, over: new AbortController(), hasEnded: false };
+    const part: Part = { speaker: this.#speaker, audio: controller, ended: new AbortController(), hasEnded: false };
     void this.#read(part, output, open(audio)).catch((error: unknown) => part === this.#part && output.error(error));
     return part;
   }
@@ -87,10 +87,10 @@ export class SpeakerStreams {
   ): Promise<void> {
     const reader = (await opening)?.getReader();
     if (!reader) return output.close();
-    part.over.signal.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
-    if (part.over.signal.aborted) await reader.cancel();
+    part.ended.signal.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
+    if (part.ended.signal.aborted) await reader.cancel();
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      if (part.over.signal.aborted) return;
+      if (part.ended.signal.aborted) return;
       this.#note(next.value, part.speaker);
       output.enqueue(next.value);
     }
@@ -110,7 +110,7 @@ export class SpeakerStreams {
     this.#part = undefined;
     if (!part) return;
     part.audio.close();
-    if (lateMs === 0) part.over.abort();
-    else setTimeout(() => part.over.abort(), lateMs).unref();
+    if (lateMs === 0) part.ended.abort();
+    else setTimeout(() => part.ended.abort(), lateMs).unref();
   }
 }

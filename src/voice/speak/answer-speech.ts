@@ -4,7 +4,7 @@ import type { Playback, Played, Player } from "./player.ts";
 import { SpokenPart } from "./spoken-part.ts";
 
 /** An interrupted aside counts as spoken if this share of its letters was heard. */
-const HEARD_SHARE = 0.75;
+const PLAYED_SHARE = 0.75;
 
 interface Queued {
   readonly part: SpokenPart;
@@ -27,7 +27,7 @@ export class AnswerSpeech implements SpokenAnswer {
   #writing: SpokenPart | undefined;
   /** silent: later text is shown but not spoken · stopped: text that has not been heard yet is dropped */
   #state: "speaking" | "silent" | "stopped" = "speaking";
-  #heard = "";
+  #playedText = "";
   #isWhole = true;
 
   /**
@@ -45,8 +45,8 @@ export class AnswerSpeech implements SpokenAnswer {
     if (this.#state === "stopped" && !isBlank) this.#isWhole = false;
     if (this.#state !== "speaking" || (isBlank && !this.#writing)) return;
     if (!this.#writing) {
-      const { language, onHeard } = this.#answer;
-      this.#writing = new SpokenPart({ kind: "answer", language, voice: this.#voiceName(), onHeard });
+      const { language, onPlayed } = this.#answer;
+      this.#writing = new SpokenPart({ kind: "answer", language, voice: this.#voiceName(), onPlayed });
       this.#add(this.#writing);
     }
     this.#writing.write(text);
@@ -62,18 +62,18 @@ export class AnswerSpeech implements SpokenAnswer {
     this.flush();
     const { language } = this.#answer;
     let notifyBegun = onBegun;
-    const onHeard = () => {
+    const onPlayed = () => {
       notifyBegun?.();
       notifyBegun = undefined;
     };
-    const part = new SpokenPart({ kind: "aside", language, voice: this.#voiceName(), onHeard });
+    const part = new SpokenPart({ kind: "aside", language, voice: this.#voiceName(), onPlayed });
     part.write(text);
     part.end();
     const queued = this.#add(part);
     return { spoken: queued.spoken.promise, cut: () => this.#cut(queued) };
   }
 
-  async untilHeard(): Promise<void> {
+  async untilPlayed(): Promise<void> {
     this.flush();
     await this.#running;
   }
@@ -87,8 +87,8 @@ export class AnswerSpeech implements SpokenAnswer {
   }
 
   async end(): Promise<SpeechEnd> {
-    await this.untilHeard();
-    return { heard: this.#isWhole || this.#state === "silent" ? undefined : this.#heard };
+    await this.untilPlayed();
+    return { heard: this.#isWhole || this.#state === "silent" ? undefined : this.#playedText };
   }
 
   #add(part: SpokenPart): Queued {
@@ -114,7 +114,7 @@ export class AnswerSpeech implements SpokenAnswer {
     spoken.resolve(end === "whole");
     if (this.#writing === part) this.#writing = undefined;
     part.end();
-    if (end === "whole") part.hearRest();
+    if (end === "whole") part.markRestPlayed();
     if (part.kind === "answer") this.#handlePlayed(part, end === "whole" ? part.text : heard);
     if (end === "interrupted" && this.#state === "speaking") {
       this.#end("stopped");
@@ -127,7 +127,7 @@ export class AnswerSpeech implements SpokenAnswer {
   }
 
   #handlePlayed(part: SpokenPart, heard: string): void {
-    this.#heard += this.#heard === "" || heard === "" ? heard : ` ${heard.trimStart()}`;
+    this.#playedText += this.#playedText === "" || heard === "" ? heard : ` ${heard.trimStart()}`;
     if (countLetters(heard) < countLetters(part.text)) this.#isWhole = false;
   }
 
@@ -156,5 +156,5 @@ export class AnswerSpeech implements SpokenAnswer {
  * question.
  */
 function isAnswered({ kind, text }: SpokenPart, heard: string): boolean {
-  return kind === "aside" && countLetters(heard) >= HEARD_SHARE * countLetters(text);
+  return kind === "aside" && countLetters(heard) >= PLAYED_SHARE * countLetters(text);
 }

@@ -79,7 +79,7 @@ export class SentenceTimes {
   }
 
   /** Returns the text that was heard at this playback position. Never includes a word that was not heard. */
-  heardUntil(seconds: number): string {
+  playedUntil(seconds: number): string {
     return this.#textUntil(seconds - ON_THE_WAY, { isFirstWordIn: false });
   }
 

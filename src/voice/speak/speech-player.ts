@@ -23,7 +23,7 @@ const CHECK_EVERY_MS = 50;
 /** The part that AgentSession is playing. */
 interface Current {
   readonly part: SpokenPart;
-  readonly over: AbortController;
+  readonly ended: AbortController;
   handle: voice.SpeechHandle | undefined;
   isUnspoken: boolean;
   /** Its sentences, with the times of their audio. */
@@ -60,7 +60,7 @@ export class SpeechPlayer implements Player {
   play(part: SpokenPart): Playback {
     const current: Current = {
       part,
-      over: new AbortController(),
+      ended: new AbortController(),
       handle: undefined,
       isUnspoken: false,
       captions: new Captions(),
@@ -75,7 +75,7 @@ export class SpeechPlayer implements Player {
         return { end: "unspoken", heard: "" };
       })
       .then((played) => {
-        current.over.abort();
+        current.ended.abort();
         clearInterval(looking);
         current.captions.close();
         if (this.#current === current) this.#current = undefined;
@@ -93,7 +93,7 @@ export class SpeechPlayer implements Player {
   #look({ captions, part, playedSeconds }: Current): void {
     if (playedSeconds !== undefined) return;
     const words = captions.advance(this.#options.playedSeconds());
-    if (words !== "") part.hear(words);
+    if (words !== "") part.markPlayed(words);
   }
 
   /** For `llmNode`: returns the text of the current part. */
@@ -123,25 +123,25 @@ export class SpeechPlayer implements Player {
     const current = this.#current;
     const { synthesizer, onProblem } = this.#options;
     if (!current || !synthesizer) return emptyStream();
-    const { over } = current;
+    const { ended } = current;
     const pump = async (controller: ReadableStreamDefaultController<AudioFrame>) => {
       try {
         for await (const frame of speakPart(synthesizer, text, current)) {
-          if (over.signal.aborted) return;
+          if (ended.signal.aborted) return;
           controller.enqueue(frame);
         }
       } catch (error) {
-        if (over.signal.aborted) return;
+        if (ended.signal.aborted) return;
         current.isUnspoken = true;
         // Sentences without audio never begin, and AgentSession would wait for them.
         current.captions.close();
         onProblem(error);
       } finally {
         current.captions.complete();
-        if (!over.signal.aborted) controller.close();
+        if (!ended.signal.aborted) controller.close();
       }
     };
-    return new ReadableStream({ start: (controller) => void pump(controller), cancel: () => over.abort() });
+    return new ReadableStream({ start: (controller) => void pump(controller), cancel: () => ended.abort() });
   }
 
   async #play(current: Current): Promise<Played> {
@@ -162,7 +162,7 @@ export class SpeechPlayer implements Player {
     clearChatHistory(this.#options.session);
     if (handle.interrupted) {
       const { captions, playedSeconds = 0 } = current;
-      return { end: "interrupted", heard: captions.times.heardUntil(playedSeconds) };
+      return { end: "interrupted", heard: captions.times.playedUntil(playedSeconds) };
     }
     return current.isUnspoken ? { end: "unspoken", heard: "" } : { end: "whole", heard: part.text };
   }
@@ -175,10 +175,10 @@ export class SpeechPlayer implements Player {
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,
-  { part: { language, voice: name }, over, captions }: Current,
+  { part: { language, voice: name }, ended, captions }: Current,
 ): AsyncGenerator<AudioFrame> {
   const markup = new SpokenMarkup(language);
-  const options = { language, voice: name, signal: over.signal };
+  const options = { language, voice: name, signal: ended.signal };
   for await (const sentence of sentencesIn(text, language)) {
     const words = await markup.write(sentence);
     captions.times.begin(sentence, words);

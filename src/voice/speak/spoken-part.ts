@@ -7,7 +7,7 @@ interface SpokenPartOptions {
   /** The provider's name for the voice. @defaultValue the provider's default voice */
   readonly voice?: string | undefined;
   /** Called with each group of words as playback reaches it. */
-  readonly onHeard: (text: string) => void;
+  readonly onPlayed: (text: string) => void;
 }
 
 /** A part of the agent's speech. Its text may still grow while it is spoken. */
@@ -17,16 +17,16 @@ export class SpokenPart {
   readonly voice: string | undefined;
   /** The text, for AgentSession. Never errors, because AgentSession would then wait forever. */
   readonly stream: ReadableStream<string>;
-  readonly #onHeard: (text: string) => void;
+  readonly #onPlayed: (text: string) => void;
   #controller: ReadableStreamDefaultController<string> | undefined;
   #text = "";
-  #heard = 0;
+  #playedLetters = 0;
 
-  constructor({ kind, language, voice, onHeard }: SpokenPartOptions) {
+  constructor({ kind, language, voice, onPlayed }: SpokenPartOptions) {
     this.kind = kind;
     this.language = language;
     this.voice = voice;
-    this.#onHeard = onHeard;
+    this.#onPlayed = onPlayed;
     this.stream = new ReadableStream({
       start: (controller) => {
         this.#controller = controller;
@@ -52,14 +52,14 @@ export class SpokenPart {
     this.#controller = undefined;
   }
 
-  hear(words: string): void {
-    this.#heard += countLetters(words);
-    this.#onHeard(words);
+  markPlayed(words: string): void {
+    this.#playedLetters += countLetters(words);
+    this.#onPlayed(words);
   }
 
-  /** Marks the whole part as heard, including words for which `hear` was not called. */
-  hearRest(): void {
-    const rest = dropLetters(this.#text, this.#heard);
-    if (rest !== "") this.hear(rest);
+  /** Marks the whole part as heard, including words for which `markPlayed` was not called. */
+  markRestPlayed(): void {
+    const rest = dropLetters(this.#text, this.#playedLetters);
+    if (rest !== "") this.markPlayed(rest);
   }
 }

@@ -18,17 +18,17 @@ export async function watchFiles(
   signal: AbortSignal,
   onChange: (files: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const look = () => new Map(folders.flatMap(statesBelow));
-  let told = look();
-  let before = told;
+  const readStates = () => new Map(folders.flatMap(statesBelow));
+  let reported = readStates();
+  let before = reported;
   while (!signal.aborted) {
     await sleep(CHECK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
-    const now = look();
+    const now = readStates();
     const isQuiet = differences(before, now).length === 0;
     before = now;
-    const changed = isQuiet ? differences(told, now) : [];
+    const changed = isQuiet ? differences(reported, now) : [];
     if (changed.length === 0 || signal.aborted) continue;
-    told = now;
+    reported = now;
     await onChange(changed);
   }
 }

@@ -66,7 +66,13 @@ export class SessionHooks {
       this.#keep(this.#end(ended));
       const hook = hooksOf(agent).onSessionStart;
       if (!hook || !isNew) return;
-      const started = { ...this.#identify(sessionId, agent), startedAt: Date.now(), participants, metadata, roomMetadata };
+      const started = {
+        ...this.#identify(sessionId, agent),
+        startedAt: Date.now(),
+        participants,
+        metadata,
+        roomMetadata,
+      };
       const call = (context: HookContext) => hook(started, context);
       this.#keep(callHook({ name: "onSessionStart", room, call }, this.#options));
     } catch (error) {

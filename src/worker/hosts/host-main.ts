@@ -77,7 +77,7 @@ function start(sent: SentJob): void {
   const job = runHostedJob(info, options);
   jobs.set(id, job);
   inRoom.add(job);
-  void job.left.then(() => inRoom.delete(job));
+  void job.hasLeft.then(() => inRoom.delete(job));
   void job.ended.then(() => {
     jobs.delete(id);
     sendToWorker({ type: "ended", jobId: id });

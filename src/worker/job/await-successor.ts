@@ -3,7 +3,7 @@ import { ParticipantKind, type Room, RoomEvent } from "@livekit/rtc-node";
 import { GONE_ATTRIBUTES } from "../../protocol/attributes.ts";
 
 /** How long LiveKit may take to receive the attributes that mark the agent as gone. */
-const TOLD_WITHIN_MS = 1_000;
+const MARKED_WITHIN_MS = 1_000;
 /** How long LiveKit lists an agent whose process was killed. */
 const SUCCEEDED_WITHIN_MS = 20_000;
 
@@ -18,9 +18,9 @@ export async function awaitSuccessor(room: Room): Promise<{ readonly mayLeave: P
   const isAgent = ({ kind }: { readonly kind: ParticipantKind }) => kind === ParticipantKind.AGENT;
   const isAlone = [...room.remoteParticipants.values()].every(isAgent);
   if (!room.isConnected || !room.localParticipant || isAlone) return { mayLeave: Promise.resolve() };
-  const { promise: isOver, resolve } = Promise.withResolvers<void>();
+  const { promise: disconnected, resolve } = Promise.withResolvers<void>();
   room.on(RoomEvent.Disconnected, () => resolve());
-  const told = room.localParticipant.setAttributes(GONE_ATTRIBUTES).catch(() => {});
-  await Promise.race([told, isOver, sleep(TOLD_WITHIN_MS)]);
-  return { mayLeave: Promise.race([isOver, sleep(SUCCEEDED_WITHIN_MS, undefined, { ref: false })]) };
+  const marked = room.localParticipant.setAttributes(GONE_ATTRIBUTES).catch(() => {});
+  await Promise.race([marked, disconnected, sleep(MARKED_WITHIN_MS)]);
+  return { mayLeave: Promise.race([disconnected, sleep(SUCCEEDED_WITHIN_MS, undefined, { ref: false })]) };
 }

@@ -6,7 +6,7 @@ import type { OnRoomInput, RoomInput, RoomCloseReason } from "../../session/room
  * How long to wait for the reason of a disconnect. LiveKit may end a job before or after disconnecting it from its
  * room.
  */
-const TOLD_WITHIN_MS = 300;
+const REASON_WITHIN_MS = 300;
 
 /** Passes a room's input to its handler. Buffers it until the handler is known. */
 export class JobInput {
@@ -46,7 +46,7 @@ export class JobInput {
 
   /** Resolves to the reason why the room ended, or to `undefined` if it has not ended or no reason arrives in time. */
   readonly untilCloseReason = async (): Promise<RoomCloseReason | undefined> => {
-    await Promise.race([this.whenLost, sleep(TOLD_WITHIN_MS)]);
+    await Promise.race([this.whenLost, sleep(REASON_WITHIN_MS)]);
     return this.#lost?.closeReason;
   };
 }

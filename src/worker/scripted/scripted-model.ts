@@ -35,12 +35,12 @@ function respond({ body }: Pick<RecordedRequest, "body">): Step {
   const { question, previousQuestion, answers: all } = readCurrentTurn(body["messages"]);
   const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
   // Outcomes of earlier calls may arrive with a question. Text in brackets is the worker's note, not a question.
-  const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
-  const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
-  if (told !== "" && !isAsked) return reply([text(told)], PACE);
+  const hasOnlyOutcomes = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
+  const outcomes = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
+  if (outcomes !== "" && !hasOnlyOutcomes) return reply([text(outcomes)], PACE);
   const calls = planToolCalls(question, offeredTools(body["tools"]));
-  if (calls.length === 0) return reply([text(join(told, smallTalk(question, previousQuestion)))], PACE);
-  const words = join(told, calls.length === 1 ? "Let me see." : "Let me see to that.");
+  if (calls.length === 0) return reply([text(join(outcomes, smallTalk(question, previousQuestion)))], PACE);
+  const words = join(outcomes, calls.length === 1 ? "Let me see." : "Let me see to that.");
   // The ids are unique, because a conversation may continue after a restart of the scripted model.
   const uses = calls.map(({ name, input }) => toolUse(name, input, `toolu_${createId()}`));
   return reply([text(words), ...uses], PACE);

@@ -79,7 +79,11 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
   return namedPatterns(agents, config).flatMap(({ place, pattern, type, isLenient }) => {
     // An unknown name that is not a glob stops the start instead (`checkAgents`).
     const problem =
-      type !== undefined ? ruleProblem({ type, pattern }) : isLenient || isGlob(pattern) ? unmatchedProblem(pattern) : undefined;
+      type !== undefined
+        ? ruleProblem({ type, pattern })
+        : isLenient || isGlob(pattern)
+          ? unmatchedProblem(pattern)
+          : undefined;
     return problem === undefined ? [] : `${place}: ${problem}`;
   });
 }

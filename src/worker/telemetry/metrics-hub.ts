@@ -82,7 +82,7 @@ interface Metric extends Pick<PushedMetric, "name" | "unit" | "description" | "k
 /** Adds up the measurements of all processes, including those that have ended. */
 export class MetricsTotal {
   readonly #metrics = new Map<string, Metric>();
-  readonly #heardAt = new Map<string, number>();
+  readonly #receivedAt = new Map<string, number>();
   readonly #serializer = new PrometheusSerializer("", false, undefined, true, true);
 
   /** Returns `false`, and adds nothing, if the body does not match `pushedMetricsSchema`. */
@@ -90,7 +90,7 @@ export class MetricsTotal {
     const pushed = pushedMetricsSchema.safeParse(body);
     if (!pushed.success) return false;
     const { source, metrics } = pushed.data;
-    this.#heardAt.set(source, performance.now());
+    this.#receivedAt.set(source, performance.now());
     for (const metric of metrics) this.#addMetric(source, metric);
     return true;
   }
@@ -120,9 +120,9 @@ export class MetricsTotal {
 
   #forgetTheGone(): void {
     const now = performance.now();
-    for (const [source, heardAt] of this.#heardAt) {
-      if (now - heardAt < GONE_AFTER_MS) continue;
-      this.#heardAt.delete(source);
+    for (const [source, receivedAt] of this.#receivedAt) {
+      if (now - receivedAt < GONE_AFTER_MS) continue;
+      this.#receivedAt.delete(source);
       for (const { series } of this.#metrics.values()) for (const each of series.values()) each.levels.delete(source);
     }
   }

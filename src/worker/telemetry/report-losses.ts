@@ -8,11 +8,11 @@ const QUIET_MS = 10 * 60_000;
  * because it may contain the endpoint's address and key.
  */
 export function reportLosses(logger: Pick<Logger, "warn">): void {
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   const error = () => {
     const now = performance.now();
-    if (now - saidAt < QUIET_MS) return;
-    saidAt = now;
+    if (now - reportedAt < QUIET_MS) return;
+    reportedAt = now;
     logger.warn("telemetry export failed, retrying");
   };
   const ignore = () => {};

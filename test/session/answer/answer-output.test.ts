@@ -189,7 +189,7 @@ test("a sentence whose sound was cut off is spoken again, and not sent again", a
   });
   answer.sayRest();
   expect(words.join("")).toBe("Two. Three. Four. ");
-  expect(answer.heardBefore).toBe("One.");
+  expect(answer.playedBefore).toBe("One.");
   await answer.end();
   expect(sentences.map(([sequence, text]) => `${sequence} ${text}`)).toEqual(["3 Three.", "4 Four.", "5 "]);
 });

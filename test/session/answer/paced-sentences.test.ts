@@ -19,17 +19,17 @@ test("a sentence goes out when its first letters are heard", () => {
   const { sentences, add, sent } = paced();
   add("One two.");
   add("Three.");
-  sentences.hear("One ");
+  sentences.markPlayed("One ");
   expect(sent).toEqual([[1, "One two.", false]]);
-  sentences.hear("two. ");
+  sentences.markPlayed("two. ");
   expect(sent).toHaveLength(1);
-  sentences.hear("Thr");
+  sentences.markPlayed("Thr");
   expect(sent.at(-1)).toEqual([2, "Three.", false]);
 });
 
 test("a sentence that is complete only after its beginning was heard goes out at once", () => {
   const { sentences, add, sent } = paced();
-  sentences.hear("One");
+  sentences.markPlayed("One");
   add("One two.");
   expect(sent).toEqual([[1, "One two.", false]]);
 });
@@ -38,7 +38,7 @@ test("what was not heard is dropped, and the last sentence is an empty one", () 
   const { sentences, add, sent } = paced();
   add("One.");
   add("Two.", true);
-  sentences.hear("One.");
+  sentences.markPlayed("One.");
   sentences.drop();
   expect(sent).toEqual([
     [1, "One.", false],
@@ -49,7 +49,7 @@ test("what was not heard is dropped, and the last sentence is an empty one", () 
 test("an answer whose last sentence was heard gets no other", () => {
   const { sentences, add, sent } = paced();
   add("One.", true);
-  sentences.hear("O");
+  sentences.markPlayed("O");
   sentences.drop();
   expect(sent).toEqual([[1, "One.", true]]);
 });
@@ -70,9 +70,9 @@ test("it tells how many sentences were sent, and how many were heard in full", (
   add("One two.");
   add("Three.");
   expect(told).toEqual([]);
-  sentences.hear("One ");
-  sentences.hear("two. ");
-  sentences.hear("Three.");
+  sentences.markPlayed("One ");
+  sentences.markPlayed("two. ");
+  sentences.markPlayed("Three.");
   expect(told).toEqual([
     { asides: 0, sent: 1, heard: 0 },
     { asides: 0, sent: 1, heard: 1 },

@@ -70,13 +70,13 @@ test("a budget refills steadily, and what costs more than is left is paid for af
   const budget = new MessageBudget();
   const taken = Array.from({ length: 300 }, () => budget.spend(1, 1_000)).filter(Boolean);
   expect(taken).toHaveLength(200);
-  expect(budget.tell("packet", 1_000)).toBe(1_000);
-  expect(budget.tell("packet", 1_999)).toBeUndefined();
+  expect(budget.refuse("packet", 1_000)).toBe(1_000);
+  expect(budget.refuse("packet", 1_999)).toBeUndefined();
   expect(Array.from({ length: 300 }, () => budget.spend(1, 2_000)).filter(Boolean)).toHaveLength(50);
 
   expect(budget.spend(256, 3_000)).toBe(true);
   expect(budget.spend(1, 7_000)).toBe(false);
-  expect(budget.tell("packet", 7_000)).toBe(1_000);
+  expect(budget.refuse("packet", 7_000)).toBe(1_000);
   expect(budget.spend(1, 8_200)).toBe(true);
 });
 

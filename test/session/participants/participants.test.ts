@@ -17,7 +17,10 @@ test("those who left last keep their tools, and nobody fills the memory by joini
   for (let index = 0; index < MAX_ABSENT - 1; index++) joinAndLeave(`eve-${index}`);
 
   expect(participants.isPresent("ann")).toBe(true);
-  expect(participants.join(participant("bob"))).toMatchObject({ isNewJoin: true, state: { joins: 2, tools: new Map() } });
+  expect(participants.join(participant("bob"))).toMatchObject({
+    isNewJoin: true,
+    state: { joins: 2, tools: new Map() },
+  });
   expect(participants.get("eve-999")).toBeUndefined();
   expect(participants.join(participant("eve-999"))).toMatchObject({ isNewJoin: true, state: { joins: 1 } });
 });

@@ -10,7 +10,7 @@ const ANSWER: AnswerToSpeak = {
   messageId: "m",
   participant: "ann",
   language: undefined,
-  onHeard: () => {},
+  onPlayed: () => {},
   onInterrupted: () => {},
   onUnspoken: () => {},
 };

@@ -35,12 +35,12 @@ export class FakeVoice implements VoicePort {
   readonly setInterruptible = () => {};
   readonly prepare = () => () => {};
 
-  readonly open = ({ onHeard }: AnswerToSpeak): SpokenAnswer => {
+  readonly open = ({ onPlayed }: AnswerToSpeak): SpokenAnswer => {
     const asides: Promise<boolean>[] = [];
     return {
       write: (text) => {
         this.said.push(text);
-        onHeard(text);
+        onPlayed(text);
       },
       flush: () => {},
       aside: ({ text, onBegun }) => {
@@ -49,7 +49,7 @@ export class FakeVoice implements VoicePort {
         asides.push(aside.spoken);
         return aside;
       },
-      untilHeard: () => this.#heard,
+      untilPlayed: () => this.#heard,
       silence: () => {},
       stop: () => {},
       end: async () => {

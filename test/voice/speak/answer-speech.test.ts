@@ -18,7 +18,7 @@ function speech() {
     messageId: "m",
     participant: "user",
     language: "en",
-    onHeard: (text) => told.push(text),
+    onPlayed: (text) => told.push(text),
     onInterrupted: () => told.push("(interrupted)"),
     onUnspoken: () => told.push("(unspoken)"),
   });
@@ -112,7 +112,7 @@ test("stopped after all of it was heard, it was heard whole", async () => {
   answer.write("One.");
   answer.flush();
   await end(0);
-  await answer.untilHeard();
+  await answer.untilPlayed();
   answer.stop();
   expect(await answer.end()).toEqual({ heard: undefined });
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AwaitedPlayer, type Played, type Player } from "../../../src/voice/speak/player.ts";
 import { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 
-const part = () => new SpokenPart({ kind: "answer", language: undefined, onHeard: () => {} });
+const part = () => new SpokenPart({ kind: "answer", language: undefined, onPlayed: () => {} });
 
 test("what is cut before there is a player is never played", async () => {
   const player = Promise.withResolvers<Player>();

@@ -23,10 +23,10 @@ function timesOf(...sentences: readonly [text: string, seconds: number][]): Sent
 
 test("what was heard are the sentences whose sound was played, and the words of the next that fit into its sound", () => {
   const times = timesOf(["One two. ", 1], ["Three four five six. ", 2], ["Seven.", 1]);
-  expect(times.heardUntil(0.3)).toBe("");
-  expect(times.heardUntil(1.3)).toBe("One two. ");
-  expect(times.heardUntil(2.6)).toBe("One two. Three four");
-  expect(times.heardUntil(4.7)).toBe("One two. Three four five six. Seven.");
+  expect(times.playedUntil(0.3)).toBe("");
+  expect(times.playedUntil(1.3)).toBe("One two. ");
+  expect(times.playedUntil(2.6)).toBe("One two. Three four");
+  expect(times.playedUntil(4.7)).toBe("One two. Three four five six. Seven.");
 });
 
 test("a sentence begins with its first sound, and at once with its first word", () => {
@@ -39,7 +39,7 @@ test("a sentence begins with its first sound, and at once with its first word", 
 
 test("of a sentence with long numbers, no word counts that was not begun", () => {
   const times = timesOf(["Call 0301234567 or else ask for me.", 8]);
-  expect(times.heardUntil(2)).toBe("Call");
+  expect(times.playedUntil(2)).toBe("Call");
 });
 
 /** A sentence of four seconds of sound with times of its words, the last of which takes three. */
@@ -69,9 +69,9 @@ const WORDS: readonly TimedWord[] = [
 
 test("if the voice tells when its words sound, exactly those were heard that had ended, also beside markup", () => {
   for (const times of [timedTimes(WORDS), timedTimes(WORDS, { isWhole: false })]) {
-    expect(times.heardUntil(0.7)).toBe("One **two**");
-    expect(times.heardUntil(1.1)).toBe("One **two** three");
-    expect(times.heardUntil(4)).toBe("One **two** three");
+    expect(times.playedUntil(0.7)).toBe("One **two**");
+    expect(times.playedUntil(1.1)).toBe("One **two** three");
+    expect(times.playedUntil(4)).toBe("One **two** three");
     expect(times.begunUntil(0.55)).toBe("One **two** three");
     expect(times.begunUntil(1.1)).toBe("One **two** three 1234567.");
   }
@@ -84,12 +84,12 @@ test.each<[string, readonly TimedWord[]]>([
   ["are missing", WORDS.slice(0, 2)],
   ["are no numbers", WORDS.with(0, { text: "One", startsAt: Number.NaN, endsAt: 0.3 })],
 ])("times of words that %s are not used", (_, words) => {
-  expect(timedTimes(words).heardUntil(2.2)).toBe(timedTimes([]).heardUntil(2.2));
+  expect(timedTimes(words).playedUntil(2.2)).toBe(timedTimes([]).playedUntil(2.2));
 });
 
 test("of a sentence whose sound is still being made, as much counts as a slow voice would have said", () => {
   const times = new SentenceTimes();
   times.begin("One two three.");
   times.add(new AudioFrame(new Int16Array(RATE).fill(5_000), RATE, 1, RATE));
-  expect(times.heardUntil(1)).toBe("One two");
+  expect(times.playedUntil(1)).toBe("One two");
 });

@@ -31,11 +31,11 @@ function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
   const { message, fields, problem, answer } = form;
   const id = useId();
   const element = useRef<HTMLFormElement>(null);
-  const told = problem === undefined ? undefined : toFieldProblem(fields, problem);
+  const fieldProblem = problem === undefined ? undefined : toFieldProblem(fields, problem);
   const [filled, setFilled] = useState(
     () => new Map(fields.map((field) => [field.name, earlier?.get(field.name) ?? toFilled(field)])),
   );
-  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map(told && [told]));
+  const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map(fieldProblem && [fieldProblem]));
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -54,7 +54,7 @@ function FormCard({ form, earlier, onAnswered }: FormCardProps): ReactNode {
         <p id={`${id}-message`} dir="auto">
           {toVisible(message)}
         </p>
-        {problem !== undefined && !told && <p className="problem">{toVisible(problem)}</p>}
+        {problem !== undefined && !fieldProblem && <p className="problem">{toVisible(problem)}</p>}
       </div>
       {fields.map((field) => (
         <FieldInput

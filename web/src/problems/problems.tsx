@@ -28,7 +28,7 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
   const left = useLeft();
   const hadAgent = useHasBeen(isConnected);
   const isUnreachable = useIsUnreachable();
-  const isThere = connection === ConnectionState.Connected && !isUnreachable;
+  const isOnline = connection === ConnectionState.Connected && !isUnreachable;
   const isTrying = connection === ConnectionState.Reconnecting || connection === ConnectionState.SignalReconnecting;
   return (
     <div className="problems" role="status">
@@ -43,19 +43,19 @@ export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNo
       {(isTrying || (connection === ConnectionState.Connected && isUnreachable)) && (
         <p className="problem">The connection is lost. Reconnecting; anything you write is sent afterwards.</p>
       )}
-      {isThere && reason === "workers_full" && (
+      {isOnline && reason === "workers_full" && (
         <p className="problem">All workers are full. Stay here: an agent joins as soon as a worker is free.</p>
       )}
-      {isThere && reason === "no_agent" && (
+      {isOnline && reason === "no_agent" && (
         <p className="problem">
           No agent has joined this room. Check that a worker is running (npm start); its agent then joins automatically.
         </p>
       )}
-      {isThere && hadAgent && !isConnected && reason === undefined && (
+      {isOnline && hadAgent && !isConnected && reason === undefined && (
         <p className="problem">The agent has left. Another agent is joining, and the conversation will continue.</p>
       )}
       {microphone !== undefined && <p className="problem">{MICROPHONE[microphone]}</p>}
-      {isThere && !hasSound && (
+      {isOnline && !hasSound && (
         <p className="problem">
           The browser does not play sound until you allow it.{" "}
           <button type="button" onClick={() => void liveKit.startAudio()}>

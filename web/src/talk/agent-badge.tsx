@@ -27,11 +27,11 @@ export function AgentBadge(): ReactNode {
   const { liveKit, identity } = useJoinedTalk();
   const isOn = useIsMicrophoneOn();
   const isLoud = useRoomValue(liveKit, SPEAKER_EVENTS, ({ localParticipant }) => localParticipant.isSpeaking);
-  const { state: told } = useAgentState();
+  const { state: agentState } = useAgentState();
   const isAsked = useToolCalls().some(
     (call) => call.name === "ask_user" && call.addressee === identity && isOpen(call),
   );
-  const seen = told === "using_tool" && isAsked ? "waiting_for_permission" : told;
+  const seen = agentState === "using_tool" && isAsked ? "waiting_for_permission" : agentState;
   const state = useIsUnreachable() ? "disconnected" : seen;
   const quiet = state === "listening" && !isOn ? "ready" : state;
   const shown = isOn && isLoud && HEARING.includes(state) ? "hearing" : quiet;

@@ -9,28 +9,31 @@ import { toTitle } from "../tools/describe-call.ts";
  */
 export function Announcer(): ReactNode {
   /** The key changes with each sentence, so that a repeated sentence is announced again. */
-  const [{ key, sentence }, setSaid] = useState({ key: "", sentence: "" });
+  const [{ key, sentence }, setAnnouncement] = useState({ key: "", sentence: "" });
   const parley = useParley();
   const calls = useToolCalls();
   const { messages } = useTalk();
   const last = useMessage(messages.findLast(({ role }) => role === "assistant")?.id ?? "");
-  const told = useRef(new Set<string>());
+  const announced = useRef(new Set<string>());
   const hasSound = useSound();
   const first = last && calls.find(({ messageId }) => messageId === last.id);
 
   useEffect(() => {
     const ofCall = `call ${last?.id}`;
-    if (!first || last?.state !== "open" || told.current.has(ofCall)) return;
-    told.current.add(ofCall);
-    setSaid({ key: ofCall, sentence: `The agent is using ${toTitle(first.name)}.` });
+    if (!first || last?.state !== "open" || announced.current.has(ofCall)) return;
+    announced.current.add(ofCall);
+    setAnnouncement({ key: ofCall, sentence: `The agent is using ${toTitle(first.name)}.` });
   }, [first, last]);
 
   useEffect(() => {
-    if (!last || last.state === "open" || told.current.has(last.id)) return undefined;
+    if (!last || last.state === "open" || announced.current.has(last.id)) return undefined;
     // Waits, because the last sentences may arrive after the end of the turn.
     const timer = setTimeout(() => {
-      told.current.add(last.id);
-      setSaid({ key: last.id, sentence: endOf(last.state, last.isSpoken === true && hasSound ? "" : textOf(last)) });
+      announced.current.add(last.id);
+      setAnnouncement({
+        key: last.id,
+        sentence: endOf(last.state, last.isSpoken === true && hasSound ? "" : textOf(last)),
+      });
     }, 300);
     return () => clearTimeout(timer);
   }, [last, parley, hasSound]);

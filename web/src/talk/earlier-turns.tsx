@@ -63,7 +63,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
     varying.catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
   };
   const isRunning = state === "running" && (!seen || seen.state === "open");
-  const isOver = !isRunning && messageId !== undefined;
+  const isComplete = !isRunning && messageId !== undefined;
   const isAnswered = !isAskedHere && !isAnsweredAgain;
   return (
     <>
@@ -72,7 +72,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
           turn={turn}
           said={said}
           problem={problem}
-          onEdit={isOver ? (text) => tell(edit(messageId, text)) : undefined}
+          onEdit={isComplete ? (text) => tell(edit(messageId, text)) : undefined}
         />
       )}
       {isAnswered && seen && <MessageView id={turnId} earlier={turn} edit={edit} regenerate={regenerate} />}
@@ -81,7 +81,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
           <div className="head">
             <p className="who">Agent</p>
             <When at={at} by="worker" />
-            <MessageActions onAgain={isOver ? () => tell(regenerate(messageId)) : undefined} />
+            <MessageActions onAgain={isComplete ? () => tell(regenerate(messageId)) : undefined} />
           </div>
           <div className="body">
             {answer.map((part, index) => (

@@ -3,7 +3,7 @@ import { useCallback, useSyncExternalStore } from "react";
 import { watchedValue } from "../shared/watched-value.ts";
 
 /** How long the microphone stays on if nobody subscribes to its track. A worker that listens subscribes immediately. */
-const HEARD_WITHIN_MS = 5_000;
+const SUBSCRIBED_WITHIN_MS = 5_000;
 
 export type MicrophoneProblem = "denied" | "missing" | "nobody_listens" | "failed";
 
@@ -26,12 +26,12 @@ class Microphone {
   readonly #room: Room;
   readonly #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #isHeard = false;
+  #isSubscribed = false;
 
   constructor(room: Room) {
     this.#room = room;
     room.on(RoomEvent.LocalTrackSubscribed, () => {
-      this.#isHeard = true;
+      this.#isSubscribed = true;
       clearTimeout(this.#timer);
     });
     room.on(RoomEvent.Disconnected, () => this.#set(OFF));
@@ -48,8 +48,8 @@ class Microphone {
     try {
       await this.#room.localParticipant.setMicrophoneEnabled(isOn);
       this.#set({ isOn, isStarting: false });
-      if (!isOn || this.#isHeard) return;
-      this.#timer = setTimeout(() => void this.#giveUp(), HEARD_WITHIN_MS);
+      if (!isOn || this.#isSubscribed) return;
+      this.#timer = setTimeout(() => void this.#giveUp(), SUBSCRIBED_WITHIN_MS);
     } catch (error) {
       this.#set({ isOn: false, isStarting: false, problem: problemOf(error) });
     }

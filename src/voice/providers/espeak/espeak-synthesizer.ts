@@ -22,11 +22,11 @@ export type Espeak = { readonly kind: "program"; readonly path: string } | { rea
 export async function findEspeak(env: NodeJS.ProcessEnv): Promise<Espeak | undefined> {
   for (const folder of (env["PATH"] ?? "").split(delimiter).filter(Boolean)) {
     const path = join(folder, "espeak-ng");
-    const isThere = await access(path, constants.X_OK).then(
+    const exists = await access(path, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (isThere) return { kind: "program", path };
+    if (exists) return { kind: "program", path };
   }
   return findPackage("espeak-ng") !== undefined ? { kind: "package" } : undefined;
 }

@@ -40,16 +40,16 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
   if (!message) return null;
   const { role, from, parts, problem, replyTo = earlier?.messageId } = message;
   const state = stateOf(message, earlier);
-  const isOver = state !== "open" && state !== "sending";
+  const isComplete = state !== "open" && state !== "sending";
   return (
     <li ref={item} className={`message ${role}`} data-state={state} aria-busy={state === "open"}>
       <div className="head">
         <p className="who">{role === "user" ? from === undefined ? "You" : <ExactText>{from}</ExactText> : "Agent"}</p>
         {earlier ? <When at={earlier.at} by="worker" /> : <When at={message.at} by="device" />}
         <MessageActions
-          onEdit={isOver && role === "user" && from === undefined ? () => setEditing(true) : undefined}
+          onEdit={isComplete && role === "user" && from === undefined ? () => setEditing(true) : undefined}
           onAgain={
-            isOver && role === "assistant" && replyTo !== undefined
+            isComplete && role === "assistant" && replyTo !== undefined
               ? () => inBackground(regenerate(replyTo))
               : undefined
           }
