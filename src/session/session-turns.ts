@@ -28,19 +28,7 @@ import { Speakers } from "./turns/speakers.ts";
 import { addVariation, takeVariation } from "./turns/variation.ts";
 import type { SessionCore } from "./session-core.ts";
 
-type Core =
-  | "policy"
-  | "participants"
-  | "outbox"
-  | "link"
-  | "voice"
-  | "recorder"
-  | "archive"
-  | "telemetry"
-  | "logger"
-  | "emit";
-
-interface SessionTurnsOptions extends Pick<SessionCore, Core> {
+interface SessionTurnsOptions extends Omit<SessionCore, "sessionId" | "room" | "roomSid" | "serverTools"> {
   readonly restored: Pick<Restored, "window" | "lastPosition">;
   /** @defaultValue one agent, whose instructions do not change */
   readonly agents?: SessionAgents | undefined;
@@ -292,22 +280,19 @@ export class SessionTurns {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;
     const { archive } = this.#options;
-    return Promise.all([archive.windowBefore(position), archive.outcomesReportedFrom(position)]).then(
-      ([window, reported]) => {
-        this.#shown = this.#showing(window);
-        this.#summarizer?.forget();
-        return withOpening(input, reported);
-      },
-    );
+    return Promise.all([archive.windowBefore(position), archive.reportedOutcomes(position)]).then(([window, late]) => {
+      this.#shown = this.#showing(window);
+      this.#summarizer?.forget();
+      return withOpening(input, late);
+    });
   }
 
   #portsOf(begin: TurnInput, failure: AppError | undefined): Parameters<typeof runSessionTurn>[1] {
     const participant = participantOf(begin);
-    const { policy, calls, worded, outbox, link, voice, recorder, participants, agents, spending, telemetry } =
-      this.#options;
+    const { policy, calls, worded, outbox, link, voice, recorder, agents, spending, telemetry } = this.#options;
     const ownWords = wordsOf(begin);
-    const participantState = participants.get(participant);
-    const { budgetLow } = phrasesFor(participantState?.language, policy.phrases);
+    const state = this.#options.participants.get(participant);
+    const { budgetLow } = phrasesFor(state?.language, policy.phrases);
     return {
       outbox,
       link,
@@ -315,7 +300,7 @@ export class SessionTurns {
       recorder,
       shown: this.#shown,
       nextPosition: this.#lastPosition + 1,
-      language: participantState?.language,
+      language: state?.language,
       phrases: policy.phrases,
       telemetry,
       onInterrupted: () => this.#queue.abort("interrupted"),
@@ -323,9 +308,7 @@ export class SessionTurns {
         (this.#running = { ids: [id, messageId, asked ?? ""], answer }),
       onAnswered: async (turn) => {
         for (const asking of worded) await asking.sayAgain(participant, turn);
-        await spending.warn(participant, () =>
-          participantState?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined,
-        );
+        await spending.warn(participant, () => (state?.isPresent ? turn.aside?.(budgetLow, turn.signal) : undefined));
         calls.endTurn();
       },
       dependencies: (turn) => ({

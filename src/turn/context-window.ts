@@ -155,10 +155,8 @@ export class ContextWindow {
   /** Removes a tool from the announcements of the running turn, because the API rejected it. */
   withdraw(name: string): void {
     this.#hasChanged = true;
-    this.#announced = this.#announced.map((change) => ({
-      ...change,
-      added: change.added.filter((tool) => tool.name !== name),
-    }));
+    const without = (change: ToolChange) => ({ ...change, added: change.added.filter((tool) => tool.name !== name) });
+    this.#announced = this.#announced.map(without);
   }
 
   /**

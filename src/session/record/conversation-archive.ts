@@ -33,7 +33,7 @@ export interface ConversationArchive {
    */
   readonly turnsBetween: (after: number, before: number) => Promise<readonly TurnRecord[]>;
   /** Loads the blocks with which turns at this position or later reported outcomes of earlier turns' calls. */
-  readonly outcomesReportedFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
+  readonly reportedOutcomes: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
   /** Whether a participant has had a turn, even one that was replaced. */
   readonly hasTurnsOf: (identity: string) => Promise<boolean>;
   /** Loads the media with these ids, except those no longer stored. */
@@ -54,7 +54,7 @@ export function createConversationArchive(writer: SessionWriter, limits: WindowL
       const shortened = { position: before, sequence: 0 };
       return loadNewestTurns(sql, { sessionId, from: after + 1, before, shortened, maxBytes: limits.maxBytes });
     },
-    outcomesReportedFrom: (from) => loadReportedOutcomes(sql, { sessionId, from }),
+    reportedOutcomes: (from) => loadReportedOutcomes(sql, { sessionId, from }),
     hasTurnsOf: (identity) => hasTurnsOf(sql, { sessionId, identity }),
     loadMedia: (ids) => loadMedia(writer, { ids }),
     answers: ({ after, until, limit }) => loadAnswers(sql, { sessionId, after, until, limit }),

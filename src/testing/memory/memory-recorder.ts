@@ -123,7 +123,7 @@ export class MemoryRecorder implements RecorderCalls {
         history()
           .filter(({ turn: { position } }) => position > after && position < before)
           .map(toRecord),
-      outcomesReportedFrom: async () => [],
+      reportedOutcomes: async () => [],
       loadMedia: async (ids) => ids.flatMap((id) => this.#media.get(id) ?? []),
       answers: async ({ after, until, limit }) => {
         const isBetween = ({ lastStanza = 0 }: MemoryTurn) => lastStanza > after && lastStanza <= until;
