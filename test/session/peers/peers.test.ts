@@ -3,7 +3,7 @@ import { MAX_ABSENT, Peers } from "../../../src/session/peers/peers.ts";
 
 const participant = (identity: string) => ({ identity, sid: `PA_${identity}`, isSip: false }) as never;
 
-test("those who left last keep their tools, and nobody fills the memory by joining under ever new identities", () => {
+test("those who left last keep their tools, and nobody can fill the memory by joining with ever new identities", () => {
   const peers = new Peers();
   const joinAndLeave = (identity: string) => {
     const { peer } = peers.join(participant(identity));

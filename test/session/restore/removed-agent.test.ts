@@ -33,7 +33,7 @@ test("an agent that loses its room leaves its running turn to the next one", asy
   expect(await user.answerTo(id, 20_000)).toBe("Here I am.");
 });
 
-test("an answer that two agents gave comes whole, too: the first may not have sent what it stored", async () => {
+test("an answer given by two agents arrives in full, even if the first may not have sent what it stored", async () => {
   await using database = await tempDatabase();
   const look = defineTool({ description: "Looks.", input: z.object({}), run: () => "seen" });
   const talk = { roomName: `room-${createId()}`, databaseUrl: database.url, tools: { look } };
@@ -58,7 +58,7 @@ test("an agent that is cut off when its job ends leaves its running turn to the 
   await using first = await TestAgent.start({
     ...talk,
     prepareRoom: (room) => {
-      // LiveKit ends the job of an agent that it hears no more, which itself still tries to reach it.
+      // LiveKit ends an agent's job when it loses contact, while the agent is still trying to reconnect.
       Object.defineProperty(room, "connectionState", { get: () => ConnectionState.CONN_RECONNECTING });
     },
   });
