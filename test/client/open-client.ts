@@ -3,7 +3,7 @@ import { connect, type ClientTool, type ConnectOptions, type Parley } from "../.
 import type { JsonObject } from "../../src/lib/json.ts";
 import { MemoryRoom } from "../support/doubles/memory-transport.ts";
 
-/** A connected client in a room of its own; closed when the test ends. */
+/** A connected client in its own room. Closed when the test ends. */
 export async function openClient(options: ConnectOptions = {}): Promise<{ room: MemoryRoom; parley: Parley }> {
   const room = new MemoryRoom();
   const parley = await connect(room.transport, options);

@@ -180,7 +180,7 @@ test.each([
   expect(await room.result("r1")).toMatchObject({ success: false, errorCode: "result_too_large" });
 });
 
-test("a result above 15,000 bytes goes as a byte stream", async () => {
+test("a result above 15,000 bytes is sent as a byte stream", async () => {
   const { room } = await openWithTool(() => "x".repeat(100_000));
 
   room.request({ id: "r1" });

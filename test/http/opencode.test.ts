@@ -159,7 +159,7 @@ test("a stream opened later starts with the open requests and their calls", asyn
 test.each([
   ["expired", "reject"],
   ["withdrawn", "reject"],
-] as const)("a request with %s is a %s to opencode", async (state, reply) => {
+] as const)("a request that has %s is a %s to opencode", async (state, reply) => {
   await using events = await openEvents();
   const permission = await ask();
   publish({ type: "permission_asked", permission });

@@ -29,7 +29,7 @@ test("no line of the native log reaches JavaScript, while rtc-node by default pa
   expect([loaded.stdout, guarded.stderr]).toEqual(["0\n", "0\n"]);
 });
 
-test("the native log goes to stderr as RUST_LOG asks", async () => {
+test("the native log is written to stderr as RUST_LOG asks", async () => {
   const code = await counting(OURS);
   const asked = await runNode(code, { env: { RUST_LOG: "livekit=debug" } });
   const quiet = await runNode(code);

@@ -275,7 +275,7 @@ test("x-should-retry overrules the status", async () => {
   await expect(call()).rejects.toMatchObject({ kind: "server_error", retryable: false });
 });
 
-test("a refused connection is an error of its own", async () => {
+test("a refused connection has its own error kind", async () => {
   await server.close();
 
   await expect(call({ options: { maxRetries: 0 } })).rejects.toMatchObject({ kind: "connection", code: "unavailable" });

@@ -15,7 +15,7 @@ test.each(goldens)("a $type is decoded to JSON from hex and base64, and encoded 
   expect(encodePacketLine(line)).toBe(hex);
 });
 
-test("an ErrorMessage of an older client, which has no id, is printed", () => {
+test("an ErrorMessage from an older client, which has no id, is printed", () => {
   const body = { code: 101, message: "m", severity: 2, recoverable: true, originatingId: "msg_9" };
   const hex = encodePacketLine(JSON.stringify({ stanzaId: 1, conversationId: "c", type: 1, body }));
 

@@ -52,7 +52,7 @@ test("every change to a call is stored, and so is its end", async () => {
   expect(await load(call)).toMatchObject({ ...ended, messageId: expect.any(String), onInterrupt: "finish" });
 });
 
-test("the server may take a call over, which keeps its start", async () => {
+test("the server may take over a call, which keeps its start", async () => {
   const { writer, call } = await storedCall(database.sql);
   const asked = next(call, { state: "running", executionResolved: "client", addressee: "ann", startedAt: 1_000 });
   await saveCall(writer, asked);
@@ -131,7 +131,7 @@ test("open calls are found only in their session, and so is a call by its id", a
   expect(await loadCall(database.sql, { sessionId: "another", callId: call.id })).toBeUndefined();
 });
 
-test("answers that came too late are kept, at most 20", async () => {
+test("late answers are kept, at most 20", async () => {
   const { writer, call } = await storedCall(database.sql);
   const { id: callId } = call;
   const late = { kind: "late", from: "ann", success: false, errorCode: "timeout" } as const;

@@ -43,7 +43,7 @@ export interface AgentOptions {
   readonly memory?: boolean;
   /** Whether a later room of the same name continues the conversation. @defaultValue true */
   readonly continueConversation?: boolean;
-  /** Anthropic's context editing. @defaultValue none */
+  /** Settings for Anthropic's context editing. @defaultValue none */
   readonly edits?: ConfigFileValues["context"]["edits"];
   readonly modelIdleTimeoutMs?: number;
   /** The model that writes notes on older turns. @defaultValue no notes are written */
@@ -66,7 +66,7 @@ export interface AgentOptions {
   readonly retryBudgetMs?: number;
   /** Speech recognition and a voice; see voice-agent.ts. */
   readonly speech?: { readonly engines: Speech; readonly settings: VoiceSettings };
-  /** Where spans and measurements go. */
+  /** Where spans and measurements are sent. */
   readonly telemetry?: Telemetry;
   /** @defaultValue silent, unless `LOG_LEVEL` is set */
   readonly logger?: Logger;

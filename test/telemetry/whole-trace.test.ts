@@ -120,7 +120,7 @@ test("one trace leads from the participant through the model and every kind of t
   expect(receiver.named("execute_tool scan")[0]?.links).toMatchObject([{ spanId: "00f067aa0ba902b7" }]);
 });
 
-test("the spans say what the conventions ask of them", async () => {
+test("the spans follow the conventions", async () => {
   await using talk = await WatchedTalk.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user", { tools: [announced("scan")] });

@@ -198,7 +198,7 @@ test("an early result of a read-only tool is discarded when the step fails, with
   expect([memory.end.state, memory.end.error?.code]).toEqual(["failed", "unavailable"]);
 });
 
-test("a tool use whose arguments are broken never starts early", async () => {
+test("a tool use with broken arguments never starts early", async () => {
   const started: string[] = [];
   const read = ({ toolUseId }: { toolUseId: string }) => (started.push(toolUseId), { content: "", isError: true });
   await run({ tools: { read }, calls: [[...use("read", "t1", "not JSON"), fail(new Error("gone"))]] });

@@ -22,7 +22,7 @@ const WATCH = `(() => {
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
 })()`;
 
-test("a name and the worker's secret are enough to talk, and the answer comes word by word", async () => {
+test("a name and the worker's secret are enough to start, and the answer appears word by word", async () => {
   const page = await world.join({ name: "Ann", room: "kitchen" });
   const words = "The kettle is on, and the bread is in the oven.";
   world.model.script([reply([text(words)], { ...slow(80), chunking: 6 })]);

@@ -47,7 +47,7 @@ test(
 
 describe.each(VERSIONS)("with the schemas of Kubernetes %s", (version) => {
   test.each(["base", "example"])(
-    "each resource of the %s is valid, and has no unknown field",
+    "each resource in the %s is valid, and has no unknown field",
     { timeout: ONCE_MS },
     async (folder) => {
       const validate = await kubernetesSchemas(version);

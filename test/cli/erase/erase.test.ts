@@ -115,7 +115,7 @@ test("parley erase removes everything stored about a person, reports what was re
   expect(await stored()).toContain("bob speaks");
 });
 
-test("a command reads the token's secret from a file, and says in one line if it cannot", async () => {
+test("a command reads the token's secret from a file, and reports in one line if it cannot", async () => {
   await using folder = await tempFolder();
   const file = join(folder.path, "token-secret");
   await writeFile(file, `${secret}\n`);

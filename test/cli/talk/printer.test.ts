@@ -34,7 +34,7 @@ test("a permission that is no longer open is shown with its outcome", () => {
   expect(toLine(closed)).toBe("  ? Write notes/a.md: expired");
 });
 
-test("a question shows what it is about", () => {
+test("a question shows its subject", () => {
   const request = { event: "permission_request", id: "p1", title: "Write a.md" } as const;
 
   expect(toLine({ ...request, input: { path: "a.md", content: "Milk" } })).toBe(

@@ -87,7 +87,7 @@ test.each([
   expect(await answer).toEqual(expected);
 });
 
-test("a form that is withdrawn gives way to the next one", async () => {
+test("a withdrawn form is followed by the next one", async () => {
   const { forms, lines, show } = terminal();
   const withdrawn = new AbortController();
   const first = show(FIELDS, withdrawn.signal);

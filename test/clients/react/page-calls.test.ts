@@ -22,7 +22,7 @@ test.each<[Partial<ToolCall>, string]>([
   [{ runner: "client", addressee: "ben" }, "on ben's device"],
   [{ runner: "either" }, "here or on the server"],
   [{}, ""],
-])("a call on %j is described as running %j", (more, words) => {
+])("a call with %j is described as running %j", (more, words) => {
   expect(toRunner({ ...call, ...more }, "ann")).toBe(words);
 });
 
@@ -37,7 +37,7 @@ test.each<[Partial<ToolCall>, string]>([
   [{ status: "pending", approver: "ann" }, "Waiting for your permission"],
   [{ waitsForPermission: true }, "Waiting for an answer"],
   [{}, "Running"],
-])("a call in the state %j is described as %j", (more, words) => {
+])("a call with %j is described as %j", (more, words) => {
   expect(toState({ ...call, ...more }, "ann")).toBe(words);
 });
 

@@ -17,22 +17,19 @@ test.each([
   ["SERVER_SHUTDOWN", ENDED],
   ["SIGNAL_CLOSE", ENDED],
   ["UNKNOWN_REASON", ENDED],
-] as const)(
-  "a participant who has left the room by %s sees the reason, and can join again",
-  async (reason, sentence) => {
-    const liveKit = new Room();
-    const place = { room: "kitchen", identity: "ann", token: "token", livekitUrl: "ws://127.0.0.1", secret: "" };
-    const joinAgain = vi.fn<() => void>();
-    await openTalk(
-      <JoinedTalkContext value={{ talk: { ...place, liveKit }, open: () => {} }}>
-        <Problems onAgain={joinAgain} />
-      </JoinedTalkContext>,
-    );
+] as const)("a participant disconnected with %s sees the reason, and can join again", async (reason, sentence) => {
+  const liveKit = new Room();
+  const place = { room: "kitchen", identity: "ann", token: "token", livekitUrl: "ws://127.0.0.1", secret: "" };
+  const joinAgain = vi.fn<() => void>();
+  await openTalk(
+    <JoinedTalkContext value={{ talk: { ...place, liveKit }, open: () => {} }}>
+      <Problems onAgain={joinAgain} />
+    </JoinedTalkContext>,
+  );
 
-    act(() => void liveKit.emit(RoomEvent.Disconnected, DisconnectReason[reason]));
+  act(() => void liveKit.emit(RoomEvent.Disconnected, DisconnectReason[reason]));
 
-    expect(screen.getByText(sentence)).toBeDefined();
-    screen.getByRole("button", { name: "Join again" }).click();
-    expect(joinAgain).toHaveBeenCalledOnce();
-  },
-);
+  expect(screen.getByText(sentence)).toBeDefined();
+  screen.getByRole("button", { name: "Join again" }).click();
+  expect(joinAgain).toHaveBeenCalledOnce();
+});

@@ -30,7 +30,7 @@ test.each([
   expect(findJsonLoss(text)).toBeUndefined();
 });
 
-test("nothing is found in what JSON.stringify writes", () => {
+test("nothing is found in the output of JSON.stringify", () => {
   const property = fc.property(fc.json(), fc.integer({ min: 0, max: 4 }), (json, space) => {
     expect(findJsonLoss(JSON.stringify(JSON.parse(json), null, space))).toBeUndefined();
   });

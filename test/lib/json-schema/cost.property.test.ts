@@ -41,7 +41,7 @@ const value = fc.oneof(
   fc.nat(400).map((depth) => Array.from({ length: depth }).reduce<unknown>((whole) => [whole], 0)),
 );
 
-test("no schema and no value makes a check long", { timeout: 120_000 }, () => {
+test("no schema and no value makes a check slow", { timeout: 120_000 }, () => {
   const definitions = fc.tuple(...DEFINITIONS.map(() => fc.array(schema, { minLength: 1, maxLength: 3 })));
   fc.assert(
     fc.property(definitions, value, (parts, given) => {

@@ -27,7 +27,7 @@ test("forged, flooding, huge and late answers decide nothing; the approver can s
     { permissionId, response: "yes" },
     { permissionId, response: "approve", sessionId: "another", participantIdentity: "user" },
   ];
-  // The large messages use up the client's budget for unrequested messages.
+  // The large messages use up the client's budget for unsolicited messages.
   const large = [
     { permissionId, response: "approve", editedInputJson: deep },
     { permissionId, response: "approve", message: "m".repeat(900_000) },

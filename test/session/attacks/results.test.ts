@@ -9,7 +9,7 @@ import { Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent, messagesTo } from "../../support/model-view.ts";
 
-/** A room in which `user` has been asked to scan. */
+/** A room in which the client `user` has received a request for `scan`. */
 async function openCall(agent: TestAgent, more: object = {}) {
   const user = await agent.client("user", { tools: [announced("scan", more)] });
   agent.model.script(scriptOf("scan"));

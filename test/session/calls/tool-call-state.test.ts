@@ -63,7 +63,7 @@ test("a failure has its message as the error, its code in the metadata, and any 
   expect(metadataOf(call)).toMatchObject({ errorCode: "jammed" });
 });
 
-test("a cancelled call says why", () => {
+test("a cancelled call contains the reason", () => {
   const call = callOf({ state: "cancelled", outcome: failure("cancelled", "Stopped") });
 
   expect(toToolCallState(call)).toMatchObject({ status: "cancelled", error: "Stopped" });

@@ -227,7 +227,7 @@ test("the answers to one open request are free once, and forged ones never", asy
   await expect.poll(() => fake.recorder.settled.map(({ state }) => state)).toEqual(["success"]);
 });
 
-/** Uses up the client's whole budget for unrequested messages, and more than is refilled during a test. */
+/** Uses up the client's whole budget for unsolicited messages, and more than is refilled during a test. */
 function spendAll({ fake }: ReturnType<typeof room>): void {
   const bytes = pack({ stanzaId: 0, conversationId: "", type: 99, meta: {}, body: { a: "x".repeat(400_000) } });
   for (let count = 0; count < 5; count++) fake.session.handle({ type: "packet", from: USER, bytes });

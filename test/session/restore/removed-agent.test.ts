@@ -16,7 +16,7 @@ async function removeAgent(room: string, { sql }: Pick<TempDatabase, "sql">): Pr
   await expect.poll(() => sql`select lease_owner from sessions`, { timeout: 10_000 }).toEqual([{ lease_owner: null }]);
 }
 
-test("an agent that loses its room leaves its running turn to the next one", async () => {
+test("an agent that loses its room leaves its running turn to the next agent", async () => {
   await using database = await tempDatabase();
   const talk = { roomName: `room-${createId()}`, databaseUrl: database.url };
   await using first = await TestAgent.start(talk);
@@ -52,7 +52,7 @@ test("an answer given by two agents arrives in full, even if the first may not h
   expect(await user.answerTo(id)).toBe("I look. It is.");
 });
 
-test("an agent that is cut off when its job ends leaves its running turn to the next one", async () => {
+test("an agent that is cut off when its job ends leaves its running turn to the next agent", async () => {
   await using database = await tempDatabase();
   const talk = { roomName: `room-${createId()}`, databaseUrl: database.url };
   await using first = await TestAgent.start({

@@ -243,7 +243,7 @@ test("stop ends the answer and aborts its tool", async () => {
   expect(signals[0]?.reason).toMatchObject({ message: expect.stringContaining("The worker cancelled the call") });
 });
 
-test("what a tool logs is on the call's record", async () => {
+test("a tool's log lines are on the call's record", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "user", [
     toolOf((_input, { log, progress }) => {

@@ -249,7 +249,7 @@ test("blocks of an unknown turn are lost, others in the batch are not", async ()
   await writer.flush();
 });
 
-test("once another worker has the session, every block is lost at once", async () => {
+test("once another worker owns the session, every block is lost immediately", async () => {
   const { writer, turnId, problems, claimAnew } = await writerBehindProxy();
   addTexts(writer, turnId, [0, 2]);
   await writer.flush();

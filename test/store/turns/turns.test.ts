@@ -50,7 +50,7 @@ test("turns that no message started are never duplicates", async () => {
   expect(await insertTurn(session, newTurn({ parentMessageId: null }))).toBe(2);
 });
 
-test("inserting the same turn again, its answer lost, gives the same position", async () => {
+test("inserting the same turn again after a lost answer gives the same position", async () => {
   const session = await storedSession(database.sql);
   const turn = newTurn();
   await insertTurn(session, turn);

@@ -124,7 +124,7 @@ class FollowedTurn {
     });
   }
 
-  /** Ends the answer's speech, after the turn's end. */
+  /** Ends the answer's speech after the turn has ended. */
   async speak(heard?: string): Promise<void> {
     const state = heard === undefined ? "completed" : "interrupted";
     this.tell({ type: "turn_spoken", state, heard });

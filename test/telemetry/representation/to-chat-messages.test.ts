@@ -40,7 +40,7 @@ test("changes in clients' tools are not a chat message", () => {
   expect(toChatMessages(history, OPTION_2)).toEqual([{ role: "user", parts: [{ type: "text", content: "Hi" }] }]);
 });
 
-test("a message whose only part has joined an earlier one is left out", () => {
+test("a message whose only part was joined to an earlier one is left out", () => {
   const history: HistoryMessage[] = [
     { role: "assistant", blocks: [search, use] },
     { role: "user", blocks: [toolResultBlock("toolu_1", { content: "3", isError: false })] },

@@ -88,7 +88,7 @@ test("one call more than recorded is reported", async () => {
   await expect(talk.say("And now?")).rejects.toThrow("where.cassette.json has 2 calls, but the agent made one more");
 });
 
-test("calls that are not made are counted", async () => {
+test("recorded calls that are not made are counted", async () => {
   await record(asksWhere);
   await using talk = await startTalk({ ...tableAgent, model: cassette(file()) });
 

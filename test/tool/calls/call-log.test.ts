@@ -11,7 +11,7 @@ test("a text with line breaks is several lines", () => {
   expect(log.lines).toEqual(["one", "two", "three"]);
 });
 
-test("a long line is cut between characters, and says so", () => {
+test("a long line is truncated between characters, and says so", () => {
   const log = new CallLog();
 
   log.add("é".repeat(5_000));

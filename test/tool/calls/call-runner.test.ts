@@ -140,7 +140,7 @@ test.each([
   expect(JSON.stringify(ports.opened[0]?.input).isWellFormed()).toBe(true);
 });
 
-test("a slow tool is aborted at its deadline; what it returns later is recorded", async () => {
+test("a slow tool is aborted at its deadline, and its later result is recorded", async () => {
   let reason: unknown;
   const slow = serverTool("slow", {
     timeoutMs: 500,
@@ -480,7 +480,7 @@ test("of a hundred simultaneous calls the first 64 run", async () => {
   );
 });
 
-test("a hundred calls on one signal leave no listener and warn of none", async () => {
+test("a hundred calls on one signal leave no listener and cause no warning", async () => {
   const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
   for (let n = 0; n < 100; n++) await ports.run("add");
 

@@ -56,7 +56,7 @@ test("a write is asked about with its normalized path, and a denied one does not
   expect(await agent.calls()).toMatchObject([{ state: "success" }, { error_code: "permission_denied" }]);
 });
 
-test("a path that leads out of the workspace is an execution_error, and nobody is asked about it", async () => {
+test("a path that leads out of the workspace is an execution_error, and causes no question", async () => {
   await using workspace = await TempWorkspace.create();
   await using agent = await TestAgent.start({ liveTools: toolsOf(workspace) });
   const user = await agent.client("user", { features });

@@ -81,7 +81,7 @@ test("a .env file counts, but the real environment takes precedence, and an empt
   expect(env).toMatchObject({ HTTP_PORT: "9000" });
 });
 
-test("loading again in a job process gives the same", async () => {
+test("loading again in a job process gives the same config", async () => {
   const env = { HTTP_PORT: "9000" };
 
   expect(await loadConfig(env, folder)).toEqual(await loadConfig(env, folder));
@@ -251,7 +251,7 @@ test("a direct database address without the main address is refused", async () =
   ]);
 });
 
-test("a budget of money needs the model's price, also while the scripted model answers", async () => {
+test("a budget in money needs the model's price, even with the scripted model", async () => {
   const source = (prices: string) =>
     `export default { instructions: "x", budget: { session: { money: 1 } }, prices: ${prices} };`;
   const priced = '{ "claude-sonnet-5-5": { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }';

@@ -78,7 +78,7 @@ test.each([
   expect(flags.map((each) => isTraced(env, each))).toEqual(flags.map(() => expected));
 });
 
-test("what happens in a turn is traced as the turn is", () => {
+test("everything in a turn is traced like the turn itself", () => {
   const sampler = createSampler(read({ OTEL_TRACES_SAMPLER: "parentbased_always_off" }).sampler);
   const turn = { traceId: "1".repeat(32), spanId: "1".repeat(16), traceFlags: TraceFlags.SAMPLED };
   const context = trace.setSpanContext(ROOT_CONTEXT, turn);
