@@ -30,10 +30,7 @@ export async function joinRoom(
   });
 }
 
-/**
- * The SDK in a room of @livekit/rtc-node. Its tools are registered before this resolves, once the worker knows the
- * client.
- */
+/** The SDK in a room of @livekit/rtc-node. With tools, resolves once the worker knows the client. */
 export async function openSdk(
   agent: TestAgent,
   identity: string,

@@ -12,8 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const ROOT = join(import.meta.dirname, "../..");
 
 /**
- * Accessible only to its owner, like root's home. When root starts PostgreSQL, it runs as a user without access to this
- * folder.
+ * Accessible only to its owner, like root's home. When root starts a worker, PostgreSQL runs as a user without access.
  */
 let closed: string;
 let clone: string;

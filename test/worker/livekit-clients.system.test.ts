@@ -39,7 +39,7 @@ async function untilSucceeded(parts: WorkerParts, { user, former }: Awaited<Retu
   expect(await user.answerTo(await user.say("Are you there?"), 20_000)).toBe("Still here.");
 }
 
-/** Whether the former agent has left, or says that another agent acts on its behalf. */
+/** Whether the former agent has left, or is marked as acting on another agent's behalf. */
 function isReplaced({ user, former }: Awaited<ReturnType<typeof startTalk>>): boolean {
   const agent = user.room.remoteParticipants.get(former);
   return agent === undefined || ON_BEHALF_ATTRIBUTE in agent.attributes;

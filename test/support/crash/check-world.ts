@@ -26,8 +26,7 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
     promise(uses.join() === idsOf(blocks, "tool_result").join(), "stored uses and results differ");
     for (const call of calls) checkResult(call, blocks, promise);
   }
-  // When a form is asked in words after its turn, the question is sent as a separate answer to that turn's answer, and
-  // is not stored.
+  // A form asked in words after its turn is a separate answer, which refers to that turn's answer and is not stored.
   for (const [messageId, previousId] of world.started)
     promise(
       turns.some((turn) => [messageId, previousId].includes(turn.messageId)),
@@ -89,7 +88,7 @@ function checkForms({ id, toolName: name, outcome }: Call, calls: readonly Call[
 
 /**
  * Checks that the model was told what is on record about a call. The exception is a read-only tool that had started
- * before its reply was cut off: the model is told that the tool's result was discarded.
+ * before the model's reply was cut off: the model is told that the tool's result was discarded.
  */
 function checkResult(call: Call, blocks: readonly TurnBlock[], promise: Promise_): void {
   const result = blocks.find((block) => block.blockType === "tool_result" && toolUseId(block) === call.toolUseId);

@@ -97,7 +97,7 @@ async function removeDatabase(name: string): Promise<void> {
 }
 
 /**
- * Closes a database's connections, empties and renames it: anything that still uses the old name fails.
+ * Closes a database's connections, empties and renames it, so that no client finds the old name.
  *
  * @returns the new name; undefined for a database that cannot be reused
  */
@@ -171,7 +171,9 @@ const FORM = `
       where setdatabase = (select oid from pg_database where datname = current_database())
   ) as names`;
 
-/** Builds it under another name and renames it once complete, so that a killed run leaves no incomplete template. */
+/**
+ * Builds the template under another name and renames it once complete, so that a killed run leaves nothing incomplete.
+ */
 async function buildTemplate(): Promise<string> {
   const name = `parley_template_${await migrationsHash()}`;
   // The lock belongs to this connection.
