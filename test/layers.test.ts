@@ -3,12 +3,12 @@ import { basename, dirname, join, normalize } from "node:path/posix";
 import { expect, test } from "vitest";
 
 const SHARED = ["lib", "errors", "conversation", "protocol"];
-/** Folders that stand side by side and know nothing of each other. */
+/** Folders on the same level, which do not import each other. */
 const SIBLINGS = [
   ["agent", "livekit", "tool", "permission", "store", "llm", "telemetry"],
   ["http", "voice"],
 ];
-/** Each folder may import the ones before it, as far as they are no siblings. */
+/** Each folder may import the ones before it, except for its siblings. */
 const CHAINS = [
   [
     ...SHARED,
@@ -26,30 +26,30 @@ const CHAINS = [
     "voice",
     "worker",
   ],
-  // The recognizer that ships with us.
+  // The speech recognizer that Parley includes.
   [...SHARED, "tool", "speech", "voice"],
   [...SHARED, "client"],
   [...SHARED, "livekit", "client", "cli"],
-  // The participants of npm run load speak with espeak-ng.
+  // The participants in npm run load speak with espeak-ng.
   ["voice", "cli"],
   [...SHARED, "livekit", "conformance", "cli"],
-  // Commands start what `npm start` starts.
+  // Commands start the same services as `npm start`.
   ["worker", "cli"],
-  // The kit for tests of agents plays both ends: a session, and the client that talks to it.
+  // The test kit for agents plays both sides: a session, and the client that talks to it.
   [...SHARED, "agent", "tool", "store", "llm", "turn", "session", "scenario", "worker", "testing"],
   ["client", "testing"],
-  // A talk by voice is spoken with espeak-ng.
+  // In a spoken test session, espeak-ng speaks the text.
   ["voice", "testing"],
-  // In a room it needs LiveKit's native library, whose log is kept out of what tests print.
+  // In a room, the test kit needs LiveKit's native library, and keeps that library's log out of the test output.
   ["livekit", "testing"],
   ["testing", "cli"],
-  // Knows neither LiveKit nor sessions: the voice's layer speaks with it.
+  // Imports neither LiveKit nor sessions. The voice layer uses it to speak.
   ["lib", "speech", "voice"],
-  // Stands in for Anthropic: in tests, and as the scripted model.
+  // Replaces Anthropic's API: in tests, and as the scripted model.
   ["lib", "model-server", "worker", "testing"],
   // The doctor loads the tools and the agents.
   ["tool", "cli"],
-  // The doctor asks the model's API with the client that turns use.
+  // The doctor calls the model's API with the same client as turns do.
   ["llm", "cli"],
   ["agent", "cli"],
   // An operator's command changes what is stored.
@@ -57,7 +57,7 @@ const CHAINS = [
   // The package's entry.
   [...SHARED, "agent", "tool", "worker", "index.ts"],
 ];
-/** The only folders that may import a package; where one of them is right, all files below it are. */
+/** The only folders that may import a package. A listed folder includes all files below it. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   "@msgpack/msgpack": ["src/protocol/codec", "src/conformance/wire"],
   valibot: ["src/protocol"],
@@ -83,7 +83,9 @@ interface Import {
   readonly from: string;
 }
 
-/** `import … from`, `export … from`, `import "x"` and `import("x")`, types too: a type is a dependency as well. */
+/**
+ * `import … from`, `export … from`, `import "x"` and `import("x")`, including types: a type is a dependency as well.
+ */
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"'\n]+)["']/g;
 
 async function importsOf(pattern: string): Promise<Import[]> {
@@ -103,7 +105,7 @@ function isAllowed(from: string, to: string): boolean {
   return CHAINS.some((chain) => chain.includes(to) && chain.indexOf(to) < chain.indexOf(from));
 }
 
-test("imports in src point down the layers only", async () => {
+test("imports in src only point down the layers", async () => {
   const imports = (await importsOf("src/**/*.ts")).filter(isRelative);
   const wrong = imports.filter(
     (each) => !target(each).startsWith("src/") || !isAllowed(layerOf(each.file), layerOf(target(each))),
@@ -113,7 +115,7 @@ test("imports in src point down the layers only", async () => {
   expect(wrong.map(show)).toEqual([]);
 });
 
-/** The packages and pages that are not in `src`, and what they may import besides files of their own folder. */
+/** The packages and pages outside `src`, with what they may import besides files in their own folder. */
 const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   "clients/react": ["react", "@parley/client", "@parley/client/forms"],
   web: ["react", "react-dom/client", "livekit-client", "@parley/react", "marked", "node:path", "vite"],
@@ -121,7 +123,7 @@ const OUTSIDE: Readonly<Record<string, readonly string[]>> = {
   "examples/vanilla": ["livekit-client", "@parley/client"],
 };
 
-test.each(Object.entries(OUTSIDE))("%s reaches the SDK by its package's name alone", async (folder, packages) => {
+test.each(Object.entries(OUTSIDE))("%s imports the SDK only by its package's name", async (folder, packages) => {
   const imports = await importsOf(`${folder}/**/*.{ts,tsx}`);
   const wrong = imports.filter((each) =>
     isRelative(each) ? !target(each).startsWith(`${folder}/`) : !packages.includes(each.from),
@@ -137,21 +139,21 @@ test("every folder of src has a place in the layers", async () => {
   expect(folders.filter((folder) => !CHAINS.flat().includes(folder))).toEqual([]);
 });
 
-/** The two entries, files or folders, of the lowest folder that holds both ends of an import. */
+/** The two entries (files or folders) of the deepest folder that contains both ends of an import. */
 function entriesOf(each: Import): { readonly floor: string; readonly from: string; readonly to: string } {
   const [from, to] = [each.file.split("/"), target(each).split("/")];
   const depth = from.findIndex((name, index) => name !== to[index]);
   return { floor: from.slice(0, depth).join("/"), from: from[depth] ?? "", to: to[depth] ?? "" };
 }
 
-/** Takes away whatever imports nothing that is left, until nothing is; what remains is in a circle, or leads to one. */
+/** Repeatedly removes what imports none of the remaining entries. Those left over are in a cycle, or lead to one. */
 function inCircles(edges: readonly { readonly from: string; readonly to: string }[]): string[] {
   const upper = new Set(edges.map(({ from }) => from));
   const left = edges.filter(({ to }) => upper.has(to));
   return left.length === edges.length ? [...upper].toSorted() : inCircles(left);
 }
 
-test("in every folder of src, the page and the hooks, files and folders import each other in one direction", async () => {
+test("in every folder of src, the page and the hooks, imports between files and folders have one direction", async () => {
   const all = await Promise.all(["src/**/*.ts", "{web,clients/react}/src/**/*.{ts,tsx}"].map(importsOf));
   const imports = all.flat().filter((each) => isRelative(each) && target(each) !== each.file);
   const floors = Object.groupBy(imports.map(entriesOf), ({ floor }) => floor);
@@ -161,7 +163,7 @@ test("in every folder of src, the page and the hooks, files and folders import e
   expect(circles.filter(([, names]) => names.length > 0)).toEqual([]);
 });
 
-test("no folder of src holds more files than a reader takes in at once", async () => {
+test("no folder in src contains more files than a reader can take in at once", async () => {
   const files = await Array.fromAsync(glob("{src,web/src,clients/react/src}/**/*.{ts,tsx}"));
   const folders = Object.entries(Object.groupBy(files, dirname)).map(([folder, held = []]) => [folder, held.length]);
 
@@ -175,7 +177,7 @@ const FOR_TOOLS = [
   "src/permission/shell/command-operations.ts",
 ];
 
-test("a tool imports packages, what is for tools, src/lib and the helpers of its own group only", async () => {
+test("a tool only imports packages, what is for tools, src/lib and the helpers in its own group", async () => {
   const imports = (await importsOf("tools/**/*.ts")).filter(isRelative);
   const wrong = imports.filter((each) => {
     const path = target(each);

@@ -17,7 +17,7 @@ const agent = (fields: string) => `
   export default defineAgent({ ${fields} });`;
 const write = (name: string, text: string) => writeFile(join(folder, name), text);
 
-test("every file is an agent, named after it and sorted; helpers are none", async () => {
+test("every file except helpers is an agent with the file's name, and agents are sorted", async () => {
   await write("front-desk.ts", agent('instructions: "Greet."'));
   await write("billing.ts", agent("instructions: ({ room }) => room"));
   await write("_shared.ts", "export const x = 1;");
@@ -25,7 +25,7 @@ test("every file is an agent, named after it and sorted; helpers are none", asyn
   expect([...(await loadAgents(folder)).keys()]).toEqual(["billing", "front-desk"]);
 });
 
-test("a folder that is not there has no agents", async () => {
+test("a missing folder contains no agents", async () => {
   expect((await loadAgents(join(folder, "none"))).size).toBe(0);
 });
 
@@ -59,7 +59,7 @@ test.each([
     agent('instructions: "x", permission: { rules: [{ type: "call" }] }'),
     "permission.rules.0.pattern: ",
   ],
-])("a file that %s stops the start with its path", async (_, text, why) => {
+])("a file that %s stops the start with an error that contains its path", async (_, text, why) => {
   await write("bad.ts", text);
 
   const loading = loadAgents(folder);
@@ -73,7 +73,7 @@ test.each(["Billing", "1st", "a b", "default"])("no agent can be called %s", asy
   await expect(loadAgents(folder)).rejects.toMatchObject({ code: "invalid_config" });
 });
 
-test("a tool that there is not stops the start; globs, built-in tools and those of MCP servers do not", async () => {
+test("an unknown tool stops the start, except for globs, built-in tools and tools from MCP servers", async () => {
   await write("billing.ts", agent('instructions: "x", tools: ["invoice", "recall", "crm_find", "bill_*", "invioce"]'));
   const agents = await loadAgents(folder);
   const known = { config: { agentsFolder: folder }, toolNames: new Set(["invoice"]), prefixes: ["crm_"] };
@@ -86,7 +86,7 @@ test("a tool that there is not stops the start; globs, built-in tools and those 
   );
 });
 
-test("rules and globs that fit no tool are named; wide ones, other agents' rules and those for MCP servers' tools are not", async () => {
+test("rules and globs that match no tool are reported, except for broad ones, other agents' rules and those for MCP servers' tools", async () => {
   const rule = (type: string, pattern: string) => ({ type, pattern, action: "deny" as const });
   const own = [rule("tool", "invoic"), rule("bassh", "rm *"), rule("*", "*"), rule("tool", "inv*"), rule("bash", "x")];
   const rules = JSON.stringify([rule("tool", "crm_drop"), rule("tool", "end_call"), rule("tool", "refund")]);
@@ -114,7 +114,7 @@ test("rules and globs that fit no tool are named; wide ones, other agents' rules
   ]);
 });
 
-test("once an MCP server has listed its tools, names, globs and rules that none of them fits are named", async () => {
+test("once an MCP server has listed its tools, names, globs and rules that match none of them are reported", async () => {
   const rule = (type: string, pattern: string) => ({ type, pattern, action: "deny" as const });
   const rules = [rule("tool", "crm_drop"), rule("tool", "crm_find*"), rule("bash", "crm_x"), rule("tool", "refund")];
   await write(
@@ -141,7 +141,7 @@ test("once an MCP server has listed its tools, names, globs and rules that none 
 });
 
 test.each(["*_delte", "?rm_delte", "cr*_delte", "**_delte"])(
-  "the rule %s, which fits no tool, is named at startup, or once all MCP servers have listed theirs",
+  "the rule %s, which matches no tool, is reported at startup, or once all MCP servers have listed their tools",
   async (pattern) => {
     const config = {
       agentsFolder: folder,
@@ -166,7 +166,7 @@ test.each(["*_delte", "?rm_delte", "cr*_delte", "**_delte"])(
   },
 );
 
-test("agents are found in folders of the folder, and no name may come twice", async () => {
+test("agents in subfolders are found, and no two may have the same name", async () => {
   await mkdir(join(folder, "sales"));
   await write("sales/outbound.ts", agent('instructions: "x"'));
   expect([...(await loadAgents(folder)).keys()]).toEqual(["outbound"]);
@@ -175,7 +175,7 @@ test("agents are found in folders of the folder, and no name may come twice", as
   await expect(loadAgents(folder)).rejects.toThrow(`the agent's name "outbound" is already taken by ${folder}`);
 });
 
-test("an agent that hands over to one that there is not stops the start", async () => {
+test("a handoff to an unknown agent stops the start", async () => {
   await write("desk.ts", agent('instructions: "x", handoffs: { default: { when: "w" }, sales: { when: "w" } }'));
   const agents = await loadAgents(folder);
 
@@ -187,7 +187,7 @@ test("an agent that hands over to one that there is not stops the start", async 
 test.each([
   ["an agent of the folder", "desk", "desk.ts: handoffs.desk"],
   ["that of the config", "default", "parley.config.ts: handoffs.default"],
-])("%s cannot hand over to itself", async (_, name, where) => {
+])("%s cannot hand off to itself", async (_, name, where) => {
   const handoffs = { [name]: { when: "w", history: "whole" as const } };
   await write("desk.ts", agent(`instructions: "x", handoffs: ${JSON.stringify(name === "desk" ? handoffs : {})}`));
   const agents = await loadAgents(folder);

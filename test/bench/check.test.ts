@@ -6,7 +6,7 @@ import { Samples, toRatios } from "../../bench/report/samples.ts";
 const answers = { of: ["answer", "parley"], to: ["answer", "agents-js"] } as const;
 const ratio = (value: number, low: number, high: number): RatioFigure => ({ ...answers, value, low, high });
 
-test("a ratio is the median of the rounds' ratios, each of two medians of one round", () => {
+test("a ratio is the median of all rounds' ratios, each between two medians of one round", () => {
   const samples = new Samples();
   for (const [round, [own, other]] of [[2, 10] as const, [3, 10] as const, [80, 100] as const].entries()) {
     samples.add("answer", "parley", { round, values: [1, own, 1_000] });
@@ -16,7 +16,7 @@ test("a ratio is the median of the rounds' ratios, each of two medians of one ro
   expect(toRatios(samples.toFigures())).toEqual([ratio(0.3, 0.2, 0.8)]);
 });
 
-test("a ratio is worse when it and the recorded one are outside of each other's band", () => {
+test("a ratio is worse when the new and the recorded ratio are each outside the other's band", () => {
   const recorded = [ratio(0.5, 0.45, 0.55)];
 
   expect(findWorse([ratio(0.7, 0.6, 0.8)], recorded)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseBenchOptions } from "../../bench/options.ts";
 
-test("all works are measured with all arms, unless some are named", () => {
+test("all workloads are measured with all arms, unless some are selected", () => {
   expect(parseBenchOptions([])?.works).toContain("answers");
   expect(parseBenchOptions(["--only", "burst,spans", "--arms", "parley"])).toMatchObject({
     works: ["burst", "spans"],
@@ -9,7 +9,7 @@ test("all works are measured with all arms, unless some are named", () => {
   });
 });
 
-test("the turns of a long talk can be given for a quick run, too", () => {
+test("a quick run can set the number of turns in the long session", () => {
   expect(parseBenchOptions(["--quick", "--turns", "300"])?.extent).toMatchObject({ rounds: 3, turns: 300 });
 });
 
@@ -17,6 +17,6 @@ test.each([
   [["--only", "answer"], /^--only: expected answers, .*, got answer$/],
   [["--arms", "pipecat"], /^--arms: expected parley, .*, got pipecat$/],
   [["--turns", "0"], "--turns: expected a whole number from 1 to 100000, got 0"],
-])("%s is refused with what would be right", (args, message) => {
+])("%s is refused, and the error lists the valid values", (args, message) => {
   expect(() => parseBenchOptions(args)).toThrow(message);
 });

@@ -4,7 +4,7 @@ import { readRecorded, toDocs } from "../../bench/report/record.ts";
 import { readTalksRecord, writeTalks } from "../../bench/report/talks-record.ts";
 import { readVoiceRecord, writeVoice } from "../../bench/report/voice-record.ts";
 
-test("the page of performance and its charts are what the recorded run says", async () => {
+test("the performance page and its charts match the recorded run", async () => {
   const recorded = await readRecorded();
   if (!recorded) throw new Error("There is no recorded run");
 
@@ -15,7 +15,7 @@ test("the page of performance and its charts are what the recorded run says", as
   );
 });
 
-test("the page of voice has the figures that the benches of speech recorded, in each of its places", async () => {
+test("every speech figure on the voice page matches the recorded benchmarks", async () => {
   const page = readFileSync("docs/voice.md", "utf8");
   const recorded = await readVoiceRecord();
 
@@ -28,7 +28,7 @@ test("the page of voice has the figures that the benches of speech recorded, in 
   expect(() => writeVoice(page.replace("recorded: beside -->", "recorded: besides -->"), recorded)).toThrow(TypeError);
 });
 
-test("the page of long conversations has the figures that the benches of restores and notes recorded", async () => {
+test("the page on long conversations has the figures that the restore and notes benchmarks recorded", async () => {
   const page = readFileSync("docs/long-talks.md", "utf8");
   const recorded = await readTalksRecord();
 

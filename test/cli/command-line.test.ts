@@ -4,13 +4,13 @@ import { expect, test, vi } from "vitest";
 import { forEachTest } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-// Each is a program; two cores that have other work to do need their time.
+// Each test starts a program, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 30_000 });
 
 const CLI = join(import.meta.dirname, "../../src/cli/parley.ts");
 const folder = forEachTest(tempFolder);
 
-/** How `parley` ends in an empty folder, and the first line that it prints. */
+/** The exit code of `parley` in an empty folder, and the first line it prints. */
 function parley(...args: readonly string[]): Promise<[code: unknown, line: string | undefined]> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const options = { cwd: folder.path, env: { PATH, NODE_COMPILE_CACHE } };
@@ -40,6 +40,6 @@ test.each([
   [["dev", "--help"], "Usage: npm run parley -- dev [options]"],
   [["encode", "--help"], expect.stringMatching(/^Usage: .* decode/)],
   [["--version"], "0.1.0"],
-])("%j is answered, and nothing is started", async (args, line) => {
+])("%j prints its answer and starts nothing", async (args, line) => {
   expect(await parley(...args)).toEqual([0, line]);
 });

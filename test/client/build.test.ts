@@ -35,7 +35,7 @@ await parley.close();
 console.log("built");
 `;
 
-/** Inside the package, so that the SDK finds its own dependencies, and under node_modules, where Node takes no .ts. */
+/** Inside the package, so that the SDK finds its dependencies, and under node_modules, where Node refuses .ts files. */
 async function consumerFolder(): Promise<string> {
   await mkdir("node_modules/.cache", { recursive: true });
   const folder = await mkdtemp(resolve("node_modules/.cache/consumer-"));
@@ -47,7 +47,7 @@ async function consumerFolder(): Promise<string> {
   await writeFile(join(folder, "consumer.ts"), CONSUMER);
   const compilerOptions = {
     target: "es2024",
-    // The client's types bring AsyncDisposable themselves.
+    // The client's own types declare AsyncDisposable.
     lib: ["es2024", "dom"],
     module: "nodenext",
     types: [],

@@ -6,7 +6,7 @@ import { openClient, openWithTool } from "./open-client.ts";
 
 const anything = { type: "object" } as const;
 
-test("the first Configuration goes as a byte stream, to the agent, with our tools and features", async () => {
+test("the first Configuration is sent to the agent as a byte stream, with our tools and features", async () => {
   const { room } = await openClient({ language: "nb-NO", features: ["blocks"] });
 
   const [first] = room.heard;
@@ -46,7 +46,7 @@ test("a tool is announced with its schema as JSON Schema", async () => {
   ]);
 });
 
-test("tools registered in one go are announced once", async () => {
+test("tools registered at the same time are announced once", async () => {
   const { room, parley } = await openClient();
 
   for (const name of ["a", "b", "c"]) parley.registerTool({ name, description: "", input: anything, run: () => 0 });
@@ -55,7 +55,7 @@ test("tools registered in one go are announced once", async () => {
   expect(room.all("configuration").map(({ tools }) => tools?.map(({ name }) => name))).toEqual([[], ["a", "b", "c"]]);
 });
 
-test("a tool that is taken back is announced no more and its calls are unknown", async () => {
+test("an unregistered tool is no longer announced, and calls to it are unknown", async () => {
   const { room, parley } = await openClient();
   const unregister = parley.registerTool({ name: "echo", description: "", input: anything, run: () => 0 });
   await parley.whenConnected(1_000);
@@ -70,7 +70,7 @@ test("a tool that is taken back is announced no more and its calls are unknown",
   expect(room.all("configuration")).toHaveLength(3);
 });
 
-test("a tool registered before the room is connected is announced when it is", async () => {
+test("a tool registered before the room is connected is announced once the room connects", async () => {
   const room = new MemoryRoom();
   room.disconnect();
   const parley = await connect(room.transport);
@@ -89,7 +89,7 @@ test.each([
   ["a schema that is no object", { input: { type: "string" } as const }],
   ["a schema that cannot be sent", { input: z.object({ at: z.date() }) as never }],
   ["a description that the worker would cut", { description: "x".repeat(2_001) }],
-])("a tool with %s is refused at once", async (_name, wrong) => {
+])("a tool with %s is refused immediately", async (_name, wrong) => {
   const { parley } = await openClient();
 
   const register = () => parley.registerTool({ name: "t", description: "", input: anything, run: () => 0, ...wrong });
@@ -97,7 +97,7 @@ test.each([
   expect(register).toThrow(TypeError);
 });
 
-test("a second tool of one name and a 65th tool are refused", async () => {
+test("a second tool with the same name and a 65th tool are refused", async () => {
   const { parley } = await openClient();
   const register = (name: string) => parley.registerTool({ name, description: "", input: anything, run: () => 0 });
   for (let n = 0; n < 64; n++) register(`t${n}`);
@@ -122,7 +122,7 @@ test("a Configuration that is not acknowledged is sent again", { timeout: 10_000
   ]);
 });
 
-test("what is said before the agent knows us goes as a byte stream", async () => {
+test("messages sent before the agent knows us are byte streams", async () => {
   const room = new MemoryRoom();
   room.acknowledges = false;
   await using parley = await connect(room.transport, { waitForAgentMs: 0 });
@@ -139,7 +139,7 @@ test("what is said before the agent knows us goes as a byte stream", async () =>
   expect(stops.map(({ way }) => way)).toEqual(["stream", "packet"]);
 });
 
-test("a room without an agent is an error after the time given, and leaves no listener", async () => {
+test("a room without an agent is an error after the given time, and leaves no listener", async () => {
   const room = new MemoryRoom({ hasAgent: false });
 
   await expect(connect(room.transport, { waitForAgentMs: 20 })).rejects.toMatchObject({ code: "unavailable" });
@@ -147,7 +147,7 @@ test("a room without an agent is an error after the time given, and leaves no li
   expect(room.listenerCount).toBe(0);
 });
 
-test("people in the room are no agents", async () => {
+test("people in the room do not count as agents", async () => {
   const room = new MemoryRoom({ hasAgent: false });
   room.join({ identity: "bob", isAgent: false });
 
@@ -156,7 +156,7 @@ test("people in the room are no agents", async () => {
   expect(room.heard).toEqual([]);
 });
 
-test("an agent that joins later is told of our tools", async () => {
+test("an agent that joins later receives our tools", async () => {
   const room = new MemoryRoom({ hasAgent: false });
   const connecting = connect(room.transport);
 
@@ -166,7 +166,7 @@ test("an agent that joins later is told of our tools", async () => {
   expect(parley.isConnected).toBe(true);
 });
 
-test("what an agent said before it was announced is asked for again", async () => {
+test("messages that an agent sent before it was announced are requested again", async () => {
   const room = new MemoryRoom({ hasAgent: false });
   const connecting = connect(room.transport);
   room.say({ type: "configuration", body: {} }, { from: undefined, stanzaId: -7 });
@@ -178,7 +178,7 @@ test("what an agent said before it was announced is asked for again", async () =
   expect(parley.isConnected).toBe(true);
 });
 
-test("a packet of an unannounced sender beside an agent holds no message up", async () => {
+test("a packet from an unannounced sender next to an agent delays no message", async () => {
   const { room, parley } = await openClient();
   const heard: string[] = [];
   parley.on("answer_start", ({ id }) => heard.push(id));
@@ -189,12 +189,12 @@ test("a packet of an unannounced sender beside an agent holds no message up", as
   expect(heard).toEqual(["a"]);
 });
 
-test("a packet of an unannounced sender takes no more memory than it has bytes", async () => {
+test("a packet from an unannounced sender takes no more memory than it has bytes", async () => {
   const room = new MemoryRoom({ hasAgent: false });
   const connecting = connect(room.transport);
   const before = process.memoryUsage().rss;
 
-  // The library alone would make room for 50,000 items in each list, 2 GB in all.
+  // On its own, the library would allocate 50,000 items for each list, 2 GB in all.
   room.sayBytes(Uint8Array.from(Buffer.from(`81a87374616e7a614964${"dcc350".repeat(5_000)}`, "hex")), {
     from: undefined,
   });
@@ -207,7 +207,7 @@ test("a packet of an unannounced sender takes no more memory than it has bytes",
   expect(parley.isConnected).toBe(true);
 });
 
-test("what a new agent says first does not hide what we have missed of the one before", async () => {
+test("the first messages from a new agent do not hide what we have missed from the previous one", async () => {
   const { room, parley } = await openClient();
   const commentary = { type: "commentary", body: { id: "c", messageId: "m", content: "" } } as const;
   const next = { identity: "agent-2", isAgent: true };
@@ -218,7 +218,7 @@ test("what a new agent says first does not hide what we have missed of the one b
   room.join(next);
   room.say({ type: "configuration", body: {} }, { stanzaId: -1_001, from: next });
 
-  // It ends before it has sent what is missing, and the agent after it is asked for the same.
+  // This agent leaves before it has sent the missing messages, so the next agent is asked for them.
   room.leave(next);
   room.acknowledges = true;
   room.join();
@@ -238,7 +238,7 @@ const END = {
   body: { id: "s1", previousId: "a2", sequence: 1, text: "Here I am.", isFinal: true },
 } as const;
 
-/** The answers that a client tells of from now on: their beginnings by their ids, their ends by their texts. */
+/** Records the answers that the client reports from now on: the id when an answer starts, the text when it ends. */
 function hearAnswers(parley: Parley): readonly string[] {
   const heard: string[] = [];
   parley.on("answer_start", ({ id }) => heard.push(`start ${id}`));
@@ -246,7 +246,7 @@ function hearAnswers(parley: Parley): readonly string[] {
   return heard;
 }
 
-test("what an agent says before it has sent what we missed comes after that", async () => {
+test("new messages from an agent are handled after the ones that we missed", async () => {
   const { room, parley } = await openClient();
   const heard = hearAnswers(parley);
   const next = { identity: "agent-2", isAgent: true };
@@ -270,12 +270,12 @@ test("what an agent says before it has sent what we missed comes after that", as
   expect(heard).toEqual(["Before.", "start a2", "Here I am."]);
 });
 
-test("after a reconnect of LiveKit's own, what was missed comes before what is new", async () => {
+test("after LiveKit itself reconnects, missed messages are handled before new ones", async () => {
   const { room, parley } = await openClient();
   const heard = hearAnswers(parley);
   room.say({ type: "configuration", body: {} }, { stanzaId: -5 });
 
-  // It has not said that it was away; -6 was lost.
+  // The client did not report that it was disconnected, and -6 was lost.
   room.connect();
   await parley.whenConnected(1_000);
   room.say(END, { stanzaId: -7 });
@@ -286,7 +286,7 @@ test("after a reconnect of LiveKit's own, what was missed comes before what is n
   expect(heard).toEqual(["start a2", "Here I am."]);
 });
 
-test("a worker that sends no Configuration of its own is heard all the same", { timeout: 10_000 }, async () => {
+test("messages from a worker that sends no Configuration are handled nevertheless", { timeout: 10_000 }, async () => {
   const { room, parley } = await openClient();
   const heard: string[] = [];
   parley.on("answer_start", ({ id }) => heard.push(id));
@@ -300,7 +300,7 @@ test("a worker that sends no Configuration of its own is heard all the same", { 
   await expect.poll(() => heard, { timeout: 5_000 }).toEqual(["a2"]);
 });
 
-test("after a reconnect our Configuration names the last stanza that we saw, and numbers go on", async () => {
+test("after a reconnect our Configuration contains the last stanza we saw, and the numbers continue", async () => {
   const { room, parley } = await openClient();
   room.say({ type: "commentary", body: { id: "c", messageId: "m", content: "" } }, { stanzaId: -12 });
 
@@ -312,7 +312,7 @@ test("after a reconnect our Configuration names the last stanza that we saw, and
   expect(room.heard.at(-1)).toMatchObject({ stanzaId: 2, way: "stream", message: { body: { lastSequenceSeen: 12 } } });
 });
 
-test("a call that runs through a reconnect is answered when it is asked again", async () => {
+test("a call that runs during a reconnect is answered when it is requested again", async () => {
   const work = Promise.withResolvers<string>();
   let runs = 0;
   const { room, parley } = await openWithTool(() => {
@@ -350,7 +350,7 @@ test("another room object takes over tools and open calls", async () => {
   expect(room.listenerCount).toBe(0);
 });
 
-test("a result that is made while the next room is not connected, and has no name, is of the conversation", async () => {
+test("a result from before the next room is connected, while it has no name, belongs to the conversation", async () => {
   const work = Promise.withResolvers<string>();
   const { room, parley } = await openWithTool(() => work.promise);
   room.request({ id: "r1" });
@@ -365,12 +365,12 @@ test("a result that is made while the next room is not connected, and has no nam
   next.join();
   next.connect();
 
-  // What has no Ack is sent again after five seconds.
+  // A message without an Ack is sent again after five seconds.
   const results = () => next.heard.filter(({ message }) => message.type === "tool_use_result");
   await expect.poll(results, { timeout: 8_000 }).toMatchObject([{ conversationId: "ac_1" }]);
 });
 
-test("connected and disconnected are told", async () => {
+test("connecting and disconnecting are reported", async () => {
   const { room, parley } = await openClient();
   const told: string[] = [];
   parley.on("connected", ({ agents }) => told.push(`connected ${agents.join()}`));
@@ -384,7 +384,7 @@ test("connected and disconnected are told", async () => {
   expect(told).toEqual(["lost agent", "connected agent-1", "lost room"]);
 });
 
-test("closing aborts what runs, answers it, takes the tools back and leaves nothing behind", async () => {
+test("closing aborts running calls, answers them, unregisters the tools and leaves nothing behind", async () => {
   const signals: AbortSignal[] = [];
   const { room, parley } = await openWithTool((_input, { signal }) => {
     signals.push(signal);
@@ -406,7 +406,7 @@ test("closing aborts what runs, answers it, takes the tools back and leaves noth
   expect(() => parley.sendText("hello")).toThrow("closed");
 });
 
-test("a thousand calls and texts leave no timer and no listener", async () => {
+test("a thousand calls and texts leave no timers and no listeners", async () => {
   const { room, parley } = await openWithTool(({ n }) => ({ n }));
   await parley.whenConnected(1_000);
   const timersBefore = activeTimers();
@@ -419,7 +419,7 @@ test("a thousand calls and texts leave no timer and no listener", async () => {
   expect(activeTimers()).toBe(timersBefore);
 });
 
-test("closing settles everyone who waits", async () => {
+test("closing settles all pending promises", async () => {
   const room = new MemoryRoom({ hasAgent: false });
   const parley: Parley = await connect(room.transport, { waitForAgentMs: 0 });
   const { acknowledged } = parley.sendText("hello");
@@ -435,7 +435,7 @@ function activeTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 }
 
-test("an agent that says that it has gone does not count, and its successor is configured", async () => {
+test("an agent that says it has left does not count, and its successor is configured", async () => {
   const { room, parley } = await openClient();
   const lost: string[] = [];
   parley.on("disconnected", ({ reason }) => lost.push(reason));
@@ -451,7 +451,7 @@ test("an agent that says that it has gone does not count, and its successor is c
   expect(room.heard.map(({ to }) => to)).toEqual([["agent-1"], ["agent-2"]]);
 });
 
-test("an agent that was taken for gone and serves the room again is configured again", async () => {
+test("an agent that was considered gone and serves the room again is configured again", async () => {
   const { room, parley } = await openClient();
   room.change({ identity: "agent-1", isAgent: true, isGone: true });
 

@@ -3,7 +3,7 @@ import { connect, type ClientTool, type ConnectOptions, type Parley } from "../.
 import type { JsonObject } from "../../src/lib/json.ts";
 import { MemoryRoom } from "../support/doubles/memory-transport.ts";
 
-/** A connected client in a room of its own; closed when the test ends. */
+/** A connected client in its own room. Closed when the test ends. */
 export async function openClient(options: ConnectOptions = {}): Promise<{ room: MemoryRoom; parley: Parley }> {
   const room = new MemoryRoom();
   const parley = await connect(room.transport, options);
@@ -11,7 +11,7 @@ export async function openClient(options: ConnectOptions = {}): Promise<{ room: 
   return { room, parley };
 }
 
-/** A client with one tool, `echo`, that takes anything. */
+/** A client with one tool, `echo`, which accepts any input. */
 export async function openWithTool(
   run: ClientTool["run"],
   tool: Partial<ClientTool<JsonObject>> = {},
@@ -21,7 +21,7 @@ export async function openWithTool(
   return opened;
 }
 
-/** A tool that never ends by itself, and what it was given. */
+/** A tool that never ends by itself, with the signals it received and the number of its runs. */
 export function stuckTool(): { run: ClientTool["run"]; signals: AbortSignal[]; started: () => number } {
   const signals: AbortSignal[] = [];
   return {

@@ -30,7 +30,7 @@ export async function joinRoom(
   });
 }
 
-/** The SDK in a room of @livekit/rtc-node. Its tools are registered once the worker knows it, or `before`. */
+/** The SDK in a room of @livekit/rtc-node. With tools, resolves once the worker knows the client. */
 export async function openSdk(
   agent: TestAgent,
   identity: string,
@@ -52,7 +52,7 @@ export const toolOf = (run: ClientTool["run"], more: Partial<ClientTool> = {}): 
   ...more,
 });
 
-/** What the worker has stored of its calls, by turn and name. */
+/** The calls that the worker has stored, by turn and name. */
 export const stored = (agent: TestAgent) =>
   agent.sql<
     { name: string; state: string; error_code: string; error_message: string; result: unknown; logs: string[] }[]
@@ -68,7 +68,7 @@ export async function until(holds: () => boolean | Promise<boolean>, what: strin
   }
 }
 
-/** A tool that ends when the test says so. */
+/** A tool that ends when the test resolves it. */
 export function heldTool(more: Partial<ClientTool> = {}) {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const signals: AbortSignal[] = [];

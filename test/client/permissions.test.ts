@@ -16,20 +16,23 @@ const REQUEST = {
 test.each([
   ["approve", "approved"],
   ["reject", "expired"],
-] as const)("that a request waits no longer is one event (%s, %s), and none for what was not asked", async (...row) => {
-  const [response, state] = row;
-  const { room, parley } = await openClient();
-  const closed: unknown[] = [];
-  parley.on("permission_closed", (event) => closed.push(event));
+] as const)(
+  "a permission request that is no longer open causes one event (%s, %s), and none for unknown requests",
+  async (...row) => {
+    const [response, state] = row;
+    const { room, parley } = await openClient();
+    const closed: unknown[] = [];
+    parley.on("permission_closed", (event) => closed.push(event));
 
-  room.say({ type: "permission_request", body: REQUEST });
-  for (const permissionId of ["per_1", "per_1", "per_2"])
-    room.say({ type: "permission_response", body: { permissionId, response, state } });
+    room.say({ type: "permission_request", body: REQUEST });
+    for (const permissionId of ["per_1", "per_1", "per_2"])
+      room.say({ type: "permission_response", body: { permissionId, response, state } });
 
-  expect(closed).toEqual([{ id: "per_1", state }]);
-});
+    expect(closed).toEqual([{ id: "per_1", state }]);
+  },
+);
 
-test("a request is an event, and its answer goes to the worker with what was said and changed", async () => {
+test("a request is an event, and its answer is sent to the worker with its message and edits", async () => {
   const { room, parley } = await openClient();
   const asked: unknown[] = [];
   parley.on("permission_request", (request) => asked.push(request));

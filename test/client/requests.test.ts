@@ -9,7 +9,7 @@ function rawRequest(body: Record<string, unknown>, stanzaId = -90): Uint8Array {
   return encodeEnvelope({ stanzaId, conversationId: "ac_1", message: message as never });
 }
 
-test("the same request again is answered again and not run again", async () => {
+test("a repeated request is answered again and not run again", async () => {
   let runs = 0;
   const { room } = await openWithTool(() => ({ runs: ++runs }));
   room.request({ id: "r1" });
@@ -21,7 +21,7 @@ test("the same request again is answered again and not run again", async () => {
   expect(room.results("r1").map(({ result }) => result)).toEqual([{ runs: 1 }, { runs: 1 }]);
 });
 
-test("the same request while it runs starts nothing", async () => {
+test("a repeated request starts nothing while its call runs", async () => {
   const tool = stuckTool();
   const { room } = await openWithTool(tool.run);
 
@@ -33,7 +33,7 @@ test("the same request while it runs starts nothing", async () => {
   expect(room.results("r1")).toHaveLength(1);
 });
 
-test("a request that was unknown stays so when the tool comes later", async () => {
+test("a request for an unknown tool stays unknown when the tool is registered later", async () => {
   const { room, parley } = await openClient();
   room.request({ id: "r1" });
   await room.result("r1");
@@ -45,7 +45,7 @@ test("a request that was unknown stays so when the tool comes later", async () =
   expect(room.results("r1")[1]?.errorCode).toBe("unknown_tool");
 });
 
-test("a request's packet that comes twice is answered twice and run once", async () => {
+test("a request's packet that arrives twice is answered twice and run once", async () => {
   let runs = 0;
   const { room } = await openWithTool(() => ({ runs: (runs += 1) }));
   const stanzaId = room.request({ id: "r1" });
@@ -111,7 +111,7 @@ test("a request that is too deep to be read is answered with a result", async ()
   expect(room.all("error_message")).toEqual([]);
 });
 
-test("a wrong request that comes again, as another packet, is answered again in the same way", async () => {
+test("an invalid request that is repeated in another packet gets the same answer", async () => {
   const { room, parley } = await openClient();
   room.sayBytes(rawRequest({ id: "r1", execution: "client", timeoutMs: -1 }, -90));
   await room.result("r1");
@@ -123,7 +123,7 @@ test("a wrong request that comes again, as another packet, is answered again in 
   expect(room.results("r1").map(({ errorCode }) => errorCode)).toEqual(["unknown_tool", "unknown_tool"]);
 });
 
-test("a request without an id, which no result can name, is answered with error 101", async () => {
+test("a request without an id, which no result can refer to, is answered with error 101", async () => {
   const { room } = await openWithTool(stuckTool().run);
 
   room.sayBytes(rawRequest({ execution: "client" }));
@@ -134,7 +134,7 @@ test("a request without an id, which no result can name, is answered with error 
   expect(room.all("tool_use_result")).toEqual([]);
 });
 
-test("a wrong request for the server is none of ours", async () => {
+test("an invalid request for the server is not answered by the client", async () => {
   const { room, parley } = await openWithTool(stuckTool().run);
   const codes: number[] = [];
   parley.on("error", ({ code }) => codes.push(code));
@@ -147,7 +147,7 @@ test("a wrong request for the server is none of ours", async () => {
   expect(room.results("r1")).toEqual([]);
 });
 
-test("a request for the server is shown and neither run nor answered", async () => {
+test("a request for the server is shown, but not run or answered", async () => {
   const tool = stuckTool();
   const { room, parley } = await openWithTool(tool.run);
   const calls: ToolCallEvent[] = [];
@@ -180,7 +180,7 @@ test("an either request for a tool that we lack is declined and left to the serv
   expect(room.results("r1")).toEqual([]);
 });
 
-test("a call that the server took over is only shown when it comes again", async () => {
+test("a repeated call that the server took over is only shown", async () => {
   const { room, parley } = await openWithTool(stuckTool().run);
   room.request({ id: "r1", execution: "either" });
   room.say({ type: "tool_use_cancel", body: { id: "r1", reason: "superseded" } });
@@ -195,7 +195,7 @@ test("a call that the server took over is only shown when it comes again", async
   expect(room.results("r1")).toHaveLength(1);
 });
 
-test("only agents are heard", async () => {
+test("only messages from agents are handled", async () => {
   const tool = stuckTool();
   const { room } = await openWithTool(tool.run);
   const body = { id: "r1", messageId: "m1", toolName: "echo", parameters: {}, execution: "client" } as const;
@@ -208,7 +208,7 @@ test("only agents are heard", async () => {
   expect(room.results("r1")).toEqual([]);
 });
 
-test("what a tool logs and reports goes out in few messages, before its result", async () => {
+test("a tool's logs and progress are sent in few messages, before its result", async () => {
   const { room } = await openWithTool((_input, { log, progress }) => {
     log("one");
     log("two");
@@ -224,7 +224,7 @@ test("what a tool logs and reports goes out in few messages, before its result",
   expect(types.indexOf("tool_use_progress")).toBeLessThan(types.indexOf("tool_use_result"));
 });
 
-test("a tool that logs without end stays far below the worker's limit", async () => {
+test("a tool that logs endlessly stays far below the worker's limit", async () => {
   const { room } = await openWithTool((_input, { log, signal }) => {
     const timer = setInterval(() => log("still at it"), 1);
     signal.addEventListener("abort", () => clearInterval(timer));
@@ -237,7 +237,10 @@ test("a tool that logs without end stays far below the worker's limit", async ()
   expect(room.all("tool_use_progress").length).toBeLessThanOrEqual(30);
 });
 
-/** What the library refuses, or reads and a message cannot be. `{stanzaId: …}` around the bytes of one value. */
+/**
+ * Bytes that the library refuses, or that it reads but no message may contain: `{stanzaId: …}` around the bytes of one
+ * value.
+ */
 const inEnvelope = (hex: string) => Uint8Array.from(Buffer.from(`81a87374616e7a614964${hex}`, "hex"));
 const UNREADABLE: readonly [name: string, bytes: Uint8Array, code?: number][] = [
   ["nothing", new Uint8Array(0)],
@@ -265,7 +268,7 @@ test.each(UNREADABLE)("%s from an agent is an error, and the next request is run
   expect(codes).toEqual([code]);
 });
 
-test("a tool is given exactly the arguments that were sent, whatever their keys and texts", async () => {
+test("a tool receives exactly the arguments that were sent, whatever their keys and texts", async () => {
   const given: unknown[] = [];
   const { room } = await openWithTool((input) => {
     given.push(JSON.stringify(input), Object.getPrototypeOf(input) === Object.prototype);
@@ -279,7 +282,7 @@ test("a tool is given exactly the arguments that were sent, whatever their keys 
   expect(given).toEqual([json, true]);
 });
 
-test("a tool for the room is announced so, and is told whose turn it is when that is another's", async () => {
+test("a tool for the room is announced as such, and receives the turn's participant when that is another one", async () => {
   const { room, parley } = await openClient();
   const calls: ToolCallEvent[] = [];
   parley.on("tool_call", (call) => calls.push(call));

@@ -28,7 +28,7 @@ test.each([
   expect(await room.result("r1")).toEqual({ id: "r1", success: true, result });
 });
 
-test("a tool that is not registered is answered in the words of spec/000", async () => {
+test("a call to an unregistered tool is answered in the words of spec/000", async () => {
   const { room } = await openClient();
 
   room.request({ id: "r1", toolName: "format_disk" });
@@ -41,7 +41,7 @@ test("a tool that is not registered is answered in the words of spec/000", async
   });
 });
 
-test("parameters that do not fit a zod schema are refused before the tool runs, naming the field", async () => {
+test("parameters that do not match a zod schema are refused before the tool runs, with the field in the error", async () => {
   const { room, parley } = await openClient();
   let runs = 0;
   parley.registerTool({
@@ -58,7 +58,7 @@ test("parameters that do not fit a zod schema are refused before the tool runs, 
   expect(runs).toBe(0);
 });
 
-test("parameters that do not fit a JSON Schema are refused too", async () => {
+test("parameters that do not match a JSON Schema are refused, too", async () => {
   const input = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
   const { room } = await openWithTool(() => "never", { input });
 
@@ -69,7 +69,7 @@ test("parameters that do not fit a JSON Schema are refused too", async () => {
   expect(result.errorMessage).toContain('"city"');
 });
 
-test("parameters that are no map are refused", async () => {
+test("parameters that are not a map are refused", async () => {
   const { room } = await openWithTool(() => "never");
   const body = { id: "r1", messageId: "m1", toolName: "echo", execution: "client", parameters: [1] };
 
@@ -80,7 +80,7 @@ test("parameters that are no map are refused", async () => {
   expect(await room.result("r1")).toMatchObject({ success: false, errorCode: "invalid_parameters" });
 });
 
-test("a tool gets the parsed input, defaults included", async () => {
+test("a tool receives the parsed input, including defaults", async () => {
   const { room, parley } = await openClient();
   const input = z.object({ limit: z.number().default(5) });
   parley.registerTool({ name: "list", description: "Lists.", input, run: ({ limit }) => ({ limit }) });
@@ -113,7 +113,7 @@ test.each([
   expect(await room.result("r1")).toEqual(expected);
 });
 
-test("a thrown value without any text still is an answer", async () => {
+test("a thrown value without any text still results in an answer", async () => {
   const { room } = await openWithTool(() => {
     throw Object.create(null);
   });
@@ -123,7 +123,7 @@ test("a thrown value without any text still is an answer", async () => {
   expect(await room.result("r1")).toMatchObject({ success: false, errorMessage: "The tool failed without a message" });
 });
 
-test("a ToolError chooses the code and keeps a partial result", async () => {
+test("a ToolError sets the code and keeps a partial result", async () => {
   const { room } = await openWithTool(() => {
     throw new ToolError("no_access", "Half of it", { result: { read: 3 } });
   });
@@ -151,7 +151,7 @@ test.each([
       },
     }),
   ],
-])("%s in a result is an execution_error that says so", async (_name, run) => {
+])("%s in a result causes an execution_error that describes the problem", async (_name, run) => {
   const { room } = await openWithTool(run);
 
   room.request({ id: "r1" });
@@ -180,7 +180,7 @@ test.each([
   expect(await room.result("r1")).toMatchObject({ success: false, errorCode: "result_too_large" });
 });
 
-test("a result above 15,000 bytes goes as a byte stream", async () => {
+test("a result above 15,000 bytes is sent as a byte stream", async () => {
   const { room } = await openWithTool(() => "x".repeat(100_000));
 
   room.request({ id: "r1" });
@@ -205,7 +205,7 @@ test("a slow tool is aborted at timeoutMs and answered in the words of spec/000"
   expect(parley.runningToolCount).toBe(0);
 });
 
-test.each([{}, { timeoutMs: 0 }])("a request with %j for its time is given 30 s", async (time) => {
+test.each([{}, { timeoutMs: 0 }])("a request with %j as its time gets 30 s", async (time) => {
   using clock = new VirtualClock();
   const { room } = await openWithTool(stuckTool().run, { timeoutMs: 15 });
 
@@ -215,7 +215,7 @@ test.each([{}, { timeoutMs: 0 }])("a request with %j for its time is given 30 s"
   expect((await room.result("r1")).errorMessage).toBe("Tool execution exceeded timeout of 30000ms");
 });
 
-test("a tool that ends after its timeout gives no second result", async () => {
+test("a tool that ends after its timeout sends no second result", async () => {
   const { room } = await openWithTool(() => new Promise((resolve) => setTimeout(resolve, 40)));
 
   room.request({ id: "r1", timeoutMs: 10 });
@@ -224,7 +224,7 @@ test("a tool that ends after its timeout gives no second result", async () => {
   expect(room.results("r1")).toHaveLength(1);
 });
 
-test("a cancel by the worker aborts the tool and is answered once, as cancelled", async () => {
+test("a cancel from the worker aborts the tool and is answered once, as cancelled", async () => {
   const tool = stuckTool();
   const { room } = await openWithTool(tool.run);
   room.request({ id: "r1" });
@@ -236,7 +236,7 @@ test("a cancel by the worker aborts the tool and is answered once, as cancelled"
   expect(tool.signals[0]?.aborted).toBe(true);
 });
 
-test("a request that its cancel has overtaken is not run", async () => {
+test("a request that arrives after its cancel is not run", async () => {
   const tool = stuckTool();
   const { room } = await openWithTool(tool.run);
 

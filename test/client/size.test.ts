@@ -5,9 +5,9 @@ import { rolldown, type OutputAsset, type OutputChunk } from "rolldown";
 import { expect, test } from "vitest";
 
 const SDK = join(import.meta.dirname, "../../src/client/index.ts");
-/** Of it valibot takes about 1.6 kB. */
+/** About 1.6 kB of this is valibot. */
 const LIMIT_BYTES = 26_500;
-/** An application's tools have zod schemas: nothing of zod may come a second time. */
+/** An application's tools already use zod schemas, so the SDK must not add any of zod a second time. */
 const ADDED_LIMIT_BYTES = 26_000;
 
 async function bundled(input: string): Promise<(OutputAsset | OutputChunk)[]> {
@@ -33,7 +33,7 @@ test(`the bundle of the client SDK is at most ${LIMIT_BYTES} bytes`, async () =>
 });
 
 test(`an application that uses zod grows by at most ${ADDED_LIMIT_BYTES} bytes`, async () => {
-  // Beside node_modules, where its imports are found.
+  // In the repository, so that imports resolve to its node_modules.
   const folder = await mkdtemp(join(import.meta.dirname, "../../.cache/size-"));
   try {
     const app = 'import { z } from "zod"; console.log(z.object({ theme: z.enum(["light", "dark"]) }));\n';

@@ -23,7 +23,7 @@ function answerWith(room: MemoryRoom, texts: readonly string[]): void {
   void room.until(check, 1_000).catch(() => {});
 }
 
-test("a text is a user message, and resolves when the worker has it", async () => {
+test("a text is a user message, and resolves once the worker has received it", async () => {
   const { room, parley } = await openClient();
 
   const { messageId, acknowledged } = parley.sendText("Hello there");
@@ -32,7 +32,7 @@ test("a text is a user message, and resolves when the worker has it", async () =
   expect(room.all("user_message")).toEqual([{ id: messageId, content: "Hello there" }]);
 });
 
-test("an answer of an older worker, which counts its sentences from 0, is heard whole", async () => {
+test("an answer from an older worker, which counts its sentences from 0, is received in full", async () => {
   const { room, parley } = await openClient();
   const asked = parley.ask("Hi");
   await room.until(() => room.all("user_message").length === 1);
@@ -44,7 +44,7 @@ test("an answer of an older worker, which counts its sentences from 0, is heard 
   expect(await asked).toMatchObject({ sentences: ["One.", "Two.", "Three."] });
 });
 
-test("sentences and errors of an older worker, which have no id, are heard", async () => {
+test("sentences and errors from an older worker, which have no id, are received", async () => {
   const { room, parley } = await openClient();
   const codes: number[] = [];
   parley.on("error", ({ code }) => codes.push(code));
@@ -119,7 +119,7 @@ test("stop sends a ControlStop", async () => {
   expect(room.all("control_stop")).toEqual([{ reason: "enough", stopType: "all" }]);
 });
 
-test("cancelCall names the call, and resolves when the worker has the request", async () => {
+test("cancelCall sends the call's id, and resolves once the worker has received the request", async () => {
   const { room, parley } = await openClient();
 
   await parley.cancelCall("call_1");
@@ -131,7 +131,7 @@ test.each<[string, (parley: Parley) => Promise<void>]>([
   ["cancelCall", (parley) => parley.cancelCall("id_1")],
   ["vary", (parley) => parley.vary({ targetId: "id_1", mode: "regenerate" })],
   ["respondToPermission", (parley) => parley.respondToPermission("id_1", "once")],
-])("%s rejects with the worker's error about that id", async (_name, request) => {
+])("%s rejects with the worker's error for that id", async (_name, request) => {
   const { room, parley } = await openClient();
   room.acknowledges = false;
   const requested = request(parley);
@@ -172,7 +172,7 @@ test("a client that does not listen says so, and again in each Configuration unt
   await expect.poll(told).toEqual([undefined, false, false, undefined]);
 });
 
-test("ask gives the whole answer", async () => {
+test("ask resolves to the whole answer", async () => {
   const { room, parley } = await openClient();
   answerWith(room, ["It is noon.", "Have lunch."]);
 
@@ -181,7 +181,7 @@ test("ask gives the whole answer", async () => {
   expect(answer).toMatchObject({ text: "It is noon. Have lunch.", sentences: ["It is noon.", "Have lunch."] });
 });
 
-test("ask gathers the results of the answer's calls", async () => {
+test("ask collects the results of the answer's calls", async () => {
   const { room, parley } = await openClient();
   const asking = parley.ask("2 + 2?", { timeoutMs: 1_000 });
   await room.until(() => room.all("user_message").length === 1);
@@ -197,7 +197,7 @@ test("ask gathers the results of the answer's calls", async () => {
   ]);
 });
 
-test("an answer that another worker has given meanwhile, and that comes whole, is the answer, once", async () => {
+test("an answer that another worker has finished meanwhile, and that arrives whole, is returned once", async () => {
   const { room, parley } = await openClient();
   const ends: string[] = [];
   parley.on("answer_end", ({ text }) => ends.push(text));
@@ -230,7 +230,7 @@ test("a long sentence that comes after the final one is waited for", async () =>
   expect(parley.isAnswering).toBe(false);
 });
 
-test("a failed turn rejects with the worker's error, which comes after an empty answer", async () => {
+test("a failed turn rejects with the worker's error, which arrives after an empty answer", async () => {
   const { room, parley } = await openClient();
   answerWith(room, [""]);
   const asking = parley.ask("Hello", { timeoutMs: 2_000 });
@@ -243,7 +243,7 @@ test("a failed turn rejects with the worker's error, which comes after an empty 
   await expect(asking).rejects.toMatchObject({ code: "unavailable", message: "The model is away" });
 });
 
-test("ask that is aborted stops the answer and rejects with the signal's reason", async () => {
+test("an aborted ask stops the answer and rejects with the signal's reason", async () => {
   const { room, parley } = await openClient();
   const controller = new AbortController();
   const asking = parley.ask("Hello", { signal: controller.signal });
@@ -261,7 +261,7 @@ test("ask that gets no answer rejects in time", async () => {
   await expect(parley.ask("Hello", { timeoutMs: 20 })).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("a handler that throws stops no other and is told as an error", async () => {
+test("a handler that throws does not affect others, and causes an error event", async () => {
   const { room, parley } = await openClient();
   const told: string[] = [];
   parley.on("sentence", () => {
@@ -275,7 +275,7 @@ test("a handler that throws stops no other and is told as an error", async () =>
   expect(told).toEqual(['A handler for "sentence" threw: Error: mine', "Hi."]);
 });
 
-test("the end of an answer's speech is a message with what was heard", async () => {
+test("the end of an answer's speech is an event with the words that were heard", async () => {
   const { room, parley } = await openClient();
   const bodies: unknown[] = [];
   parley.on("message", ({ type, body }) => type === "block_event" && bodies.push(body));
@@ -298,7 +298,7 @@ test("a subscription ends when its function is called", async () => {
   expect(count).toBe(1);
 });
 
-test("a send that hangs holds back at most eight, and fails by its deadline", { timeout: 15_000 }, async () => {
+test("hanging sends hold back at most eight others, and fail by their deadline", { timeout: 15_000 }, async () => {
   const { room, parley } = await openClient();
   room.hangs = true;
   for (let n = 0; n < 20; n++) parley.stop();
@@ -310,7 +310,7 @@ test("a send that hangs holds back at most eight, and fails by its deadline", { 
   expect(room.all("control_stop")).toHaveLength(13);
 });
 
-test("a call's state is told as it is", async () => {
+test("a call's state is passed on unchanged", async () => {
   const { room, parley } = await openClient();
   const told: unknown[] = [];
   parley.on("tool_state", (state) => told.push(state));

@@ -40,11 +40,11 @@ test("the README's program prints what the README says", async () => {
 
   const { code, stdout, stderr } = await ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: [] });
-  // The sentence and the tool's line are written by two parts of the program, whichever is first.
+  // Two parts of the program print the sentence and the tool's line, in either order.
   expect(stdout.toSorted()).toEqual(printed.trim().split("\n").toSorted());
 });
 
-test("sentences stream, tools of threads and coroutines run, and their logs and failures are on record", async () => {
+test("sentences stream, tools in threads and coroutines run, and their logs and failures are on record", async () => {
   await using agent = await TestAgent.start();
   agent.model.script([
     reply([toolUse("look_up", { word: "milk" }), toolUse("fail", { word: "milk" })]),
@@ -89,7 +89,7 @@ test("stop ends the answer and cancels the running tool", async () => {
   expect(await agent.calls()).toMatchObject([{ name: "scan", state: "cancelled" }]);
 });
 
-test("the model sees what goes with a message and what a tool shows, and a message can be changed", async () => {
+test("the model sees a message's attachments and the content from a tool, and a message can be edited", async () => {
   await using agent = await TestAgent.start();
   agent.model.script([reply([toolUse("look")]), reply([text("A cat.")]), reply([text("A dog.")])]);
 
@@ -108,7 +108,7 @@ test("the model sees what goes with a message and what a tool shows, and a messa
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a form of a tool is filled in, and comes again when that does not fit", async () => {
+test("a tool's form is filled in, and shown again when the answer is invalid", async () => {
   const book = defineTool({
     description: "Books a table.",
     input: z.object({}),
@@ -129,7 +129,7 @@ test("a form of a tool is filled in, and comes again when that does not fit", as
   expect(booked).toMatchObject({ state: "success", result: { action: "accept", content: { guests: 4 } } });
 });
 
-test("the permission handler's answers decide what runs", async () => {
+test("the permission handler's answers determine what runs", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   agent.model.script([
@@ -156,7 +156,7 @@ test("the permission handler's answers decide what runs", async () => {
   ]);
 });
 
-test("a turn that fails raises the worker's error by its name", async () => {
+test("a failed turn raises the worker's error with its name", async () => {
   await using agent = await TestAgent.start({ retryBudgetMs: 0 });
   agent.model.script([httpError(529)]);
 
@@ -165,7 +165,7 @@ test("a turn that fails raises the worker's error by its name", async () => {
   expect(await end()).toMatchObject({ code: 0, told: [{ error: "unavailable" }] });
 });
 
-test("a tool that runs while the client is away is run once, and its result counts", async () => {
+test("a tool that runs while the client is away runs once, and its result counts", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(scriptOf("scan"));
   const { untilTold, cue, end } = await play("leave", agent.roomName);
@@ -184,7 +184,7 @@ test("a tool that runs while the client is away is run once, and its result coun
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
 });
 
-test("a tool that runs on through the absence answers under the new connection, and is run once", async () => {
+test("a tool that continues during a disconnection answers over the new connection, and runs once", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(scriptOf("scan"));
   const { untilTold, cue, end } = await play("leave", agent.roomName);
@@ -203,9 +203,9 @@ test("a tool that runs on through the absence answers under the new connection, 
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
 });
 
-test("an answer that went on while the client was away is sent again", async () => {
+test("an answer that continued while the client was away is sent again", async () => {
   await using agent = await TestAgent.start();
-  // It must still be given when Python has left, which takes long on a busy machine.
+  // The answer must still be running when Python has left the room, which takes long on a busy machine.
   agent.model.script([reply([text("One. Two. Three. Four. Five. Six.")], { slow: 300, chunking: 4 })]);
   const { untilTold, cue, end } = await play("leave", agent.roomName);
   await expect.poll(() => agent.model.requests.length, { timeout: 10_000 }).toBe(1);
@@ -220,25 +220,21 @@ test("an answer that went on while the client was away is sent again", async () 
   });
 });
 
-test(
-  "a broken connection to LiveKit costs neither the call that runs nor the answer",
-  { timeout: 60_000 },
-  async () => {
-    await using agent = await TestAgent.start();
-    await using proxy = await TcpProxy.start(inject("livekitUrl"));
-    agent.model.script(scriptOf("scan"));
-    const { untilTold, cue, end } = await play("stay", agent.roomName, { url: proxy.url });
-    await untilTold({ tool: "started" });
+test("a broken connection to LiveKit loses neither the running call nor the answer", { timeout: 60_000 }, async () => {
+  await using agent = await TestAgent.start();
+  await using proxy = await TcpProxy.start(inject("livekitUrl"));
+  agent.model.script(scriptOf("scan"));
+  const { untilTold, cue, end } = await play("stay", agent.roomName, { url: proxy.url });
+  await untilTold({ tool: "started" });
 
-    const before = proxy.connectionCount;
-    proxy.cut();
-    await expect.poll(() => proxy.connectionCount, { timeout: 20_000 }).toBeGreaterThan(before);
-    cue("scan");
+  const before = proxy.connectionCount;
+  proxy.cut();
+  await expect.poll(() => proxy.connectionCount, { timeout: 20_000 }).toBeGreaterThan(before);
+  cue("scan");
 
-    const { code, told } = await end();
-    expect(code).toBe(0);
-    expect(told.at(-1)).toEqual({ answer: "Done." });
-    expect(told.filter(({ tool }) => tool === "started")).toHaveLength(1);
-    expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
-  },
-);
+  const { code, told } = await end();
+  expect(code).toBe(0);
+  expect(told.at(-1)).toEqual({ answer: "Done." });
+  expect(told.filter(({ tool }) => tool === "started")).toHaveLength(1);
+  expect(await agent.calls()).toMatchObject([{ state: "success", result: { pages: 1 }, extra_answers: [] }]);
+});

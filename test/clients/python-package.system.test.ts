@@ -9,7 +9,7 @@ import { PACKAGE, pythonForFile } from "../support/python.ts";
 const run = promisify(execFile);
 type Folders = [string, string, string];
 
-/** A program of a user of the package. */
+/** A program that uses the package. */
 const USE = `
 from pathlib import Path
 
@@ -34,7 +34,7 @@ const CODE = [".", "../../examples/python-client", "../../test/clients/python"];
 
 const python = pythonForFile();
 
-/** A module of Python with arguments, in a folder; what it prints, also when it fails. */
+/** Runs a Python module with arguments in a folder, and resolves to its output, even when it fails. */
 async function module(args: readonly string[], { cwd = PACKAGE, env = {} }: { cwd?: string; env?: object } = {}) {
   const options = { cwd, env: { ...process.env, ...python()?.env, ...env } };
   const done = run(python()?.command ?? "", ["-m", ...args], options).catch(
@@ -50,16 +50,16 @@ test("the package's own tests pass", { timeout: 60_000 }, async () => {
   expect(await module(["pytest", "-q", "-p", "no:cacheprovider"])).toEqual(fine);
 });
 
-test("its types, and those of the programs that use it, are strict", { timeout: 120_000 }, async () => {
+test("the package and the programs that use it pass strict type checking", { timeout: 120_000 }, async () => {
   expect(await module(["mypy", "--cache-dir", "/dev/null"])).toEqual(fine);
 });
 
-test("it has no lint and is formatted", async () => {
+test("the package has no lint errors and is formatted", async () => {
   expect(await module(["ruff", "check", "--no-cache", ...CODE])).toEqual(fine);
   expect(await module(["ruff", "format", "--no-cache", "--check", ...CODE])).toEqual(fine);
 });
 
-test("its wheel works, and is typed, where its sources are not", { timeout: 120_000 }, async () => {
+test("the package's wheel works and is typed without its sources", { timeout: 120_000 }, async () => {
   await using folder = await tempFolder();
   const [sources, wheels, user] = ["sources", "wheels", "user"].map((name) => join(folder.path, name)) as Folders;
   await cp(PACKAGE, sources, { recursive: true });

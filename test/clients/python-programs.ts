@@ -10,13 +10,13 @@ interface Place {
   readonly token?: string;
 }
 
-/** Programs with the Python client, for the tests of the calling file, which are skipped where there is no Python. */
+/** Programs that use the Python client, for the tests in the calling file. These are skipped without Python. */
 export function pythonPrograms() {
   const python = pythonForFile();
 
   const start = (args: readonly string[]) => startPython(python(), { args });
 
-  /** A program of scenarios.py in a room, and what it tells. */
+  /** Starts a scenario from scenarios.py in a room, and collects what it reports. */
   const play = async (name: string, roomName: string, { url = inject("livekitUrl"), token }: Place = {}) => {
     const args = [SCENARIOS, name, url, token ?? (await createToken(roomName, "python"))];
     const { stdout, stderr, ended, type } = start(args);

@@ -12,13 +12,13 @@ const { play } = pythonPrograms();
 const parts = forFile(() => WorkerParts.start());
 let main: RunningMain;
 
-// Outside of the test: what a worker's start takes says nothing about the client.
+// Outside of the test, because the time that a worker takes to start says nothing about the client.
 beforeAll(async () => {
   main = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/restart/parley.config.ts" } });
 });
 
 test(
-  "killed while the client's tool runs: the next worker gets its result, and it is run once",
+  "killed while the client's tool runs: the next worker receives its result, and the tool runs once",
   { timeout: 60_000 },
   async () => {
     const room = `room-${createId()}`;
@@ -29,7 +29,7 @@ test(
     await untilTold({ tool: "started" }, 30_000);
 
     for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
-    // LiveKit may tell of the next agent before it tells that the former one has gone.
+    // LiveKit may announce the next agent before it reports that the previous one has left.
     await untilTold({ connected: true }, 30_000);
     cue("scan");
 

@@ -5,7 +5,7 @@ import { AGENT, ROOT } from "./support/containers.ts";
 import { engine, Project, showLogs } from "./support/project.ts";
 import { Talk } from "./support/talk.ts";
 
-/** The model, in a container of its own. */
+/** The model, in its own container. */
 const MODEL = `services:
   model:
     image: node:24.21.0-slim
@@ -20,7 +20,7 @@ afterEach(async ({ task }) => {
   await project[Symbol.asyncDispose]();
 });
 
-test("a first agent's containers are built and talk, and go on when a service is killed", async () => {
+test("a first agent's containers build and hold a conversation, and continue when a service is killed", async () => {
   project = await Project.create({
     folder: AGENT,
     files: ["model.yml"],
@@ -41,11 +41,11 @@ test("a first agent's containers are built and talk, and go on when a service is
   expect(await engine("exec", worker, "sh", "-c", "touch x 2>&1 || true; touch /tmp/x")).toContain("Read-only");
 });
 
-test("a first agent without a key says in one line which variables it needs", async () => {
+test("a first agent without a key prints one line with the variables that it needs", async () => {
   project = await Project.create({ folder: AGENT });
   await project.compose("up", "--build", "--detach");
 
-  // Not by `up --wait`: a worker that has just been restarted has no health yet, and may count as healthy.
+  // `up --wait` is no use here: a worker that was just restarted has no health status yet, and may count as healthy.
   const log = () => project.compose("logs", "--no-log-prefix", "--tail", "50", "worker");
   await expect.poll(log, { timeout: 30_000, interval: 500 }).toContain("ANTHROPIC_API_KEY");
 

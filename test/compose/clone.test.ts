@@ -15,7 +15,7 @@ const project = forFile(async () => {
 
 afterEach(({ task }) => showLogs(project, task.result?.state));
 
-test("`docker compose up --build` gives a worker that uses a tool, and services that are all healthy", async () => {
+test("`docker compose up --build` starts a worker that uses a tool, and all services become healthy", async () => {
   await using talk = await Talk.open({ room: "first" });
 
   const { text } = await talk.ask("what is 21 * 2?");
@@ -57,7 +57,7 @@ test("the page opens and answers", async () => {
   await browser.close();
 });
 
-test("an open talk goes on when the main process of any service is killed", async () => {
+test("an open session continues when the main process of any service is killed", async () => {
   await using talk = await Talk.open({ room: "killed" });
   const answers: string[] = [];
 
@@ -71,7 +71,7 @@ test("an open talk goes on when the main process of any service is killed", asyn
   expect(answers).toEqual(Array(4).fill(expect.stringContaining("21 * 2 is 42.")));
 });
 
-test("an open talk goes on when any service is restarted", async () => {
+test("an open session continues when any service is restarted", async () => {
   await using talk = await Talk.open({ room: "restarted" });
   const answers: string[] = [];
 
@@ -85,7 +85,7 @@ test("an open talk goes on when any service is restarted", async () => {
   expect(answers).toEqual(Array(4).fill(expect.stringContaining("21 * 2 is 42.")));
 });
 
-test("everything stops within its time, and knows the talk when it starts again", async () => {
+test("all services stop in time, and resume the session when they start again", async () => {
   {
     await using talk = await Talk.open({ room: "again" });
     await talk.ask("what is 1 + 1?");
@@ -99,7 +99,7 @@ test("everything stops within its time, and knows the talk when it starts again"
   expect((await talk.ask("what did I just say?")).text).toBe('You said: "what is 1 + 1?"');
 });
 
-test("of two workers, the one that is stopped hands its talk to the other", async () => {
+test("when one of two workers is stopped, it hands its session over to the other", async () => {
   await project.setEnv("DRAIN_SECONDS=20\n");
   await project.compose("up", "--detach", "--wait", "--scale", "worker=2");
   await using talk = await Talk.open({ room: "two workers" });
@@ -116,7 +116,7 @@ test("of two workers, the one that is stopped hands its talk to the other", asyn
   expect(await engine("inspect", "--format", "{{.State.ExitCode}}", ...serving)).toBe("0");
 });
 
-/** Of the worker in a container. */
+/** The number of sessions on the worker in a container. */
 async function countSessions(id: string): Promise<number> {
   const script = `fetch("http://127.0.0.1:8080/metrics").then((r) => r.text()).then(console.log)`;
   const metrics = await engine("exec", id, "node", "--eval", script);

@@ -4,7 +4,7 @@ import { forFile } from "../support/lifetimes.ts";
 import { fetchToken, isPodman, Project } from "./support/project.ts";
 import { Talk } from "./support/talk.ts";
 
-/** Addresses for examples (RFC 5737): this machine's, and the other's. */
+/** Example addresses (RFC 5737) for this machine and for the other one. */
 const [HERE, THERE] = ["192.0.2.10", "192.0.2.20"] as const;
 const SECRET = "a-secret-of-this-test-0123456789abcdef";
 const OTHER = ["ip", "netns", "exec", "parley-other"] as const;
@@ -16,7 +16,7 @@ const project = forFile(async () => {
   return created;
 });
 
-/** A second network, joined by a cable. It needs the network of its own that podman's tests run in. */
+/** Adds a second network, joined by a virtual cable. Needs the separate network in which podman's tests run. */
 async function addOtherMachine(): Promise<void> {
   const commands = [
     "ip netns add parley-other",
@@ -30,7 +30,7 @@ async function addOtherMachine(): Promise<void> {
   for (const command of commands) await sh(command);
 }
 
-/** As a firewall or a router does: it lets nothing in but answers. */
+/** Lets only responses in, as a firewall or a router does. */
 async function closeOtherMachine(): Promise<void> {
   const rules = [
     "-A INPUT -i lo -j ACCEPT",
@@ -44,7 +44,7 @@ async function sh(command: string): Promise<void> {
   await runCommand("sh", ["-c", command]);
 }
 
-/** Over there: a token comes to it in whatever way. */
+/** Asks the agent from the other machine. How the token reaches that machine does not matter here. */
 async function askFromThere(room: string): Promise<string> {
   const { token, livekitUrl } = await fetchToken(room, "bob", SECRET);
   const [command, ...args] = OTHER;
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 test.runIf(isPodman)(
-  "with NODE_IP a participant on another machine talks, whatever its firewall keeps out",
+  "with NODE_IP a participant on another machine can talk, whatever its firewall blocks",
   async () => {
     const open = await askFromThere("open");
     await closeOtherMachine();
@@ -68,7 +68,7 @@ test.runIf(isPodman)(
   },
 );
 
-test.runIf(isPodman)("with NODE_IP a participant on this machine talks as well", async () => {
+test.runIf(isPodman)("with NODE_IP a participant on this machine can talk as well", async () => {
   await using talk = await Talk.open({ room: "here", secret: SECRET });
 
   expect((await talk.ask("what is 21 * 2?")).text).toContain("21 * 2 is 42.");

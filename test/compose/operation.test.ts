@@ -15,7 +15,7 @@ afterEach(async ({ task }) => {
   await rm(join(ROOT, "parley.dump"), { force: true });
 });
 
-test("what docs/operating.md says backs a talk up and restores it into an empty volume", async () => {
+test("the commands in docs/operating.md back a conversation up and restore it into an empty volume", async () => {
   const page = await readFile(join(ROOT, "docs/operating.md"), "utf8");
   const [, section = ""] = /^### Back up and restore\n(.*?)^### /ms.exec(page) ?? [];
   const [backUp = "", restore = ""] = [...section.matchAll(/^```\n(.*?)^```/gms)].map(([, lines]) => lines);
@@ -34,7 +34,7 @@ test("what docs/operating.md says backs a talk up and restores it into an empty 
   expect((await talk.ask("what did I just say?")).text).toBe('You said: "what is 1 + 1?"');
 });
 
-test("keys and secrets may hold quotes, spaces, $, # and backslashes", async () => {
+test("keys and secrets may contain quotes, spaces, $, # and backslashes", async () => {
   const secret = `it's a "$HOME" #1 \\ 100 % long secret: [yes]`;
   const quoted = `'${secret.replaceAll("'", String.raw`\'`)}'`;
   const names = ["LIVEKIT_API_KEY", "LIVEKIT_API_SECRET", "POSTGRES_PASSWORD"];
@@ -60,7 +60,7 @@ test("with deploy/compose.secrets.yml every service reads its secrets from files
     for (const [name, content] of Object.entries(secrets)) {
       const path = join(folder, name);
       await writeFile(path, `${content}\n`);
-      // As docs/operating.md says.
+      // As docs/operating.md describes.
       await chown(path, 1000, 0);
       await chmod(path, 0o640);
     }
@@ -88,10 +88,10 @@ test("WORKER_MEMORY and WORKER_CPUS limit a worker", async () => {
   expect(limits).toBe(`${1.5e9} ${2 ** 30}`);
 });
 
-test("a port that is taken is named, and the next start works", async () => {
+test("a port that is in use is reported, and the next start works", async () => {
   await create();
-  // Beforehand: with podman each start makes PostgreSQL's container anew, and one that is stopped while it creates the
-  // database leaves half of it.
+  // PostgreSQL starts first: podman recreates its container on each start, and a container that is stopped while
+  // creating the database leaves it incomplete.
   await project.compose("up", "--detach", "--wait", "postgres");
   const other = createServer().listen(7880, "127.0.0.1");
   await once(other, "listening");
@@ -104,7 +104,7 @@ test("a port that is taken is named, and the next start works", async () => {
   await start();
 });
 
-test("a volume of another major version of PostgreSQL stops the start, is named in the log, and stays as it was", async () => {
+test("a volume from another major version of PostgreSQL stops the start, is reported in the log, and stays unchanged", async () => {
   await create();
   const volume = ["--volume", "parley_postgres:/var/lib/postgresql"];
   const inVolume = (script: string) =>
@@ -114,7 +114,7 @@ test("a volume of another major version of PostgreSQL stops the start, is named 
     `mkdir -p ${folder} && echo 17 > ${folder}/PG_VERSION && touch ${folder}/postgresql.conf && chmod 700 ${folder} && chown -R postgres /var/lib/postgresql/18`,
   );
 
-  // The container restarts in a loop. Compose may or may not look at the moment when it is down.
+  // The container restarts in a loop. Compose may or may not check it while it is down.
   await expect(project.compose("up", "--detach", "--wait", "--wait-timeout", "30")).rejects.toThrow(/postgres/);
 
   expect(await project.compose("logs", "postgres")).toMatch(

@@ -20,8 +20,8 @@ import {
 import { imagesInUse } from "./support/images.ts";
 import { makeStandIns } from "./support/stand-ins.ts";
 
-// npm run test:compose: builds the images, starts the compose files and uses what runs then. With a Docker engine where there
-// is one, else with podman in a network of its own, in which the compose files' ports are free.
+// npm run test:compose: builds the images, starts the compose files and tests the running services. Uses a Docker
+// engine if there is one, otherwise podman in a separate network, where the compose files' ports are free.
 
 const INSIDE = "PARLEY_INSIDE";
 const VITEST = [process.execPath, join(ROOT, "node_modules/vitest/vitest.mjs"), "run"];
@@ -31,7 +31,7 @@ const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n
 process.exitCode = process.env[INSIDE] === undefined ? await main() : await mainInside();
 
 async function main(): Promise<number> {
-  // Those of the namespace, too.
+  // Including processes in the namespace.
   endWithRun();
   if (await hasDocker()) {
     await createAgent();
@@ -59,7 +59,10 @@ async function createAgent(): Promise<void> {
   await runOrThrow(["npm", "run", "--silent", "create", "--", AGENT], { npm_config_prefer_offline: "true" });
 }
 
-/** With this machine's network, which the tests do not have: their own builds find each step in podman's cache. */
+/**
+ * Builds with this machine's network, which the tests do not have. Their own builds then find each step in podman's
+ * cache.
+ */
 async function buildImages(folders: readonly string[]): Promise<void> {
   const socket = join(CACHE, "build.sock");
   await rm(socket, { force: true });

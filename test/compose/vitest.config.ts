@@ -10,10 +10,10 @@ export default defineConfig({
     include: ["test/compose/*.test.ts"],
     globalSetup: ["test/compose/support/global-setup.ts"],
     setupFiles: ["test/support/quiet-native-log.ts"],
-    // Containers start, stop and are restarted; their own limits are in the compose files.
+    // Containers start, stop and restart here. Their own time limits are in the compose files.
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    // All use the ports of the compose files.
+    // All tests use the ports of the compose files.
     fileParallelism: false,
     sequence: { concurrent: false },
   },

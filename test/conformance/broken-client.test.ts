@@ -3,14 +3,14 @@ import type { Verdict } from "../../src/conformance/run/run-suites.ts";
 import { FLAWS } from "./clients/flaws.ts";
 import { failures, nodeClient, runClient } from "./run-client.ts";
 
-// All flaws at once, in one run; `npm run test:system` has a run for each.
+// One run with all flaws at once. `npm run test:system` has a run for each.
 let verdicts: readonly Verdict[] = [];
 
 beforeAll(async () => {
   verdicts = await runClient(...nodeClient("broken-client.ts", ...Object.keys(FLAWS)));
 }, 60_000);
 
-test.each(Object.entries(FLAWS))("a client that %s fails the check of that", (_name, { found, seen }) => {
+test.each(Object.entries(FLAWS))("a client that %s fails the check for that flaw", (_name, { found, seen }) => {
   const { outcome, reason } = verdicts.find(({ id }) => id === found) ?? {};
 
   expect({ outcome, reason }).toEqual({ outcome: "failed", reason: expect.stringMatching(seen) });

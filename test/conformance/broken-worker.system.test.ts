@@ -6,7 +6,7 @@ import { notPassed } from "./run-client.ts";
 import { startBrokenWorker } from "./workers/broken-worker.ts";
 import { FLAWS } from "./workers/flaws.ts";
 
-// All flaws at once, in one run: each has a check of its own, which says what it has seen.
+// One run with all flaws at once: each flaw is found by its own check, which reports what it has seen.
 const worker = forFile(() => startBrokenWorker(() => Object.values(FLAWS).map(({ make }) => make())));
 let verdicts: readonly Verdict[] = [];
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   verdicts = await checkWorker((room, identity) => worker.grantAccess(room, identity));
 }, 60_000);
 
-test.each(Object.entries(FLAWS))("a worker that %s fails the check of that", (_name, { found, seen }) => {
+test.each(Object.entries(FLAWS))("a worker that %s fails the check for that flaw", (_name, { found, seen }) => {
   const { outcome, reason } = verdicts.find(({ id }) => id === found) ?? {};
 
   expect({ outcome, reason }).toEqual({ outcome: "failed", reason: expect.stringMatching(seen) });

@@ -10,7 +10,7 @@ function rulesBrokenBy(value: unknown, { side = "client" as "client" | "worker",
   return readFrame(arrival, { side, conversationId: "ac_1", isFirst }).faults.map(({ rule }) => rule);
 }
 
-test("a message that is written by the rules has no fault", () => {
+test("a message written according to the rules has no fault", () => {
   expect(rulesBrokenBy(envelope)).toEqual([]);
 });
 
@@ -22,19 +22,19 @@ test.each([
   ["wide_integer", { ...envelope, meta: { timestamp: 1_795_260_000_123n } }],
   ["conversation", { ...envelope, conversationId: "ac_2", body: { ...body, conversationId: "ac_2" } }],
   ["body_conversation", { ...envelope, body: { id: "m1", content: "Hello" } }],
-])("the rule %s is found broken, and no other", (rule, value) => {
+])("a violation of the rule %s is found, and no other", (rule, value) => {
   expect(rulesBrokenBy(value)).toEqual([rule]);
 });
 
-test("what is no MessagePack map breaks the schema", () => {
+test("bytes that are not a MessagePack map violate the schema", () => {
   expect(rulesBrokenBy(["a", "list"])).toEqual(["schema"]);
 });
 
-test("a message of the other side breaks the schema", () => {
+test("a message meant for the other side violates the schema", () => {
   expect(rulesBrokenBy(envelope, { side: "worker" })).toEqual(["schema"]);
 });
 
-test("a first message may leave the conversation empty", () => {
+test("a first message may leave the conversation id empty", () => {
   const first = { ...envelope, conversationId: "", body: { ...body, conversationId: "" } };
 
   expect(rulesBrokenBy(first, { isFirst: true })).toEqual([]);

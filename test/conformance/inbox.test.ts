@@ -4,7 +4,7 @@ import { Inbox } from "../../src/conformance/wire/inbox.ts";
 
 const anything = (items: readonly string[]) => items.at(0);
 
-test("what comes later is waited for", async () => {
+test("a message that arrives later is waited for", async () => {
   const inbox = new Inbox<string>();
   const found = inbox.next(anything, "anything");
   inbox.add("it");
@@ -12,13 +12,13 @@ test("what comes later is waited for", async () => {
   expect(await found).toBe("it");
 });
 
-test("what does not come is the subject's fault", async () => {
+test("a message that does not arrive is the subject's fault", async () => {
   await expect(new Inbox<string>().next(anything, "the Ack", 1)).rejects.toEqual(
     new SubjectFault("the Ack did not arrive within 1 ms"),
   );
 });
 
-test("nobody waits for a program that has ended", async () => {
+test("a program that has ended is not waited for", async () => {
   const inbox = new Inbox<string>();
   const found = inbox.next(anything, "the Ack");
   inbox.end("the program has ended");
@@ -26,7 +26,7 @@ test("nobody waits for a program that has ended", async () => {
   await expect(found).rejects.toEqual(new SubjectFault("the Ack did not arrive: the program has ended"));
 });
 
-test("what the kit has spoiled is the kit's fault", async () => {
+test("a failure that the kit caused is the kit's fault", async () => {
   const inbox = new Inbox<string>();
   const found = inbox.next(anything, "the Ack");
   inbox.blame(new KitFault("The kit's own message is wrong"));

@@ -19,7 +19,7 @@ const ofWorkers = [
   ...WORKER_RULES,
 ];
 
-test.each([...ofClients, ...ofWorkers])("the sentence of $id stands in docs/protocol.md word for word", (check) => {
+test.each([...ofClients, ...ofWorkers])("docs/protocol.md contains the sentence of $id word for word", (check) => {
   expect(page).toContain(inOneLine(check.sentence));
 });
 
@@ -28,12 +28,12 @@ const roles = [
   ["worker", ofWorkers],
 ] as const;
 
-test.each(roles)("each check of a %s has an id of its own", (_role, checks) => {
+test.each(roles)("each check for a %s has a unique id", (_role, checks) => {
   const ids = checks.map(({ id }) => id);
 
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
 });
 
-test.each(roles)("the kit has at least 60 checks of a %s", (_role, checks) => {
+test.each(roles)("the kit has at least 60 checks for a %s", (_role, checks) => {
   expect(checks.length).toBeGreaterThanOrEqual(60);
 });

@@ -15,7 +15,7 @@ class Subject implements AsyncDisposable {
   }
 }
 
-/** Checks that throw these errors, or pass. */
+/** A suite with one check for each outcome: the check throws the error, or passes. */
 function suiteOf(outcomes: Readonly<Record<string, readonly [Level, Error?]>>): Suite<Subject> & { opened: Subject[] } {
   const opened: Subject[] = [];
   const checks = Object.entries(outcomes).map(([id, [level, error]]) =>
@@ -33,20 +33,20 @@ function suiteOf(outcomes: Readonly<Record<string, readonly [Level, Error?]>>): 
 
 const run = (outcomes: Parameters<typeof suiteOf>[0]) => runSuites([suiteOf(outcomes)]);
 
-test("all that passes or is not asked gives the status 0", async () => {
+test("if everything passes or is not requested, the exit code is 0", async () => {
   const verdicts = await run({ a: ["MUST"], b: ["SHOULD", new NotApplicable("no feature")] });
 
   expect(summarize(verdicts, []).status).toBe(0);
 });
 
-test("a SHOULD that fails is told, and changes no status", async () => {
+test("a failed SHOULD is reported and does not change the exit code", async () => {
   const summary = summarize(await run({ a: ["MUST"], b: ["SHOULD", new SubjectFault("late")] }), []);
 
   expect(summary.status).toBe(0);
   expect(toTable(summary)).toContain("failed    SHOULD  b");
 });
 
-test("a MUST that fails gives the status 1, and the report its sentence and what was seen", async () => {
+test("a failed MUST exits with 1, and the report contains its sentence and what was seen", async () => {
   const summary = summarize(await run({ a: ["MUST", new SubjectFault("It said <nothing>")] }), []);
 
   expect(summary.status).toBe(1);
@@ -62,7 +62,7 @@ test("a MUST that fails gives the status 1, and the report its sentence and what
   );
 });
 
-test("a failure that is expected gives the status 0, and one that is stale 1", async () => {
+test("an expected failure exits with 0, and a stale expectation with 1", async () => {
   const verdicts = await run({ a: ["MUST", new SubjectFault("late")], b: ["MUST"] });
 
   expect(summarize(verdicts, parseExpected("# known\na  # since we began\n\n")).status).toBe(0);
@@ -71,7 +71,7 @@ test("a failure that is expected gives the status 0, and one that is stale 1", a
   expect(toTable(withStale)).toContain("stale     b is expected to fail, but passed");
 });
 
-test("what is the kit's own fault is said to be, and gives the status 3", async () => {
+test("a fault of the kit itself is reported as such, and exits with 3", async () => {
   const outcomes = { a: ["MUST", new KitFault("We sent nonsense")], b: ["MUST", new TypeError("oops")] } as const;
   const verdicts = await run(outcomes);
 
@@ -79,14 +79,14 @@ test("what is the kit's own fault is said to be, and gives the status 3", async 
   expect(summarize(verdicts, ["a"]).status).toBe(3);
 });
 
-test("after a failure the next check gets a subject of its own, and each is closed", async () => {
+test("after a failure the next check gets a new subject, and each subject is closed", async () => {
   const suite = suiteOf({ a: ["MUST"], b: ["MUST", new SubjectFault("")], c: ["MUST"], d: ["MUST"] });
   await runSuites([suite]);
 
   expect(suite.opened.map(({ isClosed }) => isClosed)).toEqual([true, true]);
 });
 
-test("a subject that cannot be opened fails all checks of its suite, after one try", async () => {
+test("a subject that cannot be opened fails all checks in its suite, after one attempt", async () => {
   let tries = 0;
   const open = () => {
     tries += 1;
@@ -98,7 +98,7 @@ test("a subject that cannot be opened fails all checks of its suite, after one t
   expect(tries).toBe(1);
 });
 
-test("the page shows each verdict, and no text becomes markup", async () => {
+test("the page shows each verdict, and escapes all text", async () => {
   const summary = summarize(await run({ a: ["MUST", new SubjectFault("<script>")], b: ["SHOULD"] }), ["b"]);
   const page = toHtml(summary, "Conformance of a client");
 

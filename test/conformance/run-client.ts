@@ -3,22 +3,22 @@ import { checkClient } from "../../src/conformance/client/check-client.ts";
 import { programEnvironment } from "../../src/tool/program-environment.ts";
 import type { Verdict } from "../../src/conformance/run/run-suites.ts";
 
-/** All verdicts of a client, on the run's livekit-server. */
+/** All verdicts for a client, on the test run's livekit-server. */
 export async function runClient(...command: readonly string[]): Promise<readonly Verdict[]> {
   const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
   return checkClient({ livekit, command, environment: programEnvironment("NODE_COMPILE_CACHE") });
 }
 
-/** The command of a program in `clients/`. */
+/** The command for a program in `clients/`. */
 export function nodeClient(program: string, ...args: readonly string[]): readonly string[] {
   return ["env", "NODE_ENV=production", process.execPath, `test/conformance/clients/${program}`, ...args];
 }
 
 const told = (verdicts: readonly Verdict[]) => verdicts.map(({ id, outcome, reason }) => `${id} ${outcome}: ${reason}`);
 
-/** The checks that have not passed, with why. */
+/** The checks that have not passed, with the reason. */
 export const notPassed = (verdicts: readonly Verdict[]) => told(verdicts.filter(({ outcome }) => outcome !== "passed"));
 
-/** The checks that have failed, or that the kit could not make, with why. */
+/** The checks that have failed, or that the kit was unable to run, with the reason. */
 export const failures = (verdicts: readonly Verdict[]) =>
   told(verdicts.filter(({ outcome }) => outcome === "failed" || outcome === "kit"));

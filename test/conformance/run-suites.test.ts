@@ -25,14 +25,14 @@ async function outcomes(options: Partial<Suite<AsyncDisposable>>): Promise<(stri
   return (await verdicts).map(({ id, outcome, reason = "" }) => `${id} ${outcome} ${reason}`.trim());
 }
 
-test("a check that never ends is the kit's fault, and the next one runs in a room of its own", async () => {
+test("a check that never ends is the kit's fault, and the next one runs in a new room", async () => {
   expect(await outcomes({ checks: [check("one", never), check("two", async () => {})] })).toEqual([
     "one kit one did not finish within 30 s",
     "two passed",
   ]);
 });
 
-test("a check at which the kit has failed once runs again, in a new room", async () => {
+test("a check that fails because of the kit runs once more, in a new room", async () => {
   let runs = 0;
   let rooms = 0;
   const open = async () => {
@@ -58,7 +58,7 @@ test("a room that cannot be opened fails its checks as the kit's fault", async (
 test.each([
   ["never closes", never],
   ["fails to close", () => Promise.reject(new Error("No"))],
-])("a room that %s keeps no verdict back", async (_, dispose) => {
+])("a room that %s does not delay the verdicts", async (_, dispose) => {
   expect(await outcomes({ open: async () => ({ [Symbol.asyncDispose]: dispose }) })).toEqual([
     "one passed",
     "two passed",

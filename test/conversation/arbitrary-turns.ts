@@ -9,7 +9,7 @@ const block = (blockType: string, textContent: string | null, content: HistoryBl
   content,
 });
 
-/** Few, so that they come again in a turn and in other turns. */
+/** Only a few, so that they recur within a turn and in other turns. */
 const clientId = fc.constantFrom("toolu_1", "toolu_2", "toolu_3", "toolu_4");
 const serverId = fc.constantFrom("srvtoolu_1", "srvtoolu_2", "srvtoolu_3");
 
@@ -34,7 +34,7 @@ const mcpResult = fc.constant(
 const unknown = fc.constant(block("future_block", null, { type: "future_block", anything: [1] }));
 const nameless = fc.constant(block("tool_use", null, { tool_use_id: "", tool_name: "book", input: {} }));
 
-/** Any block in any place: what no model writes, but a crash, a bug or a hand in the database may leave. */
+/** Any block in any place: no model writes this, but a crash, a bug or a manual edit of the database may leave it. */
 const soup = fc.array(
   fc.oneof(
     text,
@@ -53,7 +53,7 @@ const soup = fc.array(
   { maxLength: 10 },
 );
 
-/** One model call as models write them, and the results of its tools: some missing, twice or out of order. */
+/** One model call as models write it, with its tools' results: some missing, repeated or out of order. */
 const step = fc
   .record({
     before: fc.array(fc.oneof(thinking, redacted, text), { maxLength: 3 }),
@@ -74,7 +74,7 @@ const step = fc
     return [...before, ...calls, ...uses, ...after, ...results];
   });
 
-/** What became of a list of blocks on its way: cut off, an item lost, an item twice. */
+/** Damages a list of blocks: cuts it off, drops an item or repeats one. */
 const harmed = (blocks: fc.Arbitrary<HistoryBlock[]>) =>
   fc.tuple(blocks, fc.constantFrom("whole", "cut", "lost", "twice"), fc.nat(20)).map(([all, harm, at]) => {
     if (harm === "cut") return all.slice(0, at);
@@ -101,10 +101,10 @@ export function placed(blocks: readonly HistoryBlock[]): TurnBlock[] {
 
 const state = fc.constantFrom<TurnState>("running", "completed", "interrupted", "failed", "cancelled");
 
-/** Only a turn that has ended can have been cut off while it was spoken. */
+/** Only a finished turn can have been cut off while it was spoken. */
 const heard = fc.option(fc.constantFrom("", "H", "Hello. S", "Hello. So and more than was said."), { nil: undefined });
 
-/** A conversation after anything. A turn that is `running` and not the last is one that nobody has repaired. */
+/** A conversation after any failure. A `running` turn that is not the last was never repaired. */
 export const turns: fc.Arbitrary<TurnRecord[]> = fc
   .array(fc.record({ state, input, heard, blocks: fc.oneof({ weight: 2, arbitrary: steps }, soup) }), { maxLength: 4 })
   .map((records) =>
@@ -114,7 +114,7 @@ export const turns: fc.Arbitrary<TurnRecord[]> = fc
     }),
   );
 
-/** A whole message that ended with `pause_turn`, under ids of its own. */
+/** A complete message that ended with `pause_turn`, with its own ids. */
 export const pausedBlocks: fc.Arbitrary<HistoryBlock[]> = fc
   .array(fc.constantFrom("thinking", "text", "search"), { minLength: 1, maxLength: 4 })
   .map((kinds) => [

@@ -11,7 +11,7 @@ const SEED = { seed: propertySeed(20_261_121), numRuns: propertyRuns(6_000) };
 const writtenIn = (records: readonly TurnRecord[]) => records.flatMap(({ blocks }) => blocks);
 const next = (position: number) => turn(position, "running", { input: [{ type: "text", text: "Go on" }] });
 
-test("whatever became of earlier turns, the API takes the history of the next one", () => {
+test("whatever happened in earlier turns, the API accepts the history of the next one", () => {
   fc.assert(
     fc.property(turns, (past) => {
       const history = buildHistory([...past, next(past.length + 1)]);
@@ -22,7 +22,7 @@ test("whatever became of earlier turns, the API takes the history of the next on
   );
 });
 
-test("a turn that is taken up in any state goes on from a history that the API takes", () => {
+test("a turn that is resumed in any state continues with a history that the API accepts", () => {
   fc.assert(
     fc.property(turns, turns, (past, [last]) => {
       const open = turn(past.length + 1, "running", {
@@ -39,7 +39,7 @@ test("a turn that is taken up in any state goes on from a history that the API t
   );
 });
 
-test("a history that grows turn by turn is the same as one that is built at once", () => {
+test("a history that grows turn by turn equals one that is built at once", () => {
   fc.assert(
     fc.property(turns, fc.constantFrom("", "It began long ago."), fc.boolean(), (past, preface, announcesTools) => {
       for (let count = 1; count <= past.length; count++) {
@@ -54,7 +54,7 @@ test("a history that grows turn by turn is the same as one that is built at once
   );
 });
 
-test("a paused turn goes back with its last message unchanged, whatever came before it", () => {
+test("a paused turn is sent back with its last message unchanged, whatever came before", () => {
   fc.assert(
     fc.property(turns, pausedBlocks, (past, paused) => {
       const open = turn(past.length + 1, "running", {
@@ -70,7 +70,7 @@ test("a paused turn goes back with its last message unchanged, whatever came bef
   );
 });
 
-test("every tool use that can be named is in the history once, with its first stored result", () => {
+test("every tool use with a valid name is in the history once, with its first stored result", () => {
   fc.assert(
     fc.property(turns, (past) => {
       const blocks = buildHistory(past).flatMap((message) => message.blocks);
@@ -86,7 +86,7 @@ test("every tool use that can be named is in the history once, with its first st
   );
 });
 
-test("building a history changes nothing of the turns", () => {
+test("building a history does not modify the turns", () => {
   fc.assert(
     fc.property(turns, (past) => {
       const before = structuredClone(past);
@@ -97,7 +97,7 @@ test("building a history changes nothing of the turns", () => {
   );
 });
 
-/** Of the first turn that used the id: results of other turns belong to nothing. */
+/** Looks only at the first turn that used the id: its results in other turns belong to no tool use. */
 function expectedAnswer(past: readonly TurnRecord[], id: string | undefined): unknown {
   const owner = past.find(({ blocks }) =>
     blocks.some((each) => each.blockType === "tool_use" && toolUseId(each) === id),

@@ -32,7 +32,7 @@ const said = (words: string) => [{ type: "text", text: words }] as const;
 const past = (blocks: readonly HistoryBlock[], state: TurnState = "completed") =>
   turn(1, state, { input: said("Read file.txt"), blocks: placed(blocks) });
 const next = turn(2, "running", { input: said("Thanks") });
-/** Each message as `role: types`, with ids and short texts where they say more. */
+/** Each message as `role: types`, with ids and short texts where these tell more. */
 const outline = (...blocks: readonly HistoryBlock[]) => outlineOf(blocks, "completed");
 function outlineOf(blocks: readonly HistoryBlock[], state: TurnState): string[] {
   return buildHistory([past(blocks, state), next]).map(
@@ -41,7 +41,7 @@ function outlineOf(blocks: readonly HistoryBlock[], state: TurnState): string[] 
   );
 }
 
-test("the first table of spec/003 becomes the messages that it stands for", () => {
+test("the first table in spec/003 becomes the messages that it describes", () => {
   const blocks = [
     thinking("I need to check the file..."),
     text("Let me read the file."),
@@ -72,7 +72,7 @@ test("the first table of spec/003 becomes the messages that it stands for", () =
   ]);
 });
 
-test("the second table of spec/003 puts both results in one message, in call order", () => {
+test("the second table in spec/003 puts both results in one message, in call order", () => {
   const blocks = [
     text("Let me check both files."),
     use("toolu_1", "a.txt"),
@@ -91,7 +91,7 @@ test("the second table of spec/003 puts both results in one message, in call ord
   ]);
 });
 
-test("results that were stored in another order are sent in call order", () => {
+test("results stored in another order are sent in call order", () => {
   const messages = buildHistory([
     past([use("toolu_1"), use("toolu_2"), result("toolu_2", "b"), result("toolu_1", "a")]),
   ]);
@@ -99,7 +99,7 @@ test("results that were stored in another order are sent in call order", () => {
   expect(messages.at(-1)?.blocks.map(({ content }) => content?.["content"])).toEqual(["a", "b"]);
 });
 
-test("a tool use without a result gets one that says so", () => {
+test("a tool use without a result gets a result that says so", () => {
   const messages = buildHistory([past([use("toolu_1"), use("toolu_2"), result("toolu_2", "b")], "failed")]);
 
   expect(messages.at(-1)?.blocks.map(({ content }) => content?.["content"])).toEqual([OUTCOME_UNKNOWN, "b", undefined]);
@@ -127,7 +127,7 @@ test("the model is told that the speech of a completed answer was cut off", () =
   ]);
 });
 
-test("thinking that was cut off, empty text and results of nothing are left out", () => {
+test("thinking that was cut off, empty text and results without a tool use are left out", () => {
   const cut: HistoryBlock = { blockType: "thinking", textContent: "I was about to", content: null };
 
   expect(outline(text(""), result("toolu_9", "?"), text("Hello."), thinking("And then"), cut)).toEqual([
@@ -137,7 +137,7 @@ test("thinking that was cut off, empty text and results of nothing are left out"
   ]);
 });
 
-test("thinking that a left-out second use would leave at the end goes with it", () => {
+test("thinking is left out, too, if leaving out a second use would put it at the end", () => {
   const first = past([use("toolu_1"), result("toolu_1", "a")]);
   const second = turn(2, "completed", {
     input: said("Again"),
@@ -147,7 +147,7 @@ test("thinking that a left-out second use would leave at the end goes with it", 
   expect(buildHistory([first, second]).at(-1)?.blocks).toMatchObject([{ textContent: "Hm" }]);
 });
 
-test("a server tool's call and result stay together, also over a step with client tools", () => {
+test("a server tool's call and result stay together, even across a step with client tools", () => {
   expect(outline(search("srvtoolu_1"), found("srvtoolu_1"), text("Done."))[1]).toBe(
     "assistant: server_tool_use srvtoolu_1, server_tool_result srvtoolu_1, Done.",
   );
@@ -162,13 +162,13 @@ test("a server tool's call and result stay together, also over a step with clien
   ]);
 });
 
-test("half of a server tool's pair is left out, whichever half it is", () => {
+test("an incomplete call and result of a server tool are left out, whichever half is missing", () => {
   expect(outline(text("Let me look."), search("srvtoolu_1"))[1]).toBe("assistant: Let me look.");
   expect(outline(found("srvtoolu_1"), text("Done."))[1]).toBe("assistant: Done.");
   expect(outline(found("srvtoolu_1"), search("srvtoolu_1"), text("Done."))[1]).toBe("assistant: Done.");
 });
 
-test("a running turn waits for its server tool's result only where the API will give it", () => {
+test("a running turn waits for its server tool's result only if the API will send it", () => {
   const open = (blocks: readonly HistoryBlock[], isPaused = false) =>
     buildHistory([turn(1, "running", { input: said("Hi"), blocks: placed(blocks) })], { isPaused }).map(
       ({ blocks: b }) => b.map(({ blockType }) => blockType),
@@ -183,12 +183,12 @@ test("a running turn waits for its server tool's result only where the API will 
   ]);
 });
 
-test("a conversation of no words is no history", () => {
+test("a conversation without words has an empty history", () => {
   expect(buildHistory([])).toEqual([]);
   expect(buildHistory([turn(1, "completed", { input: said("  ") })])).toEqual([]);
 });
 
-test("a turn that nobody asked for begins with a word for the user", () => {
+test("a turn that no message started begins with a word for the user", () => {
   expect(buildHistory([turn(1, "completed", { blocks: placed([text("Are you there?")]) })])).toMatchObject([
     { role: "user" },
     { role: "assistant" },

@@ -6,7 +6,7 @@ import { validateMessages } from "../../src/model-server/validate-messages.ts";
 
 const TOOLS = [{ name: "book" }, { name: "web_search" }, { name: "m" }];
 
-/** Every rule of C7 that the history breaks, in the words of the strict model server. */
+/** Every rule of C7 that the history breaks, in the strict model server's words. */
 export function problemsOf(
   history: readonly HistoryMessage[],
   { written, paused = [] }: { written: readonly HistoryBlock[]; paused?: readonly HistoryBlock[] },
@@ -22,7 +22,7 @@ export function problemsOf(
   return [...repeated, ...validateMessages({ messages, tools: TOOLS }, issued)];
 }
 
-/** Blocks as the API streamed them; a thinking block that was cut off was never whole there. */
+/** Blocks as the API streamed them. A thinking block that was cut off was never complete there. */
 function starts(blocks: readonly HistoryBlock[]): Json[] {
   const whole = blocks.filter(
     ({ blockType, content }) =>

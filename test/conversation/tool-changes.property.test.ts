@@ -31,7 +31,7 @@ const talks = fc
 const next = (position: number) => turn(position, "running", { input: [{ type: "text", text: "Go on" }] });
 const withoutSystem = (history: readonly HistoryMessage[]) => history.filter(({ role }) => role !== "system");
 
-test("wherever tools come and go and the talk is cut, the API takes what it is told, and nothing else changes", () => {
+test("wherever tools change and the conversation is cut, the API accepts the result, and nothing else changes", () => {
   fc.assert(
     fc.property(talks, fc.nat(6), (past, first) => {
       const window = [...past.slice(first), next(past.length + 1)];

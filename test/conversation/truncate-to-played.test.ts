@@ -22,7 +22,7 @@ const result: TurnBlock = {
   content: { tool_use_id: "toolu_1", content: "found" },
 };
 
-test("text is kept as far as it was heard, whatever became of its blanks", () => {
+test("text is kept as far as it was heard, whatever happened to its blanks", () => {
   const blocks = truncateToPlayed(
     [text(0, "Let me  see."), use, result, text(3, "It is ten past two.")],
     "Let me see.It is",
@@ -30,7 +30,7 @@ test("text is kept as far as it was heard, whatever became of its blanks", () =>
   expect(blocks.map(({ textContent }) => textContent)).toEqual(["Let me  see.", null, null, "It is"]);
 });
 
-test("the model is shown what was heard and told that it was no more", () => {
+test("the model is shown what was heard, and that the rest was not", () => {
   const turn = {
     id: "t",
     position: 1,
@@ -49,7 +49,7 @@ test("the model is shown what was heard and told that it was no more", () => {
   expect(said[2]).toMatch(/interrupted/);
 });
 
-test("taking and dropping letters cut a text in two", () => {
+test("keeping and dropping letters split a text in two", () => {
   expect([takeLetters("Grüße an dich", 7), dropLetters("Grüße an dich", 7)]).toEqual(["Grüße an", "dich"]);
   expect([takeLetters("ab", 5), dropLetters("ab", 5)]).toEqual(["ab", ""]);
   expect(takeLetters("a😀b", 2)).toBe("a");

@@ -12,7 +12,7 @@ import { messagesTo } from "../support/model-view.ts";
 
 const page = await readFile("docs/agents.md", "utf8");
 const blocks = [...page.matchAll(/```ts\n([^]*?)```/g)].map(([, block = ""]) => block);
-/** In a folder of the clone, so that `import … from "parley"` finds the package. */
+/** In a folder of the clone, where imports of the package resolve. */
 const folder = resolve(".cache", `docs-agents-${process.pid}`);
 
 const config = () => join(folder, "parley.config.ts");
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await mkdir(join(folder, "agents"), { recursive: true });
   for (const block of blocks) {
     const [, path] = /^\/\/ (agents\/[\w-]+\.ts)\nimport/.exec(block) ?? [];
-    // A test has no time for silences of seconds.
+    // Shortens silences of seconds, which would take too long in a test.
     if (path !== undefined) await writeFile(join(folder, path), block.replaceAll("_000,", "00,"));
   }
   const tools = join(folder, "tools");
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the page's agent talks, with its own instructions and tools", async () => {
+test("the page's agent answers, with its own instructions and tools", async () => {
   const seen: Record<string, unknown>[] = [];
   const model = scripted(({ body }) => {
     seen.push(body);
@@ -51,7 +51,7 @@ test("the page's agent talks, with its own instructions and tools", async () => 
   expect(seen[0]?.["tools"]).toMatchObject([{ name: "get_time" }, { name: "invoice_find" }]);
 });
 
-test("the page's front desk greets, and asks into a silence, until it says goodbye", async () => {
+test("the page's front desk greets, and speaks during silences, until it says goodbye", async () => {
   await using talk = await startTalk({ config: config(), agent: "front-desk", model: scripted([]) });
 
   const said = [await talk.nextTurn(), await talk.nextTurn(), await talk.nextTurn(), await talk.nextTurn()];
@@ -64,7 +64,7 @@ test("the page's front desk greets, and asks into a silence, until it says goodb
   ]);
 });
 
-test("the page's front desk has its tools, and hands an invoice to the page's billing", async () => {
+test("the page's front desk has its tools, and hands off an invoice to the page's billing agent", async () => {
   const seen: Record<string, unknown>[] = [];
   const model = scripted(({ body }) => {
     seen.push(body);
@@ -81,7 +81,7 @@ test("the page's front desk has its tools, and hands an invoice to the page's bi
   expect(JSON.stringify(seen[1]?.["system"])).toContain("You answer questions about invoices.");
 });
 
-test("the page's minute taker answers, among several, who names it", async () => {
+test("in a group, the page's minute taker answers those who address it by name", async () => {
   const { default: definition } = (await import(join(folder, "agents/minutes.ts"))) as { default: AgentDefinition };
   await using agent = await TestAgent.start({ agent: definition });
   const [ana, bob] = [await agent.client("ana"), await agent.client("bob")];
@@ -93,16 +93,16 @@ test("the page's minute taker answers, among several, who names it", async () =>
   expect(JSON.stringify(messagesTo(agent))).toContain("Shall we begin?");
 });
 
-/** Fields of an agent, as the page shows them by themselves. */
+/** Fields of an agent that the page shows on their own. */
 const fragments = blocks.flatMap((block) => block.split(/^(?=\w+: )/m).filter((part) => part.startsWith("greeting: ")));
 
-test.each(fragments)("the page's field is one of an agent: %s", (fragment) => {
+test.each(fragments)("the page's field exists on an agent: %s", (fragment) => {
   const fields = runInThisContext(`({ instructions: "x", ${fragment} })`) as object;
 
   expect(agentSchema.safeParse(fields).error).toBeUndefined();
 });
 
-test("each field that the page names is an agent's, and each field of an agent is on the page", () => {
+test("each field on the page exists on an agent, and each field of an agent is on the page", () => {
   const [table = ""] = /\| field \| default[^]*?\n\n/.exec(page) ?? [];
   const rows = [...table.matchAll(/^\| ((?:`[\w.]+`(?:, )?)+) \|/gm)].flatMap(([, cell = ""]) =>
     cell.match(/\w+(?=[.`])/g),

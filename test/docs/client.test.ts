@@ -10,7 +10,7 @@ import { PNG } from "../support/pictures.ts";
 
 type Example = (parley: Parley, fileInput: { readonly files: readonly File[] }) => Promise<void>;
 
-/** The page's example with these words. */
+/** The page's example that contains these words. */
 async function exampleWith(words: string): Promise<Example> {
   const page = await readFile(new URL("../../docs/client.md", import.meta.url), "utf8");
   const code = [...page.matchAll(/```ts\n([^]*?)```/gu)].find(([, block]) => block?.includes(words))?.[1] ?? "";

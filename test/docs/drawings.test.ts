@@ -8,7 +8,7 @@ const drawings = FENCES.filter(({ language }) => language === "mermaid").map(({ 
 const sequences = drawings.filter(({ text }) => text.startsWith("sequenceDiagram"));
 const [record] = drawings.filter(({ text }) => text.startsWith("erDiagram"));
 
-test("README.md and how-it-works.md have drawings", () => {
+test("README.md and how-it-works.md contain drawings", () => {
   expect(drawings.length).toBeGreaterThanOrEqual(7);
 });
 
@@ -26,7 +26,7 @@ test.each(sequences)("each frame of $name is closed", ({ text }) => {
   expect(text.match(/^ *end$/gm) ?? []).toHaveLength(opened.length);
 });
 
-test("the tables and columns that how-it-works.md draws are in the migrations", () => {
+test("the tables and columns in how-it-works.md's drawing are in the migrations", () => {
   const migrations = globSync("src/store/database/migrations/*.sql").map((file) => readFileSync(file, "utf8"));
   const { text } = record ?? { text: "" };
   const tables = [...text.matchAll(/^ {2}(\w+) \|\|--o\{ (\w+)/gm)].flatMap(([, one, many]) => [one, many]);

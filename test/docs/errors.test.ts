@@ -7,7 +7,7 @@ import { openClient } from "../client/open-client.ts";
 
 const doc = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
 const section = doc.split(/^## /m).find((part) => part.startsWith("Error codes of a tool result")) ?? "";
-/** Codes of a tool result, with who gives them. */
+/** Codes of a tool result, with the sides that set them. */
 const resultCodes: ReadonlyMap<string, readonly string[]> = new Map(
   [...section.matchAll(/^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm)].map(([, code = "", givers = ""]) => [
     code,
@@ -15,7 +15,7 @@ const resultCodes: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 
-test("the page and the table of codes say the same", () => {
+test("the page and the table of codes agree", () => {
   const rows = [...doc.matchAll(/^\| (\d+) \| `(\w+)` \| (\d) \| (yes|no) \| [^|]+ \| [^|]+ \| [^|]+ \|$/gm)].map(
     ([, wire, code, severity, recoverable]) => ({ code, wire, severity, recoverable }),
   );
@@ -29,7 +29,7 @@ test("the page and the table of codes say the same", () => {
   expect(rows).toEqual(codes.toSorted((a, b) => Number(a.wire) - Number(b.wire)));
 });
 
-test("the page has each kind of a failed model call, with its code and whether the same request is sent again", () => {
+test("the page lists each kind of failed model call, with its code and whether the same request is sent again", () => {
   const rows = [...doc.matchAll(/^\| ((?:`\w+`(?:, )?)+) \| [^|]+ \| `(\w+)` \| ([^|]+) \|$/gm)];
   const described = rows.flatMap(([, kinds = "", code, again]) =>
     [...kinds.matchAll(/\w+/g)].map(([kind]) => [kind, { code, retryable: again === "yes" }]),
@@ -38,18 +38,21 @@ test("the page has each kind of a failed model call, with its code and whether t
   expect(Object.fromEntries(described)).toEqual(MODEL_ERROR_KINDS);
 });
 
-test("no number stands for two codes", () => {
+test("no number is used for two codes", () => {
   const numbers = Object.values(ERROR_CODES).map(({ wire }) => wire);
 
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-/** Raised, but told to nobody in a talk: one stops the start, the other is of a worker that may not speak any more. */
+/**
+ * Raised, but never sent to participants: the first stops the start, the second is raised by a worker that has lost its
+ * session.
+ */
 const UNTOLD = ["invalid_config", "lost_lease"];
 
 test("the page says which codes the worker sends", () => {
   const sources = sourcesIn("conversation", "llm", "permission", "protocol", "session", "store", "tool", "turn");
-  // A MalformedMessageError and a ModelError name their codes as `code: "…"`.
+  // A MalformedMessageError and a ModelError set their codes as `code: "…"`.
   const raised = [...sources.matchAll(/(?:new AppError\(\s*|\bcode: )"(\w+)"/g)].flatMap(([, code]) => code ?? []);
 
   const codes = Object.keys(ERROR_CODES).filter((code) => raised.includes(code) && !UNTOLD.includes(code));
@@ -75,29 +78,29 @@ test("the page says which codes our client sends", async () => {
   expect(new Set(room.all("error_message").map(({ code }) => code))).toEqual(new Set(wires));
 });
 
-test("every error code that a tool result can get is on the page, and no other", () => {
+test("every error code that a tool result can have is on the page, and no other", () => {
   expect(new Set(resultCodes.keys())).toEqual(new Set([...unionOf("CallErrorCode"), ...literalCodes()]));
 });
 
 test.each([
   ["worker", ["tool", "session"]],
   ["client", ["client", "cli/talk"]],
-])("the page says which codes of a result the %s gives", (who, folders) => {
+])("the page says which result codes the %s sets", (who, folders) => {
   const given = [...resultCodes].filter(([, givers]) => givers.includes(who)).map(([code]) => code);
-  // The type that lists the codes gives none.
+  // The type that lists the codes does not count as setting them.
   const sources = sourcesIn(...folders).replace(/type CallErrorCode =[^;]*;/, "");
 
   expect(given).toEqual([...resultCodes.keys()].filter((code) => sources.includes(`"${code}"`)));
 });
 
-test("the wire's page names the same codes of a result", () => {
+test("the protocol page lists the same result codes", () => {
   const protocol = readFileSync(new URL("../../docs/protocol.md", import.meta.url), "utf8");
   const [, row = ""] = /^\| `errorCode` \| (.*)$/m.exec(protocol) ?? [];
 
   expect(new Set([...row.matchAll(/`(\w+)`/g)].map(([, code]) => code))).toEqual(new Set(resultCodes.keys()));
 });
 
-test("the client's page has the codes that its SDK gives", () => {
+test("the client page lists the codes that its SDK sets", () => {
   const client = readFileSync(new URL("../../docs/client.md", import.meta.url), "utf8");
   const [, table = ""] = client.split("| what happened | errorCode | errorMessage |");
   const described = [...table.matchAll(/^\| [^|]+ \| `(\w+)` \|/gm)].map(([, code]) => code);
@@ -107,27 +110,27 @@ test("the client's page has the codes that its SDK gives", () => {
   expect(new Set(described)).toEqual(new Set(given));
 });
 
-/** Codes of an ErrorMessage by who sends them, as the page says. */
+/** Codes of an ErrorMessage by their sender, according to the page. */
 function sentBy(who: string): string[] {
   return [...doc.matchAll(/^\| \d+ \| `(\w+)` \| \d \| \w+ \| ([^|]+) \|/gm)].flatMap(([, code = "", senders = ""]) =>
     senders.split(", ").includes(who) ? [code] : [],
   );
 }
 
-/** The sources of folders of `src/`, one after another. */
+/** The concatenated sources in folders of `src/`. */
 function sourcesIn(...folders: readonly string[]): string {
   const files = folders.flatMap((folder) => globSync(`src/${folder}/**/*.ts`));
   return files.map((file) => readFileSync(file, "utf8")).join("\n");
 }
 
-/** The named members of a union of texts, read from its source: types are gone at run time. */
+/** The members of a string union, read from its source because types are gone at run time. */
 function unionOf(name: string): string[] {
   const source = readFileSync(new URL("../../src/conversation/call.ts", import.meta.url), "utf8");
   const [, body = ""] = new RegExp(`type ${name} =([^;]*);`).exec(source) ?? [];
   return [...body.matchAll(/"(\w+)"/g)].flatMap(([, code]) => code ?? []);
 }
 
-/** Codes that are written where a call is settled. */
+/** Codes written as literals where a call is settled. */
 function literalCodes(): string[] {
   const settled = /(?:failure\(|#refuse\(\w+, |refuseOpenCall\([^[\n]*\[)"(\w+)"/g;
   return [...sourcesIn("tool", "session").matchAll(settled)].flatMap(([, code]) => code ?? []);

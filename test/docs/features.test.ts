@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { TestAgent } from "../support/agent.ts";
 
-test("the worker names the features that the wire's page has", async () => {
+test("the worker supports the features that the protocol page lists", async () => {
   const doc = readFileSync(new URL("../../docs/protocol.md", import.meta.url), "utf8");
   const [, listed = ""] = /^Features: ([^\n]*(?:\n[^\n]+)*)/m.exec(doc) ?? [];
   const described = [...listed.matchAll(/`(\w+)` \(|`(\w+)`:/g)].flatMap(

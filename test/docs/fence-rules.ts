@@ -1,4 +1,4 @@
-/** What stands around a piece of TypeScript on a page, so that it can be type-checked. Imports of the piece go first. */
+/** Code around a TypeScript fragment from a page, so that it can be type-checked. The fragment's imports go first. */
 interface Surroundings {
   readonly before: string;
   readonly after?: string;
@@ -16,7 +16,7 @@ const token = "declare const livekitUrl: string, token: string;";
 const parley = 'import type { Parley } from "@parley/client";\ndeclare const parley: Parley;';
 const inTool = 'import { defineTool } from "parley";\nexport default defineTool({ description: "x",';
 
-/** By page and first line. A piece that is not here is a whole module. */
+/** By page and first line. A fragment that is not listed is a complete module. */
 export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   'clients/react/README.md: import { ParleyProvider, textOf, useMessage, useTalk } from "@parley/react";': {
     before: token,
@@ -69,7 +69,7 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   },
 };
 
-/** The test that runs the blocks of a language on a page, or compares them with what really happens. */
+/** The test that runs a page's blocks in a language, or compares them with real output. */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
   "README.md mermaid": "test/docs/drawings.test.ts",
   "docs/how-it-works.md mermaid": "test/docs/drawings.test.ts",
@@ -83,7 +83,7 @@ export const CHECKED_BY: Readonly<Record<string, string>> = {
   "clients/python/README.md py": "clients/python/tests/test_readme.py",
 };
 
-/** Blocks that are drawn or printed, with the test of what prints them, or why there is none. */
+/** Blocks that are drawings or output, with the test of the code that prints them, or why there is none. */
 export const UNCHECKED: Readonly<Record<string, string>> = {
   "ARCHITECTURE.md: participant                         host process                                               PostgreSQL":
     "a drawing",

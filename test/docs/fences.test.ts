@@ -18,14 +18,14 @@ const code = FENCES.filter(isCode);
 const json = FENCES.filter(({ language }) => language === "json");
 const shell = FENCES.filter(isShell);
 
-test("each block of each page is type-checked, parsed, checked by a test of its own, or listed with the reason why not", () => {
+test("each block on each page is type-checked, parsed, checked by its own test, or listed with the reason why not", () => {
   const checked = new Set([...code, ...json, ...shell, ...FENCES.filter(isElsewhere)]);
   const others = FENCES.filter((fence) => !checked.has(fence));
 
   expect(others.map(({ name }) => name).toSorted()).toEqual(Object.keys(UNCHECKED).toSorted());
 });
 
-test("no list has a block that is gone", () => {
+test("no list contains a block that no longer exists", () => {
   const known = new Set([...FENCES.map(({ name }) => name), ...FENCES.map((each) => `${each.page} ${each.language}`)]);
 
   expect([...Object.keys(SURROUNDINGS), ...Object.keys(CHECKED_BY)].filter((name) => !known.has(name))).toEqual([]);
@@ -41,7 +41,7 @@ test.each(
   Object.entries(UNCHECKED).flatMap(
     ([name, why]) => why.match(/\btest\/[\w/.-]+\.ts/g)?.map((file) => [name, file]) ?? [],
   ),
-)("the test that stands for the block %s exists", (_name, file) => {
+)("the test listed for the block %s exists", (_name, file) => {
   expect(existsSync(file)).toBe(true);
 });
 
@@ -113,7 +113,7 @@ test.each(typed.filter(([, command]) => command.includes("vitest run ")))(
   },
 );
 
-/** A piece of a page as a file that the compiler takes. */
+/** A fragment from a page as a file that the compiler accepts. */
 function toModule({ name, text }: Fence): string {
   const { before = "", after = "" } = SURROUNDINGS[name] ?? {};
   const isImport = /^import [^;]*;\n/gm;
@@ -121,7 +121,7 @@ function toModule({ name, text }: Fence): string {
   return [...imports, before, text.replaceAll(isImport, ""), after, "export {};"].join("\n");
 }
 
-/** Pages are for agents and for applications in a browser: what both know is there. */
+/** Pages contain code for agents and for browser applications, so both kinds of types are available. */
 function settings(folder: string): object {
   const toRoot = (path: string) => [resolve(path)];
   return {

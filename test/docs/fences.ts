@@ -1,12 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 
-/** A fenced block of a page. */
+/** A fenced block on a page. */
 export interface Fence {
   readonly page: string;
-  /** What is behind the three backticks, which may be nothing. */
+  /** The text after the three backticks, which may be empty. */
   readonly language: string;
   readonly text: string;
-  /** Page and first line, by which tables of exceptions name it. */
+  /** Page and first line: the key of the block in tables of exceptions. */
   readonly name: string;
 }
 
@@ -14,7 +14,7 @@ const PAGES = [
   ...globSync("{*,docs/**/*,test/README,clients/*/README,examples/README,examples/*/README}.md"),
 ].toSorted();
 
-/** All fenced blocks of all pages. */
+/** All fenced blocks on all pages. */
 export const FENCES: readonly Fence[] = PAGES.flatMap((page) => {
   const blocks = readFileSync(page, "utf8").matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm);
   return Array.from(blocks, ([, , language = "", text = ""]) => {
@@ -22,7 +22,10 @@ export const FENCES: readonly Fence[] = PAGES.flatMap((page) => {
   });
 });
 
-/** The commands of a block: what stands behind `$ `, else all of it. Lines that a backslash joins are one. */
+/**
+ * The commands in a block: the text after each `$ `, or all of it without such lines. Lines joined by a backslash are
+ * one command.
+ */
 export function commandsOf({ text }: Fence): string[] {
   const typed = [...text.matchAll(/^\$ (.*)$/gm)].map(([, command = ""]) => command);
   const lines = typed.length > 0 ? typed : text.replaceAll(/\\\n\s*/g, " ").split("\n");
@@ -32,7 +35,7 @@ export function commandsOf({ text }: Fence): string[] {
 const PROGRAMS =
   "npm|npx|docker|kubectl|git|curl|echo|mkdir|printf|for|sudo|cd|node|python3|pip|pytest|python|url|base";
 
-/** Whether a block without a language is what somebody types, and not what is printed. */
+/** Whether a block without a language is typed by the reader, as opposed to printed. */
 export function isTyped(fence: Fence): boolean {
   if (fence.text.startsWith("$ ")) return true;
   const [first = ""] = commandsOf(fence);

@@ -2,13 +2,13 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const page = readFileSync("docs/from-agents-js.md", "utf8");
-/** Without the table's head. */
+/** Without the table header. */
 const rows = [...page.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(1);
 const declared = globSync("node_modules/@livekit/agents/dist/**/*.d.ts").map((file) => readFileSync(file, "utf8"));
-/** Of other packages, or names that stand for any. */
+/** Names from other packages, and placeholders. */
 const OTHERS = ["openai", "RoomServiceClient", "SipClient", "z", "object", "throw", "new", "args", "text"];
 
-test("the page speaks of the version of agents-js that is installed", () => {
+test("the page refers to the installed version of agents-js", () => {
   const { version } = JSON.parse(readFileSync("node_modules/@livekit/agents/package.json", "utf8")) as {
     version: string;
   };
@@ -16,7 +16,7 @@ test("the page speaks of the version of agents-js that is installed", () => {
   expect(page).toContain(`\`@livekit/agents\` ${version.split(".").slice(0, 2).join(".")}.`);
 });
 
-test("each name on the left is one of agents-js", () => {
+test("each name on the left exists in agents-js", () => {
   const code = rows.flatMap(([, left = ""]) => [...left.matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text));
   const names = code.flatMap((text) => text.replaceAll(/"[^"]*"/g, "").match(/[A-Za-z_]{2,}/g) ?? []);
   const isDeclared = (name: string) => declared.some((text) => new RegExp(`\\b${name}\\b`).test(text));

@@ -7,13 +7,13 @@ import { findFreePorts } from "../support/servers/free-ports.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
 const page = await readFile("docs/hooks.md", "utf8");
-/** Below the repository, where the package's name is known. */
+/** Inside the repository, where imports of the package resolve. */
 const folder = resolve(".cache", `docs-hooks-${process.pid}`);
 
 beforeAll(() => mkdir(folder, { recursive: true }));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The page's example that begins with its file's name, as a file. */
+/** Writes the page's example whose first line is its file's name. */
 async function write(name: string): Promise<string> {
   const [, block = ""] = new RegExp(`\`\`\`ts\\n(// ${name}\\n[^]*?)\`\`\``).exec(page) ?? [];
   const path = join(folder, name);
@@ -21,7 +21,7 @@ async function write(name: string): Promise<string> {
   return path;
 }
 
-test("the page's hooks and the page's receiver are told of a talk", { timeout: 60_000 }, async () => {
+test("the page's hooks and the page's receiver are notified about a session", { timeout: 60_000 }, async () => {
   const secret = `whsec_${Buffer.alloc(32, 3).toString("base64")}`;
   const port = await findFreePorts(1);
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };

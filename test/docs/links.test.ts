@@ -13,25 +13,26 @@ const pages = [...globSync("*.md"), ...others, ...globSync("docs/**/*.md")].toSo
 const textOf = (page: string) => readFileSync(page, "utf8");
 const proseOf = (page: string) => textOf(page).replaceAll(/^```[^]*?^```/gm, "");
 
-test.each(pages)("the links of %s lead somewhere", (page) => {
+test.each(pages)("the links in %s lead somewhere", (page) => {
   const links = [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link]) => link ?? []);
   const broken = links.filter((link) => !/^https?:/.test(link) && !leadsSomewhere(page, link));
 
   expect(broken).toEqual([]);
 });
 
-test.each(pages)("the files that %s names exist", (page) => {
+test.each(pages)("the files that %s mentions exist", (page) => {
   const named = [...proseOf(page).matchAll(/`((?:src|test|tools|docs|bench|examples|web|clients)\/[\w./*-]*)`/g)];
   const missing = named.flatMap(([, path = ""]) => (globSync(path.replace(/\/$/, "")).length > 0 ? [] : [path]));
 
   expect(missing).toEqual([]);
 });
 
-test.each(pages)("the environment variables that %s names are in .env.example", (page) => {
+test.each(pages)("the environment variables that %s mentions are in .env.example", (page) => {
   const known = new Set([...textOf(".env.example").matchAll(/^#? ?([A-Z][A-Z\d_]+)=/gm)].map(([, name]) => name));
   const named = [...textOf(page).matchAll(/\b(?:PARLEY|ANTHROPIC|LIVEKIT|POSTGRES|HTTP|WORKER|LOG)_[A-Z][A-Z_]*\b/g)];
   const set = [...textOf(page).matchAll(/(?<![\w$])([A-Z][A-Z\d_]{3,})=/g)].flatMap(([, name]) => name ?? []);
-  // Those that no code of a worker reads: Node's and the shell's own, the tests', and what the conformance kit gives to clients.
+  // Variables that the worker's code does not read: those of Node, the shell and the tests, and those that the
+  // conformance kit sets for clients.
   const foreign = [
     "NODE_ENV",
     "NODE_USE_ENV_PROXY",
@@ -47,7 +48,7 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
     "PAUSE_MS",
     "RECORD",
   ];
-  // A secret can come from a file.
+  // A secret can be read from a file.
   const files = SECRET_NAMES.map((name) => `${name}_FILE`);
   const all = new Set([...known, ...foreign, ...files]);
   const unknown = [...named.map(([name]) => name), ...set].filter((name) => !all.has(name));
@@ -55,7 +56,7 @@ test.each(pages)("the environment variables that %s names are in .env.example", 
   expect(unknown).toEqual([]);
 });
 
-test("the list of decisions has a row for each", () => {
+test("the list of decisions has a row for each decision", () => {
   const list = textOf("docs/decisions/README.md");
   const missing = globSync("*.md", { cwd: "docs/decisions" }).filter((page) => !list.includes(`](${page})`));
 
@@ -69,7 +70,7 @@ function leadsSomewhere(page: string, link: string): boolean {
   return anchor === undefined || anchorsOf(target).includes(anchor);
 }
 
-/** As GitHub makes them of headings. */
+/** Anchors as GitHub makes them from headings. */
 function anchorsOf(page: string): string[] {
   const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].flatMap(([, heading]) => heading ?? []);
   return headings.map((heading) =>

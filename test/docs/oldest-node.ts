@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { README, ROOT } from "./readme-blocks.ts";
 
-/** The npm that Node 20.19.0 came with. */
+/** The npm version that Node 20.19.0 includes. */
 const NPM = "10.8.2";
 
-/** The oldest Node that the README names: `20.19.0`. */
+/** The oldest Node that the README mentions: `20.19.0`. */
 export function oldestNode(): string {
   const [, version] = /Node (\d+\.\d+) or newer/.exec(README) ?? [];
   if (version === undefined) throw new Error("README.md does not name the oldest Node");
   return `${version}.0`;
 }
 
-/** The folder with that Node's `node`, `npm` and `npx`. Fetched once from npm into the cache. */
+/** The folder with that Node's `node`, `npm` and `npx`. Downloaded once from npm into the cache. */
 export async function fetchOldestNode(): Promise<string> {
   const folder = join(ROOT, ".cache", `node-${oldestNode()}`);
   const programs = join(folder, "node_modules/.bin");

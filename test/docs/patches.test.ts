@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const page = await readFile("docs/patches.md", "utf8");
 const CHECKED = /Checked\s+(?:\*\s+)?with\s/u;
 
-test("the page names every file that depends on a version of a package, and no file that is not there", async () => {
+test("the page lists every file that depends on a package's version, and no missing file", async () => {
   const files = await Array.fromAsync(glob("src/**/*.ts"));
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, "utf8") })));
   const checked = texts.filter(({ text }) => CHECKED.test(text)).map(({ file }) => file);
@@ -16,7 +16,7 @@ test("the page names every file that depends on a version of a package, and no f
   expect(files).toEqual(expect.arrayContaining(named));
 });
 
-test("the versions of the page are those that are installed", async () => {
+test("the versions on the page are the installed ones", async () => {
   const rows = [...page.matchAll(/^\| `([^`]+)` \| (\d\S+) \|$/gmu)];
   const { resolve } = createRequire(import.meta.url);
   const installed = rows.map(async ([, name = ""]) => {

@@ -25,7 +25,7 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   "The path is not a regular file": ["pipe"],
 };
 
-test("the page of tools has the path errors that a tool gives, in its words", async () => {
+test("the tools page has the path errors that a tool returns, word for word", async () => {
   await using workspace = await TempWorkspace.create({ "notes/a.txt": "a" });
   await symlink("../outside/secret.txt", workspace.at("out"));
   await symlink("circle", workspace.at("circle"));

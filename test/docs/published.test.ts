@@ -7,13 +7,16 @@ import { registryCommandsIn } from "./registry-names.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /**
- * Tests and fixtures instruct no one, a lock file names thousands of packages, and published.ts holds the command for the day
- * when the packages are on a registry.
+ * Tests and fixtures instruct no one, a lock file lists thousands of packages, and published.ts contains the command to
+ * use once the packages are on a registry.
  */
 const NOT_READ =
   /^(?:test\/(?!README\.md)|package-lock\.json|src\/cli\/published\.ts)|\.(?:png|wav|woff2?|ico|bin|jpg|pdf)$/;
 
-/** Pages, templates, and the sources with all help texts and errors. What a release's notes say was true then. */
+/**
+ * Pages, templates, and the sources with all help texts and errors. Of the changelog only the unreleased part: earlier
+ * notes were true at the time.
+ */
 async function writtenFiles(): Promise<{ readonly path: string; readonly text: string }[]> {
   const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT });
   const paths = listed
@@ -29,7 +32,7 @@ async function writtenFiles(): Promise<{ readonly path: string; readonly text: s
 }
 
 test.skipIf(IS_PUBLISHED)(
-  "no page, template, help text or error asks a registry for a package that is not there",
+  "no page, template, help text or error requests an unpublished package from a registry",
   async () => {
     const files = await writtenFiles();
     const found = files.flatMap(({ path, text }) => registryCommandsIn(text).map((command) => `${path}: ${command}`));
@@ -53,7 +56,7 @@ test.each([
   "npm exec --package=parley -- talk",
   "pip install parley-client",
   "uv add parley-client==0.1.0",
-])("a line that says %s would be found", (line) => {
+])("a line containing %s would be found", (line) => {
   expect(registryCommandsIn(`Then run:\n${line}\nand wait.`)).toHaveLength(1);
 });
 
@@ -66,6 +69,6 @@ test.each([
   "npx node hello.ts",
   "pip install ./clients/python",
   "git clone <address of this repository> parley && cd parley",
-])("a line that says %s is allowed", (line) => {
+])("a line containing %s is allowed", (line) => {
   expect(registryCommandsIn(line)).toEqual([]);
 });

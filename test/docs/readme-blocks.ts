@@ -3,12 +3,12 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 export const README = readFileSync(join(ROOT, "README.md"), "utf8");
-/** The quickstart continues where the README ends: a newcomer types the commands of both. */
+/** The quickstart continues where the README ends, and a newcomer types the commands in both. */
 export const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
 const FENCES = [...`${README}\n${QUICKSTART}`.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
 const BLOCKS = FENCES.flatMap(([, language, block = ""]) => (language === "" ? [block] : []));
 
-/** The block of commands that begins like this. The first one is the first thing that a newcomer types. */
+/** The block of commands that starts with this text. The first block is what a newcomer types first. */
 export function readmeBlock(start = ""): string {
   const block = BLOCKS.find((each) => each.startsWith(start));
   if (block === undefined)
@@ -16,7 +16,7 @@ export function readmeBlock(start = ""): string {
   return block;
 }
 
-/** The commands behind `$ ` in the block that begins like this. */
+/** The commands after `$ ` in the block that starts with this text. */
 export function typedIn(start: string): string[] {
   return [...readmeBlock(start).matchAll(/^\$ (.*)$/gm)].map(([, command = ""]) => command);
 }

@@ -9,10 +9,10 @@ import { fetchOldestNode, oldestNode } from "./oldest-node.ts";
 import { readmeBlock, ROOT, typedIn } from "./readme-blocks.ts";
 import { type RunningProgram, Terminal } from "./terminal.ts";
 
-// npm installs hundreds of packages twice: two cores that have other work to do need minutes.
+// npm installs hundreds of packages twice, which takes minutes on two busy cores.
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
-/** An empty folder, and terminals in it. What is cloned is the last commit. */
+/** An empty folder, and terminals in it. Clones contain the last commit. */
 const place = forFile(async () => {
   const path = await mkdtemp(join(tmpdir(), "parley-readme-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
@@ -37,7 +37,7 @@ async function leaveRunning(commands: string): Promise<RunningProgram> {
   return program;
 }
 
-test("the README's first block starts everything in an empty folder, on the oldest Node that it names", async () => {
+test("the README's first block starts everything in an empty folder, on the oldest supported Node", async () => {
   const clone = readmeBlock().replace("<address of this repository>", ROOT);
   expect(await terminal.type("node --version")).toBe(`v${oldestNode()}\n`);
 
@@ -51,7 +51,7 @@ test("the README's first block starts everything in an empty folder, on the olde
   expect(processesIn(place.path)).toEqual([]);
 });
 
-test("the quickstart's commands make an agent that runs, talks and passes its test, on the same Node", async () => {
+test("the quickstart's commands create an agent that runs, answers and passes its test, on the same Node", async () => {
   const create = readmeBlock("npm run create");
   expect(create).toContain("\nnpm start");
 
@@ -68,7 +68,7 @@ test("the quickstart's commands make an agent that runs, talks and passes its te
   expect(processesIn(place.path)).toEqual([]);
 });
 
-test("a folder that has an agent is not made again, and the command that updates it is named", async () => {
+test("no agent is created in a folder that has one, and the command that updates it is shown", async () => {
   terminal.folder = join(place.path, "parley");
 
   const refused = terminal.type("npm run create -- ../my-agent");
@@ -81,7 +81,7 @@ test("a folder that has an agent is not made again, and the command that updates
   expect(updated).toContain("In ../my-agent: npm install file:packages/parley-0.1.0.tgz");
 });
 
-test("create-parley says in one sentence that this Node is too old", async () => {
+test("create-parley says in one sentence that Node is too old", async () => {
   terminal.folder = join(place.path, "parley");
 
   const created = terminal.type("node dist/create-parley/dist/cli/init/create.js ../other");

@@ -12,13 +12,13 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { createToken } from "../support/participant.ts";
 import { QUICKSTART, README, ROOT } from "./readme-blocks.ts";
 
-/** Two folders deep like `tools/text/`, so that the examples' imports hold. */
+/** Two folders deep like `tools/text/`, so that the examples' imports resolve. */
 const folder = join(ROOT, ".cache", `docs-${process.pid}`);
 
 beforeAll(() => mkdir(folder, { recursive: true }));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the README's tool is a tool that the model can use", async () => {
+test("the model can use the README's tool", async () => {
   const file = join(folder, "count-words.ts");
   await writeFile(file, blockWith(README, "// tools/text/count-words.ts"));
   const { default: countWords } = (await import(file)) as { default: Tool };
@@ -56,7 +56,7 @@ function blockWith(page: string, firstLine: string): string {
   return blocks.find((block) => block.startsWith(firstLine)) ?? "";
 }
 
-/** What `POST /token` of a worker does, for one room. */
+/** Does what a worker's `POST /token` does, for one room. */
 async function serveTokens(room: string): Promise<AsyncDisposable & { url: string }> {
   const server = createServer((_request, response) => {
     void createToken(room, "alice").then((token) =>

@@ -1,13 +1,13 @@
 /** Names of our packages, with or without a version. */
 const OURS = /^(?:@parley\/[\w-]+|parley|create-parley|parley-client)(?:[@=<>~![].*)?$/;
-/** Commands that ask a registry for the packages that they name. */
+/** Commands that request the listed packages from a registry. */
 const ASKS = [
   /\b(?:npm|pnpm|yarn|bun)\s+(?:install|i|add)\b([^\n`]*)/g,
   /\b(?:npx|bunx|pnpx|(?:npm|pnpm)\s+(?:exec|x)|(?:pnpm|yarn)\s+dlx)\b([^\n`]*)/g,
   /\b(?:pip3?|uv|poetry|pipx|uvx)\s([^\n`]*)/g,
 ];
 const CREATES = /\b(?:npm|pnpm|yarn|bun)\s+(?:create|init)\s+((?:-\S+\s+)*)(@?[a-z][\w/-]*)/g;
-/** Where a command ends: a comment, the next command, a quote of the language around it. */
+/** Where a command ends: a comment, the next command, or a quote in the surrounding language. */
 const END = /\s#|&&|\|\||[;|'"]/;
 
 /** The commands in a text that a registry would answer with 404 or with someone else's package. */

@@ -16,7 +16,7 @@ import { announced } from "../support/client-tool.ts";
 
 const page = readFileSync("docs/telemetry.md", "utf8");
 
-/** The rows of the table below a heading, as cells. */
+/** The cells of each row in the table below a heading. */
 function rows(heading: string): string[][] {
   const section = page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
   const lines = section.split("\n").filter((line) => line.startsWith("| `"));
@@ -30,12 +30,12 @@ const leaves = (value: unknown): string[] =>
 
 const TYPE_OF: Record<string, string> = { string: "string", boolean: "boolean", number: "number", object: "string[]" };
 
-/** What was sent, as the page speaks of it. */
+/** The emitted telemetry, in the page's notation. */
 interface Emitted {
   readonly spans: string[];
-  /** `name: type on span`, an event of a span by its own name. */
+  /** `name: type on span`. An event of a span is listed by its own name. */
   readonly attributes: string[];
-  /** Names alone, those of metrics and events, too. */
+  /** Only the names, including those on metrics and events. */
   readonly attributeNames: string[];
   readonly metrics: string[];
   readonly events: string[];
@@ -67,7 +67,7 @@ function emittedBy({ spans: all, metrics, logs }: OtlpReceiver): Emitted {
   };
 }
 
-/** A talk in text in which all happens that the page speaks of. */
+/** A session in text that triggers everything the page describes. */
 async function talkInText(names: string): Promise<Emitted> {
   await using talk = await WatchedTalk.start({
     env: {
@@ -104,10 +104,10 @@ async function talkInText(names: string): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
-/** Several, because a busy machine may see the end of a turn before there was time to speculate. */
+/** Several, because a busy machine may detect the end of a turn before there was time to speculate. */
 const SPOKEN = ["Hello there.", "Good morning.", "How are you?"] as const;
 
-/** A talk that is spoken, with a client that claims and has not said which tools it has. */
+/** A spoken session with a client that claims calls and has not announced its tools. */
 async function talkByVoice(): Promise<Emitted> {
   await warmUp("Hello there.");
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
@@ -135,7 +135,7 @@ async function talkByVoice(): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
-/** A talk whose budget is used up by its first step. */
+/** A session whose first step uses up its budget. */
 async function talkOnABudget(): Promise<Emitted> {
   const prices = { "claude-test": { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 } };
   await using talk = await WatchedTalk.start({ policy: { budget: { session: { tokens: 1 } }, prices } });
@@ -148,7 +148,7 @@ async function talkOnABudget(): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
-/** A talk whose start a hook is told of, and whose end a webhook tells. */
+/** A session with a hook for its start and a webhook for its end. */
 async function talkThatIsTold(): Promise<Emitted> {
   await using crm = await WebhookReceiver.start();
   await using talk = await WatchedTalk.start({
@@ -180,7 +180,7 @@ beforeAll(async () => {
   emitted.push(await talkThatIsTold());
 }, 60_000);
 
-test("the page lists every name that there is, and no other", () => {
+test("the page lists every existing name, and no other", () => {
   const words = leaves(VOCABULARY);
   const attributes = [ATTR, CONTENT, PARLEY].flatMap(leaves).concat(words.filter((name) => name.includes(".usage.")));
   const metrics = leaves(METRIC).concat(words.filter((name) => !name.includes(".usage.")));
@@ -191,16 +191,16 @@ test("the page lists every name that there is, and no other", () => {
   expect(sorted(named("Events"))).toEqual(sorted(leaves(EVENT)));
 });
 
-test("the spans and events of the page are those that talks emit", () => {
+test("the spans and events on the page are those that sessions emit", () => {
   expect(all("spans")).toEqual(sorted(named("Spans")));
   expect(all("events")).toEqual(sorted(named("Events")));
 });
 
-test("the attributes of the page are those that talks emit", () => {
+test("the attributes on the page are those that sessions emit", () => {
   expect(all("attributeNames")).toEqual(sorted(named("Attributes")));
 });
 
-test("an attribute has the type that the page says, on the spans that it says", () => {
+test("an attribute has the type on the page, on the spans listed there", () => {
   const documented = rows("Attributes").flatMap(([, name = "", type = "", on = ""]) => {
     const kind = type.split(",")[0]?.replace(/^(int|double)$/, "number");
     return on.split(/[,;] /).map((owner) => `${name}: ${kind} on ${owner.replace(/ in .*/, "")}`);
@@ -209,7 +209,7 @@ test("an attribute has the type that the page says, on the spans that it says", 
   expect(all("attributes").filter((each) => !documented.includes(each))).toEqual([]);
 });
 
-test("the metrics of the page are those that talks emit, with their type, unit and description", () => {
+test("the metrics on the page are those that sessions emit, with their type, unit and description", () => {
   const documented = rows("Metrics").map(([, name, kind, unit, what]) => `${name} ${kind} ${unit} ${what}`);
 
   expect(all("metrics")).toEqual(sorted(documented));

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A program that a terminal's commands have started and that is still running. */
+/** A program that was started by commands in a terminal and is still running. */
 export interface RunningProgram {
-  /** All that was printed until it was ready. */
+  /** Everything printed until the program was ready. */
   readonly printed: string;
-  /** Ctrl-C. Resolves once all of its processes have gone. */
+  /** Presses Ctrl-C. Resolves once all of its processes have exited. */
   readonly stop: () => Promise<void>;
 }
 
-/** A terminal of a person who types what a page says. */
+/** A person's terminal, for typing what a page says. */
 export class Terminal {
   readonly #env: NodeJS.ProcessEnv;
   folder: string;
@@ -19,7 +19,7 @@ export class Terminal {
     this.#env = env;
   }
 
-  /** Types commands, and waits until they have ended. @returns all that they print. @throws {Error} when one fails */
+  /** Types commands, and waits until they have ended. @returns everything they print. @throws {Error} when one fails */
   async type(commands: string): Promise<string> {
     const { child, output } = this.#spawn(commands);
     const [code] = (await once(child, "close")) as [number | null];
@@ -27,7 +27,7 @@ export class Terminal {
     return output();
   }
 
-  /** Types commands of which the last one goes on running, and waits until it prints the ready line. */
+  /** Types commands, the last of which keeps running, and waits until that one prints the ready line. */
   async typeAndLeaveRunning(commands: string): Promise<RunningProgram> {
     const { child, output } = this.#spawn(commands);
     const closed = once(child, "close");
@@ -36,7 +36,7 @@ export class Terminal {
     void closed.then(() => ready.reject(new Error(`This ended before it was ready:\n${commands}\n${output()}`)));
     await ready.promise;
     const stop = async () => {
-      // A terminal sends Ctrl-C to all processes of the group.
+      // A terminal sends Ctrl-C to all processes in the group.
       if (child.exitCode === null && child.signalCode === null) process.kill(-Number(child.pid), "SIGINT");
       await closed;
     };

@@ -20,7 +20,7 @@ function run(cwd: string, ...command: readonly string[]): Promise<Ended> {
   });
 }
 
-/** The agent's files find the repository's sources wherever they are. */
+/** Copies the agent with its imports rewritten, so that its files find the repository's sources. */
 async function copyAgent(folder: string): Promise<void> {
   const from = "test/fixtures/testing";
   for (const file of globSync("**/*.ts", { cwd: from })) {
@@ -30,7 +30,7 @@ async function copyAgent(folder: string): Promise<void> {
   }
 }
 
-/** The page's examples that begin with the name of their file, beside the agent that they test. */
+/** Writes the page's examples that start with their file's name, next to the agent that they test. */
 async function writeExamples(folder: string): Promise<void> {
   for (const [, block = "", file = ""] of page.matchAll(/^```\w+\n((?:\/\/|#) (\S+\/\S+)\n[^]*?)^```/gm)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
@@ -39,7 +39,7 @@ async function writeExamples(folder: string): Promise<void> {
 }
 
 test("the page's whole example passes, in TypeScript and in YAML", { timeout: 60_000 }, async () => {
-  // Below the repository, where the package's name is known.
+  // Inside the repository, where imports of the package resolve.
   await mkdir(".cache", { recursive: true });
   await using folder = await tempFolder(resolve(".cache"));
   await copyAgent(folder.path);

@@ -15,7 +15,7 @@ const folder = join(root, ".cache", `docs-tools-${process.pid}`);
 beforeAll(() => mkdir(folder, { recursive: true }));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The page's tool that begins with its file's name. */
+/** The page's tool that starts with its file's name. */
 async function toolOf(name: string): Promise<Tool> {
   const page = await readFile(join(root, "docs/tools.md"), "utf8");
   const [, code = ""] = new RegExp(`\`\`\`ts\\n(// tools/${name}\\.ts\\n[^]*?)\`\`\``, "u").exec(page) ?? [];

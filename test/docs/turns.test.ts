@@ -26,7 +26,7 @@ const readFileTool = defineTool({
 
 const failing = [reply([toolUse("read_file", { path: "gone.txt" }, "toolu_1")]), reply([text("That file is gone.")])];
 
-test("the table of a turn with a tool is what such a turn stores", async () => {
+test("the table for a turn with a tool is what such a turn stores", async () => {
   const rows = await storedRows("Read a.txt", [
     reply([
       thinking("I need to check the file..."),
@@ -39,7 +39,7 @@ test("the table of a turn with a tool is what such a turn stores", async () => {
   expect(tableUnder("Follow a turn with a tool")).toEqual(rows);
 });
 
-test("the table of several tools is what such a turn stores", async () => {
+test("the table for several tools is what such a turn stores", async () => {
   const rows = await storedRows("Compare both", [
     reply([
       text("Let me check both files."),
@@ -52,11 +52,11 @@ test("the table of several tools is what such a turn stores", async () => {
   expect(tableUnder("Use several tools at once")).toEqual(rows);
 });
 
-test("the table of a failed tool is what such a turn stores", async () => {
+test("the table for a failed tool is what such a turn stores", async () => {
   expect(tableUnder("Fail a tool")).toEqual(await storedRows("Read gone.txt", failing));
 });
 
-test("the events of a failed tool are what such a turn yields", async () => {
+test("the events for a failed tool are what such a turn yields", async () => {
   await using server = await startModelServer();
   server.script(failing);
   const model = createModel({ apiKey: "test", baseUrl: server.url });
@@ -97,21 +97,21 @@ test("the events of a failed tool are what such a turn yields", async () => {
   expect(linesUnder("Read the events")).toEqual(events);
 });
 
-test("every sentence that the page quotes is the code's", () => {
+test("every sentence that the page quotes is in the code", () => {
   const files = ["conversation", "turn", "tool", "session", "lib"].flatMap((folder) =>
     globSync(`src/${folder}/**/*.ts`),
   );
   const code = files.map((file) => readFileSync(file, "utf8")).join("\n");
   const prose = doc.replaceAll(/^```[^]*?^```/gm, "");
   const quoted = [...prose.matchAll(/[`"](\[?[A-Za-z][a-z]* [^`"\n]*)[`"]/g)].flatMap(([, sentence]) => sentence ?? []);
-  // An ellipsis stands for what the code fills in.
+  // An ellipsis replaces what the code fills in.
   const isInCode = (sentence: string) => sentence.split("…").every((part) => code.includes(part.trim()));
 
   expect(quoted.length).toBeGreaterThan(8);
   expect(quoted.filter((sentence) => !isInCode(sentence))).toEqual([]);
 });
 
-/** Deltas of one kind in a row are one line. */
+/** Consecutive deltas of one kind are one line. */
 function describe(event: TurnEvent): string {
   switch (event.type) {
     case "turn_start":
@@ -129,7 +129,7 @@ function describe(event: TurnEvent): string {
   }
 }
 
-/** One turn, run in a real room with the strict model server, as the rows of `turn_blocks` that it leaves. */
+/** Runs one turn in a real room with the strict model server, and returns its rows in `turn_blocks`. */
 async function storedRows(question: string, steps: readonly Step[]): Promise<string[]> {
   await using agent = await TestAgent.start({ tools: { read_file: readFileTool } });
   const user = await agent.client("user");
@@ -144,7 +144,7 @@ async function storedRows(question: string, steps: readonly Step[]): Promise<str
   return rows.map(({ row }) => row.replace(/"sig_[^"]*"/, '"…"'));
 }
 
-/** The rows of a heading's table, without the padding and the two lines of its head. */
+/** The rows of the table below a heading, without the padding and the table's two header lines. */
 function tableUnder(heading: string): string[] {
   return linesUnder(heading)
     .slice(2)

@@ -6,7 +6,7 @@ import { VARIABLES } from "../../src/worker/settings/environment.ts";
 const shown = (names: readonly string[], fallback: string, name: string) =>
   names.includes(name) ? `\`${name}\`${name === fallback ? " (default)" : ""}` : "–";
 
-test("docs/voice.md says of every provider what it can do, and which key and which variables it takes", async () => {
+test("docs/voice.md describes what every provider can do, and its key and variables", async () => {
   const page = await readFile("docs/voice.md", "utf8");
   const table = /^\| `STT` \| `TTS` \|[^]*?(?=\n\n)/mu.exec(page)?.[0] ?? "";
   const rows = table.split("\n").slice(2);
@@ -24,7 +24,7 @@ test("docs/voice.md says of every provider what it can do, and which key and whi
   expect(rows.filter((row, index) => !needed[index]?.every((text) => row.includes(text)))).toEqual([]);
 });
 
-test(".env.example names all who may listen, and all who may speak", async () => {
+test(".env.example lists all providers for listening and for speaking", async () => {
   const text = await readFile(".env.example", "utf8");
   const either = (names: readonly string[]) => names.join(", ").replace(/, ([^,]*)$/u, " or $1");
 

@@ -8,7 +8,7 @@ import { startTempPostgres } from "../tools/data/temp-postgres.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 import { linesOf } from "./lines-of.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const parts = forFile(() => WorkerParts.start());
@@ -25,20 +25,20 @@ beforeAll(async () => {
   await parts.run({ args: ["--worker-only"], env });
   clerk = await parts.join(`room-${createId()}`, "clerk");
   await clerk.until(() => clerk.all("configuration").length > 0, "the worker's configuration", 20_000);
-  // From now on it is told of tools that come.
+  // From now on, the client is notified of new tools.
   await clerk.configure({ features: ["permissions"] });
   const tools = () => clerk.all("configuration").flatMap((body) => (body.tools ?? []).map(({ name }) => name));
   await clerk.until(() => tools().includes("stock_reserve"), "the stock server's tools");
 });
 afterAll(() => office.stop());
 
-/** What the model has read of its tools, in this turn. */
+/** The tool results that the model has received in this turn. */
 function results(): unknown[] {
   const messages = parts.model.requests.at(-1)?.body["messages"] as { content: { content?: string }[] }[];
   return (messages.at(-1)?.content ?? []).map(({ content }) => content);
 }
 
-test("all files of the office's agent are a page long", async () => {
+test("all files of the back office agent together are one page long", async () => {
   expect(await linesOf("examples/back-office")).toBeLessThan(120);
 });
 
@@ -55,7 +55,7 @@ test("it answers from the database and from the stock system", async () => {
   expect(parts.model.rejections).toEqual([]);
 });
 
-test("it reserves only with a yes, and changes nothing in the database", async () => {
+test("it reserves only after a yes, and changes nothing in the database", async () => {
   parts.model.script([
     reply([
       toolUse("stock_reserve", { sku: "lamp", count: 2, order: 71 }),

@@ -21,11 +21,11 @@ const start = (script: Script) =>
     identity: "tom",
   });
 
-test("all files of the technician's agent are a page long", async () => {
+test("all files of the technician's agent together are one page long", async () => {
   expect(await linesOf("examples/field-technician")).toBeLessThan(120);
 });
 
-test("the phone says where it is and takes a photo, each when the technician allows it", async () => {
+test("the phone reports its location and takes a photo, each when the technician allows it", async () => {
   await using talk = await start([
     { use: { get_location: {} } },
     { say: "Show me the valve.", use: { take_photo: { of: "the valve" } } },
@@ -43,7 +43,7 @@ test("the phone says where it is and takes a photo, each when the technician all
   expect(turn).toSay("quarter turn");
 });
 
-test("a technician who says no keeps the camera closed, and a phone without one is told of", async () => {
+test("a technician's no keeps the camera closed, and a phone without one is reported", async () => {
   const asks = { use: { take_photo: { of: "the valve" } } };
   await using talk = await start([asks, "Then tell me what it says.", asks, "Then tell me what it says."]);
   talk.device({ tools: { take_photo: throws("There is no camera", { code: "no_camera" }) } });
@@ -57,7 +57,7 @@ test("a technician who says no keeps the camera closed, and a phone without one 
   expect(failed).toHaveCalled("take_photo", {}, { errorCode: "no_camera" });
 });
 
-test("a routine report is filed at once, an urgent one only with a yes", async () => {
+test("a routine report is filed immediately, an urgent one only after a yes", async () => {
   const report = (priority: string) => ({
     use: { file_report: { priority, text: "Valve leaks.", photos: ["IMG_7"] } },
   });

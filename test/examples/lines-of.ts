@@ -1,7 +1,7 @@
 import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How many lines the sources of an example have together. */
+/** The total number of lines in an example's sources. */
 export async function linesOf(folder: string): Promise<number> {
   const files = await Array.fromAsync(glob("**/*.{ts,sql}", { cwd: folder }));
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));

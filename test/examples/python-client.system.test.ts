@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => rm(folder, { recursive: true, force: true }));
 
-/** The client as its own process, in the agent's room. */
+/** Starts the client as a separate process, in the agent's room. */
 async function startClient(agent: { readonly roomName: string }, ...args: readonly string[]) {
   const token = await createToken(agent.roomName, "python");
   return spawnClient(["--url", inject("livekitUrl"), "--token", token, ...args]);
@@ -72,7 +72,7 @@ test("a turn with the client's tool", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a token of the worker's HTTP server", async () => {
+test("a token from the worker's HTTP server", async () => {
   await using agent = await TestAgent.start();
   const secret = "a-secret-of-the-operator";
   const [url, apiKey, apiSecret] = [inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret")];
@@ -120,13 +120,13 @@ test("a slow tool times out on the client, before the worker's own deadline", as
   agent.model.script([reply([toolUse("wait_for_local_file", { filePath: "never" })]), reply([text("Too slow.")])]);
   expect(await say(agent, "Wait")).toMatchObject({ code: 0, stdout: ["Too slow."] });
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout", extra_answers: [] }]);
-  // The worker has a text of its own for the model.
+  // The worker has its own text for the model.
   expect(await errors(agent)).toEqual([
     { error_code: "timeout", error_message: "Tool execution exceeded timeout of 1000ms" },
   ]);
 });
 
-test("an `either` request is claimed or declined, and the server's tools are shown and not run", async () => {
+test("an `either` request is claimed or declined, and the server's tools are shown but not run", async () => {
   const serverRuns: string[] = [];
   const toolOf = (name: string, execution: "either" | "server") =>
     defineTool({ description: "E.", input, execution, run: () => void serverRuns.push(name) });
@@ -152,14 +152,14 @@ test("an `either` request is claimed or declined, and the server's tools are sho
   expect(calls.get("wait_for_local_file")).toMatchObject({ state: "success", extra_answers: [] });
 });
 
-test("a result of 100 kB goes as a byte stream", async () => {
+test("a result of 100 kB is sent as a byte stream", async () => {
   await using agent = await TestAgent.start({ policy: { toolResultMaxBytes: 200_000 } });
   agent.model.script([reply([toolUse("read_local_file", { filePath: "big.txt" })]), reply([text("It is read.")])]);
   expect(await say(agent, "Read")).toMatchObject({ code: 0, stdout: ["It is read."] });
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { size: 100_000 } }]);
 });
 
-test("a client that leaves and comes back talks on, and nothing is shown twice", async () => {
+test("a client that leaves and comes back can go on talking, and nothing is shown twice", async () => {
   await using agent = await TestAgent.start();
   agent.model.script([
     reply([text("One.")]),
@@ -178,12 +178,12 @@ test("a client that leaves and comes back talks on, and nothing is shown twice",
   expect(await agent.calls()).toMatchObject([{ state: "success", extra_answers: [] }]);
 });
 
-test("--say ends with 1 when the turn fails", async () => {
+test("--say exits with 1 when the turn fails", async () => {
   await using agent = await TestAgent.start({ retryBudgetMs: 0 });
   expect(await say(agent, "Hello")).toMatchObject({ code: 1 });
 });
 
-test("a client that was killed and starts again begins its stanzas at 1", async () => {
+test("a client that was killed and restarts numbers its stanzas from 1", async () => {
   await using agent = await TestAgent.start();
   for (const content of ["One.", "Two."]) {
     agent.model.script([reply([text(content)])]);
@@ -198,7 +198,7 @@ test("a client that was killed and starts again begins its stanzas at 1", async 
 const bytesOf = (type: number, body: object, stanzaId: number) =>
   encode({ stanzaId, conversationId: "c", type, meta: {}, body: { conversationId: "c", ...body } });
 
-/** A worker that says only what a test has it say: for what ours never does. */
+/** A worker that sends only what a test tells it to, including messages that our worker never sends. */
 async function startFakeWorker() {
   const roomName = `room-${createId()}`;
   const worker = await Participant.join(roomName, "fake-agent", { kind: "agent" });
@@ -226,7 +226,7 @@ async function startFakeWorker() {
   return { roomName, client, send, bodies };
 }
 
-test("requests that ours never sends: no execution, the same again, a cancel, another sender", async () => {
+test("requests that our worker never sends: no execution, a repeat, a cancel, another sender", async () => {
   const { roomName, client, send, bodies } = await startFakeWorker();
   const request = (id: string, more: object) => ({ id, messageId: "m", toolName: "read_local_file", ...more });
   const notes = { parameters: { filePath: "notes.txt" } };
@@ -261,7 +261,7 @@ test("requests that ours never sends: no execution, the same again, a cancel, an
   await send(6, request("slow", slow), -5);
   await send(103, { id: "slow", reason: "interrupted" }, -6);
   await expect.poll(() => results().at(-1)).toMatchObject({ id: "slow", success: false, errorCode: "cancelled" });
-  // A cancel that is faster than its request.
+  // A cancel that arrives before its request.
   await send(103, { id: "early", reason: "superseded" }, -7);
   await send(6, request("early", slow), -8);
   await expect.poll(() => results().at(-1)).toMatchObject({ id: "early", errorCode: "cancelled" });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const FOLDER = join(import.meta.dirname, "../../examples/react-minimal");
 
-test("the smallest page is one file of fewer than 60 lines, with one tool of the client", async () => {
+test("the smallest page is one file with fewer than 60 lines and one client tool", async () => {
   const sources = (await readdir(FOLDER)).filter((name) => /\.tsx?$/.test(name));
   const source = await readFile(join(FOLDER, "main.tsx"), "utf8");
 

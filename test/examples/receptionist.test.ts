@@ -13,7 +13,7 @@ const { permission, ...rest } = receptionist;
 const agent = rest as AgentDefinition;
 const policy = { permission: { rules: permission?.rules ?? [], byVoice: true, waitMs: 120_000 } };
 
-test("the receptionist's file is a config, and a page long", async () => {
+test("the receptionist's file is a config, and one page long", async () => {
   const source = await readFile("examples/receptionist/parley.config.ts", "utf8");
 
   expect(checkConfig(receptionist, "parley.config.ts").greeting).toBe(receptionist.greeting);
@@ -26,7 +26,7 @@ test.each([
   ["2026-07-20T15:59:00Z", "open"],
   ["2026-07-20T16:00:00Z", "closed"],
   ["2026-11-22T11:00:00Z", "closed"],
-])("at %s the practice in Berlin is %s, whatever time its caller has", (now, state) => {
+])("at %s the practice in Berlin is %s, whatever the caller's time zone", (now, state) => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date(now) });
   try {
     const { instructions } = agent;

@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A token with claims that no SDK writes. */
+/** A token with claims that no SDK would write. */
 function signed(claims: object): string {
   const { apiKey, apiSecret } = livekit;
   const now = Math.floor(Date.now() / 1_000);
@@ -35,7 +35,7 @@ const statusAndError = async (response: Response) => [
   ((await response.json()) as { error?: string }).error,
 ];
 
-test("a client finds its room's session, and nothing of another room", async () => {
+test("a client finds its own room's session, and no other room's", async () => {
   const found = await server.getAs(await roomToken(talk.room), "/session");
 
   expect(found.headers.get("cache-control")).toBe("no-store");
@@ -100,7 +100,7 @@ test.each([
   }
 });
 
-test.each(["token", "access_token"])("a token in the URL (%s) is refused, also a good one", async (name) => {
+test.each(["token", "access_token"])("a token in the URL (%s) is refused, even a valid one", async (name) => {
   const token = await roomToken(talk.room);
 
   const response = await server.getAs(token, `/session/${talk.id}/events?${name}=${token}`);
@@ -131,7 +131,7 @@ test.each([
   ["1.2", "Last-Event-ID: this session has no such event"],
   ["2.end", "Last-Event-ID: this session has no such event"],
   ["0.0", "Last-Event-ID: this session has no such event"],
-])("Last-Event-ID %s is a clear 400", async (lastEventId, error) => {
+])("Last-Event-ID %s is refused with a clear 400", async (lastEventId, error) => {
   const authorization = `Bearer ${await roomToken(talk.room)}`;
 
   const response = await server.get(`/session/${talk.id}/events`, { authorization, "last-event-id": lastEventId });
@@ -139,7 +139,7 @@ test.each([
   expect(await statusAndError(response)).toEqual([400, error]);
 });
 
-test("a participant has five streams and no more; one that ends makes room", async () => {
+test("a participant may have five streams; one that ends makes room for another", async () => {
   const open = () => server.open(talk, { identity: "greedy" });
   const streams = await Promise.all([open(), open(), open(), open(), open()]);
 

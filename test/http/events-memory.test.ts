@@ -25,7 +25,7 @@ const REMEMBERED: readonly TurnBlock[] = [
 ];
 
 test.each(["0.end", "1.0"])(
-  "what is remembered of one participant is no event for another, from %s on",
+  "what is remembered about one participant is never an event for another, from %s on",
   async (from) => {
     const { room, sessionId: id } = await storedRoom(database.sql);
     const blocks = [...REMEMBERED, textBlock(2, "Hello, Ann.")];

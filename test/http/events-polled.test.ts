@@ -11,7 +11,7 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 
 const database = forFile(tempDatabase);
 
-test("where no notification is heard, a stream shows all that is stored, each block whole", async () => {
+test("without notifications, a stream shows everything that is stored, each block whole", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url, listenUrl: undefined });
   const talk = await FollowedTalk.begin(database.sql);
   await using reader = await server.open(talk);
@@ -29,7 +29,7 @@ test("where no notification is heard, a stream shows all that is stored, each bl
   );
 });
 
-test("a call that was shown as running is shown as ended, also when its turn has ended since the last look", async () => {
+test("a call shown as running is later shown as ended, even if its turn has ended since the last poll", async () => {
   const end = Promise.withResolvers<string>();
   const scan = defineTool({ description: "Scans.", input: z.object({}), run: () => end.promise });
   await using agent = await TestAgent.start({ tools: { scan } });

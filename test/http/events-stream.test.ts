@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const isEnd = ({ event }: ReadEvent) => event === "turn_complete";
 
-/** What the blocks come to for a reader who adds up deltas; a block that begins again is begun anew. */
+/** The blocks' texts for a reader that adds up deltas. A block that starts again replaces its earlier text. */
 function grown(events: readonly ReadEvent[]): Record<string, string> {
   const blocks: Record<string, string> = {};
   for (const { event, data } of events) {
@@ -35,7 +35,7 @@ function grown(events: readonly ReadEvent[]): Record<string, string> {
 const texts = (reader: EventReader) =>
   reader.events.filter(({ event }) => event === "block_stop").map(({ data }) => data["textContent"]);
 
-test("what happens is streamed as it happens, and ids stand where the record is durable", async () => {
+test("events are streamed as they happen, and have ids where the record is durable", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   await using reader = await server.open(talk);
@@ -88,7 +88,7 @@ test("what happens is streamed as it happens, and ids stand where the record is 
   ]);
 });
 
-test("after Last-Event-ID the rest comes from the store, and the live talk follows without a loss or a double", async () => {
+test("after Last-Event-ID the rest is read from the store, and live events follow without loss or duplicates", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   await talk.say("1a", "1b", "1c");
@@ -109,7 +109,7 @@ test("after Last-Event-ID the rest comes from the store, and the live talk follo
   expect(reader.names().filter((name) => name === "turn_start")).toHaveLength(3);
 });
 
-test("a reader that comes back at any event of a talk sees every durable event once", async () => {
+test("a reader that reconnects at any event in a session sees every durable event once", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   const seen: string[] = [];
@@ -136,7 +136,7 @@ test("a reader that comes back at any event of a talk sees every durable event o
   expect(seen).toEqual(turns.flatMap((turn) => [`${turn}.0`, `${turn}.1`, `${turn}.2`, `${turn}.end`]));
 });
 
-test("the end of an answer's speech comes after the turn's end, with what was heard", async () => {
+test("the end of an answer's speech follows the turn's end, with what was heard", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   await using reader = await server.open(talk);
@@ -156,7 +156,7 @@ test("the end of an answer's speech comes after the turn's end, with what was he
 test.each([
   ["1.end", ["1.spoken", "2.0", "2.end"]],
   ["1.spoken", ["2.0", "2.end"]],
-])("a reader that comes back with %s gets the end of the speech once", async (lastEventId, ids) => {
+])("a reader that reconnects with %s gets the end of the speech once", async (lastEventId, ids) => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   const turn = talk.begin({ isSpoken: true });
@@ -171,7 +171,7 @@ test.each([
   expect(reader.events.flatMap(({ id }) => id ?? [])).toEqual(ids);
 });
 
-test("a reader that comes after the last answer was spoken does not get its end", async () => {
+test("a reader that connects after the last answer was spoken does not get its end", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   const turn = talk.begin({ isSpoken: true });
@@ -186,7 +186,7 @@ test("a reader that comes after the last answer was spoken does not get its end"
   expect(reader.events.flatMap(({ id }) => id ?? [])).toEqual(["2.0", "2.end"]);
 });
 
-test("who comes in the middle of a block gets it whole when it ends", async () => {
+test("a reader that connects in the middle of a block gets the whole block when it ends", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   await talk.say("old");
@@ -205,7 +205,7 @@ test("who comes in the middle of a block gets it whole when it ends", async () =
   expect(Object.values(grown(reader.events))).toEqual(["One two"]);
 });
 
-test("two readers see the same", async () => {
+test("two readers see the same events", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   await using elsewhere = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
@@ -220,7 +220,7 @@ test("two readers see the same", async () => {
   expect(texts(third)).toEqual(texts(first));
 });
 
-test("equal deltas, long texts, long results and control characters all arrive as they are", async () => {
+test("equal deltas, long texts, long results and control characters all arrive unchanged", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   await using reader = await server.open(talk);
@@ -255,7 +255,7 @@ test("a heartbeat keeps a silent stream alive", async () => {
   expect(reader.events).toEqual([]);
 });
 
-test("a hundred readers of a session cost the database little more than one", { timeout: 30_000 }, async () => {
+test("a hundred readers of a session cost the database little more than one reader", { timeout: 30_000 }, async () => {
   await using proxy = await TcpProxy.start(database.url);
   await using server = await EventServer.start({ databaseUrl: proxy.url });
   const talk = await FollowedTalk.begin(database.sql);
@@ -273,7 +273,7 @@ test("a hundred readers of a session cost the database little more than one", { 
 });
 
 test(
-  "a reader that never reads is cut, costs the others nothing, and can go on by id",
+  "a reader that never reads is cut off, costs the others nothing, and can continue by id",
   { timeout: 30_000 },
   async () => {
     await using server = await EventServer.start({ databaseUrl: database.url, times: { drainMs: 1_500 } });
@@ -291,7 +291,7 @@ test(
 
     await reader.next(isEnd, 20_000);
     expect(texts(reader)).toHaveLength(30);
-    // It learns of the cut when it reads at last: less than all was buffered for it.
+    // The reader learns that it was cut off only when it reads: less than the whole was buffered for it.
     await sleep(2_500);
     let bytes = 0;
     idle.on("data", (chunk) => (bytes += chunk.length)).resume();
@@ -304,7 +304,7 @@ test(
 );
 
 test(
-  "a hundred readers that never read take little memory, cost the others nothing, and are cut",
+  "a hundred readers that never read take little memory, cost the others nothing, and are cut off",
   { timeout: 60_000 },
   async () => {
     await using server = await EventServer.start({ databaseUrl: database.url, times: { drainMs: 1_500 } });
@@ -331,9 +331,9 @@ test(
 
     await reader.next(isEnd, 20_000);
     expect(texts(reader)).toHaveLength(30);
-    // Each could be owed 30 MB.
+    // Each reader could have up to 30 MB pending.
     expect(usedMemory() - before).toBeLessThan(400 * 2 ** 20);
-    // A participant has five places, and all five were taken.
+    // A participant may have five streams, and had all five open.
     const token = await roomToken(talk.room, { identity: "idle-0" });
     const reopen = async () => {
       const { status, body } = await server.getAs(token, `/session/${talk.id}/events`);
@@ -359,7 +359,7 @@ test("streams end when the server closes, and when the token expires", async () 
   expect(await reader.ended).toBe(true);
 });
 
-test("a listener whose connection breaks, or is refused for a while, loses nothing that is durable", async () => {
+test("a listener whose connection breaks, or is refused for a while, loses no durable event", async () => {
   await using proxy = await TcpProxy.start(database.url);
   await using server = await EventServer.start({ databaseUrl: proxy.url });
   const talk = await FollowedTalk.begin(database.sql);
@@ -399,7 +399,7 @@ test("a listener whose connection falls silent is replaced", async () => {
   expect(texts(reader)).toEqual(["1", "2"]);
 });
 
-test("a publisher whose database is away holds nothing up; readers find the record afterwards", async () => {
+test("a publisher whose database is down delays nothing, and readers find the record afterwards", async () => {
   await using proxy = await TcpProxy.start(database.url);
   const publishing = connect(proxy.url, { maxConnections: 1 });
   await using server = await EventServer.start({ databaseUrl: database.url });
@@ -419,7 +419,7 @@ test("a publisher whose database is away holds nothing up; readers find the reco
   await publishing.end({ timeout: 1 });
 });
 
-test("a turn that another worker takes up goes on in the same stream", async () => {
+test("a turn that another worker resumes continues in the same stream", async () => {
   await using server = await EventServer.start({ databaseUrl: database.url });
   const talk = await FollowedTalk.begin(database.sql);
   await using reader = await server.open(talk);

@@ -14,7 +14,7 @@ const add = defineTool({
   run: ({ a, b }) => ({ sum: a + b }),
 });
 
-/** Event and place; deltas of one block in a row are one line. */
+/** Event and place. Consecutive deltas of one block are one line. */
 function outline(events: readonly ReadEvent[]): string[] {
   const lines = events.map(({ event, data }) =>
     [event, data["sequence"] ?? data["state"] ?? data["step"]].join(" ").trim(),
@@ -22,7 +22,7 @@ function outline(events: readonly ReadEvent[]): string[] {
   return lines.filter((line, index) => line !== lines[index - 1]);
 }
 
-test("a turn with a tool in a real room is streamed as it happens, and again from the middle", async () => {
+test("a turn with a tool in a real room is streamed live, and again from the middle", async () => {
   await using agent = await TestAgent.start({ tools: { add } });
   await using server = await EventServer.start({ databaseUrl: agent.databaseUrl });
   const user = await agent.client("user");
@@ -105,15 +105,15 @@ test("a turn with a tool in a real room is streamed as it happens, and again fro
   expect(agent.model.rejections).toEqual([]);
 });
 
-/** A call is shown when it is stored, so its events come among a turn's others as they happen to. */
+/** A call is shown when it is stored, so the position of its events among the turn's other events varies. */
 function byKind(transcript: string): Record<string, string[]> {
   const events = transcript.trim().split("\n\n");
   const isState = (event: string) => event.startsWith("event: tool_state");
   return { states: events.filter(isState), others: events.filter((event) => !isState(event)) };
 }
 
-test("the transcript of docs/events.md is what such a turn sends", async () => {
-  // A reader that is behind is shown what is stored instead of what was live: nothing here is faster than a busy machine.
+test("the transcript in docs/events.md is what such a turn sends", async () => {
+  // A slow reader is sent the stored turn instead of live events, so this tool is slow enough for a busy machine.
   const slowly = defineTool({
     description: "Adds.",
     input: z.object({ a: z.number(), b: z.number() }),

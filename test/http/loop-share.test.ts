@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LoopShare } from "../../src/http/sse/loop-share.ts";
 
-test("many streams that write at once let other work run in between, and each gets its turn in order", async () => {
+test("many streams that write at once let other work run in between, and take turns in order", async () => {
   const share = new LoopShare();
   const order: string[] = [];
   const write = async (stream: number) => {

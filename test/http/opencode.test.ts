@@ -42,7 +42,7 @@ const read = async ({ id }: PermissionRecord) => {
 const openEvents = (as: Record<string, string> = headers) =>
   OpencodeEvents.open<Event>((signal) => client(as).event.subscribe({}, { signal }));
 
-test("opencode's root client answers with its own route", async () => {
+test("opencode's root client answers over its own route", async () => {
   const permission = await ask();
   const answer = () =>
     rootClient().postSessionIdPermissionsPermissionId({
@@ -56,7 +56,7 @@ test("opencode's root client answers with its own route", async () => {
   expect([again.data, again.response.status]).toEqual([undefined, 409]);
 });
 
-test("opencode's v2 client answers, old way and new, and lists what is open", async () => {
+test("opencode's v2 client answers in the old and the new way, and lists open requests", async () => {
   const [respond, reply, newest, open] = [await ask(), await ask(), await ask(), await ask()];
   const { permission, v2 } = client();
 
@@ -78,7 +78,7 @@ test("opencode's v2 client answers, old way and new, and lists what is open", as
   expect(list.map(({ id }) => id)).not.toContain(reply.id);
 });
 
-test("opencode's v2 client reads our errors as its own", async () => {
+test("opencode's v2 client reads our errors in its own format", async () => {
   const { permission } = client();
 
   const unknown = await permission.reply({ requestID: "none", reply: "once" });
@@ -123,7 +123,7 @@ test("opencode's v2 client sees a permission asked and replied", async () => {
   expect(replied.properties).toEqual({ sessionID: sessionId, requestID: permission.id, reply: "always" });
 });
 
-test("opencode's root client gets the same stream, and a heartbeat as an event", async () => {
+test("opencode's root client receives the same stream, and a heartbeat as an event", async () => {
   await using events = await OpencodeEvents.open((signal) => rootClient().event.subscribe({ signal }));
 
   await expect.poll(() => events.events.map(({ type }) => type as string)).toContain("server.heartbeat");
@@ -134,7 +134,7 @@ test("opencode's root client gets the same stream, and a heartbeat as an event",
   } satisfies Record<keyof RootEvent | "id", unknown>);
 });
 
-test("a stream that comes later begins with what is open, and with the calls that are", async () => {
+test("a stream opened later starts with the open requests and their calls", async () => {
   const permission = await ask();
 
   await using events = await openEvents();
@@ -159,7 +159,7 @@ test("a stream that comes later begins with what is open, and with the calls tha
 test.each([
   ["expired", "reject"],
   ["withdrawn", "reject"],
-] as const)("one that has %s is a %s to opencode", async (state, reply) => {
+] as const)("a request that has %s is a %s to opencode", async (state, reply) => {
   await using events = await openEvents();
   const permission = await ask();
   publish({ type: "permission_asked", permission });
@@ -171,7 +171,7 @@ test.each([
   expect(replied.properties.reply).toBe(reply);
 });
 
-test("a stream of a room without a session waits for it, and sees nothing of other rooms", async () => {
+test("a stream for a room without a session waits for it, and sees nothing from other rooms", async () => {
   const elsewhere = `room-${sessionId}-later`;
   await using events = await openEvents({ authorization: `Bearer ${await roomToken(elsewhere)}` });
   const others = await ask();
@@ -184,7 +184,7 @@ test("a stream of a room without a session waits for it, and sees nothing of oth
   expect(events.all("permission.asked").map(({ properties }) => properties.sessionID)).toEqual([own.sessionId]);
 });
 
-test("no token opens no stream", async () => {
+test("without a token no stream opens", async () => {
   const answer = await server.get("/event");
 
   expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);

@@ -11,10 +11,10 @@ const PAGE = readFileSync("docs/permissions.md", "utf8");
 const blocksOf = (language: string) =>
   [...PAGE.matchAll(new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``, "g"))].map(([, block = ""]) => block.trim());
 
-/** As the page's own config. */
+/** The same rules as in the page's config. */
 const RULES = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
 
-/** A room whose model asks to write a file, and what the page calls what is in it. */
+/** A room whose model asks to write a file, and the page's names for its ids. */
 async function startDemo() {
   const cleanup = new AsyncDisposableStack();
   const { tool } = guardedTool({ allowEditedInput: true });
@@ -45,7 +45,7 @@ async function startDemo() {
 
 type Demo = Awaited<ReturnType<typeof startDemo>>;
 
-/** As the page writes it: names for ids, 0 for times. */
+/** The text as on the page: names for ids, 0 for times. */
 async function shown(demo: Demo, answer: string): Promise<string> {
   let named = answer;
   for (const [name, id] of await demo.names()) named = named.replaceAll(id, name);
@@ -68,7 +68,7 @@ async function run(demo: Demo, request: string): Promise<string> {
 
 const BLOCKS = blocksOf("http").map((block) => [block.split("\n")[0], block] as const);
 
-test.each(BLOCKS)("what docs/permissions.md shows from %s on is what happens", async (_, block) => {
+test.each(BLOCKS)("everything in docs/permissions.md from %s on really happens", async (_, block) => {
   await using demo = await startDemo();
   await demo.ask();
   const played: string[] = [];
@@ -112,7 +112,7 @@ test.each(
   expect(await agent.sql`select from permission_grants`).toEqual([]);
 });
 
-test("the events of docs/permissions.md are what such a request sends, on both streams", async () => {
+test("the events in docs/permissions.md are what such a request sends, on both streams", async () => {
   await using demo = await startDemo();
   await using own = new EventReader(await demo.server.get(`/session/${demo.agent.roomName}/events`, demo.headers));
   await using opencode = new EventReader(await demo.server.get("/event", demo.headers));
@@ -132,6 +132,6 @@ test("the events of docs/permissions.md are what such a request sends, on both s
   const [ours, theirs] = [await shown(demo, permissions.join("\n\n")), await shown(demo, told.join("\n\n"))];
   const [documented = "", documentedTheirs = ""] = blocksOf("sse");
   expect(ours).toBe(documented);
-  // The page leaves out what only a call's revision tells apart.
+  // The page omits events that differ only in a call's revision.
   expect(theirs.split("\n\n")).toEqual(expect.arrayContaining(documentedTheirs.split("\n\n")));
 });

@@ -35,7 +35,7 @@ async function decide({ id, sessionId }: PermissionRecord, decision = REJECT): P
   return decided;
 }
 
-/** What a stream shows of permissions: the event and the id. */
+/** The events and ids that a stream shows for permissions. */
 async function shown() {
   const { sessionId } = await storedRoom(database.sql);
   const events: string[] = [];
@@ -54,7 +54,7 @@ async function shown() {
   return { feed, events, ask: () => storedPermission(database.sql, { sessionId }) };
 }
 
-test("a permission is streamed when it is asked and when it is answered; a late reader begins with what is open", async () => {
+test("a permission is streamed when it is requested and when it is answered; a late reader starts with the open ones", async () => {
   const { room, sessionId } = await storedRoom(database.sql);
   const publish = createEventPublisher({
     writer: writerOf(database.sql, sessionId),
@@ -90,7 +90,7 @@ test("a permission is streamed when it is asked and when it is answered; a late 
   });
 });
 
-test("what was answered unheard is shown when the stream looks again", async () => {
+test("an answer without a notification is shown at the stream's next poll", async () => {
   const { feed, events, ask } = await shown();
   const [open, answered] = [await ask(), await ask()];
   await feed.showNow();
@@ -106,7 +106,7 @@ test("what was answered unheard is shown when the stream looks again", async () 
   ]);
 });
 
-test("one that is over before it was shown is asked first, and each is shown once", async () => {
+test("a request that ended before it was shown is shown as requested first, and each event appears once", async () => {
   const { feed, events, ask } = await shown();
   const permission = await ask();
   await endPermission(writerOf(database.sql, permission.sessionId), {
@@ -120,7 +120,7 @@ test("one that is over before it was shown is asked first, and each is shown onc
   expect(events).toEqual([`permission.asked ${permission.id}`, `permission.replied ${permission.id}`]);
 });
 
-test("more time is told of once, and not of a request that is over", async () => {
+test("more time is reported once, and not for a request that has ended", async () => {
   const { feed, events, ask } = await shown();
   const permission = await ask();
   const { id: permissionId, sessionId } = permission;
@@ -140,7 +140,7 @@ test("more time is told of once, and not of a request that is over", async () =>
   expect(events).toEqual(["asked", "extended", "replied"].map((event) => `permission.${event} ${permissionId}`));
 });
 
-test("another session's permission is not shown, and nonsense is not looked for", async () => {
+test("another session's permission is not shown, and nonsense causes no query", async () => {
   const { feed, events } = await shown();
   const others = await storedPermission(database.sql);
 
@@ -154,7 +154,7 @@ test("another session's permission is not shown, and nonsense is not looked for"
 test.each([
   ["name", ["permission.asked", "permission.replied"]],
   ["off", []],
-])("to others a tool with the detail %s shows nothing of what it was called with", async (detail, expected) => {
+])("others see nothing of the arguments of a tool with the detail %s", async (detail, expected) => {
   const { room, sessionId } = await storedRoom(database.sql);
   const secret = { pattern: ["secret"], title: "secret", metadata: { input: "secret" } };
   const asked = await storedPermission(database.sql, { sessionId, ...secret });

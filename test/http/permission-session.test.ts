@@ -21,7 +21,7 @@ interface OpenPermission {
   readonly leftMs: number;
 }
 
-/** A real session whose model asks to write a file, and the HTTP server beside it. */
+/** A real session whose model asks to write a file, with the HTTP server. */
 async function startWriting(
   options: Parameters<typeof guardedTool>[0] = {},
   paths: readonly string[] = ["notes/a.md"],
@@ -35,7 +35,7 @@ async function startWriting(
   agent.model.script([reply(uses), reply([text("Done.")])]);
   const token = await roomToken(agent.roomName, { identity: "user" });
   const headers = { authorization: `Bearer ${token}` };
-  /** The only one, once it is there. */
+  /** Waits for the only open permission. */
   const asked = async (): Promise<OpenPermission> => {
     const list = async () =>
       (await (await server.getAs(token, `/session/${agent.roomName}/permissions`)).json()) as OpenPermission[];
@@ -56,7 +56,7 @@ async function startWriting(
   };
 }
 
-test("opencode's v2 client is asked by a real session, answers, and sees the call run", async () => {
+test("opencode's v2 client receives a request from a real session, answers, and sees the call run", async () => {
   await using world = await startWriting();
   const { agent, user, ran, headers } = world;
   const client = createOpencodeClient({ baseUrl: world.server.url, headers });
@@ -127,7 +127,7 @@ test("opencode's root client rejects, and the call ends as an error part", async
   expect(ran).toEqual([]);
 });
 
-test.each(["Connect", "gRPC-Web", "gRPC"])("an answer by %s lets the call run", async (name) => {
+test.each(["Connect", "gRPC-Web", "gRPC"])("an answer from %s lets the call run", async (name) => {
   await using world = await startWriting();
   const { agent, server, user, ran, headers } = world;
   const routes = permissionService({ livekit, sql: agent.sql, logger: pino({ level: "silent" }) });
@@ -148,7 +148,7 @@ test.each(["Connect", "gRPC-Web", "gRPC"])("an answer by %s lets the call run", 
   await grpc.close();
 });
 
-test("an answer by grpc-js, which knows the proto file alone, lets the call run, once", async () => {
+test("an answer from grpc-js, which knows only the proto file, lets the call run, once", async () => {
   await using world = await startWriting();
   const routes = permissionService({ livekit, sql: world.agent.sql, logger: pino({ level: "silent" }) });
   const grpc = await openGrpcServer({ host: "127.0.0.1", port: 0, livekit, routes });
@@ -184,7 +184,7 @@ test("a rejection over HTTP carries its message to the model", async () => {
   ]);
 });
 
-test("a call runs with the arguments that were put in the place of the model's", async () => {
+test("a call runs with the arguments that replaced the model's", async () => {
   await using world = await startWriting({ allowEditedInput: true });
   const messageId = await world.user.say("Write it");
   const { id, sessionId } = await world.asked();
@@ -202,7 +202,7 @@ test("a call runs with the arguments that were put in the place of the model's",
   expect(JSON.parse(String(data["metadataJson"]))).toMatchObject({ editedInput: '{"path":"b.md"}' });
 });
 
-test("while a call waits, wrong answers change nothing; of two right ones at once the first counts", async () => {
+test("while a call waits, wrong answers change nothing, and the first of two valid ones counts", async () => {
   await using world = await startWriting();
   const { server, user, token, ran } = world;
   const messageId = await user.say("Write it");
@@ -228,7 +228,7 @@ test("while a call waits, wrong answers change nothing; of two right ones at onc
   expect(ran).toEqual(["notes/a.md"]);
 });
 
-test("of many calls that wait at once each is decided by itself, by the first of its answers", async () => {
+test("of many calls that wait at once, each is decided separately, by the first answer to it", async () => {
   const paths = Array.from({ length: 20 }, (_, index) => `${index}.md`);
   await using world = await startWriting({}, paths);
   const { agent, server, user, token, ran } = world;
@@ -255,7 +255,7 @@ test("of many calls that wait at once each is decided by itself, by the first of
   expect(new Set(grants.map(({ pattern }) => pattern))).toEqual(new Set(allowed));
 });
 
-test("an answer to a session whose worker is away is kept for the next one", async () => {
+test("an answer to a session without a worker is kept for the next worker", async () => {
   await using world = await startWriting();
   const { agent, user, ran } = world;
   const messageId = await user.say("Write it");

@@ -6,10 +6,10 @@ import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 
 const ROUNDS = 30;
-/** Apart by as much as both are on their way, so that now one is first and now the other. */
+/** Delays about as long as both requests travel, so that either may arrive first. */
 const APART_MS = [0, 2, 5, 10, 20];
 
-test("an approval and a stop in the same moment: true is said of what is stored as approved, and of nothing else", async () => {
+test("with an approval and a stop at the same moment, the reply is true only if the approval is stored", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   await using server = await EventServer.start({ databaseUrl: agent.databaseUrl });
@@ -17,7 +17,7 @@ test("an approval and a stop in the same moment: true is said of what is stored 
   const token = await roomToken(agent.roomName, { identity: "user" });
   agent.model.script(({ body }) => {
     const last = (body["messages"] as { content: { type: string }[] }[]).at(-1);
-    // What a stop has left of the turn before stands ahead of the new message.
+    // What a stop left of the previous turn precedes the new message.
     const isOver = last?.content.at(-1)?.type === "tool_result";
     return isOver ? reply([text("Done.")]) : reply([toolUse("write", { path: "notes/a.md" })]);
   });

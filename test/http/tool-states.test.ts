@@ -52,7 +52,7 @@ test("logs are streamed while the tool runs, and no older state follows a newer 
   await reader.next(isEnded);
 
   const shown = states(reader.events);
-  // `pending` is not shown to a stream that was still reading the record when the call was opened.
+  // A stream that was still reading the record when the call was opened does not show `pending`.
   expect(shown.at(-2)).toMatchObject({ status: "running" });
   expect(shown.at(-1)).toMatchObject({ status: "success" });
   expect(logsOf(shown.at(-1) ?? {})).toEqual(["one", "two", "three"]);
@@ -60,7 +60,7 @@ test("logs are streamed while the tool runs, and no older state follows a newer 
   expect(sequences).toEqual([...new Set(sequences)].toSorted((a, b) => a - b));
 });
 
-test("who comes while a tool runs is shown it first, as it is now, and then how it goes on", async () => {
+test("a reader that connects while a tool runs first gets its current state, and then its progress", async () => {
   const { tool, started, end } = heldTool();
   await using talk = await begin({ tools: { scan: tool } }, ["scan"]);
   await using early = await talk.open();
@@ -79,7 +79,7 @@ test("who comes while a tool runs is shown it first, as it is now, and then how 
   expect(states(late.events)).toHaveLength(2);
 });
 
-test("a huge output reaches readers, cut with a mark", async () => {
+test("a huge output is truncated with a mark for readers", async () => {
   const { tool, end } = heldTool();
   end("x".repeat(900_000));
   await using talk = await begin({ tools: { scan: tool } }, ["scan"]);
@@ -87,13 +87,13 @@ test("a huge output reaches readers, cut with a mark", async () => {
 
   await talk.user.say("Go");
   const { data } = await reader.next(isEnded);
-  // It is still on its way to the room: a participant that is cut off in the middle of it would fail elsewhere.
+  // The result is still on its way to the room. A participant cut off in the middle of it would fail elsewhere.
   await talk.user.next("tool_use_result");
 
   expect(data["output"]).toMatch(/^x{262144}\n\[truncated: 900000 bytes, the first 262144 are shown\]$/);
 });
 
-test("what may be shown of a tool holds for events, live and later", async () => {
+test("a tool's detail setting applies to events, live and later", async () => {
   const [named, hidden, open] = [heldTool("name"), heldTool("off"), heldTool()];
   const tools = { named: named.tool, hidden: hidden.tool, open: open.tool };
   await using talk = await begin({ tools }, Object.keys(tools));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BufferedStream } from "../../src/lib/buffered-stream.ts";
 
-test("what was on its way when a stream was cut off is told to nobody", async () => {
+test("buffered items are dropped when a stream is aborted", async () => {
   const next = Promise.withResolvers<string>();
   const told: string[] = [];
   const ended = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Cleanup } from "../../src/lib/cleanup.ts";
 
-test("what came last is closed first, once", async () => {
+test("resources are closed in reverse order, once each", async () => {
   const closed: string[] = [];
   const cleanup = new Cleanup();
   cleanup.defer(() => closed.push("first"));
@@ -14,7 +14,7 @@ test("what came last is closed first, once", async () => {
   expect(cleanup.disposed).toBe(true);
 });
 
-test("what was handed over is closed by the other", async () => {
+test("moved resources are closed by the new owner", async () => {
   const closed: string[] = [];
   const cleanup = new Cleanup();
   cleanup.defer(() => closed.push("first"));
@@ -27,7 +27,7 @@ test("what was handed over is closed by the other", async () => {
   expect([before, closed]).toEqual([[], ["first"]]);
 });
 
-test("what cannot be closed does not keep the rest open", async () => {
+test("a resource that cannot be closed does not keep the others open", async () => {
   const closed: string[] = [];
   const cleanup = new Cleanup();
   cleanup.defer(() => closed.push("first"));

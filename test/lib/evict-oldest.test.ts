@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { evictOldest } from "../../src/lib/evict-oldest.ts";
 
-test("what was put in first goes first, whether it was read or not", () => {
+test("the oldest entry is removed first, whether or not it was read", () => {
   const kept = new Map([
     ["a", 1],
     ["b", 2],
@@ -16,7 +16,7 @@ test("what was put in first goes first, whether it was read or not", () => {
   expect([...kept.keys()]).toEqual(["c", "d"]);
 });
 
-test("a set that is not full is left as it is", () => {
+test("a set that is not full is left unchanged", () => {
   const kept = new Set(["a", "b"]);
 
   evictOldest(kept, 2);

@@ -6,11 +6,11 @@ interface Item {
   readonly letters: readonly string[];
 }
 
-/** Lists that begin alike here and there, of twelve items. */
+/** Twelve items, whose lists share prefixes in places. */
 const items = Array.from({ length: 12 }, (_, index): Item => ({ letters: ["a", "b", "c"].slice(0, index % 4) }));
 const lists = fc.array(fc.array(fc.nat(items.length - 1).map((index) => items[index] as Item)), { maxLength: 20 });
 
-test("gives what flatMap gives, for any lists one after another", () => {
+test("returns the same as flatMap, for any sequence of lists", () => {
   fc.assert(
     fc.property(lists, (all) => {
       const lettersOf = incrementalFlatMap(({ letters }: Item) => letters);
@@ -19,7 +19,7 @@ test("gives what flatMap gives, for any lists one after another", () => {
   );
 });
 
-test("looks at no item of the list before again", () => {
+test("does not process an item of the previous list again", () => {
   const seen: Item[] = [];
   const lettersOf = incrementalFlatMap((item: Item) => {
     seen.push(item);
@@ -32,7 +32,7 @@ test("looks at no item of the list before again", () => {
   expect(seen).toEqual([first, second, third]);
 });
 
-test("sees what was added to the list itself", () => {
+test("includes items added to the list itself", () => {
   const lettersOf = incrementalFlatMap(({ letters }: Item) => letters);
   const list = [{ letters: ["a"] }];
   lettersOf(list);
@@ -40,7 +40,7 @@ test("sees what was added to the list itself", () => {
   expect(lettersOf(list)).toEqual(["a", "b"]);
 });
 
-test("a list that was given out stays as it is", () => {
+test("a returned list is never modified", () => {
   const lettersOf = incrementalFlatMap(({ letters }: Item) => letters);
   const [first, second] = [{ letters: ["a"] }, { letters: ["b"] }];
   const before = lettersOf([first]);
@@ -48,7 +48,7 @@ test("a list that was given out stays as it is", () => {
   expect(before).toEqual(["a"]);
 });
 
-test("counts the items that two lists have in common at their beginning", () => {
+test("counts the items in the common prefix of two lists", () => {
   const [a, b, c] = items;
   expect(commonPrefixLength([a, b, c] as Item[], [a, b, a] as Item[])).toBe(2);
   expect(commonPrefixLength([] as Item[], [a] as Item[])).toBe(0);

@@ -6,7 +6,7 @@ test.each(["de", "en-GB", "zh-Hant-TW", "xx"])("%s is a language", (tag) => {
 });
 
 test.each([undefined, "", "../../../../dev/zero", "-v", "en_GB", "de\n", `de-x${"-abcdefgh".repeat(10)}`])(
-  "%j is none",
+  "%j is not a language",
   (text) => {
     expect(isLanguageTag(text)).toBe(false);
   },

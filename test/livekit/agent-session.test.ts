@@ -12,7 +12,7 @@ async function start({ canListen = false } = {}) {
   return { agent, session, io: await startInRoom(options) };
 }
 
-test("a session in a room does not tell the room its state", async () => {
+test("a session in a room does not publish its state to the room", async () => {
   const { session, io } = await start();
 
   expect(io["onAgentStateChanged"]).toBeTypeOf("function");
@@ -21,7 +21,7 @@ test("a session in a room does not tell the room its state", async () => {
   await session.close();
 });
 
-test("RoomIO looks for the agent when it starts, and tells the room its state, when they are left alone", async () => {
+test("without our changes, RoomIO looks for the agent when it starts, and publishes its state", async () => {
   const session = new voice.AgentSession({ vad: null, turnHandling: { turnDetection: null } });
   const create = () => new voice.RoomIO({ agentSession: session, room: new Room() });
   expect(() => create().start()).toThrow("not running");
@@ -34,7 +34,7 @@ test("RoomIO looks for the agent when it starts, and tells the room its state, w
   await io.close();
 });
 
-test("a job does not take our session for its own, as it does any other", async () => {
+test("a job does not adopt our session, as it does with any other", async () => {
   const job = { job: {}, simulationContext: () => undefined } as unknown as JobContext;
   const { session, io } = await runWithJobContextAsync(job, start);
   expect(job._primaryAgentSession).toBeUndefined();
@@ -48,7 +48,7 @@ test("a job does not take our session for its own, as it does any other", async 
   await Promise.all([session.close(), other.close()]);
 });
 
-test("what was said is forgotten, but for one item that is the least", async () => {
+test("everything said is removed, except for one minimal item", async () => {
   const { session, agent, io } = await start();
   for (const content of ["One.", "Two.", "Three."]) session.history.addMessage({ role: "assistant", content });
   await agent.updateChatCtx(session.history);
@@ -61,7 +61,7 @@ test("what was said is forgotten, but for one item that is the least", async () 
   await session.close();
 });
 
-/** The first frame that RoomIO hands on of a microphone. */
+/** The first frame that RoomIO passes on from a microphone. */
 async function firstFrame(io: voice.RoomIO) {
   const source = new AudioSource(48_000, 1, 1_000);
   const track = LocalAudioTrack.createAudioTrack("microphone", source);
@@ -73,7 +73,7 @@ async function firstFrame(io: voice.RoomIO) {
   return frame?.value;
 }
 
-test("a microphone is heard in windows of the voice activity's model, 32 ms at its rate", async () => {
+test("sound from a microphone arrives in the voice activity model's windows, 32 ms at its rate", async () => {
   const { session, io } = await start({ canListen: true });
 
   expect(await firstFrame(io)).toMatchObject({ sampleRate: 16_000, samplesPerChannel: 512 });
@@ -81,7 +81,7 @@ test("a microphone is heard in windows of the voice activity's model, 32 ms at i
   await session.close();
 });
 
-test("RoomIO hears it in 10 ms at another rate, when it is left alone", async () => {
+test("without our changes, RoomIO passes sound on in 10 ms frames at another rate", async () => {
   const session = new voice.AgentSession({ vad: null, turnHandling: { turnDetection: null } });
   session["agent"] = new voice.Agent({ instructions: "" });
   const io = new voice.RoomIO({ agentSession: session, room: new Room() });

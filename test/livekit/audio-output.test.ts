@@ -5,7 +5,7 @@ import { createAudioOutput, publishUntilSubscribed } from "../../src/livekit/aud
 
 beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
 
-/** Its track is published at once; a subscriber comes when it is told to. */
+/** A room whose track is published at once. The subscriber arrives when the test resolves `subscriber`. */
 function room(publish: () => void = () => {}) {
   const subscriber = Promise.withResolvers<void>();
   const publishTrack = async () => {
@@ -15,7 +15,7 @@ function room(publish: () => void = () => {}) {
   return { room: { localParticipant: { publishTrack } } as unknown as Room, subscriber };
 }
 
-test("a track is used once somebody has subscribed to it, and from then on", async () => {
+test("a track is used from the moment somebody has subscribed to it", async () => {
   const { room: own, subscriber } = room();
   const output = createAudioOutput(own);
   const published = publishUntilSubscribed(output, new AbortController().signal);
@@ -41,13 +41,13 @@ test("a track that is closed, or cannot be published, has no subscriber", async 
 });
 
 const RATE = 24_000;
-/** 20 ms of it; each sample has the number of its place. */
+/** 20 ms of audio. The value of each sample is its position. */
 const part = (index: number) => {
   const samples = Int16Array.from({ length: 480 }, (_, at) => (index * 480 + at) % 32_000);
   return new AudioFrame(samples, RATE, 1, samples.length);
 };
 
-/** An output that speaks, and the samples that its track is given. */
+/** An output that can speak, and the samples that its track receives. */
 async function speaking() {
   const track = vi.spyOn(AudioSource.prototype, "captureFrame");
   onTestFinished(() => track.mockRestore());
@@ -62,14 +62,14 @@ async function speaking() {
   return { output, say, given };
 }
 
-/** Where the samples do not go on from the one before, and by how many they go back. */
+/** Where a sample does not continue the previous one, and by how much it jumps. */
 function jumps(samples: readonly number[]): number[] {
   return samples.flatMap((sample, at) =>
     at > 0 && sample !== (samples[at - 1] ?? 0) + 1 ? [sample - (samples[at - 1] ?? 0) - 1] : [],
   );
 }
 
-test("after a pause the sound goes on where it was heard last, and not after what was queued", async () => {
+test("after a pause the sound continues where it was last heard, not after what was queued", async () => {
   const { output, say, given } = await speaking();
   await say(0, 20);
   output.pause();
@@ -86,7 +86,7 @@ test("after a pause the sound goes on where it was heard last, and not after wha
   await output.close();
 });
 
-test("after an interruption in a pause nothing of what was queued is heard", async () => {
+test("after an interruption during a pause nothing that was queued is heard", async () => {
   const { output, say, given } = await speaking();
   await say(0, 20);
   output.pause();

@@ -9,7 +9,7 @@ beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
 
 type Arguments = ConstructorParameters<typeof JobContext>;
 
-test("a job connects by the room's own connect, which adds the cap to what the job asks for", async () => {
+test("a job connects through the room's own connect, which adds the cap to the job's options", async () => {
   const calls: unknown[] = [];
   const room = {
     on: () => {},

@@ -44,11 +44,11 @@ afterEach(() => {
 
 async function readToEnd(stream: tts.ChunkedStream): Promise<void> {
   for await (const _ of stream);
-  // Unhandled rejections are told of a moment after the promise was rejected.
+  // Node reports an unhandled rejection a moment after the promise was rejected.
   await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-test("a stream that fails says why, and rejects nothing that would end the process", async () => {
+test("a stream that fails reports why, and causes no rejection that would end the process", async () => {
   const failures: unknown[] = [];
   await readToEnd(handled(new FailingVoice().synthesize("Hello."), (error) => failures.push(error)));
 
@@ -56,7 +56,7 @@ test("a stream that fails says why, and rejects nothing that would end the proce
   expect(rejections).toEqual([]);
 });
 
-test("LiveKit's stream does, when it is left alone", async () => {
+test("without our changes, LiveKit's stream does", async () => {
   await readToEnd(new FailingVoice().synthesize("Hello."));
 
   expect(rejections).toEqual([expect.objectContaining({ message: "No sound" })]);

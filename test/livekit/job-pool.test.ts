@@ -4,7 +4,7 @@ import { expect, inject, test, vi } from "vitest";
 import { onRegistered, startAgentsLog } from "../../src/livekit/job-processes.ts";
 import { type JobPool, type PooledJob, replaceJobPool } from "../../src/livekit/job-pool.ts";
 
-/** Runs nothing, and notes what it is told. */
+/** Runs nothing, and records the calls it receives. */
 class NotedPool implements JobPool {
   readonly told: string[] = [];
   readonly processes: PooledJob[] = [];
@@ -28,7 +28,7 @@ class NotedPool implements JobPool {
   };
 }
 
-test("a worker of LiveKit gives its jobs to our pool, terminates and drains them there, and closes it", async () => {
+test("a LiveKit worker passes its jobs to our pool, terminates and drains them there, and closes it", async () => {
   startAgentsLog("silent");
   const [wsURL, apiKey, apiSecret] = [inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret")];
   const keys = { wsURL, apiKey, apiSecret, host: "127.0.0.1", port: 0 };
@@ -37,7 +37,7 @@ test("a worker of LiveKit gives its jobs to our pool, terminates and drains them
   const pool = new NotedPool();
   const undo = await replaceJobPool(pool);
   const agent = "test/fixtures/agents/idle-agent.ts";
-  // Under a name of its own it is given nothing but these two rooms.
+  // Under its own agent name, it is assigned only these two rooms.
   const server = new AgentServer(new ServerOptions({ agent, agentName: "pooled", ...keys }));
   const registered = Promise.withResolvers<void>();
   onRegistered(server, registered.resolve);

@@ -28,7 +28,7 @@ interface JobProcess {
   readonly createProcess: () => ChildProcess;
 }
 
-test("a job process has the arguments of Node that this one names, and can be told by its command line", async () => {
+test("a job process gets this process's Node arguments, and is recognized by its command line", async () => {
   startAgentsLog("silent");
   const path = "node_modules/@livekit/agents/dist/ipc/job_proc_executor.js";
   const { JobProcExecutor } = (await import(urlOf(path))) as { JobProcExecutor: new (options: object) => JobProcess };
@@ -45,14 +45,14 @@ test("a job process has the arguments of Node that this one names, and can be to
   expect([isAgentsProcess(command), isAgentsProcess(processCommand(process.pid))]).toEqual([true, false]);
 });
 
-test("a process of many sessions has more space for young objects, from its start on", () => {
+test("a process for many sessions has more space for young objects, from its start on", () => {
   process.execArgv = [];
   setJobArguments({ areHosts: true });
 
   expect(process.execArgv.slice(2)).toEqual(["--min-semi-space-size=16", "--max-semi-space-size=16"]);
 });
 
-test("LiveKit speaks of a loop that stood still from the limit on that we set, or that was set before", () => {
+test("LiveKit reports a blocked event loop from the limit that we set, or that was set before", () => {
   const thresholds = () => telemetry.loopMonitor.LoopMonitorThresholds.fromEnv();
   for (const name of LIMITS) delete process.env[name];
   expect(thresholds()).toMatchObject({ warn: 100 });
@@ -63,11 +63,11 @@ test("LiveKit speaks of a loop that stood still from the limit on that we set, o
   expect(thresholds()).toMatchObject({ warn: 1_000, error: 1_000 });
 });
 
-test("LiveKit says when it has taken a worker, which then has no jobs", async () => {
+test("LiveKit reports when a worker is registered, which then has no jobs", async () => {
   startAgentsLog("silent");
   const [wsURL, apiKey, apiSecret] = [inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret")];
   const keys = { wsURL, apiKey, apiSecret, host: "127.0.0.1", port: 0 };
-  // Under a name of its own no room is given to it.
+  // Under its own agent name, it is assigned no room.
   const server = new AgentServer(
     new ServerOptions({ agent: AGENT, agentName: "nobody", numIdleProcesses: 0, ...keys }),
   );

@@ -2,7 +2,7 @@ import { expect, inject, test } from "vitest";
 import { createToken } from "../support/participant.ts";
 import { runNode, urlOf } from "./run-node.ts";
 
-/** Prints how many events with lines of the native log come to JavaScript while an attribute is set. */
+/** Prints how many native log events reach JavaScript while an attribute is set. */
 async function counting(load: string): Promise<string> {
   const token = await createToken("native-log", "listener");
   return `
@@ -19,17 +19,17 @@ async function counting(load: string): Promise<string> {
 const OURS = `(await import("${urlOf("src/livekit/load-rtc-node.ts")}")).loadRtcNode()`;
 const GUARDED = ["--import", urlOf("src/livekit/stdout-guard.ts")];
 
-test("no line of the native log comes to JavaScript, where rtc-node by itself has all of them come", async () => {
+test("no line of the native log reaches JavaScript, while rtc-node by default passes all of them on", async () => {
   const left = await runNode(await counting(`import("@livekit/rtc-node")`), { env: { NODE_ENV: "production" } });
   const loaded = await runNode(await counting(OURS));
   const guarded = await runNode(await counting(`import("@livekit/rtc-node")`), { args: GUARDED });
 
   expect(Number(left.stdout)).toBeGreaterThan(20);
-  // Behind the guard, stdout is stderr.
+  // The guard redirects stdout to stderr.
   expect([loaded.stdout, guarded.stderr]).toEqual(["0\n", "0\n"]);
 });
 
-test("the native log goes to stderr as RUST_LOG asks", async () => {
+test("the native log is written to stderr as RUST_LOG asks", async () => {
   const code = await counting(OURS);
   const asked = await runNode(code, { env: { RUST_LOG: "livekit=debug" } });
   const quiet = await runNode(code);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runNode, urlOf } from "./run-node.ts";
 
-/** In a process of its own: what has been registered once stays so. */
+/** Runs in a separate process, because a registration cannot be undone. */
 const SCRIPT = `
   const { AgentServer, InferenceRunner, ServerOptions } = await import("@livekit/agents");
   const { startAgentsLog } = await import("${urlOf("src/livekit/job-processes.ts")}");
@@ -16,7 +16,7 @@ const SCRIPT = `
   console.log(JSON.stringify({ early, runners: Object.keys(InferenceRunner.registeredRunners) }));
   process.exit();`;
 
-test("a server is made once its log is there, and lists no runner to start an inference process for", async () => {
+test("a server is created once its log exists, and lists no runner that needs an inference process", async () => {
   const { early, runners } = JSON.parse((await runNode(SCRIPT)).stdout);
 
   expect(early).toContain("logger not initialized");

@@ -21,7 +21,7 @@ async function install(...path: readonly string[]): Promise<string> {
 
 const check = () => checkOneRtcNode(pathToFileURL(join(folder, "worker.ts")).href);
 
-test("F39: two copies of rtc-node are refused, with where they are and what to do", async () => {
+test("F39: two copies of rtc-node are refused, with their paths and what to do", async () => {
   await install("node_modules/@livekit/agents");
   const own = await install("node_modules/@livekit/rtc-node");
   const other = await install("node_modules/@livekit/agents/node_modules/@livekit/rtc-node");
@@ -31,7 +31,7 @@ test("F39: two copies of rtc-node are refused, with where they are and what to d
   );
 });
 
-test("one copy is fine, also where packages are links", async () => {
+test("one copy is fine, even if packages are links", async () => {
   const agents = await install("store/agents/node_modules/@livekit/agents");
   const rtcNode = await install("store/rtc/node_modules/@livekit/rtc-node");
   await mkdir(join(folder, "node_modules/@livekit"), { recursive: true });
@@ -42,6 +42,6 @@ test("one copy is fine, also where packages are links", async () => {
   expect(check).not.toThrow();
 });
 
-test("the one that is installed here is fine", () => {
+test("the copy installed here is fine", () => {
   expect(() => checkOneRtcNode()).not.toThrow();
 });

@@ -24,7 +24,7 @@ async function openRoom(name: string, identity: string): Promise<Room> {
   return room;
 }
 
-test("a room hears what is said in it, and handles nothing of what is said in others", async () => {
+test("a room handles its own events, and none from other rooms", async () => {
   const [name, other] = [createId(), createId()];
   const rooms = await Promise.all([openRoom(name, "ann"), openRoom(name, "bob"), openRoom(other, "carol")]);
   const [ann, bob, carol] = rooms;
@@ -46,10 +46,10 @@ test("a room hears what is said in it, and handles nothing of what is said in ot
   await Promise.all(rooms.map((room) => room.disconnect()));
 });
 
-test("a room that is forgotten listens to nothing, also when it was not we who ended it", async () => {
+test("a room that is forgotten has no listeners, even if we were not the ones who ended it", async () => {
   const room = await openRoom(createId(), "ann");
   const before = client().listenerCount("ffi_event");
-  // As when LiveKit ends it.
+  // As when LiveKit closes the room.
   (room as unknown as { cleanupOnDisconnect: () => void }).cleanupOnDisconnect();
   await room.disconnect();
 

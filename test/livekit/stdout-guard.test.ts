@@ -7,7 +7,7 @@ const AGENTS = `
   initializeLogger({ pretty: false, level: "info" });
   log().info("a line");`;
 
-test("behind the guard @livekit/agents logs to stderr", async () => {
+test("with the guard @livekit/agents logs to stderr", async () => {
   const { stdout, stderr } = await runNode(AGENTS, { args: ["--import", urlOf("src/livekit/stdout-guard.ts")] });
 
   expect([stdout, stderr.includes("a line")]).toEqual(["", true]);

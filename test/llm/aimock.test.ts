@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { toolUseId } from "../../src/conversation/block.ts";
 import { assistant, callModel, tool, toolResult, user } from "./call-model.ts";
 
-// A mock that others wrote: it agrees with ours about the stream, and judges histories of its own accord.
+// A third-party mock: it agrees with ours about the stream, and checks histories independently.
 const mock = new LLMock({ port: 0 });
 beforeAll(async () => {
   mock.onMessage("hello", { content: "Hi there!", reasoning: "They greet me." });
@@ -15,7 +15,7 @@ afterAll(() => mock.stop());
 
 const retryBudgetMs = 0;
 
-test("thinking and text come out, and are taken back", async () => {
+test("thinking and text are received, and accepted when sent back", async () => {
   const input = { thinking: { type: "enabled", budgetTokens: 2048 } } as const;
   const { blocks, stop } = await callModel(mock.url, [user("hello")], { input });
 
@@ -25,7 +25,7 @@ test("thinking and text come out, and are taken back", async () => {
   await expect(next).resolves.toMatchObject({ stop: { stopReason: "end_turn" } });
 });
 
-test("a tool call comes out, and its result is taken", async () => {
+test("a tool call is received, and its result is accepted", async () => {
   const input = { tools: [tool("book")] };
   const { blocks, stop } = await callModel(mock.url, [user("book")], { input });
   const id = toolUseId(blocks[0] ?? { content: null }) ?? "";

@@ -15,7 +15,7 @@ const use = (id: string, name = "book") => ({
   content: { tool_use_id: id, tool_name: name, input: {} },
 });
 
-/** Where the marks are: `tools.1`, `system.0`, `0.0` for the first block of the first message. */
+/** Where the cache marks are: `tools.1`, `system.0`, `0.0` for the first block of the first message. */
 function marks({ tools = [], system = [], messages }: ReturnType<typeof request>): string[] {
   const marked = (path: string, list: unknown) =>
     (Array.isArray(list) ? list : []).flatMap((item: object, index) =>
@@ -28,7 +28,7 @@ function marks({ tools = [], system = [], messages }: ReturnType<typeof request>
   ];
 }
 
-test("a request holds what it is given and nothing else", () => {
+test("a request contains what it is given and nothing else", () => {
   expect(Object.keys(request([user("Hi")]))).toEqual(["model", "max_tokens", "messages"]);
   expect(request([user("Hi")], { effort: "low", containerId: "c" })).toMatchObject({
     output_config: { effort: "low" },
@@ -54,7 +54,7 @@ test("the last tool, the system text and the end of the first message are marked
   ]);
 });
 
-test("tools that come and go stand behind the others and behind their mark", () => {
+test("tools that come and go follow the others and their mark", () => {
   const tools = [{ ...tool("a"), isTemporary: true }, tool("b")];
   const sent = request([user("Hi")], { tools, serverTools: [WEB_SEARCH], system: "Be brief." });
 
@@ -62,14 +62,14 @@ test("tools that come and go stand behind the others and behind their mark", () 
   expect(marks(sent)).toEqual(["tools.1", "system.0", "0.0"]);
 });
 
-test("what is told of tools at the end of a history is marked, and so is where the request before ended", () => {
+test("tool changes at the end of a history are marked, and so is the end of the previous request", () => {
   const told = { role: "system" as const, blocks: [{ blockType: "tool_removal", textContent: null, content: {} }] };
   const history = [user("1"), told, assistant(say("2")), user("3"), told];
 
   expect(marks(request(history, { tools: [tool("book")] }))).toEqual(["tools.0", "1.0", "4.0"]);
 });
 
-test("a long history is marked at its end and where the request before it ended", () => {
+test("a long history is marked at its end and at the end of the previous request", () => {
   const history = [user("1"), assistant(say("2")), user("3"), assistant(use("t1")), user(toolResult("t1", "4"))];
 
   expect(marks(request(history, { tools: [tool("book")], system: "Be brief." }))).toEqual([
@@ -80,7 +80,7 @@ test("a long history is marked at its end and where the request before it ended"
   ]);
 });
 
-test("a paused turn is marked at the last block that takes a mark", () => {
+test("a paused turn is marked at the last block that can have a mark", () => {
   const history = [user("1"), assistant(say("2"), think("hm"))];
 
   expect(marks(request(history))).toEqual(["0.0", "1.0"]);
@@ -95,7 +95,7 @@ test("no deferred tool is marked", () => {
   ]);
 });
 
-test("a tool list that has become empty is replaced by what the history used", async () => {
+test("a tool list that has become empty is replaced by the tools in the history", async () => {
   server.script([reply([text("I cannot any more.")])]);
   const history = [
     user("Go"),
@@ -128,7 +128,7 @@ test.each([
   expect(server.requests[0]?.body["thinking"]).toEqual(sent);
 });
 
-test("a forced tool call goes without thinking", async () => {
+test("a forced tool call is requested without thinking", async () => {
   server.script([reply([toolUse("book")])]);
   const input = {
     tools: [tool("book")],
@@ -140,7 +140,7 @@ test("a forced tool call goes without thinking", async () => {
   expect(server.requests[0]?.body).not.toHaveProperty("thinking");
 });
 
-test("each call of a conversation reads from the cache what the one before it wrote", async () => {
+test("each call in a conversation reads from the cache what the previous one wrote", async () => {
   server.script((_, index) => reply([text(`Answer ${index}, with some words.`)]));
   const history: HistoryMessage[] = [];
   const input = { tools: [tool("a")], system: "Be brief and kind." };
@@ -156,7 +156,7 @@ test("each call of a conversation reads from the cache what the one before it wr
   expect(written).toBeGreaterThan(100);
 });
 
-test("a step of sixty blocks is read from the cache all the same", async () => {
+test("a step of sixty blocks is read from the cache as well", async () => {
   const ids = Array.from({ length: 30 }, (_, index) => `t${index}`);
   const input = { tools: [tool("book")] };
   server.script([reply([text("Hi")]), reply([text("Done.")])]);

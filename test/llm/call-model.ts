@@ -32,7 +32,7 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-/** One call, read to its end. */
+/** Makes one model call, and reads the answer to its end. */
 export async function callModel(url: string, messages: readonly HistoryMessage[], call: Call = {}) {
   const { input, options, signal = new AbortController().signal } = call;
   const model = createModel({ apiKey: "test-key", baseUrl: url, ...options });

@@ -12,7 +12,7 @@ const MB = 1024 * 1024;
 const delta = (fields: object) => toSse({ type: "content_block_delta", index: 0, delta: fields });
 const block = (start: object) => toSse({ type: "content_block_start", index: 0, content_block: start });
 
-/** Answers each request with `begin`, then with `piece` again and again, until its reader has gone. */
+/** Answers each request with `begin`, then repeats `piece` until the reader has disconnected. */
 async function startEndless({ status = 200, begin = "", piece }: { status?: number; begin?: string; piece: string }) {
   const sent = { bytes: 0 };
   const bytes = Buffer.from(piece.repeat(Math.ceil(MB / piece.length)));
@@ -45,7 +45,7 @@ test.each([
   ["arguments", { begin: call, piece: delta({ type: "input_json_delta", partial_json: "[".repeat(50_000) }) }],
   ["pings", { begin: text, piece: toSse({ type: "ping" }) }],
   ["one event", { begin: `${text}event: content_block_delta\ndata: `, piece: "x" }],
-])("an answer of endless %s fails at 32 MiB, and is not asked for again", async (_what, answer) => {
+])("an answer of endless %s fails at 32 MiB, and is not requested again", async (_what, answer) => {
   const { url, sent } = await startEndless(answer);
 
   await expect(callModel(url, [user("Hi")])).rejects.toMatchObject({ kind: "endless_stream", code: "unavailable" });
@@ -60,7 +60,7 @@ test("the endless body of an error is read up to 32 MiB", async () => {
   expect(sent.bytes).toBeLessThan(64 * MB);
 });
 
-test("an answer that goes on slowly ends by the limit of the whole call", async () => {
+test("an answer that continues slowly ends at the time limit for the whole call", async () => {
   async function* trickle() {
     for (;;) {
       await sleep(10);

@@ -14,7 +14,7 @@ async function listen(handle: RequestListener): Promise<{ readonly server: Serve
 
 const post = (send: typeof fetch, url: string) => send(url, { method: "POST", body: "{}" });
 
-test("a request that finds its kept connection closed is sent again", async () => {
+test("a request whose kept-alive connection is closed is sent again", async () => {
   let requests = 0;
   const { url } = await listen((request, response) => {
     requests++;
@@ -24,7 +24,7 @@ test("a request that finds its kept connection closed is sent again", async () =
   const send = createHttpFetch();
 
   expect(await (await post(send, url)).text()).toBe("answer 1");
-  // The connection is kept a moment after the body's end.
+  // The connection stays open for a moment after the body ends.
   await new Promise(setImmediate);
   expect(await (await post(send, url)).text()).toBe("answer 3");
 });
@@ -46,13 +46,13 @@ test("a redirect is not followed", async () => {
   expect(await post(createHttpFetch(), url)).toMatchObject({ ok: false, status: 307 });
 });
 
-test("no compressed answer is asked for", async () => {
+test("no compressed response is requested", async () => {
   const { url } = await listen((request, response) => response.end(request.headers["accept-encoding"]));
 
   expect(await (await post(createHttpFetch(), url)).text()).toBe("identity");
 });
 
-test("an abort while the answer is read ends the reading and is no uncaught error", async () => {
+test("an abort while the response is read ends the reading, without an uncaught error", async () => {
   const { url } = await listen((_, response) => response.write("first"));
   const controller = new AbortController();
   const response = await createHttpFetch()(url, { method: "POST", body: "{}", signal: controller.signal });
@@ -62,7 +62,7 @@ test("an abort while the answer is read ends the reading and is no uncaught erro
   await expect(reading).rejects.toThrow("aborted");
 });
 
-test("a proxy is used as Node's fetch uses it", async () => {
+test("a proxy is used in the same way as in Node's fetch", async () => {
   const { url } = await listen((request, response) => response.end(`by proxy to ${request.url}`));
   vi.stubEnv("NODE_USE_ENV_PROXY", "1");
   vi.stubEnv("HTTP_PROXY", url);

@@ -42,7 +42,7 @@ async function post(body: Json, headers: Record<string, string> = {}) {
   return { status: response.status, body: await response.text() };
 }
 
-/** What a refused request says; a good one has no such text. */
+/** The error message of a refused request, or undefined for a valid one. */
 async function refusal(body: Json): Promise<string | undefined> {
   const answer = await post(body);
   if (answer.status !== 400) return undefined;
@@ -142,7 +142,7 @@ test.each([
   expect(await refusal(body)).toMatch(message);
 });
 
-test("neighbors of one role are one message", async () => {
+test("consecutive messages with the same role are one message", async () => {
   server.script([reply([text("Hi")])]);
 
   expect(
@@ -150,7 +150,7 @@ test("neighbors of one role are one message", async () => {
   ).toBeUndefined();
 });
 
-test("thinking must come back as it was written", async () => {
+test("thinking must be sent back as it was written", async () => {
   server.script([reply([thinking("Hm"), redactedThinking("data"), toolUse("book", {}, "t1")]), reply([text("Hi")])]);
   const { body } = await post({ tools: [BOOK], thinking: { type: "adaptive" } });
   const signature = /"signature":"(sig_[^"]+)"/.exec(body)?.[1];
@@ -165,7 +165,7 @@ test("thinking must come back as it was written", async () => {
   expect(await after(thought, redacted)).toBeUndefined();
 });
 
-test("an assistant's message does not end with thinking", async () => {
+test("an assistant message may not end with thinking", async () => {
   server.script([reply([thinking("Hm")])]);
   const signature = /"signature":"(sig_[^"]+)"/.exec((await post({})).body)?.[1];
 
@@ -174,7 +174,7 @@ test("an assistant's message does not end with thinking", async () => {
   );
 });
 
-test("a paused turn is taken back unchanged only, and with its tool", async () => {
+test("a paused turn is accepted only unchanged, and with its tool", async () => {
   server.script([recorded(pauseTurnStream), reply([text("Hi")])]);
   await post({ tools: [SEARCH] });
   const caller = { type: "direct" };
@@ -198,7 +198,7 @@ test("a paused turn is taken back unchanged only, and with its tool", async () =
   expect(await refusalOf([go, assistant(...paused)], { tools: [SEARCH] })).toBeUndefined();
 });
 
-test("mixed calls are answered with results only, then by the server's result", async () => {
+test("mixed calls are answered only with results, followed by the server's result", async () => {
   server.script([recorded(mixedCallsStream), reply([text("Hi")])]);
   await post({ tools: [SEARCH] });
   const calls = [
@@ -224,7 +224,7 @@ test("mixed calls are answered with results only, then by the server's result", 
   expect(await refusalOf([go, assistant(...calls), answered], { tools })).toBeUndefined();
 });
 
-test("a server tool's result must come back verbatim", async () => {
+test("a server tool's result must be sent back verbatim", async () => {
   server.script([recorded(webSearchStream)]);
   await post({ tools: [SEARCH] });
   const call = {
@@ -254,14 +254,14 @@ test("a call beyond the script fails loudly", async () => {
   expect(server.unscriptedCount).toBe(1);
 });
 
-test("a refused request takes no step", async () => {
+test("a refused request uses up no step", async () => {
   server.script([reply([text("Hi")])]);
   await post({ messages: [] });
 
   expect((await post({})).status).toBe(200);
 });
 
-test("a script may be a function of the request", async () => {
+test("a script may be a function that receives the request", async () => {
   server.script(async ({ body }, index) => (index === 1 ? httpError(529) : reply([text(String(body["model"]))])));
 
   expect((await post({ model: "m" })).body).toContain('"text":"m"');
@@ -281,7 +281,7 @@ test("a wrong key, a missing version and another path are refused", async () => 
   expect(response.status).toBe(400);
 });
 
-test("several servers run at once and close with connections open", async () => {
+test("several servers run at once and close with open connections", async () => {
   await using other = await startModelServer();
   other.script([reply([text("Hi")], slow(10_000))]);
   const pending = fetch(`${other.url}/v1/messages`, {

@@ -13,7 +13,7 @@ const readBlocks = async (...events: Json[]) =>
 const readStops = async (...events: Json[]) =>
   (await read([messageStart(), ...events, ...messageEnd("tool_use")])).filter((event) => event.type === "block_stop");
 
-test("text comes out as it streams and once more whole", async () => {
+test("text is emitted as it streams, and once more as a whole", async () => {
   const events = await read([messageStart(), ...textBlock(0, "Hel", "lo"), ...messageEnd("end_turn")]);
 
   expect(events).toEqual([
@@ -43,7 +43,7 @@ test("a later usage number replaces an earlier one", async () => {
   expect(events.at(-1)).toMatchObject({ usage: { inputTokens: 9, cacheReadTokens: 5, outputTokens: 510 } });
 });
 
-test("a tool's arguments stream as they are written and are parsed at the end", async () => {
+test("a tool's arguments are emitted as they are written and parsed at the end", async () => {
   const events = await read([messageStart(), ...callBlock(0, use("t1"), '{"a', '":[1,2]}'), ...messageEnd("tool_use")]);
 
   expect(events.slice(1, 5)).toEqual([
@@ -62,7 +62,7 @@ test("a tool's arguments stream as they are written and are parsed at the end", 
   ]);
 });
 
-test("a tool use keeps the fields that are not known here", async () => {
+test("a tool use keeps unknown fields", async () => {
   const caller = { type: "code_execution_20260120", tool_id: "srvtoolu_1" };
   const [stored] = await readBlocks(...callBlock(0, { ...use("t1"), caller }, "{}"));
 
@@ -76,7 +76,7 @@ test("a tool use without a delta has no arguments", async () => {
   expect(stop).not.toHaveProperty("inputError");
 });
 
-test("an empty delta is no argument either", async () => {
+test("an empty delta adds no arguments either", async () => {
   const [stop] = await readStops(...callBlock(0, use("t1"), "", ""));
 
   expect(stop).toMatchObject({ block: { content: { input: {} } } });
@@ -92,13 +92,13 @@ test.each([
   ['{"a":[{"b":1,"b":2}]}', "Invalid parameters: input.a[0].b: the key appears twice"],
   ['{"id":9007199254740993}', "Invalid parameters: input.id: too large for a number, send it as a string"],
   [`{"a":${"[".repeat(28)}${"]".repeat(28)}}`, `Invalid parameters: input.a${"[0]".repeat(27)}: deeper than 28 levels`],
-])("arguments %s are wrapped, and the error quotes nothing of them", async (json, inputError) => {
+])("arguments %s are wrapped, and the error does not quote them", async (json, inputError) => {
   const [stop] = await readStops(...callBlock(0, use("t1"), json));
 
   expect(stop).toMatchObject({ inputError, block: { content: { input: { _raw: json } } } });
 });
 
-test("twenty thousand pieces of arguments come out right", async () => {
+test("twenty thousand pieces of arguments are put together correctly", async () => {
   const json = JSON.stringify({ text: "x".repeat(59_989) });
   const pieces = json.match(/.{1,3}/g) ?? [];
   const [stored] = await readBlocks(...callBlock(0, use("t1"), ...pieces));
@@ -107,7 +107,7 @@ test("twenty thousand pieces of arguments come out right", async () => {
   expect(stored?.content?.["input"]).toEqual(JSON.parse(json));
 });
 
-test("two blocks that stream at once do not mix", async () => {
+test("two blocks that stream at once are not mixed up", async () => {
   const [first, second] = [callBlock(0, use("t1"), '{"n":1}'), callBlock(1, use("t2"), '{"n":2}')];
   const mixed = first.flatMap((event, index) => [event, second[index] ?? {}]);
 
@@ -129,7 +129,7 @@ test("a tool use without an id or a name is dropped", async () => {
   expect(blocks).toEqual([]);
 });
 
-test("deltas and stops of blocks that are not open change nothing", async () => {
+test("deltas and stops for blocks that are not open change nothing", async () => {
   const stray = { type: "content_block_delta", index: 7, delta: { type: "text_delta", text: "stray" } };
   const blocks = await readBlocks(
     stray,
@@ -141,7 +141,7 @@ test("deltas and stops of blocks that are not open change nothing", async () => 
   expect(blocks.map(({ textContent }) => textContent)).toEqual(["kept"]);
 });
 
-test("a start at an open index closes the open block, its arguments unusable", async () => {
+test("a start at an open index closes the open block, with unusable arguments", async () => {
   const [start, delta] = callBlock(0, use("t1"), '{"n":1}');
   const stops = await readStops(start ?? {}, delta ?? {}, ...callBlock(0, use("t2"), '{"n":2}'));
 
@@ -151,13 +151,13 @@ test("a start at an open index closes the open block, its arguments unusable", a
   ]);
 });
 
-test("a block that is still open at message_stop is closed, its arguments unusable", async () => {
+test("a block that is still open at message_stop is closed, with unusable arguments", async () => {
   const stops = await readStops(...callBlock(0, use("t1"), "{}").slice(0, 2));
 
   expect(stops).toMatchObject([{ inputError: "The arguments were cut off" }]);
 });
 
-test("unknown deltas are told and left out of blocks whose fields the API fixes", async () => {
+test("unknown deltas are reported, and left out of blocks whose fields the API fixes", async () => {
   const start = { type: "text", text: "Hi" };
   const [stored] = await readBlocks(
     ...block(0, start, { type: "mood_delta", mood: "glad" }, { type: "text_delta", text: 7 }),
@@ -166,7 +166,7 @@ test("unknown deltas are told and left out of blocks whose fields the API fixes"
   expect(stored).toEqual({ blockType: "text", textContent: "Hi", content: null });
 });
 
-test("an unknown block is kept whole, grown by its deltas", async () => {
+test("an unknown block is kept whole, including its deltas", async () => {
   const start = { type: "compaction", content: "", parts: [1] };
   const [stored] = await readBlocks(
     ...block(
@@ -184,11 +184,11 @@ test("an unknown block is kept whole, grown by its deltas", async () => {
   });
 });
 
-test("a long delta comes in pieces, between which other work runs, and no character is cut", async () => {
+test("a long delta is split into pieces, between which other work runs, and no character is cut", async () => {
   const word = "\u{1f600}".repeat(50_000);
   let turns = 0;
   let next: NodeJS.Immediate;
-  // Counts turns of the event loop. A timer would need a millisecond for each, and a fast machine is done in one.
+  // Counts turns of the event loop. A timer would need a millisecond for each, and a fast machine finishes within one.
   const turn = () => {
     turns += 1;
     next = setImmediate(turn);
@@ -207,7 +207,7 @@ test("a long delta comes in pieces, between which other work runs, and no charac
   expect(turns).toBeGreaterThan(seen.length / 2);
 });
 
-test("a message whose deltas have more than 2 Mi characters fails", async () => {
+test("a message with more than 2 Mi characters in its deltas fails", async () => {
   const deltas = Array.from({ length: 3 }, () => "x".repeat(1024 * 1024));
   const blocks = read([messageStart(), ...textBlock(0, ...deltas), ...messageEnd("end_turn")]);
 
@@ -273,11 +273,11 @@ test.each([
   [[messageStart()]],
   [[messageStart(), ...textBlock(0, "cut")]],
   [[messageStart(), { type: "message_stop" }]],
-])("a stream that is not whole throws broken_stream (%#)", async (events) => {
+])("an incomplete stream throws broken_stream (%#)", async (events) => {
   await expect(read(events)).rejects.toMatchObject({ kind: "broken_stream", code: "unavailable", retryable: true });
 });
 
-test("an error event throws what it names", async () => {
+test("an error event throws the error it contains", async () => {
   const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
 
   await expect(read([messageStart(), error])).rejects.toMatchObject({ kind: "overloaded", retryable: true });
@@ -287,7 +287,7 @@ test("an error event of an unknown type is a broken stream", async () => {
   await expect(read([{ type: "error" }])).rejects.toThrow(ModelError);
 });
 
-test("what comes after message_stop is ignored, errors too", async () => {
+test("everything after message_stop is ignored, including errors", async () => {
   async function* events() {
     yield* [messageStart(), ...messageEnd("end_turn"), ...textBlock(0, "late")];
     throw new Error("reset");
@@ -309,7 +309,7 @@ test.each([
   { type: "content_block_start", content_block: {} },
   { type: "content_block_delta", index: 0 },
   { type: "future" },
-])("an event of another shape is ignored (%j)", async (event) => {
+])("an event with another shape is ignored (%j)", async (event) => {
   const events = await read([event, messageStart(), event, ...textBlock(0, "fine"), event, ...messageEnd("end_turn")]);
 
   expect(blocksOf(events)).toMatchObject([{ textContent: "fine" }]);

@@ -8,13 +8,13 @@ import { toBody } from "../../src/llm/request-body.ts";
 const say = (role: HistoryMessage["role"], text: string): HistoryMessage => ({ role, blocks: [textBlock(text)] });
 const requestOf = (messages: readonly HistoryMessage[]) => buildRequest({ model: "m", maxTokens: 100, messages });
 
-/** What is sent, and what it should be. */
+/** What is sent, and what should be sent. */
 function written(messages: readonly HistoryMessage[]): [unknown, unknown] {
   const request = requestOf(messages);
   return [JSON.parse(toBody(request).toString()), JSON.parse(JSON.stringify({ ...request, stream: true }))];
 }
 
-test("a talk that grows is written whole each time", () => {
+test("a growing conversation is written in full each time", () => {
   const history = [say("user", "question 0")];
   for (let turn = 1; turn <= 60; turn++) {
     const [sent, whole] = written(history);
@@ -23,7 +23,7 @@ test("a talk that grows is written whole each time", () => {
   }
 });
 
-test("a talk is written whole whatever becomes of its end and its beginning", () => {
+test("a conversation is written in full however its start and its end change", () => {
   const texts = Array.from({ length: 80 }, (_, index) => say(index % 2 === 0 ? "user" : "assistant", `text ${index}`));
   const cut = fc.record({ from: fc.nat(3), to: fc.integer({ min: 1, max: 80 }), replaced: fc.option(fc.nat(79)) });
   fc.assert(

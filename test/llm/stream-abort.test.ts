@@ -17,7 +17,7 @@ const rejectionOf = (promise: Promise<unknown>) =>
 const streamOf = (signal: AbortSignal) =>
   createModel({ apiKey: "k", baseUrl: server.url }).stream(request([user("Hello")]), signal);
 
-test("a signal that is already aborted sends nothing", async () => {
+test("with a signal that is already aborted, nothing is sent", async () => {
   const reason = new Error("stop");
 
   await expect(streamOf(AbortSignal.abort(reason)).next()).rejects.toBe(reason);
@@ -52,7 +52,7 @@ test("an abort in the middle rejects with the reason and closes the request", as
   expect(listenerCount(controller.signal)).toBe(0);
 });
 
-test("after an abort no event comes out that was already read", async () => {
+test("after an abort no event is emitted, even if it was already read", async () => {
   server.script([reply([text("a".repeat(1000))], { chunking: 1 })]);
   const controller = new AbortController();
   let countAfter = 0;
@@ -67,7 +67,7 @@ test("after an abort no event comes out that was already read", async () => {
   expect(countAfter).toBe(0);
 });
 
-test("an abort ends the wait between two tries", async () => {
+test("an abort ends the wait between two attempts", async () => {
   server.script([httpError(529, undefined, { "retry-after": "5" })]);
   const controller = new AbortController();
   const reason = new Error("stop");
@@ -90,7 +90,7 @@ test("break cancels the request", async () => {
   expect(listenerCount(signal)).toBe(0);
 });
 
-test("no call leaves a listener on a signal that lives on", async () => {
+test("no call leaves a listener on a long-lived signal", async () => {
   const fast = { "retry-after-ms": "1" };
   server.script([
     reply([text("fine")]),

@@ -26,7 +26,9 @@ import { forEachTest } from "../support/lifetimes.ts";
 
 const server = forEachTest(startModelServer);
 
-/** The model's server is this process, too, which other work holds up now and then: shorter is no silence. */
+/**
+ * The model server runs in this process, which is busy now and then: a shorter limit would mistake that for silence.
+ */
 const IDLE_MS = 600;
 
 const call = (options: Parameters<typeof callModel>[2] = {}) => callModel(server.url, [user("Hello")], options);
@@ -47,14 +49,14 @@ test("a plain answer streams to its message_stop", async () => {
   expect(stop).toMatchObject({ stopReason: "end_turn", usage: { outputTokens: expect.any(Number) } });
 });
 
-test("the key goes in the authorization header, and the body asks for a stream", async () => {
+test("the key is sent in the authorization header, and the body asks for a stream", async () => {
   server.script([reply([text("Hi")])]);
   await call();
 
   expect(server.requests[0]).toMatchObject({ headers: { authorization: "Bearer test-key" }, body: { stream: true } });
 });
 
-test("calls of one model use one connection again", async () => {
+test("calls to one model reuse a connection", async () => {
   server.script(() => reply([text("Hi")]));
   const model = createModel({ apiKey: "k", baseUrl: server.url });
   for (let count = 0; count < 10; count++) {
@@ -65,7 +67,7 @@ test("calls of one model use one connection again", async () => {
   expect(new Set(server.requests.map(({ connection }) => connection)).size).toBeLessThan(3);
 });
 
-test("a body that stays open after message_stop does not hold the answer up", async () => {
+test("a body that stays open after message_stop does not delay the answer", async () => {
   server.script([reply([text("Hi")], { fault: stallAfter(6) })]);
   const start = performance.now();
 
@@ -79,7 +81,7 @@ test("a stream that ends without message_stop throws instead of ending", async (
   await expect(call()).rejects.toMatchObject({ kind: "broken_stream", code: "unavailable" });
 });
 
-test("a half tool call of a broken stream is never whole", async () => {
+test("an incomplete tool call in a broken stream is never treated as complete", async () => {
   server.script([reply([toolUse("book", { city: "a long name" })], { chunking: 5, fault: destroySocket(4) })]);
   const model = createModel({ apiKey: "k", baseUrl: server.url });
   const seen: string[] = [];
@@ -100,7 +102,7 @@ test.each([
   pingsOnly(1),
   stallAfter(0),
   endWithoutStop(0),
-])("a stream that breaks before its first block is tried once more ($kind after $after)", async (fault) => {
+])("a stream that breaks before its first block is retried once ($kind after $after)", async (fault) => {
   server.script([reply([text("lost")], { fault }), reply([text("Here")])]);
 
   const { events, blocks } = await call({ options: { idleTimeoutMs: IDLE_MS } });
@@ -118,14 +120,14 @@ test("a stream that breaks twice before its first block fails", async () => {
   expect(server.requests).toHaveLength(2);
 });
 
-test("an error event in the middle throws its kind and is not tried again", async () => {
+test("an error event in the middle throws its kind and is not retried", async () => {
   server.script([reply([text("Some words")], { fault: sseError(3, "api_error") })]);
 
   await expect(call()).rejects.toMatchObject({ kind: "server_error" });
   expect(server.requests).toHaveLength(1);
 });
 
-test.each([stallAfter(3), pingsOnly(3)])("a silent body is cut and not tried again ($kind)", async (fault) => {
+test.each([stallAfter(3), pingsOnly(3)])("a silent body is cut off and not retried ($kind)", async (fault) => {
   server.script([reply([text("Some words")], { fault })]);
   const start = performance.now();
 
@@ -147,14 +149,14 @@ test("events of unknown types do not keep a silent body alive", async () => {
   await expect(call({ options: { idleTimeoutMs: IDLE_MS } })).rejects.toMatchObject({ kind: "stalled" });
 });
 
-test("a server that never answers is cut like a silent body, and tried once more", async () => {
+test("a server that never answers is cut off like a silent body, and retried once", async () => {
   server.script([noHeaders(), noHeaders()]);
 
   await expect(call({ options: { idleTimeoutMs: IDLE_MS } })).rejects.toMatchObject({ kind: "stalled" });
   expect(server.requests).toHaveLength(2);
 });
 
-test("a slow stream that makes progress is not cut", async () => {
+test("a slow stream that makes progress is not cut off", async () => {
   server.script([reply([text("Some words that take their time")], { chunking: 1, slow: 40 })]);
 
   await expect(call({ options: { idleTimeoutMs: IDLE_MS } })).resolves.toMatchObject({
@@ -162,9 +164,9 @@ test("a slow stream that makes progress is not cut", async () => {
   });
 });
 
-test("a slow reader is not a silent sender", async () => {
+test("a slow reader is not mistaken for a silent sender", async () => {
   server.script([reply([text("Some words that take their time")], { chunking: 10 })]);
-  // The sender is this process, too, which other work may hold up for a while: the reader takes longer than that.
+  // The sender runs in this process, which may be busy for a while: the reader is slower than that.
   const model = createModel({ apiKey: "k", baseUrl: server.url, idleTimeoutMs: 500 });
   let count = 0;
   for await (const _ of model.stream(request([user("Hello")]), new AbortController().signal)) {
@@ -188,7 +190,7 @@ test.each([hiddenThinking, search])("hidden thinking and server tools may be sil
   expect(performance.now() - start).toBeGreaterThan(590);
 });
 
-test("thinking that is shown may not", async () => {
+test("thinking that is shown may not be silent for longer", async () => {
   server.script([reply([thinking("Some thoughts")], { fault: stallAfter(3) })]);
   const start = performance.now();
 
@@ -198,13 +200,13 @@ test("thinking that is shown may not", async () => {
   expect(performance.now() - start).toBeLessThan(IDLE_MS + 900);
 });
 
-test.each([529, 500, 503, 504, 408, 429])("status %i is tried again", async (status) => {
+test.each([529, 500, 503, 504, 408, 429])("status %i is retried", async (status) => {
   server.script([httpError(status, undefined, { "retry-after-ms": "5" }), reply([text("Here")])]);
 
   await expect(call()).resolves.toMatchObject({ blocks: [{ textContent: "Here" }] });
 });
 
-test("three times overloaded is an error", async () => {
+test("the third overloaded response is an error", async () => {
   const overloaded = httpError(529, undefined, { "retry-after-ms": "1" });
   server.script([overloaded, overloaded, overloaded]);
 
@@ -241,14 +243,14 @@ test.each([
   [404, "not_found", "invalid_state"],
   [413, "too_large", "too_large"],
   [422, "invalid_request", "invalid_state"],
-])("status %i is %s, and asked for once only", async (status, kind, code) => {
+])("status %i is %s, and requested only once", async (status, kind, code) => {
   server.script([httpError(status)]);
 
   await expect(call()).rejects.toMatchObject({ name: "ModelError", kind, code, status, retryable: false });
   expect(server.requests).toHaveLength(1);
 });
 
-test("a prompt that is too long for the model is too_large", async () => {
+test("a prompt that is too long for the model is a too_large error", async () => {
   server.script([
     { ...httpError(400), message: "prompt is too long: 215309 tokens > 200000 maximum" } as ReturnType<
       typeof httpError
@@ -259,7 +261,7 @@ test("a prompt that is too long for the model is too_large", async () => {
 });
 
 test.each(["Your credit balance is too low to access the API.", "You have reached your specified API usage limits."])(
-  "an invalid request by which the API means the account is an error of billing: %s",
+  "an invalid request error that refers to the account is a billing error: %s",
   async (message) => {
     server.script([{ ...httpError(400), message } as ReturnType<typeof httpError>]);
 
@@ -273,13 +275,13 @@ test("x-should-retry overrules the status", async () => {
   await expect(call()).rejects.toMatchObject({ kind: "server_error", retryable: false });
 });
 
-test("a refused connection is an error of its own", async () => {
+test("a refused connection has its own error kind", async () => {
   await server.close();
 
   await expect(call({ options: { maxRetries: 0 } })).rejects.toMatchObject({ kind: "connection", code: "unavailable" });
 });
 
-test("an error's message holds neither key nor words", async () => {
+test("an error's message contains neither keys nor conversation content", async () => {
   server.script([{ ...httpError(400), message: "secret words" } as ReturnType<typeof httpError>]);
 
   await expect(call()).rejects.toThrow(/^The model call failed: invalid_request \(HTTP 400\)$/);
@@ -294,7 +296,7 @@ test("one refused history does not spoil the next call", async () => {
   expect(server.rejections).toHaveLength(1);
 });
 
-test("arguments that are cut by max_tokens are marked as unusable", async () => {
+test("arguments that max_tokens cuts off are marked as unusable", async () => {
   server.script([recorded(maxTokensInToolStream)]);
 
   const { events, stop } = await call({ input: { tools: [tool("write_file")] } });
@@ -317,7 +319,7 @@ test.each(['{"a": ', "[1]", "nonsense", '{"a":1}}'])(
   },
 );
 
-test("two tool uses with one id come out as one", async () => {
+test("two tool uses with one id are emitted as one", async () => {
   server.script([reply([toolUse("book", { n: 1 }, "toolu_same"), toolUse("book", { n: 2 }, "toolu_same")])]);
 
   const { blocks } = await call({ input: { tools: [tool("book")] } });
@@ -325,7 +327,7 @@ test("two tool uses with one id come out as one", async () => {
   expect(blocks).toMatchObject([{ content: { input: { n: 1 } } }]);
 });
 
-test("unknown events and blocks pass", async () => {
+test("unknown events and blocks are accepted", async () => {
   const block = unknownBlock({ content: "x" });
   server.script([reply([block, text("Hi")], { insert: [unknownEvent(0), unknownEvent(3), unknownEvent(99)] })]);
 
@@ -337,7 +339,7 @@ test("unknown events and blocks pass", async () => {
   ]);
 });
 
-test("a refusal brings its details", async () => {
+test("a refusal includes its details", async () => {
   server.script([recorded(refusalStream)]);
 
   await expect(call()).resolves.toMatchObject({ stop: { stopReason: "refusal", stopDetails } });
@@ -356,7 +358,7 @@ test("words of several bytes survive any cut", async () => {
   expect((await call()).blocks.map(({ textContent }) => textContent)).toEqual([words, words]);
 });
 
-test("twenty thousand pieces of arguments arrive whole", async () => {
+test("twenty thousand pieces of arguments arrive complete", async () => {
   const input = { text: "x".repeat(59_989) };
   server.script([reply([toolUse("book", input)], { chunking: 3 })]);
 
@@ -366,7 +368,7 @@ test("twenty thousand pieces of arguments arrive whole", async () => {
   expect(blocks[0]?.content?.["input"]).toEqual(input);
 });
 
-test("a model whose tokens the endpoint cannot count is not asked about again, and others are", async () => {
+test("a model whose tokens the endpoint cannot count is not tried again, and others are", async () => {
   await using other = await startModelServer({ counts: (name) => name !== "misspelt" });
   const model = createModel({ apiKey: "k", baseUrl: other.url });
   const count = (name: string) =>

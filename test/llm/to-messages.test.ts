@@ -27,7 +27,7 @@ import { forEachTest } from "../support/lifetimes.ts";
 
 const server = forEachTest(startModelServer);
 
-/** The content of one message of one recorded request. */
+/** The content of one message in one recorded request. */
 function sentContent(index: number, message: number): Json[] {
   const messages = (server.requests[index]?.body["messages"] ?? []) as { readonly content: Json[] }[];
   return messages[message]?.content ?? [];
@@ -53,7 +53,7 @@ const API_BLOCKS: readonly JsonObject[] = [
   { type: "future_block", anything: { at: ["all"] } },
 ];
 
-test.each(API_BLOCKS)("a block of type $type comes back as the API wrote it", (block) => {
+test.each(API_BLOCKS)("a block of type $type is sent back as the API wrote it", (block) => {
   expect(toMessages([assistant(toStoredBlock(block))])).toEqual([{ role: "assistant", content: [block] }]);
 });
 
@@ -66,7 +66,7 @@ const contentOf = (content: JsonObject) => {
   return toMessages([user(block)])[0]?.content[0];
 };
 
-test("a tool result's text, error flag and blocks go as they are", () => {
+test("a tool result's text, error flag and blocks are sent unchanged", () => {
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "" } };
 
   expect(contentOf({ content: "4" })).toEqual({ type: "tool_result", tool_use_id: "t1", content: "4" });
@@ -81,15 +81,15 @@ test.each([
   [[], "[]"],
   [7, "7"],
   [null, ""],
-])("a result that is neither text nor blocks goes as JSON (%j)", (content, sent) => {
+])("a result that is neither text nor blocks is sent as JSON (%j)", (content, sent) => {
   expect(contentOf({ content })).toMatchObject({ content: sent });
 });
 
-test("an error without a text gets one, for the API refuses it empty", () => {
+test("an error without a text gets one, because the API refuses empty errors", () => {
   expect(contentOf({ content: "", is_error: true })).toMatchObject({ content: "The tool failed without a message." });
 });
 
-test("blocks are written the same whatever order the database gave their keys", () => {
+test("blocks are written identically whatever key order the database returns", () => {
   const block = (input: JsonObject): HistoryBlock => ({
     blockType: "tool_use",
     textContent: null,
@@ -102,7 +102,7 @@ test("blocks are written the same whatever order the database gave their keys", 
   );
 });
 
-test("blank text is left out, and so is a message of nothing else", () => {
+test("blank text is left out, and so is a message with nothing else", () => {
   expect(toMessages([user("Hi", " \n"), user("")])).toEqual([
     { role: "user", content: [{ type: "text", text: "Hi" }] },
   ]);
@@ -117,7 +117,7 @@ test.each([
   ["web_fetch", webFetchStream, FETCH],
   ["code_execution", codeExecutionStream, CODE],
   ["redacted thinking", redactedThinkingStream, WEB_SEARCH],
-])("%s is replayed so that the API takes it", async (_, stream, serverTool) => {
+])("%s is replayed in a form that the API accepts", async (_, stream, serverTool) => {
   server.script([recorded(stream), reply([text("You are welcome.")])]);
   const input = { serverTools: [serverTool] };
   const { blocks } = await callModel(server.url, [user("Go")], { input });
@@ -145,14 +145,14 @@ test("a scripted server tool is replayed like a recorded one", async () => {
   expect(first.blocks.map(({ blockType }) => blockType)).toEqual(["server_tool_use", "server_tool_result", "text"]);
 });
 
-test("code execution tells its container", async () => {
+test("a request with code execution contains its container's id", async () => {
   server.script([recorded(codeExecutionStream)]);
   const { stop } = await callModel(server.url, [user("Go")], { input: { serverTools: [CODE] } });
 
   expect(stop).toMatchObject({ containerId: "container_011CPR5CNjB747bTd36fQLFk" });
 });
 
-test("a tool that a search found is called and answered", async () => {
+test("a tool found by a search is called and answered", async () => {
   const input = {
     tools: [tool("get_weather")],
     serverTools: [{ type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" }],
@@ -164,7 +164,7 @@ test("a tool that a search found is called and answered", async () => {
   await callModel(server.url, [user("Go"), assistant(...blocks), user(toolResult("toolu_01XYZ789", "20°"))], { input });
 });
 
-test("a paused turn goes back unchanged and is resumed", async () => {
+test("a paused turn is sent back unchanged and resumed", async () => {
   server.script([recorded(pauseTurnStream), recorded(resumedStream), reply([text("Good.")])]);
   const input = { serverTools: [WEB_SEARCH] };
   const first = await callModel(server.url, [user("Go")], { input });
@@ -176,7 +176,7 @@ test("a paused turn goes back unchanged and is resumed", async () => {
   expect(server.rejections).toEqual([]);
 });
 
-test("mixed calls are answered with the client's results only", async () => {
+test("mixed calls are answered only with the client's results", async () => {
   server.script([recorded(mixedCallsStream), recorded(mixedAnswerStream), reply([text("Good.")])]);
   const input = { tools: [tool("read_calendar")], serverTools: [WEB_SEARCH] };
   const first = await callModel(server.url, [user("Go")], { input });
@@ -202,7 +202,7 @@ test("thinking is replayed with its signature through a tool loop", async () => 
   });
 });
 
-test("an unknown block is replayed as it came", async () => {
+test("an unknown block is replayed as it was received", async () => {
   server.script([reply([unknownBlock({ content: { deep: [1] } }), text("Hi")]), reply([text("Bye")])]);
   const { blocks } = await callModel(server.url, [user("Go")]);
 

@@ -10,12 +10,12 @@ import { forFile } from "../support/lifetimes.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What @parley/client may add to a page that has livekit-client, minified and gzipped. */
+/** How much @parley/client may add to a page with livekit-client, minified and gzipped. */
 const LIMIT_BYTES = 27_000;
 const PAGE = 'import { Room } from "livekit-client";\nconst room = new Room();\n';
 const WITH_CLIENT = `${PAGE}import { connect } from "@parley/client";\nconsole.log(await connect(room));\n`;
 
-// Below the repository, where the client's own dependencies are found.
+// Inside the repository, where the client's own dependencies are found.
 const app = forFile(() => tempFolder(join(ROOT, ".cache")));
 
 beforeAll(async () => {

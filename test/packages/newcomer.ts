@@ -17,22 +17,22 @@ type Manifest = Record<string, unknown> & Record<"dependencies" | "devDependenci
 
 /** An agent that `parley start` runs. */
 export interface RunningAgent {
-  /** What it has printed when it was ready. */
+  /** Its output when it was ready. */
   readonly ready: Readonly<Record<string, string>>;
-  /** Ctrl-C. Resolves to what is left running. */
+  /** Presses Ctrl-C. Resolves to the processes that are left running. */
   readonly stop: () => Promise<readonly string[]>;
 }
 
-/** Somebody who has made a first agent with the clone, in a folder far from it. */
+/** A newcomer who creates a first agent with the clone, in a folder outside of it. */
 export class Newcomer implements AsyncDisposable {
-  /** The packages, each in a folder of its own and as a tarball. */
+  /** The packages, each in its own folder and as a tarball. */
   readonly built: string;
-  /** Nothing of the checkout can be found from there. */
+  /** A folder from which nothing of the checkout can be found. */
   readonly place: string;
-  /** Where commands run. */
+  /** The folder in which commands run. */
   agent: string;
   env: NodeJS.ProcessEnv;
-  /** The packages' archives, as npm is told of them. */
+  /** The packages' archives, as arguments for npm. */
   #specs: readonly string[] = [];
 
   private constructor(built: string, place: string, env: NodeJS.ProcessEnv) {
@@ -42,13 +42,13 @@ export class Newcomer implements AsyncDisposable {
     this.env = env;
   }
 
-  /** Builds the packages, and makes the agent's folder. Nothing is installed yet. */
+  /** Builds the packages, and prepares a place for the agent. Nothing is installed yet. */
   static async arrive(): Promise<Newcomer> {
     const place = await mkdtemp(join(tmpdir(), "parley-newcomer-"));
     const built = join(ROOT, ".cache", `packages-${process.pid}`);
     const env = {
       ...process.env,
-      // Settings of this machine's own, and the test runner's.
+      // Without this machine's own settings and the test runner's.
       ...Object.fromEntries(["NODE_ENV", ...Object.keys(VARIABLES)].map((name) => [name, undefined])),
       // The Node that runs the tests, for npm and for the programs that npm installs.
       PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
@@ -62,7 +62,7 @@ export class Newcomer implements AsyncDisposable {
     return newcomer;
   }
 
-  /** Does what `npm run create` does before it installs: the folder, and the packages' archives in it. */
+  /** Does what `npm run create` does before the installation: creates the folder with the packages' archives in it. */
   async create(name: string): Promise<void> {
     this.agent = join(this.place, name);
     await runInit(this.agent);
@@ -81,7 +81,7 @@ export class Newcomer implements AsyncDisposable {
     await writeFile(path, JSON.stringify(manifest));
   }
 
-  /** @returns what the command prints. @throws {Error} with all of it, when it fails */
+  /** @returns what the command prints. @throws {Error} with the whole output, when the command fails */
   async run(command: string, ...args: readonly string[]): Promise<string> {
     const options: ExecFileOptions = { cwd: this.agent, env: this.env, encoding: "utf8" };
     const { stdout } = await run(command, args, options).catch((error: unknown) => {
@@ -91,7 +91,7 @@ export class Newcomer implements AsyncDisposable {
     return String(stdout);
   }
 
-  /** The command of the package, as it is installed. */
+  /** Runs the package's command as it is installed. */
   async parley(...args: readonly string[]): Promise<string> {
     return this.run(join(this.agent, "node_modules/.bin/parley"), ...args);
   }
@@ -101,7 +101,7 @@ export class Newcomer implements AsyncDisposable {
     await this.run("npm", "install", ...this.#specs, "--prefer-offline", "--no-audit", "--no-fund");
   }
 
-  /** What a page needs, in the versions that the checkout has. */
+  /** Installs what a page needs, in the checkout's versions. */
   async installPage(): Promise<void> {
     const { devDependencies: versions } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as Manifest;
     const names = ["react", "react-dom", "livekit-client", "typescript", "@types/react"];
@@ -123,7 +123,7 @@ export class Newcomer implements AsyncDisposable {
       await exited;
       return processesIn(agent);
     };
-    // Also when the test has run out of time: the next one starts in the same folder.
+    // Even when the test has timed out, because the next one starts in the same folder.
     onTestFinished(async () => void (await stop()));
     return { ready: JSON.parse(ready.toString()) as Record<string, string>, stop };
   }

@@ -7,7 +7,7 @@ import { toOperations } from "../../src/permission/to-operations.ts";
 const rule = (pattern: string, action: Action, type = "write"): PermissionRule => ({ type, pattern, action });
 const operation = (value: string, type = "write") => ({ type, value });
 
-test("when no rule matches, the person is asked", () => {
+test("when no rule matches, the answer is ask", () => {
   expect(evaluateRules([operation("a")], [])).toBe("ask");
   expect(evaluateRules([operation("a")], [rule("b", "allow"), rule("a", "allow", "read")])).toBe("ask");
 });
@@ -17,28 +17,28 @@ test("the last rule that matches wins", () => {
   expect(evaluateRules([operation("notes/a")], [rule("notes/*", "ask"), rule("**", "allow")])).toBe("allow");
 });
 
-test("a deny wins wherever it stands", () => {
+test("a deny wins wherever it is listed", () => {
   expect(evaluateRules([operation("notes/a")], [rule("notes/*", "deny"), rule("**", "allow")])).toBe("deny");
 });
 
-test("a call that does several things needs all of them", () => {
+test("a call that does several things needs permission for all of them", () => {
   const rules = [rule("a", "allow"), rule("b", "deny")];
   expect(evaluateRules([operation("a"), operation("c")], rules)).toBe("ask");
   expect(evaluateRules([operation("c"), operation("b"), operation("a")], rules)).toBe("deny");
   expect(evaluateRules([operation("a"), operation("a")], rules)).toBe("allow");
 });
 
-test("a call that does nothing that is known is asked about", () => {
+test("a call whose effects are unknown is asked about", () => {
   expect(evaluateRules([], [rule("**", "allow", "*")])).toBe("ask");
 });
 
-test("a grant covers all patterns of a call or does not count", () => {
+test("a grant must cover all patterns of a call to count", () => {
   expect(isGranted({ type: "write", values: ["notes/a", "notes/b"] }, ["notes/*"])).toBe(true);
   expect(isGranted({ type: "write", values: ["notes/a", "todo"] }, ["notes/*"])).toBe(false);
   expect(isGranted({ type: "write", values: [] }, ["**"])).toBe(false);
 });
 
-test("grants of 0.1.0 count: their backslashes say what follows, and a line of several commands had a mark", () => {
+test("grants from 0.1.0 count: their backslashes say what follows, and a line of several commands had a mark", () => {
   const granted = [String.raw`notes/\[1\]\(a\)\!.md`, "; make \\&& make", "git status", "; make && make"];
 
   expect(isGranted({ type: "write", values: ["notes/[1](a)!.md"] }, granted)).toBe(true);
@@ -56,7 +56,7 @@ const operations = fc.array(fc.record({ type: fc.constantFrom("read", "write"), 
   maxLength: 4,
 });
 
-test("whatever the rules are, one more deny is never looser, and no order of them loses a deny", () => {
+test("whatever the rules are, one more deny is never more permissive, and a deny counts in any order", () => {
   const strictness: readonly Action[] = ["allow", "ask", "deny"];
   fc.assert(
     fc.property(
@@ -73,7 +73,7 @@ test("whatever the rules are, one more deny is never looser, and no order of the
   );
 });
 
-test("nothing is allowed unless each thing is allowed alone", () => {
+test("nothing is allowed unless each thing alone is allowed", () => {
   fc.assert(
     fc.property(operations, rules, (wanted, given) => {
       const isEachAllowed = wanted.every((each) => evaluateRules([each], given) === "allow");
@@ -95,14 +95,14 @@ test.each(["secrets/**", "./secrets/**", "/secrets/a", "a/../secrets/*"])(
 );
 
 test.each(["s*/**", "[s]ecrets/*", "**", "?ecrets/a", "{a,secrets}/*", "{a/b,secrets/c}", String.raw`\secrets/a`])(
-  "a glob that may find what a rule denies is asked about: %s",
+  "a glob that may find a path that a rule denies is asked about: %s",
   (pattern) => {
     expect(evaluateRules(toOperations({ type: "glob", values: [pattern] }), secretFiles)).toBe("ask");
   },
 );
 
 test.each(["src/**", "README*", "docs/{a,b}/*"])(
-  "a glob that cannot find what a rule denies is allowed: %s",
+  "a glob that cannot find a path that a rule denies is allowed: %s",
   (pattern) => {
     const shallow: PermissionRule[] = [
       { type: "glob", pattern: "**", action: "allow" },

@@ -31,7 +31,7 @@ test.each([
   ["!x", "!x"],
   ["a[", "a["],
   ["rm \\*", "rm *"],
-])("%j says %j", (pattern, text) => {
+])("%j matches %j", (pattern, text) => {
   expect(matchPattern(pattern, text)).toBe(true);
 });
 
@@ -53,6 +53,6 @@ test.each([
   ["a[", "a"],
   ["", "a"],
   ["rm \\*", "rm -r a"],
-])("%j does not say %j", (pattern, text) => {
+])("%j does not match %j", (pattern, text) => {
   expect(matchPattern(pattern, text)).toBe(false);
 });

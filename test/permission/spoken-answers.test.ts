@@ -42,11 +42,11 @@ test.each([
   ["de", "ja nein"],
   ["en", ""],
   ["en", "..."],
-])("in %s, %j is no answer", (language, text) => {
+])("in %s, %j is neither", (language, text) => {
   expect(readYesOrNo(text, language)).toBeUndefined();
 });
 
-test.each(Object.entries(SPOKEN_ANSWERS))("in %s, every listed word means what its list says", (language, lists) => {
+test.each(Object.entries(SPOKEN_ANSWERS))("in %s, every listed word has the meaning of its list", (language, lists) => {
   for (const word of lists.yes) expect([word, readYesOrNo(word, language)]).toEqual([word, "yes"]);
   for (const word of lists.no) expect([word, readYesOrNo(word, language)]).toEqual([word, "no"]);
 });

@@ -8,14 +8,14 @@ const decided = (wish: Partial<PermissionInput>, ...rules: readonly PermissionRu
   evaluateRules(toOperations({ type: "read", values: [], ...wish }), rules);
 
 test.each([".env", "./.env", ".env/", "a/../.env", "a//.././/.env", "a/.env", "./a//b/../.env/."])(
-  "%j is one of the files that a rule denies",
+  "%j is among the files that a rule denies",
   (path) => {
     expect(decided({ values: [path] }, rule("**", "allow"), rule("**/.env", "deny"))).toBe("deny");
   },
 );
 
 test.each(["secrets/**", "./secrets/**", "secrets/", "secrets//**", "./././secrets/./**", "secrets"])(
-  "a rule that denies %j says so of the folder",
+  "a rule that denies %j also denies the folder",
   (pattern) => {
     expect(decided({ values: ["secrets"] }, rule("**", "allow"), rule(pattern, "deny"))).toBe("deny");
   },
@@ -29,18 +29,18 @@ test.each([
   "*/../secrets",
   "**/../secrets",
   "./a/.././secrets",
-])("a rule that denies %j says so of the folder from the root", (pattern) => {
+])("a rule that denies %j also denies the folder from the root", (pattern) => {
   expect(decided({ values: ["secrets"] }, rule("**", "allow"), rule(pattern, "deny"))).toBe("deny");
   expect(decided({ values: ["secrets"] }, rule("**", "allow"), rule(pattern, "ask"))).toBe("ask");
 });
 
-test("what a rule with a slash at its beginning allows is only what begins so, too", () => {
+test("a rule with a leading slash only allows what starts with that slash", () => {
   expect(decided({ values: ["notes/a"] }, rule("/notes/**", "allow"))).toBe("ask");
   expect(decided({ values: ["/notes/a"] }, rule("/notes/**", "allow"))).toBe("allow");
   expect(decided({ values: ["notes/a"] }, rule("/srv/../notes/**", "deny"), rule("**", "allow"))).toBe("deny");
 });
 
-test("a rule whose path ends with a slash is for all that is below", () => {
+test("a rule whose path ends with a slash applies to everything below", () => {
   expect(decided({ values: ["secrets/deep/key"] }, rule("**", "allow"), rule("secrets/", "deny"))).toBe("deny");
 });
 
@@ -51,7 +51,7 @@ test("a path that leads out of its folder is not allowed by a rule for the folde
   expect(decided({ values: ["../x"] }, rule("**", "allow"))).toBe("allow");
 });
 
-test("where case says nothing, a denial counts in any case, and what is allowed is only what is written", () => {
+test("on a case-insensitive file system a denial counts in any case, and only the written case is allowed", () => {
   const wish = { values: [".ENV"], ignoresCase: true };
 
   expect(decided(wish, rule("**", "allow"), rule("**/.Env", "deny"))).toBe("deny");
@@ -60,13 +60,13 @@ test("where case says nothing, a denial counts in any case, and what is allowed 
   expect(decided({ values: ["cafe\u0301"], ignoresCase: true }, rule("CAF\u00c9", "deny"))).toBe("deny");
 });
 
-test("a value is itself, whatever it looks like", () => {
+test("a value stays unchanged, whatever it looks like", () => {
   expect(decided({ values: ["*"] }, rule("a", "allow"))).toBe("ask");
   expect(decided({ values: ["app/[id]/x"] }, rule("**", "allow"), rule("app/[id]/**", "deny"))).toBe("deny");
   expect(decided({ values: ["a(1)!.md"] }, rule("a(1)!.md", "deny"))).toBe("deny");
 });
 
-test("values of other types are taken as they are", () => {
+test("values of other types stay unchanged", () => {
   const url = "https://example.com/a";
 
   expect(toOperations({ type: "web", values: [url] })).toMatchObject([{ type: "web", value: url }]);

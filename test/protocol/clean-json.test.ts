@@ -28,7 +28,7 @@ const anything = fc.anything({
   ],
 });
 
-test("anything becomes JSON that PostgreSQL stores, and stays the same when cleaned again", () => {
+test("any value becomes JSON that PostgreSQL can store, and stays the same when cleaned again", () => {
   const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
   const property = fc.property(anything, (value) => {
     const cleaned = cleanJson(value);
@@ -131,7 +131,7 @@ test("odd and overlong keys stay as they are, as properties of the object's own"
   expect(cleaned).not.toHaveProperty("a");
 });
 
-test("depth and breadth end in a marker", () => {
+test("excessive depth and breadth end in a marker", () => {
   let deep: unknown = 1;
   for (let depth = 0; depth < 10_000; depth++) deep = [deep];
   let doubling: unknown = 1;
@@ -152,7 +152,7 @@ test.each([
   ["a key of 256 bytes", { ["é".repeat(128)]: 1 }, undefined],
   ["a key of 258 bytes", { a: { ["é".repeat(129)]: 1 } }, "input.a: a key is longer than 256 bytes"],
   ["a long place", { ["k".repeat(256)]: nested(28) }, `input.${"k".repeat(194)}…: deeper than 28 levels`],
-])("a value with %s is read whole, or its fault names the place", (_, value, fault) => {
+])("a value with %s is read completely, or its error contains the place", (_, value, fault) => {
   expect(readJson(value, "input")).toEqual(fault === undefined ? { value } : { fault, isTooLarge: true });
 });
 
@@ -162,7 +162,7 @@ test.each([
   ["a key with NUL", { a: { "b\0": 1 } }, "input.a: U+0000 and lone surrogates cannot be stored"],
   ["an infinite number", { a: [1, Infinity] }, "input.a[1]: too large for a number, send it as a string"],
   ["no object", [1], "input: expected an object"],
-])("%s is a fault where a value must stay exact", (_, value, fault) => {
+])("%s is an error where a value must stay exact", (_, value, fault) => {
   expect(readExactJson(value, "input")).toEqual({ fault });
 });
 
@@ -210,7 +210,7 @@ test.each([
     },
     "result.a: reading the value failed",
   ],
-])("a value with %s is a fault that names the place", (_, value, fault) => {
+])("a value with %s is an error that contains the place", (_, value, fault) => {
   expect(readJson(value, "result")).toEqual({ fault });
 });
 
@@ -220,7 +220,7 @@ class Row {
   readonly gone = undefined;
 }
 
-test("a value that JSON can carry is read whole, whatever its classes", () => {
+test("a value that JSON can represent is read completely, whatever its classes", () => {
   const value = { row: new Row(), n: 2n, none: Object.create(null), nothing: {}, map: new Map(), set: new Set([null]) };
   const read = { row: { id: 7, at: "1970-01-01T00:00:00.000Z" }, n: 2, none: {}, nothing: {}, map: {}, set: [null] };
 

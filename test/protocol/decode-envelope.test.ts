@@ -23,7 +23,7 @@ function refusal(bytes: Uint8Array): MalformedMessageError {
   throw new TypeError("The packet was accepted");
 }
 
-test("keys may come in any order, with others between them", () => {
+test("keys may come in any order, mixed with unknown ones", () => {
   const bytes = encode({ body: { content: "hi", x: 1, id: "m" }, y: 2, type: 2, stanzaId: 4, conversationId: "c" });
 
   expect(decodeEnvelope(bytes)).toEqual({
@@ -32,7 +32,7 @@ test("keys may come in any order, with others between them", () => {
   });
 });
 
-test("integers may be floats, and 64 bits wide", () => {
+test("integers may be floats, or 64 bits wide", () => {
   const floats = toBytes(
     "84 a87374616e7a614964 cb4319945ca2620000 a474797065 cb4020000000000000 a46d657461 c0 a4626f6479 82" +
       "b4 61636b6e6f776c65646765645374616e7a614964 cf0000000000000009 a773756363657373 c3",
@@ -44,7 +44,7 @@ test("integers may be floats, and 64 bits wide", () => {
   expect(bodyOf(incoming)).toEqual({ acknowledgedStanzaId: 9, success: true });
 });
 
-test("an integer beyond 2^53 is refused where an integer is meant", () => {
+test("an integer beyond 2^53 is refused where an integer is expected", () => {
   const bytes = encode(
     { ...envelope, type: 8, body: { acknowledgedStanzaId: 2n ** 53n + 1n, success: true } },
     { useBigInt64: true },
@@ -53,7 +53,7 @@ test("an integer beyond 2^53 is refused where an integer is meant", () => {
   expect(refusal(bytes).message).toMatch(/^acknowledgement\.acknowledgedStanzaId: /);
 });
 
-test("a 64-bit integer that a number holds is one in a free map", () => {
+test("a 64-bit integer that fits into a number is read as one in a free map", () => {
   const result = { small: 7n, large: 2n ** 53n - 1n };
   const bytes = encode({ ...envelope, type: 7, body: { id: "r", success: true, result } }, { useBigInt64: true });
 
@@ -64,13 +64,13 @@ test.each([
   [{ n: [0, NaN] }, ".n[1]: NaN cannot be represented in JSON"],
   [{ n: -Infinity }, ".n: too large for a number, send it as a string"],
   [{ n: 2n ** 64n - 1n }, ".n: too large for a number, send it as a string"],
-])("a free map with %o is refused with the place, and not read as another", (result, place) => {
+])("a free map with %o is refused with the place, and not misread", (result, place) => {
   const bytes = encode({ ...envelope, type: 7, body: { id: "r", success: true, result } }, { useBigInt64: true });
 
   expect(refusal(bytes)).toMatchObject({ message: `tool_use_result.result${place}`, parts: { id: "r" } });
 });
 
-test("nil and another peer's undefined are absent", () => {
+test("nil and another implementation's undefined count as absent", () => {
   const nil = packet("user_message", { id: "m", previousId: null, content: "", attachments: null });
   const undefinedExt = toBytes(
     "84 a87374616e7a61496404 a47479706502 a46d657461d40000 a4626f6479 83 a26964a16d a7636f6e74656e74a0 aa70726576696f75734964d40000",
@@ -80,7 +80,7 @@ test("nil and another peer's undefined are absent", () => {
   expect(bodyOf(decodeEnvelope(undefinedExt))).toEqual({ id: "m", content: "" });
 });
 
-test("an optional id or choice may be empty text", () => {
+test("an optional id or choice may be an empty text", () => {
   expect(bodyOf(decodeEnvelope(packet("user_message", { id: "m", previousId: "", content: "" })))).toEqual({
     id: "m",
     content: "",
@@ -90,7 +90,7 @@ test("an optional id or choice may be empty text", () => {
   });
 });
 
-test("the conversation is the body's when the envelope has none", () => {
+test("without a conversation in the envelope, the body's is used", () => {
   const body = { id: "m", content: "", conversationId: "ac_1" };
 
   expect(decodeEnvelope(encode({ ...envelope, conversationId: "", type: 2, body })).conversationId).toBe("ac_1");
@@ -228,7 +228,7 @@ test.each([
     { ...request, toolName: "../x" },
     "tool_use_request.toolName: Invalid string: must match pattern /^[a-zA-Z0-9_-]{1,64}$/",
   ],
-] as const)("a message with %s is refused by its field, without its content", (...[, type, body, expected]) => {
+] as const)("a message with %s is refused with the field, without its content", (...[, type, body, expected]) => {
   const error = refusal(packet(type, body));
 
   expect(error).toMatchObject({
@@ -274,14 +274,14 @@ test.each([
     "meta: expected a map",
     { stanzaId: 1, conversationId: "c", typeName: "user_message" },
   ],
-])("an envelope with %s is refused with what could be read of it", (...[, fields, message, parts]) => {
+])("an envelope with %s is refused with the parts that could be read", (...[, fields, message, parts]) => {
   const error = refusal(encode({ conversationId: "c", ...fields }));
 
   expect(error.message).toBe(message);
   expect(error.parts).toEqual(parts);
 });
 
-test("a refused tool result still says which request it was for", () => {
+test("the error for a refused tool result contains its request's id", () => {
   expect(refusal(packet("tool_use_result", { id: "x", requestId: "r", success: "no" })).parts.id).toBe("r");
 });
 
@@ -294,14 +294,14 @@ test.each([17, 99, 0, -3, 106, 2 ** 40])("type %d is passed on as unknown, with 
   expect(decodeEnvelope(encode({ ...envelope, type, body: "any" }))).toEqual({ ...envelope, unknownType: type });
 });
 
-test("a message of the wrong direction is still a message", () => {
+test("a message in the wrong direction is still decoded", () => {
   expect(bodyOf(decodeEnvelope(packet("start_answer", { id: "a", previousId: "u" })))).toEqual({
     id: "a",
     previousId: "u",
   });
 });
 
-test("what PostgreSQL cannot store is replaced visibly", () => {
+test("what PostgreSQL cannot store is visibly replaced", () => {
   const surrogate = toBytes(
     "84 a87374616e7a61496404 a47479706502 a46d65746180 a4626f6479 82 a26964a3610062 a7636f6e74656e74a5 61eda08062",
   );
@@ -309,7 +309,7 @@ test("what PostgreSQL cannot store is replaced visibly", () => {
   expect(bodyOf(decodeEnvelope(surrogate))).toEqual({ id: "a\uFFFDb", content: "a\uFFFD\uFFFD\uFFFDb" });
 });
 
-test.each([1, 50, 196, 197, 198, 300])("bad UTF-8 reads the same in a string of %d bytes and more", (length) => {
+test.each([1, 50, 196, 197, 198, 300])("bad UTF-8 is read the same in a string of %d bytes and more", (length) => {
   const content = Buffer.concat([Buffer.from("a".repeat(length)), Buffer.from([0xff, 0xc0, 0x80, 0xe2])]);
   const header = Buffer.from([0xda, content.length >> 8, content.length & 0xff]);
   const bytes = Buffer.concat([
@@ -326,7 +326,7 @@ test.each([1, 50, 196, 197, 198, 300])("bad UTF-8 reads the same in a string of 
   });
 });
 
-test("nothing that was decoded changes with the packet", () => {
+test("decoded values do not change with the packet", () => {
   const bytes = packet("tool_use_result", {
     id: "r",
     success: true,
@@ -340,7 +340,7 @@ test("nothing that was decoded changes with the packet", () => {
   expect(body).toEqual(before);
 });
 
-test("a bad announcement costs a client that tool only", () => {
+test("an invalid announced tool is dropped, and the others stay", () => {
   const tools = [
     { name: "good", description: "d", inputSchema: {} },
     { name: "no spaces" },
@@ -377,7 +377,7 @@ test.each([
   ["a long key", { properties: { ["k".repeat(257)]: {} } }, "A key is over 256 bytes"],
   ["a long text", { title: "x".repeat(2 ** 20 + 1) }, "A string is over 1048576 bytes"],
   ["a number that JSON has not", { maximum: NaN }, "tools[1].inputSchema.maximum: NaN cannot be represented in JSON"],
-])("a tool with %s costs a client that tool only", (_, inputSchema, reason) => {
+])("a tool with %s is dropped, and the others stay", (_, inputSchema, reason) => {
   const tools = [{ name: "good" }, { name: "bad", inputSchema }, 7, { name: "better" }];
   const own = { description: "", inputSchema: { type: "object" } };
 
@@ -403,7 +403,7 @@ const properties = (count: number, index: number) =>
 test.each([
   ["keys", (index: number) => ({ properties: properties(300, index) })],
   ["values", () => ({ enum: Array.from({ length: 16_000 }, () => 0) })],
-])("tools share one limit of %s, and one that is over it leaves room for a smaller one", (what, schema) => {
+])("tools share one limit of %s, and one that exceeds it leaves room for a smaller one", (what, schema) => {
   const large = Array.from({ length: 6 }, (_, index) => ({ name: `tool_${index}`, inputSchema: schema(index) }));
   const tools = [...large, { name: "small", inputSchema: { properties: properties(50, 9) } }];
 
@@ -418,13 +418,13 @@ test.each([
   });
 });
 
-test("a Configuration whose fault is beside its tools is refused whole", () => {
+test("a Configuration with an error outside of its tools is refused entirely", () => {
   const { message, parts } = refusal(packet("configuration", { device: nestedMaps(40), tools: [{ name: "good" }] }));
 
   expect([message, parts.typeName]).toEqual(["The packet is nested over 32 deep", "configuration"]);
 });
 
-test("a list of tools is read up to the limit, and one fault says that more were there", () => {
+test("a list of tools is read up to the limit, and one error says that there were more", () => {
   const named = Array.from({ length: 70 }, (_, index) => ({ name: `tool_${index}` }));
   const tools = [...named, ...Array.from({ length: 49_000 }, () => 0)];
 
@@ -444,13 +444,13 @@ test.each([
   expect(`${code} ${message}`).toBe(`too_large ${type}.${field}: over 1000 items`);
 });
 
-test("no list of tools is not an empty one", () => {
+test("a missing tool list is not an empty one", () => {
   expect(bodyOf(decodeEnvelope(packet("configuration", { features: [] })))).toEqual({ features: [] });
   expect(bodyOf(decodeEnvelope(packet("configuration", { tools: [], invalidTools: [1] })))).toEqual({ tools: [] });
   expect(refusal(packet("configuration", { tools: "all" })).message).toMatch(/^configuration\.tools: /);
 });
 
-test("an ErrorMessage is read even when its severity makes no sense", () => {
+test("an ErrorMessage is read even if its severity is invalid", () => {
   const body = { id: "e", code: 501, message: "m", severity: 9 };
 
   expect(bodyOf(decodeEnvelope(packet("error_message", body)))).toEqual({ ...body, severity: 2, recoverable: true });
@@ -459,7 +459,7 @@ test("an ErrorMessage is read even when its severity makes no sense", () => {
 test.each([
   ["error_message", { code: 501, message: "m", severity: 2, recoverable: true }],
   ["assistant_sentence", { previousId: "a", sequence: 1, text: "Hi.", isFinal: true }],
-] as const)("a %s of an older peer needs no id", (type, body) => {
+] as const)("a %s from an older peer needs no id", (type, body) => {
   expect(bodyOf(decodeEnvelope(packet(type, body)))).toEqual(body);
   expect(bodyOf(decodeEnvelope(packet(type, { ...body, id: "" })))).toEqual(body);
 });
@@ -467,18 +467,18 @@ test.each([
 test.each([
   ["assistant_sentence", { id: "s", previousId: "a", sequence: 0, text: "Hi.", isFinal: true }],
   ["reasoning_step", { id: "r", messageId: "a", sequence: 0, content: "So." }],
-] as const)("a %s of an older peer counts from 0", (type, body) => {
+] as const)("a %s from an older peer counts from 0", (type, body) => {
   expect(bodyOf(decodeEnvelope(packet(type, body)))).toEqual(body);
 });
 
-test("a cancel with a new reason still cancels", () => {
+test("a cancel with an unknown reason still cancels", () => {
   expect(bodyOf(decodeEnvelope(packet("tool_use_cancel", { id: "r", reason: "moon" })))).toEqual({
     id: "r",
     reason: "closed",
   });
 });
 
-test("audio is accepted whatever is in it", () => {
+test("audio is accepted whatever it contains", () => {
   expect(bodyOf(decodeEnvelope(packet("audio_chunk", { data: new Uint8Array(10), id: 4 })))).toEqual({});
 });
 
@@ -488,7 +488,7 @@ test.each([
   ["a long string", "x".repeat(1_048_577)],
   ["too much depth", deep],
   ["too many values", tooMany],
-])("a tool result with %s is refused, and says which request it was for", (_, result) => {
+])("a tool result with %s is refused, and the error contains its request's id", (_, result) => {
   const body = { result, success: true, requestId: "r", id: "x" };
   const bytes = encode(
     { meta: { result }, body, type: 7, conversationId: "c", stanzaId: 2n ** 40n },
@@ -503,17 +503,20 @@ test.each([
   });
 });
 
-test("of a packet that is cut, what came before the cut can be read", () => {
+test("from a packet that is cut off, everything before the cut can be read", () => {
   const bytes = encode({ stanzaId: 3, type: 2, body: { id: "m", content: "hello" } });
 
   expect(refusal(bytes.subarray(0, -1)).parts).toEqual({ stanzaId: 3, id: "m", typeName: "user_message" });
 });
 
-test.each(["", "90", "01", "c1", "81a4626f6479", "81a4626f647990c1"])("of the bytes %s nothing can be read", (hex) => {
-  expect(refusal(toBytes(hex))).toMatchObject({ code: "malformed", parts: {} });
-});
+test.each(["", "90", "01", "c1", "81a4626f6479", "81a4626f647990c1"])(
+  "from the bytes %s nothing can be read",
+  (hex) => {
+    expect(refusal(toBytes(hex))).toMatchObject({ code: "malformed", parts: {} });
+  },
+);
 
-test("looking into 4 MiB of small values takes no longer than the scan allows", () => {
+test("scanning 4 MiB of small values takes no longer than the limit for a scan", () => {
   const bytes = new Uint8Array(4_194_304).fill(1);
   bytes.set(toBytes("82 a161 dd003fff00"));
   const started = performance.now();
@@ -526,7 +529,7 @@ test.each([
   ["permission_response", { permissionId: "p", response: "maybe" }, "p"],
   ["control_stop", { targetId: "t", stopType: "slowly" }, "t"],
   ["control_variation", { targetId: "t", mode: "louder" }, "t"],
-] as const)("a wrong %s is refused with the id that it names", (type, body, id) => {
+] as const)("a wrong %s is refused with the id that it contains", (type, body, id) => {
   expect(() => decodeEnvelope(packet(type, body))).toThrow(
     expect.objectContaining({ parts: expect.objectContaining({ id }) }),
   );

@@ -11,7 +11,7 @@ import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 const SEED = propertySeed(20_261_121);
 const packets = goldens.map(({ hex }) => toBytes(hex));
 
-/** True when the packet was read; throws what is no AppError. */
+/** Whether the packet was read. Throws anything that is not an AppError. */
 function isAccepted(bytes: Uint8Array): boolean {
   try {
     JSON.stringify(decodeEnvelope(bytes));
@@ -65,7 +65,7 @@ test("every valid message cut at any byte is refused, and with any bit flipped r
   expect(cases).toBeGreaterThan(6_000);
 });
 
-test("maps of anything are read or refused", () => {
+test("maps with any content are read or refused", () => {
   const value = fc.anything({
     maxDepth: 4,
     withDate: true,
@@ -107,7 +107,7 @@ function encodeLeniently(value: unknown): Uint8Array {
 
 const plain = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }));
 
-test("whatever is encoded is decoded to the same", () => {
+test("whatever is encoded is decoded to the same value", () => {
   const stanzaId = fc.maxSafeInteger();
   const property = fc.property(fc.constantFrom(...goldens), stanzaId, plain, (golden, number, map) => {
     const result: OutgoingEnvelope = {
@@ -124,7 +124,7 @@ test("whatever is encoded is decoded to the same", () => {
   expect(() => fc.assert(property, { seed: SEED, numRuns: propertyRuns(2_000) })).not.toThrow();
 });
 
-/** What the round trip changes on purpose: NUL, and -0. */
+/** Removes what the round trip changes on purpose: NUL, and -0. */
 function clean(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value).replaceAll(String.raw`\u0000`, "N")) as unknown;
 }

@@ -3,7 +3,7 @@ import type { MapSchema } from "../../src/protocol/messages/fields.ts";
 
 export interface FieldDescription {
   readonly name: string;
-  /** In the words of docs/protocol.md. */
+  /** As worded in docs/protocol.md. */
   readonly type: string;
   readonly required: boolean;
 }
@@ -16,7 +16,7 @@ export function describeFields(schema: MapSchema): FieldDescription[] {
   }));
 }
 
-/** What a schema may have, of whatever kind it is. */
+/** What any kind of schema may have. */
 interface Field extends v.GenericSchema {
   readonly wrapped?: Field;
   readonly fallback?: unknown;
@@ -44,7 +44,7 @@ function typeWord({ type, wrapped, item, options, pipe }: Field): string {
   return word;
 }
 
-/** A pipe may begin with a pipe. */
+/** A pipe may start with another pipe. */
 function isInteger(pipe: readonly Field[] = []): boolean {
   return pipe.some((part) => part.type === "integer" || (part.kind === "schema" && isInteger(part.pipe)));
 }

@@ -19,7 +19,7 @@ test("meta is an empty map when there is none", () => {
   expect(decode(encodeEnvelope(result(1)))).toMatchObject({ meta: {} });
 });
 
-test("absent fields are left out and fields the type lacks are not sent", () => {
+test("absent fields are left out and fields that the type lacks are not sent", () => {
   const body = { id: "m", content: "x", previousId: undefined, secret: 1 } as unknown as {
     id: string;
     content: string;
@@ -45,7 +45,7 @@ test.each([0, 1, 0.5, -2])("confidence %d is a float32", (confidence) => {
   expect(hex.endsWith(`${toHex(Buffer.from("confidence"))}ca${float32.toString("hex")}`)).toBe(true);
 });
 
-test("a float32 may stand beside any other field, and no other number becomes one", () => {
+test("a float32 may appear with any other field, and no other number becomes one", () => {
   const body = { id: "m", text: "t", final: true, confidence: 0.1, participant: "ann" };
   const meta = { confidence: 0.1 };
 
@@ -54,7 +54,7 @@ test("a float32 may stand beside any other field, and no other number becomes on
   expect(decode(bytes)).toMatchObject({ meta, body: { ...body, confidence: Math.fround(0.1) } });
 });
 
-test("no integer takes 64 bits: wider ones are float64", () => {
+test("no integer takes 64 bits: larger ones are float64", () => {
   const wide = [2 ** 32, -(2 ** 31) - 1, 2 ** 53 - 1, 12_345_678_901n];
   const bytes = encodeEnvelope({ ...result(wide), stanzaId: -(2 ** 40), meta: { timestamp: 1_795_260_000_123 } });
 
@@ -125,11 +125,11 @@ test.each([
   expect(refusal).toBe(expected);
 });
 
-test("the deepest value that is encoded is also decoded", () => {
+test("the deepest value that can be encoded can be decoded", () => {
   expect(decodeEnvelope(encodeEnvelope(result(nested(28))))).toMatchObject({ conversationId: "c" });
 });
 
-test("a refusal does not disturb the next message", () => {
+test("a refusal does not affect the next message", () => {
   const before = toHex(encodeEnvelope(result("x")));
   expect(() => encodeEnvelope(result(() => 1))).toThrow(AppError);
 

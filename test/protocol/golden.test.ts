@@ -17,7 +17,7 @@ test.each(goldens)("the golden bytes of a $type are decoded to its message", (go
   expect(decodeEnvelope(toBytes(golden.hex))).toEqual(toEnvelope(golden));
 });
 
-test.each(goldens)("a $type reads the same with any MessagePack decoder", (golden) => {
+test.each(goldens)("any MessagePack decoder reads a $type the same", (golden) => {
   const { stanzaId, conversationId, meta, type, body } = golden;
 
   const raw = decode(toBytes(golden.hex)) as Record<string, unknown>;

@@ -7,7 +7,7 @@ const state = (status: "running" | "success"): Message => ({
   body: { id: "c", name: "scan", status, inputJson: "{}", logs: [], metadataJson: "{}" },
 });
 
-test("ends are held for clients that come back, and what led to them is not", () => {
+test("final messages are kept for clients that reconnect, and the ones before them are not", () => {
   expect([transcription(true), transcription(false)].map(isKept)).toEqual([true, false]);
   expect([state("success"), state("running")].map(isKept)).toEqual([true, false]);
   expect(isKept({ type: "block_event", body: { event: "turn_complete", turnId: "msg" } })).toBe(false);

@@ -6,7 +6,7 @@ import { goldens } from "./golden.ts";
 
 const CLI = fileURLToPath(new URL("../../src/cli/parley.ts", import.meta.url));
 
-test.each(goldens)("a $type is printed as JSON from hex and base64, and turned back", ({ hex, ...fields }) => {
+test.each(goldens)("a $type is decoded to JSON from hex and base64, and encoded again", ({ hex, ...fields }) => {
   const line = decodePacketLine(hex);
 
   expect(JSON.parse(line)).toEqual(fields);
@@ -15,7 +15,7 @@ test.each(goldens)("a $type is printed as JSON from hex and base64, and turned b
   expect(encodePacketLine(line)).toBe(hex);
 });
 
-test("an ErrorMessage of an older client, which has no id, is printed", () => {
+test("an ErrorMessage from an older client, which has no id, is printed", () => {
   const body = { code: 101, message: "m", severity: 2, recoverable: true, originatingId: "msg_9" };
   const hex = encodePacketLine(JSON.stringify({ stanzaId: 1, conversationId: "c", type: 1, body }));
 
@@ -28,7 +28,7 @@ test("an unknown type is printed by its number", () => {
   });
 });
 
-test("the error of one line does not stop the next", () => {
+test("an error in one line does not stop the next", () => {
   const input = `zz!\n\n90\n${goldens[0]?.hex}\n`;
 
   const { stdout, status } = spawnSync(process.execPath, [CLI, "decode"], { input, encoding: "utf8" });
@@ -42,7 +42,7 @@ test("the error of one line does not stop the next", () => {
   expect(status).toBe(0);
 });
 
-test("hex that is wrapped, as on the protocol's page, is put together", () => {
+test("wrapped hex, as on the protocol page, is joined", () => {
   const blocks = goldens.map(({ hex }) => hex.replaceAll(/.{80}/g, "$&\n"));
 
   const { stdout } = spawnSync(process.execPath, [CLI, "decode"], { input: blocks.join("\n"), encoding: "utf8" });
@@ -50,7 +50,7 @@ test("hex that is wrapped, as on the protocol's page, is put together", () => {
   expect(stdout).toBe(goldens.map(({ hex }) => `${decodePacketLine(hex)}\n`).join(""));
 });
 
-test("a packet that was cut off is named before the next one", () => {
+test("a packet that was cut off is reported before the next one", () => {
   const hex = goldens[0]?.hex ?? "";
   const input = `${hex.slice(0, 80)}\n${hex}\n${hex.slice(0, 60)}`;
 
@@ -60,13 +60,13 @@ test("a packet that was cut off is named before the next one", () => {
   expect(stdout).toBe(`${decodePacketLine(hex.slice(0, 80))}\n${decodePacketLine(hex)}\n${cut}\n`);
 });
 
-test.each(["decode", "encode"])("parley %s --help says what it reads, without waiting for stdin", (command) => {
+test.each(["decode", "encode"])("parley %s --help describes its input, without waiting for stdin", (command) => {
   const { stdout, status } = spawnSync(process.execPath, [CLI, command, "--help"], { encoding: "utf8" });
 
   expect({ stdout, status }).toEqual({ stdout: `${PACKETS_USAGE}\n`, status: 0 });
 });
 
-test("parley decode refuses what it does not know", () => {
+test("parley decode refuses unknown flags", () => {
   expect(spawnSync(process.execPath, [CLI, "decode", "--base64"], { encoding: "utf8" })).toMatchObject({
     status: 2,
     stderr: expect.stringContaining("--base64"),
@@ -83,6 +83,6 @@ test.each([
   expect(JSON.parse(encodePacketLine(line))).toEqual({ error: expect.any(String) });
 });
 
-test("a command that does not exist prints the usage", () => {
+test("an unknown command prints the usage", () => {
   expect(spawnSync(process.execPath, [CLI, "open"], { encoding: "utf8" })).toMatchObject({ status: 2, stdout: "" });
 });

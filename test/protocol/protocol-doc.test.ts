@@ -21,7 +21,7 @@ function block(section: string, language: string): string {
   return new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(section)?.[1] ?? "";
 }
 
-/** The rows of the field table. `requestId` is the codec's, not the schema's. */
+/** The rows of the field table. `requestId` belongs to the codec, not to the schema. */
 function fieldRows(section: string): unknown[] {
   return [...section.matchAll(/^\| `(\w+)` \| (.+?) \| (yes|no) \|/gm)]
     .map(([, name, type, required]) => ({ name, type, required: required === "yes" }))
@@ -30,7 +30,7 @@ function fieldRows(section: string): unknown[] {
 
 const DIRECTIONS = { client: "client to worker", worker: "worker to client", both: "both ways" } as const;
 
-test.each(goldens)("the documentation of $type has its fields and its bytes", ({ type, hex, ...golden }) => {
+test.each(goldens)("the documentation for $type has its fields and its bytes", ({ type, hex, ...golden }) => {
   const section = sectionOf((title) => title.startsWith(`${MESSAGES[type].number}. `));
   const { shape, from } = MESSAGES[type];
 
@@ -40,17 +40,17 @@ test.each(goldens)("the documentation of $type has its fields and its bytes", ({
   expect(JSON.parse(block(section, "json"))).toEqual({ ...golden, type });
 });
 
-test("the documentation has no other type", () => {
+test("the documentation has no other types", () => {
   const numbers = [...sections.keys()].flatMap((title) => /^(\d+)\. /.exec(title)?.[1] ?? []).map(Number);
 
   expect(numbers).toEqual(Object.values(MESSAGES).map(({ number }) => number));
 });
 
-test("the documentation of announced tools has their fields", () => {
+test("the documentation for announced tools has their fields", () => {
   expect(fieldRows(sectionOf((title) => title === "Announced tools"))).toEqual(describeFields(toolAnnouncementSchema));
 });
 
-test("the documentation of announced tools has the limits as they are", () => {
+test("the documentation for announced tools has the actual limits", () => {
   const section = sectionOf((title) => title === "Announced tools").replaceAll(",", "");
   const own = [OUTCOME_TOOL, MEMORY_TOOL].map((name) => `\`${name}\``);
 
@@ -83,10 +83,10 @@ test("the documentation has no other feature", () => {
   expect([...list.matchAll(/`(\w+)`(?: \(|: you)/g)].map(([, feature]) => feature)).toEqual(workerFeatures());
 });
 
-test("the documentation says what the worker does not hold for clients that come back", () => {
+test("the documentation lists what the worker does not keep for clients that reconnect", () => {
   const section = sectionOf((title) => title === "Reconnection");
   const [, exceptions = ""] = /Not held, and\s+so not sent again: ([^]*)/.exec(section) ?? [];
-  // An Ack has no number by which it could be asked for.
+  // An Ack has no number, so it could not be requested.
   const notHeld = Object.entries(MESSAGES).filter(
     ([type, row]) => "kept" in row && row.kept !== true && type !== "acknowledgement",
   );
@@ -96,7 +96,7 @@ test("the documentation says what the worker does not hold for clients that come
   expect(new Set(names)).toEqual(new Set(titles.map((title) => title?.split(" ")[1])));
 });
 
-test("the documentation has the limits as they are", () => {
+test("the documentation has the actual limits", () => {
   const { envelopeBytes, packetBytes, depth, values, differentKeys, stringBytes, keyBytes, idLength } = LIMITS;
   const { announcedTools, listItems, openCalls } = LIMITS;
   const numbers = [

@@ -35,7 +35,7 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(texts);
 }
 
-test("the generated code is what the proto gives", async () => {
+test("the generated code matches the proto", async () => {
   const folder = await mkdtemp(join(tmpdir(), "parley-generate-"));
   try {
     await promisify(execFile)("node_modules/.bin/buf", ["generate", "--output", folder], {
@@ -50,17 +50,17 @@ test("the generated code is what the proto gives", async () => {
   }
 });
 
-test("the schemas in schemas/ are what the code gives", async () => {
+test("the schemas in schemas/ match the code", async () => {
   for (const [name, text] of messageSchemas()) expect(await readFile(`schemas/${name}`, "utf8")).toBe(text);
 });
 
-/** A message in the three forms that must agree, and where the wire differs from spec/004 on purpose. */
+/** A message in the three forms that must agree, and how the wire differs from spec/004 on purpose. */
 interface Forms {
   readonly type: MessageType;
   readonly proto: DescMessage;
-  /** Fields that are ours: the proto does not have them. */
+  /** Fields that Parley adds and the proto lacks. */
   readonly added?: readonly string[];
-  /** Fields that the proto always has and the wire may leave out. */
+  /** Fields that the proto always has and the wire may omit. */
   readonly leftOut?: readonly string[];
 }
 
@@ -68,7 +68,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
   toolCallState: {
     type: "tool_call_state",
     proto: ToolCallStateSchema,
-    // An empty text would be no JSON.
+    // An empty text would not be valid JSON.
     leftOut: ["inputJson"],
   },
   permissionRequest: { type: "permission_request", proto: PermissionRequestSchema },
@@ -76,7 +76,7 @@ const FORMS: Readonly<Record<string, Forms>> = {
     type: "permission_response",
     proto: PermissionResponseSchema,
     added: ["message", "editedInputJson", "state"],
-    // The sender's session is known.
+    // The sender's session is known already.
     leftOut: ["sessionId"],
   },
 };
@@ -89,7 +89,7 @@ interface JsonSchema {
   readonly required: readonly string[];
 }
 
-/** JSON has one kind of number: an `int64` of milliseconds fits in it. */
+/** JSON has one kind of number, which is precise enough for an `int64` of milliseconds. */
 function jsonTypeOf(field: DescField): string {
   if (field.fieldKind === "list") return field.scalar === ScalarType.STRING ? "string[]" : "?";
   if (field.fieldKind !== "scalar") return "?";
@@ -122,28 +122,31 @@ test.each(Object.entries(FORMS))("%s has fields of the same types in proto and s
   }
 });
 
-test.each(Object.entries(FORMS))("what is optional in %s's proto is so in code and schema", async (name, forms) => {
-  const { type, proto, added = [], leftOut = [] } = forms;
-  const { entries } = MESSAGES[type].shape;
-  const { properties, required } = await readSchema(name);
-  const ofProto = proto.fields
-    .filter(({ proto: { proto3Optional } }) => proto3Optional)
-    .map(({ jsonName }) => jsonName);
-  const optional = [...ofProto, ...added, ...leftOut].toSorted();
-  expect(
-    Object.entries(entries)
-      .filter(([, field]) => field.type === "exact_optional")
-      .map(([key]) => key)
-      .toSorted(),
-  ).toEqual(optional);
-  // A field with a default may be left out, too: that is proto3's own rule for one that is empty.
-  const mayBeAbsent = Object.keys(properties).filter(
-    (key) => !required.includes(key) && !("default" in (properties[key] ?? {})),
-  );
-  expect(mayBeAbsent.toSorted()).toEqual(optional);
-});
+test.each(Object.entries(FORMS))(
+  "optional fields in %s's proto are optional in code and schema",
+  async (name, forms) => {
+    const { type, proto, added = [], leftOut = [] } = forms;
+    const { entries } = MESSAGES[type].shape;
+    const { properties, required } = await readSchema(name);
+    const ofProto = proto.fields
+      .filter(({ proto: { proto3Optional } }) => proto3Optional)
+      .map(({ jsonName }) => jsonName);
+    const optional = [...ofProto, ...added, ...leftOut].toSorted();
+    expect(
+      Object.entries(entries)
+        .filter(([, field]) => field.type === "exact_optional")
+        .map(([key]) => key)
+        .toSorted(),
+    ).toEqual(optional);
+    // A field with a default may be omitted, too: proto3 itself omits empty fields.
+    const mayBeAbsent = Object.keys(properties).filter(
+      (key) => !required.includes(key) && !("default" in (properties[key] ?? {})),
+    );
+    expect(mayBeAbsent.toSorted()).toEqual(optional);
+  },
+);
 
-test.each(Object.entries(FORMS))("%s as it is on the wire fits the schema and the proto", async (name, forms) => {
+test.each(Object.entries(FORMS))("%s as sent on the wire matches the schema and the proto", async (name, forms) => {
   const { type, proto, added = [] } = forms;
   const [golden] = goldens.filter((each) => each.type === type);
   const fits = new Ajv2020().compile({ ...(await readSchema(name)) });
@@ -151,19 +154,19 @@ test.each(Object.entries(FORMS))("%s as it is on the wire fits the schema and th
   expect([fits(golden?.body), fits.errors]).toEqual([true, null]);
   const known = Object.fromEntries(Object.entries(golden?.body ?? {}).filter(([key]) => !added.includes(key)));
   const message = fromBinary(proto, toBinary(proto, fromJson(proto, known as JsonObject)));
-  // Protobuf's JSON has an int64 as text.
+  // Protobuf's JSON writes an int64 as text.
   const asText = Object.entries(known).map(([key, value]) => [key, typeof value === "number" ? String(value) : value]);
   expect(toJson(proto, message)).toEqual(Object.fromEntries(asText));
 });
 
-test("the service is spec/004's", () => {
+test("the service matches spec/004", () => {
   expect(PermissionService.typeName).toBe("opencode.tool.PermissionService");
   expect(PermissionService.methods.map(({ name, input, output }) => [name, input.name, output.name])).toEqual([
     ["RespondToPermission", "PermissionResponse", "Empty"],
   ]);
 });
 
-test("the proto is spec/004's, field by field", async () => {
+test("the proto matches spec/004, field by field", async () => {
   const withoutComments = (await readFile("proto/opencode/tool.proto", "utf8")).replaceAll(/\s*\/\/.*$/gm, "");
   const fields = [...withoutComments.matchAll(/^ {2}(\S.*) = (\d+);$/gm)].map(
     ([, field, number]) => `${number} ${field}`,

@@ -13,13 +13,13 @@ function idsAfter(log: StanzaLog, lastSequenceSeen: number, identity = "anna"): 
   return log.after(lastSequenceSeen, identity).entries.map(({ stanzaId }) => stanzaId);
 }
 
-test("what came after the last seen stanza is given back in order, whatever the sign", () => {
+test("envelopes after the last seen stanza are returned in order, whatever the sign", () => {
   expect(idsAfter(filled(4), -2)).toEqual([-3, -4]);
   expect(idsAfter(filled(4), 2)).toEqual([-3, -4]);
   expect(idsAfter(filled(4), 9)).toEqual([]);
 });
 
-test("a participant gets only what was addressed to it", () => {
+test("a participant gets only the envelopes addressed to it", () => {
   const log = new StanzaLog();
   log.add({ stanzaId: -1, bytes, destinations: ["anna"] });
   log.add({ stanzaId: -2, bytes, destinations: ["bob"] });
@@ -36,7 +36,7 @@ test("acknowledgements are not kept", () => {
   expect(log.after(0, "anna")).toMatchObject({ entries: [], hasGap: false });
 });
 
-test("the oldest of over 500 envelopes go, and leave a gap for who had not seen them", () => {
+test("the oldest of over 500 envelopes are dropped, which is a gap for those who had not seen them", () => {
   const log = filled(503);
 
   expect(log.after(0, "anna").entries).toHaveLength(500);
@@ -51,7 +51,7 @@ test("another participant's lost envelopes are no gap", () => {
   expect(log.after(0, "bob").hasGap).toBe(true);
 });
 
-test("1 MiB is kept at most", () => {
+test("at most 1 MiB is kept", () => {
   const log = new StanzaLog();
   for (let number = 1; number <= 5; number++)
     log.add({ stanzaId: -number, bytes: new Uint8Array(300_000), destinations: "all" });
@@ -67,7 +67,7 @@ test("an envelope over 1 MiB is not kept, and is a gap", () => {
   expect(log.after(1, "anna")).toMatchObject({ entries: [], hasGap: true });
 });
 
-test("what an earlier worker sent is a gap", () => {
+test("envelopes sent by an earlier worker are a gap", () => {
   const log = new StanzaLog({ sentBefore: -40 });
   log.add({ stanzaId: -41, bytes, destinations: "all" });
 

@@ -19,7 +19,7 @@ test.each(codes)("the code %s survives the wire", (code) => {
 });
 
 test.each([new TypeError("secret"), "secret", undefined, null, { code: "malformed" }])(
-  "an unplanned error leaves with a fixed text",
+  "an unexpected error is sent with a fixed text",
   (error) => {
     expect(toWireError(error, { id: "e" })).toEqual({
       id: "e",
@@ -35,7 +35,7 @@ test("a malformed message is the sender's fault", () => {
   expect(toWireError(new MalformedMessageError("body: expected a map", {}), { id: "e" })).toMatchObject({ code: 101 });
 });
 
-test("a room conv_ac_X holds the conversation ac_X, and any other the one of its name", () => {
+test("a room conv_ac_X belongs to the conversation ac_X, and any other room to the conversation with its name", () => {
   const rooms = ["conv_ac_7", "conv_ac_a b\n", "conv_ac_", "conv_7", "ac_7", "my conv_ac_7", ""];
 
   expect(rooms.map(conversationIdOfRoom)).toEqual([

@@ -13,9 +13,9 @@ test.each([
   expect(redact(text)).toBe(redacted);
 });
 
-/** Repeated, each of these looks at every place like the beginning of a secret, and never becomes one. */
+/** When repeated, each of these looks like the start of a secret in every position, but never becomes one. */
 test.each([["a"], ["a."], ["eyJ-"], ["-eyJ.a"], ["a@"], [" 00 1"], ["+1 "], ["1 "], ["DE12 "], ["sk-"]])(
-  "a long text of %j is looked through at once",
+  "a long text of %j is searched quickly",
   (piece) => {
     const text = piece.repeat(50_000 / piece.length);
     const startedAt = performance.now();
@@ -24,7 +24,7 @@ test.each([["a"], ["a."], ["eyJ-"], ["-eyJ.a"], ["a@"], [" 00 1"], ["+1 "], ["1 
   },
 );
 
-test("the text of a document is redacted, and what the API has issued stays as it is", () => {
+test("the text in a document is redacted, and ids issued by the API stay unchanged", () => {
   const source = { type: "text", media_type: "text/plain", data: "Write to ann@example.com" };
   const picture = { type: "base64", media_type: "image/png", data: "DE89370400440532013000" };
   const thought = { type: "redacted_thinking", data: "DE89370400440532013000" };

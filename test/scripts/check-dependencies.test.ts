@@ -6,7 +6,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 
 const CACHE = join(import.meta.dirname, "../../.cache");
 
-/** A folder of built packages with one in it. */
+/** A folder of built packages that contains one package. */
 async function built(dependencies: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>) {
   const folder = await tempFolder(CACHE);
   const manifest = JSON.stringify({ name: "some", type: "module", exports: "./dist/index.js", dependencies });
@@ -16,20 +16,20 @@ async function built(dependencies: Readonly<Record<string, string>>, files: Read
   return folder;
 }
 
-test("a built package may mention packages in comments and texts, and imports what it names", async () => {
+test("a built package may mention packages in comments and texts, and imports its dependencies", async () => {
   const text = '// taken from "dollar"\nexport const text = \'import "cents"\';\nexport { nanoid } from "nanoid";\n';
   await using folder = await built({ nanoid: "6.0.2" }, { "index.js": text });
 
   await expect(checkDependencies(folder.path)).resolves.toBeUndefined();
 });
 
-test("an import that package.json does not name fails the build", async () => {
+test("importing an undeclared package fails the build", async () => {
   await using folder = await built({}, { "index.js": 'export const loaded = () => import("yaml");\n' });
 
   await expect(checkDependencies(folder.path)).rejects.toThrow(/Unlisted dependencies \(1\)\nyaml {2}some\/dist/);
 });
 
-test("a package that only types need is a dependency, too", async () => {
+test("a package needed only for types is a dependency, too", async () => {
   const types = 'export declare const sql: import("postgres").Sql;\n';
   await using folder = await built({}, { "index.js": "export const sql = 1;\n", "index.d.ts": types });
 

@@ -5,7 +5,7 @@ import { givePackages } from "../../scripts/agents/give-packages.ts";
 import { versionOf } from "../../src/worker/own-package.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** An agent of an earlier version, beside the archives that a clone has built. */
+/** An agent from an earlier version, next to the archives that a clone has built. */
 async function earlierAgent(manifest: object) {
   const temp = await tempFolder();
   const [built, agent] = ["dist", "agent"].map((name) => join(temp.path, name)) as [string, string];
@@ -19,7 +19,7 @@ async function earlierAgent(manifest: object) {
   return { built, agent, read, [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose]() };
 }
 
-test("an agent gets the archives of the packages that it names, and loses those of an earlier version", async () => {
+test("an agent gets the archives of its packages, and loses those of an earlier version", async () => {
   const dependencies = { parley: "file:packages/parley-0.0.9.tgz", "@parley/react": "0.0.9" };
   await using earlier = await earlierAgent({ dependencies });
 
@@ -34,7 +34,7 @@ test("an agent gets the archives of the packages that it names, and loses those 
   expect(await earlier.read()).toMatchObject({ dependencies: { parley: specs[0], "@parley/react": specs[1] } });
 });
 
-test("what must match Parley gets its version, and the author's own choices stay", async () => {
+test("packages that must match Parley get its version, and the author's own choices stay", async () => {
   await using earlier = await earlierAgent({
     scripts: { start: "node start.js" },
     dependencies: { parley: "0.0.9", zod: "4.0.0" },
@@ -50,7 +50,7 @@ test("what must match Parley gets its version, and the author's own choices stay
   });
 });
 
-test("a folder that names none of the packages is left as it is", async () => {
+test("a folder that uses none of the packages is left unchanged", async () => {
   await using earlier = await earlierAgent({ dependencies: { zod: "4.0.0" } });
 
   await expect(givePackages(earlier.agent, earlier.built)).rejects.toThrow(

@@ -22,7 +22,7 @@ test.each(FOLDERS)("the package in packages/%s has the repository's version and 
   expect({ version, license }).toEqual({ version: repository.version, license: repository.license });
 });
 
-test.each(FOLDERS)("packages/%s names other packages in the versions that are tested", async (folder) => {
+test.each(FOLDERS)("packages/%s depends on other packages in the tested versions", async (folder) => {
   const {
     dependencies = {},
     devDependencies = {},
@@ -31,13 +31,13 @@ test.each(FOLDERS)("packages/%s names other packages in the versions that are te
   const own = Object.entries({ ...dependencies, ...devDependencies });
   const wrong = own.filter(([name, version]) => version.replace("^", "") !== tested[name]);
   const peers = Object.entries(peerDependencies).filter(([name]) => name !== "@parley/client");
-  // A range of peers begins at or below what is tested.
+  // A range of peer versions starts at or below the tested version.
   const far = peers.filter(([name, range]) => range.replace("^", "").split(".")[0] !== tested[name]?.split(".")[0]);
 
   expect({ wrong, far }).toEqual({ wrong: [], far: [] });
 });
 
-test("each dependency of the repository is one of a package", async () => {
+test("each dependency in the repository belongs to a package", async () => {
   const manifests = await Promise.all(FOLDERS.map((folder) => read(`packages/${folder}/package.json`)));
   const named = manifests.flatMap(({ dependencies, devDependencies, peerDependencies }) =>
     Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies }),
@@ -46,7 +46,7 @@ test("each dependency of the repository is one of a package", async () => {
   expect(Object.keys(repository.dependencies ?? {}).filter((name) => !named.includes(name))).toEqual([]);
 });
 
-test("the package parley has all entry points of the repository, and each tool", async () => {
+test("the package parley has all of the repository's entry points, and each tool", async () => {
   const { exports } = await read("packages/parley/package.json");
   const files = await Array.fromAsync(glob("tools/**/[!_]*.ts", { cwd: ROOT }));
   const tools = files.map((file) => `./tools/${basename(file, ".ts")}`);

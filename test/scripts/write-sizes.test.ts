@@ -12,7 +12,7 @@ const measured = {
   packed: { parley: 1_230_000, client: 84_000 },
 };
 
-test("the figures of a page are replaced, and nothing else is", () => {
+test("the figures on a page are replaced, and nothing else is", () => {
   const page = [
     "Before. <!-- sizes: own -->old<!-- /sizes -->. It adds <!-- sizes: image -->9 MB<!-- /sizes -->.",
     "<!-- sizes: all -->old<!-- /sizes -->",
@@ -38,7 +38,7 @@ The image, without node:24-slim, certificates and espeak-ng: 304.4 MB
 test.each([
   ["docs/packages.md", ["all", "own"]],
   ["docs/operating.md", ["image"]],
-])("%s has its sizes from the script", (page, names) => {
+])("the sizes in %s come from the script", (page, names) => {
   const text = readFileSync(page, "utf8");
 
   const written = writeSizes(text, measured);

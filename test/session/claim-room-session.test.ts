@@ -10,7 +10,9 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 const LEASE_MS = 3_000;
 const database = forFile(tempDatabase);
 
-/** Claims the session of a worker that renews its lease every 300 ms, until the claim has ended or `renewals` are over. */
+/**
+ * Claims the session of a worker that renews its lease every 300 ms, until the claim ends or `renewals` are used up.
+ */
 async function claimFromLiving({ keepsSession, renewals }: { keepsSession: boolean; renewals: number }) {
   const { sql } = database;
   const name = `room-${createId()}`;
@@ -41,12 +43,12 @@ async function claimFromLiving({ keepsSession, renewals }: { keepsSession: boole
   }
 }
 
-test("a claim gives up once the session's owner is seen to renew its lease", async () => {
+test("a claim gives up once the session's owner renews its lease", async () => {
   await expect(claimFromLiving({ keepsSession: true, renewals: 8 })).rejects.toThrow(
     "Another agent is already serving",
   );
 });
 
-test("a claim waits for an owner that hands its session over, however often that renews its lease", async () => {
+test("a claim waits for an owner that hands its session over, however often the owner renews its lease", async () => {
   await expect(claimFromLiving({ keepsSession: false, renewals: 6 })).resolves.toBeUndefined();
 });

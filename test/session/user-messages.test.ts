@@ -4,7 +4,7 @@ import { ParticipantState } from "../../src/session/participants/participant-sta
 import { UserMessages } from "../../src/session/user-messages.ts";
 import { PNG } from "../support/pictures.ts";
 
-test("nothing is kept of a picture whose message is refused", () => {
+test("nothing is kept from a picture whose message is refused", () => {
   const kept: unknown[] = [];
   const messages = new UserMessages({
     messageIds: [],

@@ -1,6 +1,6 @@
 import type { Noise } from "../../src/speech/voice/sound/noise.ts";
 
-/** The noise that the expected samples were made with: it depends on the frame and the frequency alone. */
+/** The noise that the expected samples were made with. It depends only on the frame and the frequency. */
 export class FixedNoise {
   #frame = 0;
 

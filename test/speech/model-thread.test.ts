@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ModelThread } from "../../src/speech/model-thread.ts";
 
-/** Answers "x" with "x!" after a moment; "die" ends it. */
+/** Answers "x" with "x!" after a moment; "die" ends the thread. */
 const MODULE = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from "node:worker_threads";
@@ -19,7 +19,7 @@ function startThread() {
   return Object.assign(thread, { [Symbol.asyncDispose]: () => thread.close() });
 }
 
-test("a question that is given up while it is answered leaves the next one its own answer", async () => {
+test("a request that is aborted while it is processed does not affect the next one's answer", async () => {
   await using thread = startThread();
   await thread.warm();
   const aborting = new AbortController();
@@ -31,7 +31,7 @@ test("a question that is given up while it is answered leaves the next one its o
   await first;
 });
 
-test("a question that waits is not asked once it is given up", async () => {
+test("a waiting request that is aborted is not processed", async () => {
   await using thread = startThread();
   const aborting = new AbortController();
   const first = thread.ask("first");
@@ -42,7 +42,7 @@ test("a question that waits is not asked once it is given up", async () => {
   expect(await first).toBe("first!");
 });
 
-test("a thread that dies costs the question that it worked on", async () => {
+test("a thread that dies fails only the request it worked on", async () => {
   await using thread = startThread();
   const lost = thread.ask("die");
   const next = thread.ask("next");
@@ -51,7 +51,7 @@ test("a thread that dies costs the question that it worked on", async () => {
   expect(await next).toBe("next!");
 });
 
-test("a question that fails says why, and the next one is answered", async () => {
+test("a request that fails reports why, and the next one is answered", async () => {
   await using thread = startThread();
 
   await expect(thread.ask("fail")).rejects.toThrow("the model failed: no");

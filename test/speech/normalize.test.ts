@@ -12,7 +12,7 @@ test.each([
   [year("1905"), "nineteen oh-five"],
   [year("2005"), "two thousand and five"],
   [decimal("3.140"), "three point one four"],
-])("%s is how the number is read", (found, expected) => {
+])("%s is how the number is read aloud", (found, expected) => {
   expect(found).toBe(expected);
 });
 

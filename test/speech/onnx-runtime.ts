@@ -9,7 +9,7 @@ await fetchSpeechFiles(FOLDER, VOICE_PARTS, () => {});
 
 export const VOICE_FOLDER = join(FOLDER, "hibari");
 
-/** No dependency of this repository: `undefined` where the variable does not name its module. */
+/** Not a dependency of this repository: `undefined` unless the variable contains the module's name. */
 async function findNodeRuntime(): Promise<OrtLike | undefined> {
   const name = process.env["ONNXRUNTIME_NODE"];
   return name === undefined ? undefined : ((await import(name)) as OrtLike);

@@ -12,7 +12,7 @@ function rows(value: (bin: number, frame: number) => number): Float32Array {
   return Float32Array.from({ length: BINS * FRAMES }, (_, at) => value(Math.floor(at / FRAMES), at % FRAMES));
 }
 
-test("a spectrum becomes the sound that the original makes of it", async () => {
+test("a spectrum becomes the same sound as in the original", async () => {
   const { signal } = JSON.parse(await readFile(join(import.meta.dirname, "samples.json"), "utf8")) as {
     signal: { every: number; samples: number[] };
   };
@@ -31,6 +31,6 @@ test("a spectrum becomes the sound that the original makes of it", async () => {
   expect(Math.max(...found.map((sample, at) => Math.abs(sample - (signal.samples[at] ?? 0))))).toBeLessThan(2e-6);
 });
 
-test("a file that is no ONNX model is refused", () => {
+test("a file that is not an ONNX model is refused", () => {
   expect(() => addOutput(new Uint8Array(100), "durations")).toThrow("the voice's file is not an ONNX model");
 });

@@ -5,7 +5,7 @@ import { Voice } from "../../src/speech/voice/voice.ts";
 import { FixedNoise } from "./fixed-noise.ts";
 import { NODE_RUNTIME, RUNTIME, VOICE_FOLDER } from "./onnx-runtime.ts";
 
-// What hibari-tts 0.2.1 gives for these texts, written down by its Python code once.
+// The output of hibari-tts 0.2.1 for these texts, recorded once with its Python code.
 const read = async (name: string): Promise<unknown> =>
   JSON.parse(await readFile(join(import.meta.dirname, name), "utf8"));
 const phonemes = Object.entries((await read("phonemes.json")) as Record<string, string[]>);
@@ -21,7 +21,7 @@ describe("the embedded voice", () => {
     voice = await Voice.load(VOICE_FOLDER, RUNTIME, noise.fill);
   });
 
-  test("a thousand sentences have the phonemes of the original", async () => {
+  test("a thousand sentences have the same phonemes as in the original", async () => {
     const different: string[] = [];
     for (const [text, expected] of phonemes) {
       const found = await voice.phonemes(text);
@@ -32,9 +32,10 @@ describe("the embedded voice", () => {
     expect(different).toEqual([]);
   });
 
-  // onnxruntime-node calculates as Python's runtime does. In wasm the phases drift apart: the same voice, but other samples.
+  // onnxruntime-node computes the same as Python's runtime. In wasm the phases drift apart: the same voice, but
+  // different samples.
   test.skipIf(!NODE_RUNTIME).each(sentences)(
-    "«$text» sounds as the original",
+    "«$text» sounds like the original",
     async ({ text, length, every, samples }) => {
       noise.restart();
 
@@ -46,7 +47,7 @@ describe("the embedded voice", () => {
     },
   );
 
-  test("each written word has its time, also where it is read as several", async () => {
+  test("each written word has its time, even if it is read as several", async () => {
     const { words, samples, sampleRate } = await voice.speak("Mr. Lee paid $24.50 at 9:30 pm — gladly.");
 
     const written = ["Mr.", "Lee", "paid", "$24.50", "at", "9:30", "pm", "—", "gladly."];
@@ -57,22 +58,22 @@ describe("the embedded voice", () => {
     expect(times.at(-1)).toBeLessThanOrEqual((samples.length / sampleRate) * 1000);
   });
 
-  test("words of a second sentence come after those of the first", async () => {
+  test("words in a second sentence come after those in the first", async () => {
     const { words } = await voice.speak("Hello there. Goodbye now.");
 
     const [, there, goodbye] = words;
     expect(goodbye?.startMs).toBeGreaterThan(there?.endMs ?? Infinity);
   });
 
-  test("a text without a sound makes no samples", async () => {
+  test("a text without a sound produces no samples", async () => {
     expect(await voice.speak(" \n")).toEqual({ samples: new Float32Array(), sampleRate: 24_000, words: [] });
   });
 
-  test("a number too long to have a name is read by its digits", async () => {
+  test("a number too long to have a name is read digit by digit", async () => {
     expect(await voice.phonemes("1".repeat(40))).toEqual([Array(40).fill("wˈʌn").join(" ")]);
   });
 
-  test("words that are fields of every object are read like any other", async () => {
+  test("words that are properties of every object are read like any other", async () => {
     expect(await voice.phonemes("constructor")).toEqual(["kənstɹˈʌktəɹ"]);
   });
 });

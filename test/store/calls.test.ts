@@ -32,7 +32,7 @@ test("a call is loaded as it was stored", async () => {
   });
 });
 
-test("whatever changes on a call is stored, and so is its end", async () => {
+test("every change to a call is stored, and so is its end", async () => {
   const { writer, call } = await storedCall(database.sql);
   const running = next(call, {
     state: "running",
@@ -52,7 +52,7 @@ test("whatever changes on a call is stored, and so is its end", async () => {
   expect(await load(call)).toMatchObject({ ...ended, messageId: expect.any(String), onInterrupt: "finish" });
 });
 
-test("the server may take a call over, which keeps its start", async () => {
+test("the server may take over a call, which keeps its start", async () => {
   const { writer, call } = await storedCall(database.sql);
   const asked = next(call, { state: "running", executionResolved: "client", addressee: "ann", startedAt: 1_000 });
   await saveCall(writer, asked);
@@ -61,7 +61,7 @@ test("the server may take a call over, which keeps its start", async () => {
   expect(await load(call)).toMatchObject({ executionResolved: "server", addressee: undefined, startedAt: 1_000 });
 });
 
-test("a model's name of a tool is stored also where it is no whole text", async () => {
+test("a tool name from the model is stored even if it is not a valid text", async () => {
   const { writer, turn } = await storedTurn(database.sql);
   const call = newCall(turn.id, { toolName: "scan\ud800" });
   await saveCall(writer, call);
@@ -77,7 +77,7 @@ test("storing the same call again is fine; another call for its tool use is not"
   expect(await loadCallsOfTurn(database.sql, call)).toHaveLength(1);
 });
 
-test("calls load in the order in which they were asked for", async () => {
+test("calls load in the order in which they were requested", async () => {
   const { writer, turn } = await storedTurn(database.sql);
   for (const toolName of ["b", "a", "c"]) await saveCall(writer, newCall(turn.id, { toolName }));
 
@@ -108,7 +108,7 @@ test("a call that has ended is neither started nor ended again", async () => {
   expect(await load(call)).toMatchObject({ state: "cancelled", outcome: ended.outcome, revision: ended.revision });
 });
 
-test("what a call says of itself is never replaced by what is older", async () => {
+test("a call's own updates are never replaced by older ones", async () => {
   const { writer, call } = await storedCall(database.sql);
   await saveCall(writer, { ...call, revision: 3, logs: ["one", "two"], progress: 0.5 });
   await saveCall(writer, { ...call, revision: 2, logs: ["one"] });
@@ -116,7 +116,7 @@ test("what a call says of itself is never replaced by what is older", async () =
   expect(await load(call)).toMatchObject({ revision: 3, logs: ["one", "two"], progress: 0.5 });
 });
 
-test("open calls are found in their session only, and so is one by its id", async () => {
+test("open calls are found only in their session, and so is a call by its id", async () => {
   const { writer, call } = await storedCall(database.sql);
   const { sessionId } = writer.lease;
   const ended = newCall(call.turnId);
@@ -125,13 +125,13 @@ test("open calls are found in their session only, and so is one by its id", asyn
 
   const unsettled = await loadUnsettledCalls(database.sql, { sessionId });
   expect(unsettled).toMatchObject([{ call: { id: call.id }, resultInTurn: null, lateResult: null, isReplaced: false }]);
-  // Its turn runs.
+  // The call's turn is running.
   expect(idsOf(await loadCallsNow(database.sql, { sessionId }))).toEqual([call.id, ended.id]);
   expect(await loadCall(database.sql, { sessionId, callId: call.id })).toMatchObject({ id: call.id });
   expect(await loadCall(database.sql, { sessionId: "another", callId: call.id })).toBeUndefined();
 });
 
-test("answers that came too late are kept, at most 20", async () => {
+test("late answers are kept, at most 20", async () => {
   const { writer, call } = await storedCall(database.sql);
   const { id: callId } = call;
   const late = { kind: "late", from: "ann", success: false, errorCode: "timeout" } as const;

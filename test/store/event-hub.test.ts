@@ -28,7 +28,7 @@ const database = forFile(tempDatabase);
 
 const channel = { channel: EVENT_CHANNEL, loadMarks: loadSessionMarks };
 
-/** Counts the gaps that a follower of the session is told of, and keeps its events. */
+/** Counts the gaps that a follower of the session is notified of, and records its events. */
 async function follow(hub: EventHub, { lease: { sessionId } }: SessionWriter) {
   const heard = { gaps: 0, events: [] as string[] };
   hub.follow(sessionId, { onEvent: (payload) => heard.events.push(payload), onGap: () => (heard.gaps += 1) });
@@ -39,7 +39,7 @@ async function follow(hub: EventHub, { lease: { sessionId } }: SessionWriter) {
 const ends = { state: "completed" } as const;
 const outcome = failure("execution_error", "It broke");
 
-/** What a session's followers are shown, one change each. */
+/** Changes that a session's followers are notified of, one at a time. */
 const CHANGES: readonly [string, () => Promise<{ writer: SessionWriter; change: () => Promise<unknown> }>][] = [
   [
     "a turn begins",
@@ -117,9 +117,9 @@ function pollingHub(cleanup: AsyncDisposableStack): EventHub {
   return hub;
 }
 
-// Together: each waits for looks, of which there is one a second.
+// Concurrent, because each test waits for the hub to look, which happens once a second.
 test.concurrent.each(CHANGES)(
-  "without notifications a follower is told once when %s, and nobody else is",
+  "without notifications a follower is notified once when %s, and nobody else is",
   async (_, arrange) => {
     await using cleanup = new AsyncDisposableStack();
     const hub = pollingHub(cleanup);
@@ -131,13 +131,13 @@ test.concurrent.each(CHANGES)(
     await change();
 
     await vi.waitUntil(() => changed.gaps === 2, { timeout: 5_000 });
-    // One more look, which finds nothing new.
+    // One more look finds nothing new.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect([changed.gaps, other.gaps]).toEqual([2, 1]);
   },
 );
 
-test("whoever waits for answers notices requests, more time for them and answers, and nothing else", async () => {
+test("those waiting for answers notice requests, more time for them and answers, and nothing else", async () => {
   const { sql } = database;
   const { id: permissionId, sessionId, participantIdentity } = await storedPermission(sql);
   const writer = writerOf(sql, sessionId);
@@ -161,7 +161,7 @@ test("whoever waits for answers notices requests, more time for them and answers
   expect(new Map(await marks()).get(sessionId)).toBe("");
 });
 
-test("an outage of the database is told once, and what changed meanwhile is told after it", async () => {
+test("a database outage is reported once, and changes made meanwhile are reported after it", async () => {
   await using cleanup = new AsyncDisposableStack();
   const proxy = cleanup.use(await TcpProxy.start(database.url));
   const sql = connect(proxy.url);
@@ -184,7 +184,7 @@ test("an outage of the database is told once, and what changed meanwhile is told
   expect(errors).toBe(1);
 });
 
-test("while the listening connection is lost sessions are polled, and then notifications are heard again", async () => {
+test("while the listening connection is lost sessions are polled, and then notifications arrive again", async () => {
   await using cleanup = new AsyncDisposableStack();
   const proxy = cleanup.use(await TcpProxy.start(database.url));
   const { sql } = database;

@@ -22,7 +22,7 @@ export function sessionClaim(changes: Partial<SessionClaim> = {}): SessionClaim 
   };
 }
 
-/** Writes a session as the worker that claimed it first, or later. */
+/** A writer for the session, as the worker with this claim: by default the first. */
 export function writerOf(sql: Sql, sessionId: string, epoch = 1): SessionWriter {
   return { sql, lease: { sessionId, epoch } };
 }
@@ -79,10 +79,10 @@ export function useBlock(sequence: number, toolUseId: string, name = "get_foreca
   return { sequence, blockType: "tool_use", textContent: null, content };
 }
 
-/** What a request may be given besides its session: a new one without it. */
+/** Changes to a request. Without a `sessionId`, the request is for a new session. */
 export type PermissionChanges = Partial<NewPermission> & { readonly sessionId?: string };
 
-/** A request about a new pending call that asks ann, and what it is stored with. */
+/** A request that asks ann about a new pending call, with the rows it depends on already stored. */
 export async function newPermission(
   sql: Sql,
   { sessionId, ...changes }: PermissionChanges = {},
@@ -112,13 +112,13 @@ export async function newPermission(
   return { writer, permission };
 }
 
-/** The same, stored. */
+/** Stores such a request. */
 export async function storedPermission(sql: Sql, changes: PermissionChanges = {}): Promise<PermissionRecord> {
   const { writer, permission } = await newPermission(sql, changes);
   return await insertPermission(writer, permission);
 }
 
-/** A new session in a room of its own. */
+/** A new session in its own room. */
 export async function storedRoom(
   sql: Sql,
   room = `room-${createId()}`,

@@ -31,52 +31,54 @@ import { jobConfig } from "./job-config.ts";
 import { openPermissionEvents } from "./permission-events.ts";
 
 export interface AgentOptions {
-  /** @defaultValue one of its own */
+  /** @defaultValue a new name */
   readonly roomName?: string;
   readonly tools?: Readonly<Record<string, Tool>>;
-  /** Instead of `tools`: a map that may change while the session runs. */
+  /** Replaces `tools`: a map that may change while the session runs. */
   readonly liveTools?: ReadonlyMap<string, ServerTool>;
-  /** Tells of changes in them. */
+  /** Reports changes to `liveTools`. */
   readonly toolNews?: LiveTools;
   readonly policy?: Partial<SessionPolicy>;
-  /** Whether what participants ask for is remembered. @defaultValue false */
+  /** Whether the agent remembers what participants ask it to. @defaultValue false */
   readonly memory?: boolean;
-  /** Whether a later room of the name goes on with the conversation. @defaultValue true */
+  /** Whether a later room of the same name continues the conversation. @defaultValue true */
   readonly continueConversation?: boolean;
-  /** Anthropic's context editing. @defaultValue none */
+  /** Settings for Anthropic's context editing. @defaultValue none */
   readonly edits?: ConfigFileValues["context"]["edits"];
   readonly modelIdleTimeoutMs?: number;
-  /** Writes notes on older turns. @defaultValue nobody does */
+  /** The model that writes notes on older turns. @defaultValue no notes are written */
   readonly summaryModel?: string;
-  /** What parley.config.ts would say of the agent. */
+  /** The agent's definition, as parley.config.ts would contain it. */
   readonly agent?: Partial<AgentDefinition>;
-  /** The agents beside it, by name. */
+  /** The other agents, by name. */
   readonly agents?: Readonly<Record<string, AgentDefinition>>;
-  /** That of the dispatch. */
+  /** The dispatch's metadata. */
   readonly metadata?: string;
-  /** Whether the start and the end of the session are stored, and its hooks called. @defaultValue only with `agents` */
+  /** Whether the session's start and end are stored, and its hooks called. @defaultValue only with `agents` */
   readonly hasHooks?: boolean;
-  /** Whether a webhook tells of the end. */
+  /** Whether a webhook reports the session's end. */
   readonly hasEndWebhook?: boolean;
-  /** Anthropic's own tools that are switched on. */
+  /** Anthropic's own tools to enable. */
   readonly serverTools?: readonly JsonObject[];
   readonly effort?: "low";
-  /** Another model than the strict server of ours. */
+  /** A model other than our strict server. */
   readonly modelUrl?: string;
   readonly retryBudgetMs?: number;
-  /** Ears and a mouth; see voice-agent.ts. */
+  /** Speech recognition and a voice; see voice-agent.ts. */
   readonly speech?: { readonly engines: Speech; readonly settings: VoiceSettings };
-  /** Where spans and measurements go. */
+  /** Where spans and measurements are sent. */
   readonly telemetry?: Telemetry;
   /** @defaultValue silent, unless `LOG_LEVEL` is set */
   readonly logger?: Logger;
-  /** Put between the session and its database, so that a test can slow or cut it. */
+  /** Whether a proxy sits between the session and its database, so that a test can slow or cut the connection. */
   readonly hasDatabaseProxy?: boolean;
-  /** Another agent's: they are workers of one installation. */
+  /** Another agent's database, so that both are workers of one installation. */
   readonly databaseUrl?: string;
-  /** Of the agent's own token. */
+  /** The lifetime of the agent's own token. */
   readonly tokenTtlSeconds?: number;
-  /** Is given each room object before it is used, so that a test can put something between it and the session. */
+  /**
+   * Called with each room object before it is used, so that a test can put something between the room and the session.
+   */
   readonly prepareRoom?: (room: Room) => void;
 }
 
@@ -90,13 +92,13 @@ interface CallRow {
   readonly extra_answers: readonly { readonly kind: string }[];
 }
 
-/** A worker's session in a real room with a real database; only the model is a stand-in. */
+/** A worker's session in a real room with a real database. Only the model is simulated. */
 export class TestAgent implements AsyncDisposable {
   readonly roomName: string;
   readonly model: ModelServer;
   readonly sql: Sql;
   readonly databaseUrl: string;
-  /** With `hasDatabaseProxy`. */
+  /** Set with `hasDatabaseProxy`. */
   database: TcpProxy | undefined;
   readonly #options: AgentOptions;
   readonly #cleanup: AsyncDisposableStack;
@@ -145,9 +147,9 @@ export class TestAgent implements AsyncDisposable {
   }
 
   /**
-   * Opens the session as a job process does. After `leave` it is a new worker in the same room.
+   * Opens the session as a job process does. After `leave`, this acts as a new worker in the same room.
    *
-   * @param job `metadata`: of the dispatch that makes this job. @defaultValue those of `start`
+   * @param job `metadata`: from the dispatch that creates this job. @defaultValue the metadata passed to `start`
    */
   async join({ metadata = this.#options.metadata }: Pick<AgentOptions, "metadata"> = {}): Promise<void> {
     const { tools = {}, policy = {}, summaryModel, modelIdleTimeoutMs = 5_000, retryBudgetMs = 10_000 } = this.#options;
@@ -175,9 +177,9 @@ export class TestAgent implements AsyncDisposable {
       serveAgent(name, agentSchema.parse(definition), serving);
     const standardAgent = serve(DEFAULT_AGENT, { instructions: "Be brief.", ...agent });
     const named = Object.entries(agents).map(([name, definition]) => serve(name, definition));
-    // LiveKit tells a job the id of its room.
+    // LiveKit passes the room's id to a job.
     const { hasHooks = this.#options.agents !== undefined, hasEndWebhook = false } = this.#options;
-    // A room that is to be over soon when everybody has left.
+    // This room ends soon after everybody has left.
     const asked = { name: this.roomName, ...(this.#options.hasHooks && { departureTimeout: 2 }) };
     const sid = hasHooks ? (await this.#rooms().createRoom(asked)).sid : undefined;
     const jobId = createId();
@@ -234,13 +236,13 @@ export class TestAgent implements AsyncDisposable {
     };
   }
 
-  /** Deletes the room, and ends the session as its job does then. */
+  /** Deletes the room, and ends the session as its job then does. */
   async deleteRoom(): Promise<void> {
     await this.#rooms().deleteRoom(this.roomName);
     await this.ended();
   }
 
-  /** Waits until the room is over, and ends the session. */
+  /** Waits until the room has ended, and ends the session. */
   async ended(): Promise<void> {
     while (this.#room.isConnected) await sleep(10);
     await this.leave();
@@ -251,13 +253,13 @@ export class TestAgent implements AsyncDisposable {
     this.#leave = undefined;
   }
 
-  /** Leaves the session to the next worker, with the running turn as it is. */
+  /** Leaves the session to the next worker, without ending the running turn. */
   async abandon(): Promise<void> {
     await this.#session?.handOver({ withinMs: 0 });
     await this.leave();
   }
 
-  /** A client in the agent's room that has been configured. */
+  /** A client in the agent's room that has sent its Configuration. */
   async client(
     identity: string,
     configuration: Parameters<Participant["configure"]>[0] = {},
@@ -284,8 +286,8 @@ export class TestAgent implements AsyncDisposable {
   }
 
   /**
-   * In the order in which the model asked for them. The record is written behind what happens: what has ended may be on
-   * record as running for a moment.
+   * The calls, in the order in which the model requested them. Writes to the record lag behind: a call that has ended
+   * may briefly be stored as running.
    */
   async calls(): Promise<readonly CallRow[]> {
     const giveUpAt = performance.now() + 2_000;

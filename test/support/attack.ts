@@ -5,7 +5,7 @@ import { pino, type Logger } from "pino";
 import { inject } from "vitest";
 import type { Participant } from "./participant.ts";
 
-/** The test server's API, as an operator of the server has it. */
+/** The test server's API, with an operator's rights. */
 export function roomApi(): RoomServiceClient {
   const url = inject("livekitUrl").replace(/^ws/u, "http");
   return new RoomServiceClient(url, inject("livekitApiKey"), inject("livekitApiSecret"));
@@ -18,7 +18,7 @@ export function agentIn({ room }: Participant): string {
   return agent.identity;
 }
 
-/** Any envelope, with no rule kept. */
+/** Any envelope, even one that breaks the protocol's rules. */
 export function rawPacket(fields: { type: number; body: Record<string, unknown>; stanzaId?: number }): Uint8Array {
   return encode({ stanzaId: 1, conversationId: "", meta: {}, ...fields });
 }
@@ -26,7 +26,7 @@ export function rawPacket(fields: { type: number; body: Record<string, unknown>;
 export const resultPacket = (id: string, result: Record<string, unknown>, stanzaId = 1): Uint8Array =>
   rawPacket({ type: 7, stanzaId, body: { id, requestId: id, success: true, result } });
 
-/** A log to give to an agent, and what it says was dropped. */
+/** A logger for an agent, and the reasons it logged for dropped messages. */
 export function dropLog(): { readonly logger: Logger; readonly reasons: () => readonly unknown[] } {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);

@@ -1,6 +1,6 @@
 import { type Call, INITIAL_CALL_STATE } from "../../src/conversation/call.ts";
 
-/** A call that has just been opened, changed as a test wants it. */
+/** A newly opened call, with a test's changes. */
 export function callOf(changes: Partial<Call> = {}): Call {
   return {
     id: "call",

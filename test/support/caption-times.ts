@@ -8,7 +8,7 @@ import { VoiceAgent } from "./voice-agent.ts";
 const INTERRUPTION = "Hold on, I would like to know what the weather is going to be like tomorrow in the east.";
 const ANSWER_MS = 60_000;
 
-/** A voice takes much longer for numbers than for as many letters of a word. */
+/** Numbers take a voice much longer than words with as many letters. */
 export const NUMBERS = [
   "The first number is 1234567890123.",
   "The second one is 9876543210987.",
@@ -17,7 +17,7 @@ export const NUMBERS = [
   "Thank you for listening so patiently to all of these numbers.",
 ];
 
-/** The plugins that get their text as a stream, with a `VoiceServer` as their provider. */
+/** The plugins that receive their text as a stream, with a `VoiceServer` as their provider. */
 export const STREAMING_VOICES: readonly [name: string, load: (url: string) => Promise<tts.TTS>][] = [
   [
     "Cartesia",
@@ -34,8 +34,8 @@ export const STREAMING_VOICES: readonly [name: string, load: (url: string) => Pr
 ];
 
 /**
- * Lets the agent speak an answer. Returns how long after its sound began each sentence was shown, in ms.
- * The `VoiceServer` is its voice.
+ * Makes the agent speak an answer with the `VoiceServer` as its voice. Returns the delay in ms from the start of each
+ * sentence's sound until the sentence was shown.
  */
 export async function captionsLateMs(
   synthesizer: Synthesizer,
@@ -53,7 +53,7 @@ export async function captionsLateMs(
   });
 }
 
-/** Lets the agent speak an answer. Returns when each sentence was shown, in ms after the first sound. */
+/** Makes the agent speak an answer. Returns when each sentence was shown, in ms after the first sound. */
 export async function shownAfterSound(voice: VoiceAgent, sentences: readonly string[]): Promise<readonly number[]> {
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(sentences.join(" "))])]);
@@ -69,13 +69,15 @@ export async function shownAfterSound(voice: VoiceAgent, sentences: readonly str
 }
 
 export interface CutAnswer {
-  /** How many words are stored as heard. */
+  /** The number of words stored as heard. */
   readonly stored: number;
-  /** How many were heard to their end, by the sound that reached the participant. */
+  /** The number of words that the participant heard completely. */
   readonly heard: number;
 }
 
-/** Interrupts an answer `afterMs` after its first sound, and compares the words stored as heard with those that were. */
+/**
+ * Interrupts an answer `afterMs` after its first sound, and compares the words stored as heard with those really heard.
+ */
 export async function cutAnswer(
   synthesizer: Synthesizer,
   sentences: readonly string[],
@@ -94,7 +96,7 @@ export async function cutAnswer(
   await user.client.next("assistant_sentence", ({ text: said }) => said === "Sunny.", ANSWER_MS);
   const [turn] = await voice.agent.sql<{ heard: string }[]>`select heard from turns where heard is not null`;
   const words = timesOf(whole).words;
-  // Its sound ends within half a second of the interruption; the next answer comes later.
+  // The answer's sound ends within half a second of the interruption, before the next answer starts.
   const seconds = (user.lastSoundBefore(from + 1_000) - began) / 1_000;
   return {
     stored: turn?.heard.match(/\S+/gu)?.length ?? 0,

@@ -11,9 +11,9 @@ interface GoModule {
 }
 
 /**
- * Path of a program that Go builds from its source, once, into the cache.
+ * Returns the path of a program, which Go builds once from its source into the cache.
  *
- * @param main path of the program's main package, in which its module is
+ * @param main path of the program's main package, which lies in its module
  * @throws {Error} with Go's output
  */
 export function goProgram({ main, version }: { readonly main: string; readonly version: string }): Promise<string> {
@@ -27,7 +27,7 @@ export function goProgram({ main, version }: { readonly main: string; readonly v
   });
 }
 
-/** Path of a copy of one file of a Go module, which is downloaded once. @throws {Error} with Go's output */
+/** Returns the path of a copy of one file in a Go module, which is downloaded once. @throws {Error} with Go's output */
 export function goModuleFile({ module, version, path }: GoModule & { readonly path: string }): Promise<string> {
   return cached(`${module.replaceAll("/", "-")}-${version}/${basename(path)}`, async (folder) => {
     const { Dir } = JSON.parse(await runGo(["mod", "download", "-json", `${module}@${version}`])) as { Dir: string };
@@ -37,7 +37,7 @@ export function goModuleFile({ module, version, path }: GoModule & { readonly pa
   });
 }
 
-/** @param make makes the file in a folder of its own, and returns its path there */
+/** @param make creates the file in a temporary folder, and returns its path there */
 async function cached(name: string, make: (folder: string) => Promise<string>): Promise<string> {
   const path = join(CACHE, name);
   if (existsSync(path)) return path;

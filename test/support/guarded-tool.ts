@@ -7,7 +7,10 @@ interface GuardedOptions {
   readonly timeoutMs?: number;
 }
 
-/** A tool that writes nothing, after it was allowed to; `ran` are the paths it was run with. `broken` has no pattern. */
+/**
+ * A tool that asks for permission and writes nothing. `ran` are the paths of its runs. With `broken`, it has no
+ * pattern.
+ */
 export function guardedTool(options: GuardedOptions = {}) {
   const ran: string[] = [];
   const tool = defineTool({

@@ -10,7 +10,7 @@ const around = (type: number, body: readonly number[]): Uint8Array =>
   Uint8Array.from([0x83, ...str("stanzaId"), 1, ...str("type"), type, ...str("body"), ...body]);
 const nested = (head: readonly number[], count: number): number[] => Array.from({ length: count }, () => head).flat();
 
-/** What has broken MessagePack decoders, alone and as the body of messages that are known. */
+/** Inputs that have broken MessagePack decoders, alone and as the body of known messages. */
 const BODIES: readonly (readonly number[])[] = [
   [0xdd, 0x02, 0, 0, 0],
   nested([0xdd, 0x02, 0, 0, 0], 10),
@@ -96,7 +96,7 @@ const oddTool = fc.dictionary(
   fc.oneof(oddValue, fc.constantFrom("scan", { type: "object" }, { type: "object", properties: { a: { type: 7 } } })),
 );
 
-/** Every field of every type, each with a value of any kind, in an envelope whose own fields may be wrong too. */
+/** Every field of every type, each with a value of any kind, in an envelope whose own fields may be wrong, too. */
 const wrongTypes = fc
   .record(
     {
@@ -138,7 +138,7 @@ const mutated = fc.tuple(fc.constantFrom(...goldens), fc.array(change, { maxLeng
   return Uint8Array.from(bytes);
 });
 
-/** One packet that no honest client would send, or an honest one at the wrong place. */
+/** A packet that no honest client would send, or an honest packet in the wrong place. */
 export const hostilePacket: fc.Arbitrary<Uint8Array> = fc.oneof(
   { arbitrary: fc.uint8Array({ maxLength: 200 }), weight: 2 },
   { arbitrary: mutated, weight: 4 },

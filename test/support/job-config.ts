@@ -1,6 +1,6 @@
 import type { SessionServices } from "../../src/worker/job/open-job-session.ts";
 
-/** What a session's job reads of a worker's config, with what a test sets otherwise. */
+/** The part of a worker's config that a session's job reads, with a test's changes. */
 export function jobConfig(parts: { readonly [field: string]: unknown } = {}): SessionServices["config"] {
   const config = {
     model: { name: "claude-test", maxTokens: 1_024, serverTools: [] },

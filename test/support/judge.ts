@@ -7,12 +7,14 @@ import { validateRequest } from "../../src/model-server/validate-request.ts";
 
 export interface Judge extends AsyncDisposable {
   readonly url: string;
-  /** Why the API would have refused a request, in order. */
+  /** The reasons for which the API would have refused requests, in order. */
   readonly verdicts: string[];
   requestCount: number;
 }
 
-/** Stands before another model server, passes everything on, and holds each request against the API's rules. */
+/**
+ * Starts a proxy for another model server that passes everything on, and checks each request against the API's rules.
+ */
 export async function startJudge(target: string): Promise<Judge> {
   const server = createServer((incoming, outgoing) => {
     void buffer(incoming).then((body) => {

@@ -3,12 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 type Start<Thing> = () => Thing | Promise<Thing>;
 type Ending = Disposable | AsyncDisposable;
 
-/** Starts something before each test of the calling file and ends it afterwards; the result stands for the running test's. */
+/**
+ * Starts something before each test in the calling file and ends it afterwards. Returns a proxy for the current test's.
+ */
 export function forEachTest<Thing extends Ending>(start: Start<Thing>): Thing {
   return standIn(start, beforeEach, afterEach);
 }
 
-/** Starts something before the first test of the calling file, and ends it after the last; the result stands for it. */
+/** Starts something before the first test in the calling file and ends it after the last. Returns a proxy for it. */
 export function forFile<Thing extends Ending>(start: Start<Thing>): Thing {
   return standIn(start, beforeAll, afterAll);
 }
@@ -22,7 +24,7 @@ function standIn<Thing extends Ending>(start: Start<Thing>, before: Hook, after:
     starting = (async () => start())();
     thing = await starting;
   });
-  // Also what has started only after its hook had timed out: it would go on for ever.
+  // Even if it started only after its hook had timed out: otherwise it would run forever.
   after(async () => {
     const [begun] = await Promise.allSettled([starting]);
     await using ending = new AsyncDisposableStack();
@@ -31,7 +33,7 @@ function standIn<Thing extends Ending>(start: Start<Thing>, before: Hook, after:
   return new Proxy({} as Thing, {
     get: (_, key) => {
       const value: unknown = Reflect.get(thing, key);
-      // A method reaches the private fields of its own object alone.
+      // A method can access only the private fields of its own object, not those of the proxy.
       return typeof value === "function" && !Object.hasOwn(thing, key) ? (value.bind(thing) as unknown) : value;
     },
     set: (_, key, value) => Reflect.set(thing, key, value),

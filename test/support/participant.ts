@@ -16,7 +16,7 @@ export interface ReceivedEnvelope<T extends Type = Type> {
   readonly message: Extract<Message, { type: T }>;
 }
 
-/** A LiveKit server and its keys; by default the one of the test run. */
+/** A LiveKit server and its keys, by default those of the test run. */
 export interface Server {
   readonly url: string;
   readonly apiKey: string;
@@ -51,12 +51,12 @@ export async function createToken(room: string, identity: string, options: Token
 
 /**
  * A client of the protocol as another team might write it: it knows bytes and LiveKit, and does nothing by itself. The
- * agent must be in the room first when its packets matter: nothing is kept for those who join later.
+ * agent must be in the room first if its packets matter, because nothing is kept for participants who join later.
  */
 export class Participant implements AsyncDisposable {
   readonly room = new Room();
   readonly received: ReceivedEnvelope[] = [];
-  /** The same, and whatever could not be read, as it came. */
+  /** The received packets, including any that could not be decoded, as raw bytes. */
   readonly packets: Uint8Array[] = [];
   readonly #roomName: string;
   readonly #waiting = new Set<() => void>();
@@ -78,12 +78,13 @@ export class Participant implements AsyncDisposable {
       if (topic === "parley" && (!sender || sender.kind === ParticipantKind.AGENT)) take(bytes);
     });
     this.room.registerByteStreamHandler("parley", (reader, { identity }) => {
-      // Other clients' streams, which tests break, are for the agent; it may not be announced yet.
+      // Streams from other clients, which tests break, are meant for the agent. The agent may not have been announced
+      // yet.
       const sender = this.room.remoteParticipants.get(identity);
       if (sender ? sender.kind !== ParticipantKind.AGENT : !identity.startsWith(AGENT_PREFIX)) return;
       void reader.readAll().then(
         (chunks) => {
-          // LiveKit ends what is still under way when one leaves, as if it were whole.
+          // When a participant leaves, LiveKit ends its unfinished streams as if they were complete.
           if (!this.#hasLeft) take(Buffer.concat(chunks));
         },
         () => {},
@@ -101,7 +102,7 @@ export class Participant implements AsyncDisposable {
     return participant;
   }
 
-  /** Sends one message as a packet, or as a byte stream when it is long or asked for. */
+  /** Sends one message as a packet, or as a byte stream if it is long or `asStream` is set. */
   async send(
     message: Message,
     { stanzaId, asStream = false, meta = {} }: { stanzaId?: number; asStream?: boolean; meta?: JsonObject } = {},
@@ -121,7 +122,10 @@ export class Participant implements AsyncDisposable {
     await writer.close();
   }
 
-  /** Takes each text of a topic once it is whole. A text that is under way when this participant leaves is dropped. */
+  /**
+   * Passes on each text on a topic once it is complete. A text that is incomplete when this participant leaves is
+   * dropped.
+   */
   onText(topic: string, take: (text: string, identity: string) => void): void {
     this.room.registerTextStreamHandler(topic, (reader, { identity }) => {
       const read = async () => {
@@ -134,7 +138,7 @@ export class Participant implements AsyncDisposable {
     });
   }
 
-  /** The first Configuration, as a stream: it carries our identity at once. */
+  /** Sends the first Configuration as a stream, so that the client's identity is known at once. */
   async configure(body: MessageBody<"configuration">): Promise<void> {
     const stanzaId = await this.send({ type: "configuration", body }, { asStream: true });
     const isAck = ({ message }: ReceivedEnvelope) =>
@@ -160,7 +164,7 @@ export class Participant implements AsyncDisposable {
     return this.received.flatMap(({ message }) => (message.type === type ? [message.body as MessageBody<T>] : []));
   }
 
-  /** The first message of a type that fits, received before or within `timeoutMs`. */
+  /** The first matching message of a type, among those received so far or within `timeoutMs`. */
   async next<T extends Type>(
     type: T,
     fits: (body: MessageBody<T>) => boolean = () => true,
@@ -171,7 +175,7 @@ export class Participant implements AsyncDisposable {
     return found as MessageBody<T>;
   }
 
-  /** The whole text of the answer to a message, once its final sentence is here. */
+  /** The whole text of the answer to a message, once its final sentence has arrived. */
   async answerTo(messageId: string, timeoutMs = 10_000): Promise<string> {
     const start = await this.next("start_answer", (body) => body.previousId === messageId, timeoutMs);
     const isOurs = (body: MessageBody<"assistant_sentence">) => body.previousId === start.id;
@@ -200,7 +204,7 @@ export class Participant implements AsyncDisposable {
     }
   }
 
-  /** Loses the connection. Resolves when it is back: what is sent before may be lost. */
+  /** Loses the connection, and resolves once it is back. Messages sent before then may be lost. */
   async reconnect(scenario: SimulateScenarioKind, meanwhile: () => Promise<void> = async () => {}): Promise<void> {
     const back = once(this.room, RoomEvent.Reconnected);
     await this.room.simulateScenario(scenario);

@@ -1,6 +1,6 @@
 import { Participant } from "./participant.ts";
 
-/** An ordinary LiveKit client: it reads and writes text streams, and knows nothing of our protocol. */
+/** An ordinary LiveKit client: it reads and writes text streams, and does not use Parley's protocol. */
 export class PlainClient implements AsyncDisposable {
   readonly participant: Participant;
   /** The agent's answers, in the order in which they ended. */

@@ -1,9 +1,12 @@
-/** How many cases a property test tries: `PROPERTY_RUNS`, else as many as every run of the suite has time for. */
+/**
+ * The number of cases that a property test tries: `PROPERTY_RUNS`, or else `usual`, which fits into every run of the
+ * suite.
+ */
 export function propertyRuns(usual: number): number {
   return Number(process.env["PROPERTY_RUNS"] ?? usual);
 }
 
-/** Which cases: `PROPERTY_SEED`, else always the same. */
+/** The seed for the cases: `PROPERTY_SEED`, or else always the same one. */
 export function propertySeed(usual = 1): number {
   return Number(process.env["PROPERTY_SEED"] ?? usual);
 }

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 export const PACKAGE = join(ROOT, "clients/python");
 const REQUIREMENTS = join(PACKAGE, "requirements-dev.txt");
-/** Why tests are skipped. */
+/** The reason for which tests are skipped. */
 export const NO_PYTHON = "there is no python3 of version 3.11 or newer on this machine";
 const CACHE_DIR = join(ROOT, ".cache/python-client");
 
@@ -19,22 +19,22 @@ const ABOUT = "import sys; print(sys.version_info >= (3, 11), sys.executable, re
 
 export interface Python {
   readonly command: string;
-  /** Where what the Python client needs is installed, without the client itself. */
+  /** The folder with the Python client's dependencies, without the client itself. */
   readonly packages: string;
-  /** With the client's sources. */
+  /** Includes the client's sources. */
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * A Python with what our client and its tests need, installed once for each `requirements-dev.txt` and version of
- * Python; undefined without a Python that the client can run in.
+ * A Python with the dependencies of our client and its tests, installed once for each `requirements-dev.txt` and Python
+ * version. Undefined without a Python that the client supports.
  */
 export async function preparePython(): Promise<Python | undefined> {
   const found = await run("python3", ["-c", ABOUT]).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  // The program itself: what is on the PATH may be a script that looks for it at each start.
+  // The executable itself: the `python3` on the PATH may be a script that searches for it on each start.
   const [isNew, command = "python3", version = ""] = found?.stdout.trim().split("\n") ?? [];
   if (isNew !== "True") {
     process.stderr.write(`The Python client is not tested: ${NO_PYTHON}\n`);
@@ -46,7 +46,7 @@ export async function preparePython(): Promise<Python | undefined> {
     .digest("hex")
     .slice(0, 16);
   const packages = join(CACHE_DIR, key);
-  // A folder of packages, not the environment itself: it may be moved, and a Python without `venv` can use it.
+  // A folder of packages, not a virtual environment: it can be moved, and works for a Python without `venv`.
   const env = { PYTHONPATH: [join(PACKAGE, "src"), packages].join(delimiter), PYTHONDONTWRITEBYTECODE: "1" };
   const python = { command, packages, env };
   if (await stat(packages).catch(() => undefined)) return python;
@@ -61,7 +61,7 @@ export async function preparePython(): Promise<Python | undefined> {
     const installer = hasEnvironment ? join(environment, "bin/python") : command;
     const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", unfinished];
     await run(installer, [...install, "-r", REQUIREMENTS]);
-    // Another run may have been faster.
+    // Another run may have installed it first.
     await rename(unfinished, packages).catch(async (error: unknown) => {
       if (!(await stat(packages).catch(() => undefined))) throw error;
     });
@@ -77,7 +77,7 @@ interface Program {
   readonly cwd?: string;
 }
 
-/** For the tests of the calling file, which are skipped where there is no Python. */
+/** The Python for the tests in the calling file, which are skipped without one. */
 export function pythonForFile(): () => Python | undefined {
   let python: Python | undefined;
 
@@ -92,7 +92,7 @@ export function pythonForFile(): () => Python | undefined {
   return () => python;
 }
 
-/** A program of Python as its own process, by the lines that it writes; killed when the test ends. */
+/** Starts a Python program as a separate process, with the lines it writes. It is killed when the test ends. */
 export function startPython(python: Python | undefined, { args, env, cwd }: Program) {
   if (!python) throw new Error(NO_PYTHON);
   const child = spawn(python.command, args, {

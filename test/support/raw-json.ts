@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 
-/** Names that mean something else in JavaScript. */
+/** Names with a special meaning in JavaScript. */
 const ODD_KEYS = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "toJSON", "then"];
 
 const key = fc.oneof(
@@ -32,12 +32,12 @@ const nested = fc
   .map(([depth, inner]) => `{"a":${'{"m":'.repeat(depth - 1)}${inner}${"}".repeat(depth - 1)}}`);
 const wide = fc.constantFrom(1_000, 44_990, 45_010).map((count) => `{"list":[${"7,".repeat(count)}7]}`);
 
-/** The text of a JSON object as a model or a tool may write it: any keys, and now and then very deep or long. */
+/** The text of a JSON object as a model or a tool may write it: with any keys, and sometimes very deep or long. */
 export const rawJson = fc.oneof(
   { weight: 8, arbitrary: object },
   { weight: 2, arbitrary: nested },
   { weight: 1, arbitrary: wide },
 );
 
-/** Two values are the same JSON if this is the same text, also if they have odd keys of their own. */
+/** The canonical text: two values are the same JSON if theirs are equal, even with odd keys. */
 export const sameText = (json: unknown): string => canonicalize(json) ?? "";

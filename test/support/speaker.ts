@@ -5,7 +5,7 @@ import type { Participant } from "./participant.ts";
 const espeak = await findEspeak(process.env);
 const spoken = new Map<string, Promise<Int16Array>>();
 
-/** What espeak-ng makes of a text; made once for each. */
+/** The sound of a text as espeak-ng speaks it, cached for each text. */
 export function speechOf(text: string): Promise<Int16Array> {
   const known = spoken.get(text) ?? speak(text);
   spoken.set(text, known);
@@ -20,27 +20,29 @@ async function speak(text: string): Promise<Int16Array> {
   return samples;
 }
 
-/** How many seconds of it are sound, and not silence between words: what `secondsHeard` says when all of it was heard. */
+/** The seconds of sound in a spoken text, without the silence between words: `secondsHeard` if all of it was heard. */
 export async function secondsOf(text: string): Promise<number> {
   return loudBlocks(await speechOf(text)).filter(Boolean).length / 100;
 }
 
-/** A participant with a microphone and with ears, and what a test wants to know of the sound that it hears. */
+/** A participant with a microphone and a loudspeaker, and with measurements of the sound it hears. */
 export class Speaker extends RoomSpeaker {
   readonly client: Participant;
 
-  /** The client must be in the room. */
+  /** @param client must be in the room */
   constructor(client: Participant) {
     super(client.room);
     this.client = client;
   }
 
-  /** Says it; resolves when its last sound has gone out. @returns `performance.now()` of the beginning and the end */
+  /**
+   * Speaks a text. Resolves when its last sound has been sent. @returns `performance.now()` at the start and the end
+   */
   async say(text: string): Promise<{ readonly from: number; readonly to: number }> {
     return this.play(await speechOf(text));
   }
 
-  /** As `say`. @returns when the first and the last of it that is no silence went out */
+  /** Like `say`. @returns when the first and the last audible sound were sent */
   async sayAloud(text: string): Promise<{ readonly from: number; readonly to: number }> {
     const speech = await speechOf(text);
     const loud = loudBlocks(speech);
@@ -48,12 +50,12 @@ export class Speaker extends RoomSpeaker {
     return { from: from + loud.indexOf(true) * 10, to: to - (loud.length - 1 - loud.lastIndexOf(true)) * 10 };
   }
 
-  /** Resolves when so many seconds of sound have come from the agent after `since`. */
+  /** Resolves when this many seconds of sound have arrived from the agent after `since`. */
   async untilHeard(seconds: number, since = 0, timeoutMs = 15_000): Promise<void> {
     await this.until(() => this.secondsHeard(since) >= seconds, timeoutMs, `${seconds} s of sound`);
   }
 
-  /** Seconds of sound from the agent in this time. */
+  /** The seconds of sound from the agent in this period. */
   secondsHeard(from = 0, to = Number.POSITIVE_INFINITY): number {
     return this.heardAt.filter((at) => at >= from && at <= to).length / 100;
   }

@@ -6,7 +6,7 @@ export interface TempFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A new empty folder that goes with all that is in it. */
+/** A new empty folder, which is removed with its contents when disposed. */
 export async function tempFolder(parent = tmpdir()): Promise<TempFolder> {
   const path = await mkdtemp(join(parent, "parley-test-"));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

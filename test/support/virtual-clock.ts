@@ -8,12 +8,12 @@ interface Timer {
 
 /**
  * Time that passes only when nothing is left to do at the present moment: a minute of timers takes a millisecond. While
- * it is installed, `setTimeout`, that of node:timers/promises, `Date.now` and `performance.now` are its own.
+ * installed, the clock replaces `setTimeout`, including that of node:timers/promises, `Date.now` and `performance.now`.
  */
 export class VirtualClock implements Disposable {
   /** Milliseconds since the epoch. */
   now = 1_700_000_000_000;
-  /** How far `Date` is wrong: someone has set the clock. */
+  /** How far `Date` is off, as after someone has set the clock. */
   skewMs = 0;
   readonly #timers = new Map<number, Timer>();
   readonly #real = {
@@ -25,7 +25,7 @@ export class VirtualClock implements Disposable {
   #lastId = 0;
   readonly #isBusy: () => boolean;
 
-  /** @param isBusy something that takes real time is under way, and no time passes meanwhile */
+  /** @param isBusy whether something that takes real time is in progress, during which no virtual time passes */
   constructor(isBusy: () => boolean = () => false) {
     this.#isBusy = isBusy;
     globalThis.setTimeout = ((run: (...values: unknown[]) => void, ms = 0, ...values: unknown[]) => {
@@ -85,7 +85,7 @@ export class VirtualClock implements Disposable {
     this.now = end;
   }
 
-  /** The earliest; of equals, the one that was set first. */
+  /** The earliest timer. Among equals, the one that was set first. */
   #next(): [number, Timer] | undefined {
     let earliest: [number, Timer] | undefined;
     for (const entry of this.#timers) if (!earliest || entry[1].at < earliest[1].at) earliest = entry;
@@ -97,7 +97,7 @@ export class VirtualClock implements Disposable {
     globalThis.clearTimeout = this.#real.clearTimeout;
     this.#takeSleep(this.#real.sleep);
     Object.defineProperty(Date, "now", this.#real.dateNow);
-    // Its own `now` hid the one of its prototype.
+    // The clock's own `now` hid the one on the prototype.
     Reflect.deleteProperty(performance, "now");
   }
 }

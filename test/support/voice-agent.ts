@@ -11,9 +11,9 @@ import { Speaker, speechOf } from "./speaker.ts";
 interface VoiceAgentOptions extends AgentOptions {
   readonly choice?: Partial<SpeechChoice>;
   readonly settings?: Partial<VoiceSettings>;
-  /** Listens in the place of the recognizer whose server is a mock. */
+  /** Replaces the speech recognizer with the simulated server. */
   readonly stt?: stt.STT;
-  /** Puts something in front of espeak-ng, also of each voice that an agent names. */
+  /** Wraps espeak-ng, including each voice that an agent sets. */
   readonly wrap?: (synthesizer: Synthesizer, voiceName?: string) => Synthesizer;
 }
 
@@ -30,7 +30,7 @@ const CHOICE: SpeechChoice = {
   hasOwnLivekit: true,
 };
 
-/** Loads what a first talk by voice loads, and makes the sound of these texts: for `beforeAll`. */
+/** Loads everything that a first spoken session loads, and generates the sound of these texts: for `beforeAll`. */
 export async function warmUp(...texts: readonly string[]): Promise<void> {
   initializeLogger({ pretty: false, level: "silent" });
   await Promise.all([
@@ -41,8 +41,8 @@ export async function warmUp(...texts: readonly string[]): Promise<void> {
 }
 
 /**
- * A `TestAgent` that listens and speaks. Voice activity is found in real sound and its own speech is real sound; what is
- * understood is what the test says is: the recognizer is the openai plugin with a mock of its server.
+ * A `TestAgent` that listens and speaks. It detects voice activity in real sound and speaks with real sound. What it
+ * understands is up to the test: the recognizer is the openai plugin with a simulated server.
  */
 export class VoiceAgent implements AsyncDisposable {
   readonly agent: TestAgent;
@@ -73,7 +73,7 @@ export class VoiceAgent implements AsyncDisposable {
     return new VoiceAgent(agent, recognizer, started.move());
   }
 
-  /** What the recognizer makes of all it hears from now on. */
+  /** Sets the recognizer's result for everything it hears from now on. */
   understand(text: string, onAsked: () => void = () => {}): void {
     this.#recognizer.reset();
     this.#recognizer.on({ endpoint: "transcription" }, () => {
@@ -82,18 +82,20 @@ export class VoiceAgent implements AsyncDisposable {
     });
   }
 
-  /** The recognizer answers with an error from now on. */
+  /** Makes the recognizer answer with an error from now on. */
   failToUnderstand(): void {
     this.#recognizer.reset();
     this.#recognizer.on({ endpoint: "transcription" }, { error: { message: "No", type: "server_error" }, status: 500 });
   }
 
-  /** A client with a microphone that hears the agent, once it does. */
+  /** A client with a microphone. Resolves once the client can hear the agent. */
   async speaker(identity: string, configuration: Parameters<TestAgent["client"]>[1] = {}): Promise<Speaker> {
     return this.#hear(await this.agent.client(identity, configuration));
   }
 
-  /** A caller as LiveKit's SIP service joins one: a microphone and ears, and no data. */
+  /**
+   * A caller who joined through LiveKit's SIP service: with a microphone and a loudspeaker, and without data messages.
+   */
   async caller(identity: string): Promise<Speaker> {
     const client = await Participant.join(this.agent.roomName, identity, { kind: "sip" });
     this.#cleanup.defer(() => client.leave());

@@ -10,7 +10,7 @@ import { HttpToolServer } from "../tool/mcp/http-server.ts";
 import { McpBench } from "../tool/mcp/support.ts";
 import { WatchedTalk } from "./watched-talk.ts";
 
-/** What people, the model and tools say: no line of telemetry may hold it unasked. */
+/** Texts from people, the model and tools. By default, no line of telemetry may contain any of these. */
 const MARKS = {
   message: "Mk1Message",
   text: "Mk2Text",
@@ -48,10 +48,10 @@ const fail = defineTool({
   },
 });
 
-/** The API's own id of a use, and a tool's name: spans say them, for they are no content. */
+/** A tool use's id from the API, and a tool's name: spans contain both, because they are not content. */
 const INVENTED_TOOL = "Mk18_tool";
 
-/** A turn in which everybody says something, watched to its end. */
+/** A turn in which everybody says something, observed to its end. */
 async function talkOfMarks(mode: string): Promise<WatchedTalk> {
   await using shop = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: shop.url } });
@@ -107,7 +107,7 @@ async function talkOfMarks(mode: string): Promise<WatchedTalk> {
 
 const heldBy = (content: string) => Object.values(MARKS).filter((mark) => content.includes(mark));
 
-test("with capture off nothing that anybody says is in spans, metrics, events or logs", async () => {
+test("with capture off no content is in spans, metrics, events or logs", async () => {
   await using talk = await talkOfMarks("NO_CONTENT");
 
   expect(talk.receiver.spans.length).toBeGreaterThan(6);
@@ -119,7 +119,7 @@ test("with capture off nothing that anybody says is in spans, metrics, events or
   expect(JSON.stringify(talk.receiver.metrics)).not.toContain(INVENTED_TOOL);
 });
 
-test("with SPAN_ONLY it is on the spans as the conventions say, and nowhere else", async () => {
+test("with SPAN_ONLY content is on the spans as the conventions say, and nowhere else", async () => {
   await using talk = await talkOfMarks("SPAN_ONLY");
   const { receiver, lines } = talk;
 
@@ -144,7 +144,7 @@ test("with SPAN_ONLY it is on the spans as the conventions say, and nowhere else
   expect(heldBy(lines.join("\n"))).toEqual([]);
 });
 
-test("with EVENT_ONLY it is in the event of each model call, structured, and on no span", async () => {
+test("with EVENT_ONLY content is in each model call's event, structured, and on no span", async () => {
   await using talk = await talkOfMarks("EVENT_ONLY");
   const { receiver } = talk;
 
@@ -157,7 +157,7 @@ test("with EVENT_ONLY it is in the event of each model call, structured, and on 
   expect(heldBy(JSON.stringify(receiver.spans))).toEqual([]);
 });
 
-test("with SPAN_AND_EVENT it is on both", async () => {
+test("with SPAN_AND_EVENT content is in both", async () => {
   await using talk = await talkOfMarks("SPAN_AND_EVENT");
   const { receiver, lines } = talk;
 
@@ -168,7 +168,7 @@ test("with SPAN_AND_EVENT it is on both", async () => {
   expect(heldBy(lines.join("\n"))).toEqual([]);
 });
 
-test("log lines know their turn's span, and go out with it", async () => {
+test("log lines contain their turn's span, and are exported with it", async () => {
   await using talk = await talkOfMarks("NO_CONTENT");
   const { receiver, lines } = talk;
 
@@ -185,7 +185,7 @@ test("log lines know their turn's span, and go out with it", async () => {
 });
 
 test.each(["NO_CONTENT", "SPAN_AND_EVENT"])(
-  "with %s a picture's bytes are nowhere, but the span may name it",
+  "with %s a picture's bytes are nowhere, but the span may contain its id",
   async (mode) => {
     const show = defineTool({
       description: "Shows.",

@@ -9,7 +9,7 @@ import { WatchedTalk } from "./watched-talk.ts";
 
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
 
-/** Two turns, and one that fails: what the participant got, what is recorded, and how long it took. */
+/** Two turns, and one that fails. Returns what the participant received, what was recorded, and how long it took. */
 async function talkWith(agent: TestAgent) {
   const user = await agent.client("user");
   agent.model.script([
@@ -22,7 +22,7 @@ async function talkWith(agent: TestAgent) {
   const answers: string[] = [];
   for (const question of ["a", "b", "c"]) answers.push(await user.answerTo(await user.say(question)));
   const ms = performance.now() - startedAt;
-  // The last word is sent before its turn is stored: before its end is, or before there is a row of it at all.
+  // The last words are sent before the turn's end is stored, or even before its row is inserted.
   await expect.poll(() => agent.sql`select from turns where state <> 'running'`).toHaveLength(3);
   const turns = await agent.sql`select state, stop_reason, usage from turns order by position`;
   const blocks = (await agent.blocks()).map(({ block_type: type, text_content: said }) => ({ type, said }));
@@ -30,7 +30,7 @@ async function talkWith(agent: TestAgent) {
   const types = user.received.map(({ message }) => message.type);
   return {
     ms,
-    // A user message is acknowledged when it is stored, whatever is sent meanwhile.
+    // A user message is acknowledged when it is stored, so the order of Acks among other messages varies.
     outcome: { answers, turns: [...turns], blocks, calls, types: types.filter((type) => type !== "acknowledgement") },
   };
 }
@@ -42,7 +42,7 @@ async function talkUnwatched() {
 }
 
 test.each(["hang", "refuse", "down"] as const)(
-  "an endpoint that is out of order (%s) changes nothing in a talk and holds up its end for 2 s at most",
+  "a faulty endpoint (%s) changes nothing in a session and delays its end by 2 s at most",
   async (fault) => {
     const unwatched = await talkUnwatched();
     await using talk = await WatchedTalk.start({ tools: { look } });

@@ -5,7 +5,7 @@ import { WatchedTalk } from "./watched-talk.ts";
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 
-test("the SDK begins a turn in its own trace, and its tools are told where theirs goes on", async () => {
+test("the SDK starts a turn in its own trace, and its tools receive the context that continues theirs", async () => {
   await using talk = await WatchedTalk.start();
   const { agent, receiver } = talk;
   let traceparent: string | undefined;

@@ -15,7 +15,7 @@ test.each([
   ["a trace of a later version, which may say more", { traceparent: `01-${SPAN}-01-more` }, {}],
   ["a trace, without flags that we do not know", { traceparent: `00-${SPAN}-ff` }, {}],
   ["a trace, without a state that cannot be read", { traceparent: `00-${SPAN}-01`, tracestate: "\0" }, {}],
-])("%s is handed on", (_, headers, state) => {
+])("%s is passed on", (_, headers, state) => {
   expect(handedOn(headers)).toEqual({ traceparent: `00-${SPAN}-01`, ...state });
 });
 
@@ -24,6 +24,6 @@ test.each([
   ["more in version 00", `00-${SPAN}-01-more`],
   ["a trace of zeros", `00-${"0".repeat(32)}-b7ad6b7169203331-01`],
   ["words", "a trace"],
-])("%s is no trace", (_, traceparent) => {
+])("%s is not a trace", (_, traceparent) => {
   expect(handedOn({ traceparent })).toBeUndefined();
 });

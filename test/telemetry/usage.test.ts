@@ -3,7 +3,7 @@ import { usageAttributes } from "../../src/telemetry/usage.ts";
 
 const TOKENS = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 200, cacheWriteTokens: 30 };
 
-test("what was read from a cache and written to it counts as input", () => {
+test("tokens read from and written to a cache count as input", () => {
   expect(usageAttributes(TOKENS, { convention: "1.41", hasCache: true })).toEqual({
     "gen_ai.usage.input_tokens": 240,
     "gen_ai.usage.output_tokens": 5,
@@ -12,7 +12,7 @@ test("what was read from a cache and written to it counts as input", () => {
   });
 });
 
-test("the newer names call a write to the cache a write", () => {
+test("the newer attribute names say cache_write in place of cache_creation", () => {
   expect(usageAttributes(TOKENS, { convention: "latest", hasCache: true })).toMatchObject({
     "gen_ai.usage.input_tokens": 240,
     "gen_ai.usage.cache_write.input_tokens": 30,

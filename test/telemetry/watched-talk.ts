@@ -31,17 +31,17 @@ export class WatchedTalk implements AsyncDisposable {
     return this.#watching.receiver;
   }
 
-  /** What the log says, besides going out. */
+  /** The log lines, which are exported as well. */
   get lines(): readonly string[] {
     return this.#watching.lines;
   }
 
-  /** Sends what is left while the session is still open. */
+  /** Sends the remaining telemetry while the session is still open. */
   async closeTelemetry(): Promise<void> {
     await this.#watching.close();
   }
 
-  /** Ends the session and sends what is left; the endpoint keeps what it got. */
+  /** Ends the session and sends the remaining telemetry. The endpoint keeps what it received. */
   async end(): Promise<void> {
     await this.agent.leave();
     await this.#watching.close();

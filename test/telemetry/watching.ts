@@ -12,14 +12,14 @@ export interface WatchingOptions {
   readonly settings?: Partial<TelemetrySettings>;
 }
 
-/** This process's telemetry, as a job process starts it, and the OTLP endpoint that it goes to. */
+/** This process's telemetry, started as in a job process, and the OTLP endpoint that receives it. */
 export class Watching implements AsyncDisposable {
   readonly receiver: OtlpReceiver;
   readonly telemetry: Telemetry;
   readonly logger: Logger;
-  /** What the log says, besides going out. */
+  /** The log lines, which are exported as well. */
   readonly lines: string[] = [];
-  /** Sends what is left; the endpoint keeps what it got. */
+  /** Sends the remaining telemetry. The endpoint keeps what it received. */
   readonly close: () => Promise<void>;
 
   private constructor(receiver: OtlpReceiver, { env = {}, settings = {} }: WatchingOptions) {

@@ -17,7 +17,10 @@ const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const PARENT = "b7ad6b7169203331";
 const TRACEPARENT = `00-${TRACE}-${PARENT}-01`;
 
-/** Every span with its parent's name, in the order in which they began; of one millisecond, whatever is higher up first. */
+/**
+ * Every span with its parent's name, in order of start time. Spans that started in the same millisecond: outermost
+ * first.
+ */
 function outline(spans: readonly OtlpSpan[]): string[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const depth = ({ parentSpanId = "" }: OtlpSpan): number => {
@@ -29,7 +32,7 @@ function outline(spans: readonly OtlpSpan[]): string[] {
     .map(({ name, parentSpanId = "" }) => `${byId.get(parentSpanId)?.name ?? parentSpanId} > ${name}`);
 }
 
-test("a form is a span below the call that asks for it, and that its device continues", async () => {
+test("a form is a span below the call that asks for it, and its device continues the span", async () => {
   const book = defineTool({
     description: "Books a table.",
     input: z.object({}),
@@ -52,7 +55,7 @@ test("a form is a span below the call that asks for it, and that its device cont
   expect(envelope?.meta["traceparent"]).toBe(`00-${form?.traceId}-${form?.spanId}-01`);
 });
 
-test("one trace goes from the participant through the model and every kind of tool and back", async () => {
+test("one trace leads from the participant through the model and every kind of tool and back", async () => {
   let headers: unknown;
   const look = defineTool({
     description: "Looks.",
@@ -96,7 +99,8 @@ test("one trace goes from the participant through the model and every kind of to
 
   const ours = receiver.spans.filter(({ scope }) => scope === "parley");
   const lines = outline(ours);
-  // The calls of a step wait for nobody but themselves: these begin in any order, the first while the model still answers.
+  // The calls of a step do not wait for each other, so they start in any order, the first while the model is still
+  // answering.
   expect([...lines.slice(0, 2), ...lines.slice(2, 6).toSorted(), ...lines.slice(6)]).toEqual([
     `${PARENT} > invoke_agent parley`,
     "invoke_agent parley > chat claude-test",
@@ -106,7 +110,7 @@ test("one trace goes from the participant through the model and every kind of to
     "invoke_agent parley > execute_tool shop_echo",
     "invoke_agent parley > chat claude-test",
   ]);
-  // Neither the Anthropic SDK nor an MCP SDK adds spans for what is counted here.
+  // Neither the Anthropic SDK nor an MCP SDK adds spans of its own.
   expect(receiver.spans.length).toBe(ours.length);
   expect(new Set(ours.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
   const idOf = (name: string) => receiver.named(`execute_tool ${name}`)[0]?.spanId;
@@ -116,7 +120,7 @@ test("one trace goes from the participant through the model and every kind of to
   expect(receiver.named("execute_tool scan")[0]?.links).toMatchObject([{ spanId: "00f067aa0ba902b7" }]);
 });
 
-test("the spans say what the conventions ask of them", async () => {
+test("the spans follow the conventions", async () => {
   await using talk = await WatchedTalk.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user", { tools: [announced("scan")] });
@@ -169,7 +173,7 @@ test("the spans say what the conventions ask of them", async () => {
   });
 });
 
-test("an interrupted turn is no error, and its model call ended without a reason", async () => {
+test("an interrupted turn is no error, and its model call ends without a finish reason", async () => {
   await using talk = await WatchedTalk.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user");
@@ -188,7 +192,7 @@ test("an interrupted turn is no error, and its model call ended without a reason
   expect(chat).toMatchObject({ status: 0, attributes: { "gen_ai.response.finish_reasons": ["error"] } });
 });
 
-test("an interrupted turn's trace has what it had begun, ended with it, and the next turn has a trace of its own", async () => {
+test("an interrupted turn's trace contains all it had started, ended with the turn, and the next turn has its own trace", async () => {
   const started = Promise.withResolvers<void>();
   const wait = defineTool({
     description: "Waits.",
@@ -255,7 +259,7 @@ test("an either call shows its claim window", async () => {
   expect(call?.attributes).toMatchObject({ "parley.execution.asked": "either", "parley.execution.resolved": "server" });
 });
 
-test("a trace that cannot be read is left alone", async () => {
+test("an unreadable trace is ignored", async () => {
   await using talk = await WatchedTalk.start();
   const { agent, receiver } = talk;
   const user = await agent.client("user");
@@ -268,7 +272,7 @@ test("a trace that cannot be read is left alone", async () => {
   expect(receiver.named("invoke_agent parley")[0]?.parentSpanId).toBeFalsy();
 });
 
-test("a permission that is refused shows how long it was waited for, and none of its words", async () => {
+test("a refused permission shows how long it was waited for, and none of its words", async () => {
   await using talk = await WatchedTalk.start({ tools: { write: guardedTool().tool } });
   const { agent, receiver } = talk;
   const user = await agent.client("user", { features: ["permissions"] });
@@ -293,7 +297,7 @@ test("a permission that is refused shows how long it was waited for, and none of
   expect([receiver.text.includes("MkPath"), receiver.text.includes("MkReason")]).toEqual([false, false]);
 });
 
-test("the record of a turn has the times of its spans, and so have clients that follow it", async () => {
+test("a turn's record has the times of its spans, and so do clients that follow it", async () => {
   const note = defineTool({ description: "N.", input: z.object({}), execution: "either", run: () => "noted" });
   await using talk = await WatchedTalk.start({ tools: { note, write: guardedTool().tool } });
   const { agent, receiver } = talk;
@@ -330,7 +334,7 @@ test("the record of a turn has the times of its spans, and so have clients that 
   });
   const ordered = (all: readonly TurnPart[]) =>
     all.toSorted((left, right) => byIds(left).localeCompare(byIds(right)) || left.fromMs - right.fromMs);
-  // Each is measured a moment beside its span: to 50 ms.
+  // Each is measured a moment apart from its span, so it may differ by 50 ms.
   const near = (ms = NaN): unknown => expect.closeTo(ms, -2);
   expect(ordered(parts)).toEqual(
     ordered(ofSpans).map((part) => ({

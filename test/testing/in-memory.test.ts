@@ -15,7 +15,7 @@ test("a budget that is used up ends the answers", async () => {
   expect(talk.repliesLeft).toBe(1);
 });
 
-test("what a participant asks to remember is known to the tools and can be forgotten", async () => {
+test("what a participant asks to remember is available to the tools and can be forgotten", async () => {
   const config = { ...tableAgent.config, memory: true };
   const model = scripted([
     { use: { remember: { text: "Likes tea." } } },
@@ -32,7 +32,7 @@ test("what a participant asks to remember is known to the tools and can be forgo
   expect(forgotten).toHaveCalled("forget", { everything: true }, { result: { forgotten: 1 } });
 });
 
-test("recall finds what was said earlier, by word, speaker and tool, and gives back a result", async () => {
+test("recall finds what was said earlier, by word, speaker and tool, and returns a result", async () => {
   const config = { ...tableAgent.config, recall: true };
   const model = scripted([
     { use: { get_location: {} } },

@@ -14,17 +14,17 @@ test.each<[string, () => unknown]>([
   ["redakt", () => cassette("x", { redakt: [] } as never)],
   ["error", () => matchers.toHaveCalled.call({}, TURN, "x", {}, { error: "x" } as never)],
   ["titel", () => matchers.toHaveAsked(TURN, "x", { titel: "x" } as never)],
-])("%s is refused, because it would be dropped in silence", (name, make) => {
+])("%s is refused, because it would be silently ignored", (name, make) => {
   expect(make).toThrow(`"${name}" is not a field of`);
 });
 
-test("an option of a talk that is misspelt is refused, with what it may have been meant as", async () => {
+test("a misspelt option of startTalk is refused, with a suggestion", async () => {
   await expect(startTalk({ model: MODEL, config: CONFIG, tools: {}, mock: {} } as never)).rejects.toThrow(
     '"mock" is not a field of startTalk\'s options. Did you mean "mocks"?',
   );
 });
 
-test("options of a talk's methods, and words that are no answer, are refused", async () => {
+test("misspelt options of a talk's methods, and unknown answers, are refused", async () => {
   await using talk = await startTalk({ model: MODEL, config: CONFIG, tools: {} });
 
   await expect(talk.say("Hi", { within: 5 } as never)).rejects.toThrow('Did you mean "withinMs"?');
@@ -32,6 +32,6 @@ test("options of a talk's methods, and words that are no answer, are refused", a
   expect(() => talk.permission("aprove" as never)).toThrow("expected one of approve, always, reject, none");
 });
 
-test("a misspelt field of a scripted reply is refused when the model is opened", async () => {
+test("a misspelt field in a scripted reply is refused when the model is opened", async () => {
   await expect(scripted([{ say: "x", after: 5 } as never]).open()).rejects.toThrow('Did you mean "afterMs"?');
 });

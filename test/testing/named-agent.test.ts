@@ -12,7 +12,7 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const database = forFile(tempDatabase);
-// In the repository, so that the agent finds what it imports.
+// In the repository, so that the agent's imports resolve.
 const folder = forFile(() => tempFolder(import.meta.dirname));
 const config = () => join(folder.path, "parley.config.ts");
 
@@ -33,7 +33,7 @@ function servers(): RoomServers {
   return { livekit, databaseUrl: database.url };
 }
 
-/** A model that says what it is told to be, unless there is something else to do. */
+/** A model that repeats its system prompt, unless a first reply is scripted. */
 const mirror = (first?: ScriptedReply): TestModel =>
   scripted(({ body }, index) =>
     index === 0 && first ? first : ((body["system"] as { text: string }[])[0]?.text ?? ""),
@@ -44,18 +44,15 @@ const everywhere = [
   ["in a room", servers],
 ] as const;
 
-test.each(everywhere)(
-  "%s, a talk is with the agent that the test names, else with that of the config",
-  async (_where, room) => {
-    await using named = await startTalk({ config: config(), agent: "billing", model: mirror(), room: room() });
-    await using standard = await startTalk({ config: config(), model: mirror(), room: room() });
+test.each(everywhere)("%s, the session uses the test's agent, or else the config's", async (_where, room) => {
+  await using named = await startTalk({ config: config(), agent: "billing", model: mirror(), room: room() });
+  await using standard = await startTalk({ config: config(), model: mirror(), room: room() });
 
-    expect(await named.say("Hello")).toSay("You know invoices.");
-    expect(await standard.say("Hello")).toSay("You are the front desk.");
-  },
-);
+  expect(await named.say("Hello")).toSay("You know invoices.");
+  expect(await standard.say("Hello")).toSay("You are the front desk.");
+});
 
-test("the agent of the config hands the talk over to one of the folder", async () => {
+test("the config's agent hands the session off to an agent from the folder", async () => {
   const toBilling = { use: { hand_off: { to: "billing", summary: "Asks for an invoice." } } };
   await using talk = await startTalk({ config: config(), model: mirror(toBilling) });
 
@@ -65,7 +62,7 @@ test("the agent of the config hands the talk over to one of the folder", async (
   expect(turn).toSay("You know invoices.");
 });
 
-test("a scenario names its agent", async () => {
+test("a scenario can select its agent", async () => {
   const file = join(folder.path, "billing.talk.yaml");
   const turn = { user: "Hello", model: [{ use: { hand_off: {} } }, "No."], expect: { say: "Yes." } };
   const write = (more: object) =>
@@ -76,12 +73,12 @@ test("a scenario names its agent", async () => {
   await write({ agent: "billing" });
   const [billing] = await Array.fromAsync(runScenario(file));
 
-  // Only the front desk has somebody to hand over to.
+  // Only the front desk has another agent to hand off to.
   expect(desk?.failure).toContain("invalid_parameters");
   expect(billing?.failure).toContain("unknown_tool");
 });
 
-test("an agent that there is not is named", async () => {
+test("the error for an unknown agent contains its name", async () => {
   await expect(startTalk({ config: config(), agent: "sales", model: mirror() })).rejects.toThrow(
     'agent: there is no agent "sales"',
   );

@@ -41,7 +41,7 @@ test.each(everywhere)("%s, a device answers and a permission is rejected", async
 
 test.each(everywhere)("%s, a device comes back and answers", async (_where, place) => {
   const model = scripted([{ use: { get_location: {} } }, "Paris."]);
-  // LiveKit needs up to a second to let it in again.
+  // LiveKit needs up to a second to let the participant in again.
   const config = { ...tableAgent.config, toolTimeoutMs: 5_000 };
   await using talk = await startTalk({ ...tableAgent, config, model, ...place() });
   talk.device({ tools: { get_location: leave({ backAfterMs: 50, value: { city: "Paris" } }) } });
@@ -51,7 +51,7 @@ test.each(everywhere)("%s, a device comes back and answers", async (_where, plac
   expect(turn).toHaveCalled("get_location", {}, { result: { city: "Paris" } });
 });
 
-test("by voice, all that was said in several sentences is one turn, and its answer is heard whole", async () => {
+test("by voice, several sentences are one turn, and its answer is heard in full", async () => {
   const question = "Hello there. A table, please. For two.";
   const reply = "There is one by the window.";
   await using talk = await startTalk({ ...tableAgent, model: scripted([reply]), room: servers(), voice: true });
@@ -63,7 +63,7 @@ test("by voice, all that was said in several sentences is one turn, and its answ
   expect(turn.soundMs).toBeGreaterThan(700 * (await secondsOf(reply)));
 });
 
-test("by voice, a question for permission is spoken, and answered by a spoken word", async () => {
+test("by voice, a permission question is spoken, and answered with a spoken word", async () => {
   const model = scripted([{ use: { book: { city: "Paris" } } }, "It is booked."]);
   const config = { ...tableAgent.config, permission: { byVoice: true } };
   await using talk = await startTalk({ ...tableAgent, config, model, room: servers(), voice: true });
@@ -76,7 +76,7 @@ test("by voice, a question for permission is spoken, and answered by a spoken wo
   expect(turn).toSay(/booked/);
 });
 
-test("by voice, an answer of which nothing can be heard fails the test, and shows the turn", async () => {
+test("by voice, an answer that cannot be heard fails the test, and shows the turn", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(["…"]), room: servers(), voice: true });
 
   await expect(talk.say("Are you there?")).rejects.toThrow(

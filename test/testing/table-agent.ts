@@ -2,7 +2,10 @@ import { z } from "zod";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { TalkOptions } from "../../src/testing/start-talk.ts";
 
-/** An agent that books tables: one tool on the device, one that needs permission, one that runs in the background. */
+/**
+ * An agent that books tables, with one tool on the device, one that needs permission, and one that runs in the
+ * background.
+ */
 export const tableAgent = {
   config: { instructions: "Be brief.", toolTimeoutMs: 200 },
   tools: {

@@ -11,7 +11,7 @@ import { tableAgent } from "./table-agent.ts";
 const asksWhere = [{ say: "Let me see.", use: { get_location: {} } }, "You are there."];
 const books = [{ use: { book: { city: "Paris" } } }, "That is that."];
 
-test("an answer is what the model has said", async () => {
+test("an answer contains what the model said", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(["Hello! How are you?"]) });
 
   const turn = await talk.say("Hi");
@@ -20,7 +20,7 @@ test("an answer is what the model has said", async () => {
   expect(turn).toMatchObject({ said: "Hi", state: "completed", calls: [], asked: [] });
 });
 
-test("the model is shown the turns before", async () => {
+test("the model is shown the earlier turns", async () => {
   const seen: unknown[] = [];
   const model = scripted(({ body }) => {
     seen.push(body["messages"]);
@@ -34,7 +34,7 @@ test("the model is shown the turns before", async () => {
   expect(seen.map((messages) => (messages as unknown[]).length)).toEqual([1, 3]);
 });
 
-test("a device's tool gets the model's arguments, and the model its answer", async () => {
+test("a device's tool receives the model's arguments, and the model its answer", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
   talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
 
@@ -44,7 +44,7 @@ test("a device's tool gets the model's arguments, and the model its answer", asy
   expect(turn).toSay(/see\. You are there/);
 });
 
-test("a list has an answer for each call", async () => {
+test("a list contains an answer for each call", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted([...asksWhere, ...asksWhere]) });
   talk.device({ tools: { get_location: [answer({ city: "Paris" }), answer({ city: "Rome" })] } });
 
@@ -66,7 +66,7 @@ test.each([
   expect(await talk.say("Where am I?")).toHaveCalled("get_location", {}, fields);
 });
 
-test("a device that leaves and comes back answers then", async () => {
+test("a device that leaves and comes back answers after its return", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
   talk.device({ tools: { get_location: leave({ backAfterMs: 20, value: { city: "Paris" } }) } });
 
@@ -76,14 +76,14 @@ test("a device that leaves and comes back answers then", async () => {
   expect(turn).toSay("You are there.");
 });
 
-test("a tool of the device's alone has the time that the device announces", async () => {
+test("a tool that exists only on the device has the timeout that the device announces", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted([{ use: { lamp: {} } }, "Dark."]) });
   talk.device({ tools: { lamp: never({ timeoutMs: 50 }) } });
 
   expect(await talk.say("Light!")).toHaveCalled("lamp", {}, { errorMessage: /timeout of 50ms/ });
 });
 
-test("a test shortens the deadline that the agent gives to a tool, on the device and on the server", async () => {
+test("a test can shorten the agent's timeout for a tool, on the device and on the server", async () => {
   const long = { description: "Takes long.", input: z.object({}), timeoutMs: 30_000 };
   const tools = {
     scan: defineTool({ ...long, execution: "client" }),
@@ -98,7 +98,7 @@ test("a test shortens the deadline that the agent gives to a tool, on the device
   expect(await talk.say("Count!")).toHaveCalled("count", {}, { errorMessage: /timeout of 60ms/ });
 });
 
-test("a device's tool that replaces one with a deadline of its own has the agent's deadline again", async () => {
+test("a device's tool that replaces one with its own timeout gets the agent's timeout again", async () => {
   const scan = defineTool({ description: "Scans.", input: z.object({}), timeoutMs: 30_000, execution: "client" });
   const model = scripted([{ use: { scan: {} } }, "Scanned."]);
   await using talk = await startTalk({ config: { instructions: "Be brief." }, tools: { scan }, model });
@@ -108,7 +108,7 @@ test("a device's tool that replaces one with a deadline of its own has the agent
   expect(await talk.say("Scan!")).toHaveCalled("scan", {}, { result: { page: 1 } });
 });
 
-test("a tool that the agent does not know is announced by the device", async () => {
+test("the device announces a tool that the agent does not know", async () => {
   const model = scripted([{ use: { lamp: { on: true } } }, "It shines."]);
   await using talk = await startTalk({ ...tableAgent, model });
   talk.device({ tools: { lamp: answer((input) => ({ was: input }), { description: "Switches the lamp." }) } });
@@ -130,7 +130,7 @@ test.each([
   expect(turn).toHaveCalled("book", { city: "Paris" }, { state: callState });
 });
 
-test("a call that failed is not the call that was expected, unless the test speaks of its end", async () => {
+test("a failed call does not match an expected call, unless the test expects its outcome", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(books), mocks: { book: throws("No network") } });
   talk.permission("approve");
 
@@ -141,7 +141,7 @@ test("a call that failed is not the call that was expected, unless the test spea
   expect(turn).toHaveCalled("book", {}, { errorMessage: /No network/ });
 });
 
-test("who has allowed it for good is not asked again", async () => {
+test("a participant with a grant is not asked again", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted([...books, ...books]) });
   talk.permission("always", { tool: "book" });
 
@@ -150,7 +150,7 @@ test("who has allowed it for good is not asked again", async () => {
   expect(await talk.say("Another one")).not.toHaveAsked("book");
 });
 
-test("the model is told the words beside a rejection", async () => {
+test("the model is shown the message with a rejection", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
   talk.permission("reject", { message: "Paris is too far." });
 
@@ -165,7 +165,7 @@ test("a permission can be given in words", async () => {
   expect(await talk.say("Book a table")).toHaveCalled("book", {}, { result: { booked: "Paris" } });
 });
 
-test("a question that the test does not answer fails it at once, and says how to answer", async () => {
+test("a question that the test does not answer fails it immediately, and says how to answer", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(books) });
 
   await expect(talk.say("Book a table")).rejects.toThrow(/book asked .*"Book a table in Paris".*talk\.permission\(/);
@@ -183,7 +183,7 @@ test("an answer can be stopped", async () => {
   expect(await saying).toMatchObject({ state: "cancelled" });
 });
 
-test("words that come over an answer interrupt it where the config says so", async () => {
+test("words spoken over an answer interrupt it if the config says so", async () => {
   const config = { ...tableAgent.config, onNewMessage: "interrupt" as const };
   await using talk = await startTalk({ ...tableAgent, config, model: scripted([slowly, "Yes?"]) });
   const saying = talk.say("Hi");
@@ -195,7 +195,7 @@ test("words that come over an answer interrupt it where the config says so", asy
   expect(next).toSay("Yes?");
 });
 
-test("an outcome that its turn did not wait for comes in a turn of its own", async () => {
+test("an outcome that its turn did not wait for arrives in a separate turn", async () => {
   const model = scripted([{ use: { print: {} } }, "It prints.", "It has two pages."]);
   await using talk = await startTalk({ ...tableAgent, model });
 
@@ -206,7 +206,7 @@ test("an outcome that its turn did not wait for comes in a turn of its own", asy
   expect(next).toMatchObject({ said: undefined, text: "It has two pages." });
 });
 
-test("a mocked tool keeps its permission, and does not run", async () => {
+test("a mocked tool still asks for permission, and does not run", async () => {
   const mocks = { book: answer({ booked: "nothing" }) };
   await using talk = await startTalk({ ...tableAgent, mocks, model: scripted(books) });
   talk.permission("approve");
@@ -232,7 +232,7 @@ test("a script that is too short fails the test, and shows the turn", async () =
   );
 });
 
-test("a turn that takes too long fails the test, and says how far it is", async () => {
+test("a turn that takes too long fails the test, and shows its progress", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(asksWhere) });
   talk.device({ tools: { get_location: never() } });
 
@@ -241,7 +241,7 @@ test("a turn that takes too long fails the test, and says how far it is", async 
   );
 });
 
-test("replies that nobody has asked for are counted", async () => {
+test("unused replies are counted", async () => {
   await using talk = await startTalk({ ...tableAgent, model: scripted(["Hello.", "Never said."]) });
 
   await talk.say("Hi");
@@ -265,7 +265,7 @@ test("a matcher that fails shows the whole turn", async () => {
   );
 });
 
-test("a config that is wrong names the field", async () => {
+test("the error for an invalid config contains the field", async () => {
   const config = { instructions: "Be brief.", maxSteps: 0 };
 
   await expect(startTalk({ config, tools: {}, model: scripted([]) })).rejects.toThrow(/maxSteps/);
@@ -290,7 +290,7 @@ test.each([
   expect(seen).toEqual([[]]);
 });
 
-test("a tool gets the settings that it shares", async () => {
+test("a tool receives its shared settings", async () => {
   const lamp = defineTool({
     ...off,
     sharedSettings: "lamps",

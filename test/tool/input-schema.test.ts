@@ -25,7 +25,7 @@ test.each([
   ["a field with a slash", { a: 1, "x/y~z": 1 }, 'Invalid parameter "x/y~z": must be string'],
   ["one field too many", { a: 1, more: 1 }, 'Invalid parameter "more": must NOT have additional properties'],
   ["no object", [], "Invalid parameters: must be object"],
-])("JSON Schema: %s is named", (_, input, problem) => {
+])("JSON Schema: the error contains %s", (_, input, problem) => {
   const item = object({ required: ["b"] });
   const schema = object({
     properties: {
@@ -44,7 +44,7 @@ test.each([
   ["a field", { a: "secret" }, /^Invalid parameter "a": /],
   ["a nested field", { a: 1, deep: [{}] }, /^Invalid parameter "deep\.0\.b": /],
   ["no object", [], /^Invalid parameters: /],
-])("zod: %s is named, its value is not", (_, input, problem) => {
+])("zod: the error contains %s, but not its value", (_, input, problem) => {
   const message = problemOf(z.object({ a: z.number(), deep: z.array(z.object({ b: z.string() })).optional() }), input);
 
   expect(message).toMatch(problem);
@@ -68,7 +68,7 @@ test.each([
     "a choice of objects",
     z.discriminatedUnion("k", [z.object({ k: z.literal("a") }), z.object({ k: z.literal("b") })]),
   ],
-])("%s is no tool's input", (_, schema) => {
+])("%s is not a valid tool input", (_, schema) => {
   expect(() => compileInputSchema(schema as never)).toThrow("root must have type");
 });
 
@@ -100,7 +100,7 @@ test("an announced schema cannot point elsewhere", () => {
   expect(schema.parse({ a: 1 })).toEqual({ a: 1 });
 });
 
-test("parameters may have the names of keywords and of an object's own methods", () => {
+test("parameters may be named like keywords and an object's own methods", () => {
   const schema = compileForeignSchema(
     object({
       properties: { pattern: { type: "string" }, $ref: { type: "number" }, constructor: { type: "string" } },
@@ -114,7 +114,7 @@ test("parameters may have the names of keywords and of an object's own methods",
   expect(schema.parse({ pattern: "x", toString: 1 })).toEqual({ pattern: "x", toString: 1 });
 });
 
-test("text of a schema is never run", () => {
+test("text in a schema is never executed", () => {
   const name = "'];globalThis.broken=1;//`${globalThis.broken=1}`";
   const schema = compileForeignSchema(object({ properties: { [name]: { enum: [name] } }, required: [name] }));
 
@@ -124,7 +124,7 @@ test("text of a schema is never run", () => {
 });
 
 test.each([{ multipleOf: 0 }, { type: "strin" }, { items: [{}] }])(
-  "a schema that is none (%j) cannot be compiled",
+  "an invalid schema (%j) cannot be compiled",
   (wrong) => {
     expect(() => compileForeignSchema(object({ properties: { a: wrong as JsonObject } }))).toThrow(
       /schema is invalid|its type/,
@@ -132,7 +132,7 @@ test.each([{ multipleOf: 0 }, { type: "strin" }, { items: [{}] }])(
   },
 );
 
-test("zod: a parameter may have a name that every object inherits", () => {
+test("zod: a parameter may have the name of a property that every object inherits", () => {
   const { parse } = compileInputSchema(
     z.object({
       constructor: z.string(),
@@ -151,7 +151,7 @@ test("zod: a parameter may have a name that every object inherits", () => {
   );
 });
 
-test("zod: what it would leave out is named", () => {
+test("zod: parameters that it would drop are reported", () => {
   const schema = z.object({ names: z.record(z.string(), z.number()) });
 
   expect(problemOf(schema, JSON.parse('{"names":{"__proto__":1}}'))).toBe(
@@ -162,7 +162,7 @@ test("zod: what it would leave out is named", () => {
 test.each([
   ["the worker's", compileInputSchema],
   ["a participant's", compileForeignSchema],
-])("JSON Schema, %s: odd names are parameters like any other", (_, compile) => {
+])("JSON Schema, %s: unusual names are parameters like any other", (_, compile) => {
   const names = ["constructor", "prototype", "toString"];
   const properties = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
   const { parse } = compile(object({ properties, required: names }));
@@ -172,7 +172,7 @@ test.each([
   expect(() => parse({})).toThrow(/constructor/u);
 });
 
-test("a participant's JSON Schema checks a parameter __proto__", () => {
+test("a participant's JSON Schema validates a parameter __proto__", () => {
   const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}') as JsonObject;
   const { parse } = compileForeignSchema(schema);
 

@@ -6,7 +6,7 @@ import { PermissionDenied } from "../../src/tool/permission-denied.ts";
 import { readReturned, UnusableResult } from "../../src/tool/results/read-result.ts";
 import { PNG } from "../support/pictures.ts";
 
-// A thread loads the tool's file anew; two cores that have other work to do need their time.
+// Each run's thread loads the tool's file again, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 20_000 });
 
 const tools = await loadTools("test/fixtures/isolated", { work: { unit: "km" } });
@@ -31,14 +31,14 @@ function run(what: string, changes: Partial<ToolContext> = {}) {
   return { noted, result: tools.get("work")?.run?.({ what }, context) as Promise<unknown> };
 }
 
-test("a tool in a thread of its own has its settings and context, logs, tells its progress and returns its result", async () => {
+test("a tool in its own thread has its settings and context, logs, reports progress and returns its result", async () => {
   const { noted, result } = run("work");
 
   expect(await result).toEqual({ unit: "KM", callId: "call", room: "kitchen" });
   expect(noted).toEqual(["half way", 0.5]);
 });
 
-test("it asks while it runs, and a no reaches it as PermissionDenied", async () => {
+test("it asks while it runs, and receives a no as PermissionDenied", async () => {
   const asked = { type: "edit", pattern: "a.md", title: "Edit a.md" };
   const { noted, result } = run("ask");
   await result;
@@ -48,14 +48,14 @@ test("it asks while it runs, and a no reaches it as PermissionDenied", async () 
   await expect(run("ask", { ask }).result).rejects.toThrow(new PermissionDenied("Not allowed: no"));
 });
 
-test("a picture that it gives comes out of its thread as one", async () => {
+test("a picture that it returns leaves its thread as one", async () => {
   const { outcome, media } = readReturned(await run("show").result);
 
   expect(outcome).toMatchObject({ state: "success", content: [{ type: "image" }] });
   expect(media.map(({ bytes }) => Buffer.from(bytes))).toEqual([Buffer.from(PNG)]);
 });
 
-test("it has somebody fill in a form, and its own schema reads what was given", async () => {
+test("it makes somebody fill in a form, and its own schema parses the answer", async () => {
   const asked: unknown[] = [];
   const elicit = (async (request) => {
     asked.push(request);
@@ -77,7 +77,7 @@ test.each([
   await expect(run(what).result).rejects.toThrow(message);
 });
 
-test("a tool that computes without a pause holds up nobody, and is ended with its call", async () => {
+test("a tool that computes without a pause delays nobody, and is ended with its call", async () => {
   const stop = new AbortController();
   const { result } = run("spin", { signal: stop.signal });
   const ended = result.catch((error: unknown) => error);
@@ -90,7 +90,7 @@ test("a tool that computes without a pause holds up nobody, and is ended with it
   expect(await ended).toEqual(new Error("The tool exited its worker thread"));
 });
 
-test.each(["log", "progress"])("a tool that does %j in a loop holds up nobody", async (what) => {
+test.each(["log", "progress"])("a tool that does %j in a loop delays nobody", async (what) => {
   const stop = new AbortController();
   const begun = Promise.withResolvers<void>();
   const note = () => begun.resolve();
@@ -115,7 +115,7 @@ test("a question that is too large is refused in the tool's thread, and nobody i
 });
 
 test.each(["return much", "return long", "show long"])(
-  "of a tool that does %j the result is refused in its thread, and not sent",
+  "if a tool does %j the result is refused in its thread, and not sent",
   async (what) => {
     const returned = await run(what).result;
 
@@ -124,28 +124,28 @@ test.each(["return much", "return long", "show long"])(
   },
 );
 
-test("of a small part of a large buffer only the part is sent", async () => {
+test("from a small part of a large buffer only the part is sent", async () => {
   expect(await run("return a part").result).toEqual({ part: { base64: "AQ==" } });
 });
 
-test("what JSON has no form for fails the call, as of a tool that is not isolated", async () => {
+test("a value without a JSON form fails the call, as for a tool that is not isolated", async () => {
   const errorMessage =
     "The tool has run, but its result cannot be used: result: a function cannot be represented in JSON";
 
   expect(await run("function").result).toMatchObject({ outcome: { errorCode: "execution_error", errorMessage } });
 });
 
-test("an error's message is cut in the tool's thread", async () => {
+test("an error's message is truncated in the tool's thread", async () => {
   await expect(run("throw much").result).rejects.toThrow(/^x{16384}$/);
 });
 
-test("messages that a package sends from the tool's thread change nothing", async () => {
+test("messages that a package sends from the tool's thread have no effect", async () => {
   expect(await run("post").result).toMatchObject({ unit: "KM" });
 });
 
-test("a tool hears that its call has ended, with the reason", async () => {
+test("a tool is notified when its call has ended, with the reason", async () => {
   const stop = new AbortController();
-  // Not before it waits: a thread that is still being loaded is ended without a word.
+  // Aborts only once the tool waits: a thread that is still loading is ended silently.
   const log = () => stop.abort(new Error("The call has ended: timeout"));
   const { result } = run("wait", { signal: stop.signal, log });
 

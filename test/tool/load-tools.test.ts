@@ -5,7 +5,7 @@ import { loadTools } from "../../src/tool/load-tools.ts";
 
 let folder: string;
 beforeEach(async () => {
-  // Inside the repository, so that the tools find their packages.
+  // Inside the repository, so that the tools' imports resolve.
   folder = await mkdtemp(join(import.meta.dirname, "tools-"));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-test("every file is a tool, named after it and sorted; helpers are none", async () => {
+test("every file except helpers is a tool with the file's name, and tools are sorted", async () => {
   await write({ "web/web-search.ts": tool(), "a.ts": tool(), "web/_helper.ts": "export const x = 1;", "notes.md": "" });
 
   expect([...(await loadTools(folder)).keys()]).toEqual(["a", "web_search"]);
@@ -68,7 +68,7 @@ test.each([
   ["is read-only by a text", tool('readOnly: "no"'), "readOnly: expected true or false"],
   ["reports oddly", tool('onResult: "later"'), "onResult: expected one of speak, wait, silent"],
   ["is interrupted oddly", tool('onInterrupt: "wait"'), "onInterrupt: expected one of finish, cancel, block"],
-])("a file that %s stops the start with its path", async (_, text, why) => {
+])("a file that %s stops the start with an error that contains its path", async (_, text, why) => {
   await write({ "group/bad.ts": text });
 
   const loading = loadTools(folder);
@@ -76,7 +76,7 @@ test.each([
   await expect(loading).rejects.toThrow(`${join(folder, "group/bad.ts")}: ${why}`);
 });
 
-test("two files of one name stop the start, also where only the dash differs", async () => {
+test("two files with one name stop the start, even if only a dash differs", async () => {
   await write({ "a/look-up.ts": tool(), "b/look_up.ts": tool() });
 
   await expect(loadTools(folder)).rejects.toThrow(
@@ -90,7 +90,7 @@ test("a name that the model cannot use stops the start", async () => {
   await expect(loadTools(folder)).rejects.toThrow("does not match");
 });
 
-test("settings are checked by the tool's own schema, and name their field", async () => {
+test("settings are validated by the tool's own schema, and the error contains the field", async () => {
   await write({ "a.ts": `import { z } from "zod"; ${tool("settings: z.object({ key: z.string() })")}` });
 
   await expect(loadTools(folder)).rejects.toThrow(/a\.ts: toolSettings\.a: /);
@@ -98,14 +98,14 @@ test("settings are checked by the tool's own schema, and name their field", asyn
   expect((await loadTools(folder, { a: { key: "k" } })).size).toBe(1);
 });
 
-test("settings for a tool that has none, or is not there, stop the start", async () => {
+test("settings for a tool that has none, or does not exist, stop the start", async () => {
   await write({ "a.ts": tool() });
 
   await expect(loadTools(folder, { a: {} })).rejects.toThrow("toolSettings.a: this tool has no settings");
   await expect(loadTools(folder, { b: {} })).rejects.toThrow('toolSettings.b: there is no tool "b"');
 });
 
-test("a tool may have the name of an object's own method", async () => {
+test("a tool may be named like an object's own method", async () => {
   await write({ "toString.ts": tool() });
 
   expect([...(await loadTools(folder)).keys()]).toEqual(["toString"]);
@@ -131,7 +131,7 @@ test("tools that share settings are off without them", async () => {
   await expect(loadTools(folder, { a: { root: "/" } })).rejects.toThrow('toolSettings.a: there is no tool "a"');
 });
 
-test("a type declaration beside the tools is no tool", async () => {
+test("a type declaration next to the tools is not a tool", async () => {
   await write({ "dice.ts": tool(), "shop.d.ts": "export interface Shop { readonly name: string }" });
 
   expect([...(await loadTools(folder)).keys()]).toEqual(["dice"]);

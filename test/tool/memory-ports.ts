@@ -16,9 +16,9 @@ import { toServerTool, type ServerTool } from "../../src/tool/server-tool.ts";
 
 interface Options {
   readonly tools?: Readonly<Record<string, ServerTool>>;
-  /** Participants and the tools they announced; `undefined`: not known. */
+  /** Participants and the tools they announced; `undefined` if their tools are unknown. */
   readonly hosts?: Readonly<Record<string, readonly AnnouncedTool[] | undefined>>;
-  /** Whether their clients claim `either` calls. @defaultValue true */
+  /** Whether the participants' clients claim `either` calls. @defaultValue true */
   readonly claims?: boolean;
   readonly resultMaxBytes?: number;
   readonly durable?: () => Promise<void>;
@@ -26,15 +26,15 @@ interface Options {
   /** @defaultValue allows everything */
   readonly permit?: CallQuestions["permit"];
   readonly permitRunning?: CallQuestions["permitRunning"];
-  /** Forms of an earlier worker, by their ids. */
+  /** An earlier worker's forms, by their ids. */
   readonly left?: ReadonlyMap<string, Call>;
   /** @defaultValue answers `cancel` */
   readonly askInWords?: FormPorts["askInWords"];
-  /** Of a call's n-th request. */
+  /** Called for a call's n-th request. */
   readonly sendRequest?: (call: Call, count: number) => Promise<void>;
 }
 
-/** A session around the calls, in memory: what it was told, in order. */
+/** A session around the calls, in memory. Records what it was told, in order. */
 export class MemoryPorts implements CallPorts {
   readonly opened: Call[] = [];
   readonly settled: Call[] = [];
@@ -124,7 +124,7 @@ export class MemoryPorts implements CallPorts {
   };
   readonly thrown: unknown[] = [];
 
-  /** Listeners that are on the turn's signal. */
+  /** The number of listeners on the turn's signal. */
   get listenerCount(): number {
     return getEventListeners(this.controller.signal, "abort").length;
   }
@@ -170,7 +170,7 @@ export function serverTool<Input = unknown>(
   return toServerTool(name, defineTool(definition), undefined);
 }
 
-/** Compiled once: it takes a while. */
+/** Compiled once, because compiling is slow. */
 const ANY_OBJECT = compileForeignSchema({ type: "object" });
 
 export function announced(name: string, more: Partial<AnnouncedTool> = {}): AnnouncedTool {

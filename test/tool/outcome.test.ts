@@ -12,7 +12,7 @@ test.each([
   ["a wrapped null", success({ value: null }), "null"],
   ["nothing", success({}), "{}"],
   ["an empty text", success({ value: "" }), ""],
-])("%s is told as it is", (_, outcome, content) => {
+])("%s is reported unchanged", (_, outcome, content) => {
   expect(toModelAnswer(outcome, limits)).toEqual({ content, isError: false });
 });
 
@@ -22,11 +22,11 @@ test.each([
   ["the words of spec/003 for a timeout", timedOut(1_500), "Tool execution timed out after 1.5s"],
   ["a partial result too", { ...failure("x", "Half"), result: { pages: 2 } }, 'Half\nPartial result: {"pages":2}'],
   ["no empty partial result", { ...failure("x", "Half"), result: {} }, "Half"],
-])("an error tells %s", (_, outcome, content) => {
+])("an error contains %s", (_, outcome, content) => {
   expect(toModelAnswer(outcome, limits)).toEqual({ content, isError: true });
 });
 
-test("only a cancel is a cancelled call", () => {
+test("only a cancel makes a cancelled call", () => {
   expect([failure("cancelled", "").state, failure("timeout", "").state]).toEqual(["cancelled", "error"]);
 });
 
@@ -41,7 +41,7 @@ test.each([
   expect(toResultMap(value)).toEqual(map);
 });
 
-test("a text is cut between characters only, and says so", () => {
+test("a text is truncated only between characters, and says so", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 60 }), fc.nat(80), (text, maxBytes) => {
       const bytes = Buffer.byteLength(text);

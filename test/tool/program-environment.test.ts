@@ -5,12 +5,12 @@ import { installerEnvironment } from "../../src/tool/program-environment.ts";
 import { ClientProgram } from "../../src/conformance/client/client-program.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Runs the worker itself, which reads every variable that an author's config may read. */
+/** Starts the worker itself, which reads every variable that an author's config may read. */
 const OURSELVES = ["src/cli/dev/run-dev.ts"];
 const STARTS = /(?<![.\w])(?:spawn|spawnSync|fork|execFile|execFileSync|exec|execSync|promisify\(execFile\))\(/gu;
 const OWN_NAME = /const (\w+) = promisify\(execFile\)/u;
 
-/** The calls in a source that start a program, each to its closing bracket. */
+/** The calls in a source that start a program, each up to its closing bracket. */
 function startsIn(source: string): string[] {
   if (!source.includes('from "node:child_process"')) return [];
   const [, name] = OWN_NAME.exec(source) ?? [];
@@ -26,7 +26,7 @@ function startsIn(source: string): string[] {
   });
 }
 
-test("each program that is started gets an environment that is listed where it is started", async () => {
+test("each started program gets an environment that is listed where it is started", async () => {
   const unlisted: string[] = [];
   let starts = 0;
   for await (const file of glob("{src,scripts,bench,tools,template,examples}/**/*.ts", { cwd: ROOT })) {
@@ -42,7 +42,7 @@ test("each program that is started gets an environment that is listed where it i
   expect(starts).toBeGreaterThan(15);
 });
 
-test("the client of a conformance run gets what it is given, and none of our variables", async () => {
+test("the client in a conformance run gets the given variables, and none of ours", async () => {
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
   onTestFinished(() => void vi.unstubAllEnvs());
   const print = "console.log(JSON.stringify({ event: 'joined', names: Object.keys(process.env) }))";
@@ -52,7 +52,7 @@ test("the client of a conformance run gets what it is given, and none of our var
   expect((await program.next("joined"))["names"]).toEqual(["LIVEKIT_URL"]);
 });
 
-test("npm gets its own settings and the machine's proxies, and no key of ours", () => {
+test("npm gets its own settings and the machine's proxies, and none of our keys", () => {
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
   vi.stubEnv("npm_config_cache", "/cache");
   vi.stubEnv("HTTPS_PROXY", "http://proxy");

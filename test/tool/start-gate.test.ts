@@ -10,7 +10,7 @@ function gated(more: { readonly readOnly?: boolean; readonly background?: boolea
   return { ports, open: () => gate.resolve(), fail: gate.reject, runs: () => runs };
 }
 
-test("a call waits at the gate as pending, and none of the time is its own", async () => {
+test("a call waits at the gate as pending, and the wait does not count as its time", async () => {
   const { ports, open, runs } = gated();
   const answer = ports.run("act");
   await Promise.resolve();
@@ -30,7 +30,7 @@ test.each(["readOnly", "background"])("a %s tool waits, too", async (field) => {
   expect(runs()).toBe(1);
 });
 
-test("a session that is closed meanwhile: the call never runs, and nobody has cancelled it", async () => {
+test("if a session is closed meanwhile, the call never runs, and is not reported as cancelled", async () => {
   const { ports, open, runs } = gated();
   const answer = ports.run("act");
   ports.abort("closed");
@@ -43,7 +43,7 @@ test("a session that is closed meanwhile: the call never runs, and nobody has ca
   ]);
 });
 
-test.each(["interrupted", "stopped"] as const)("a turn that is %s meanwhile: the call never runs", async (kind) => {
+test.each(["interrupted", "stopped"] as const)("if a turn is %s meanwhile, the call never runs", async (kind) => {
   const { ports, open, runs } = gated();
   const answer = ports.run("act");
   ports.abort(kind);
@@ -53,7 +53,7 @@ test.each(["interrupted", "stopped"] as const)("a turn that is %s meanwhile: the
   expect([runs(), ports.settled.length, ports.requests]).toEqual([0, 1, []]);
 });
 
-test("a gate that breaks fails the call", async () => {
+test("a gate that fails also fails the call", async () => {
   const { ports, fail } = gated();
   const answer = ports.run("act");
   fail(new Error("The voice is gone"));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isTool, type Tool, type ToolContext } from "../../src/tool/define-tool.ts";
 
-/** What a test may say about a call; the rest is filled in. */
+/** What a test may set for a call. Everything else has a default. */
 export interface Call {
   readonly settings?: unknown;
   readonly signal?: AbortSignal;
@@ -10,7 +10,7 @@ export interface Call {
   readonly permitted?: readonly string[];
 }
 
-/** Runs a tool as the worker does: settings and input by the tool's own schemas, then `run`. */
+/** Runs a tool as the worker does: validates settings and input with the tool's own schemas, then calls `run`. */
 export async function runTool(tool: Tool, input: unknown, call: Call = {}): Promise<unknown> {
   const context: ToolContext = {
     settings: z.instanceof(z.ZodType).optional().parse(tool.settings)?.parse(call.settings),

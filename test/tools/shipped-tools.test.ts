@@ -15,20 +15,20 @@ const load = async (file: string): Promise<Tool> => {
   return tool;
 };
 
-test.each(files)("%s says what the model must know", async (file) => {
+test.each(files)("%s tells what the model must know", async (file) => {
   const { input, description } = await load(file);
   const schema = z.toJSONSchema(z.instanceof(z.ZodType).parse(input), { io: "input" });
   expect(description.length).toBeGreaterThan(20);
   expect(schema).toMatchObject({ type: "object", additionalProperties: false });
 });
 
-test("without settings only those tools are there that work without", async () => {
+test("without settings only those tools exist that work without", async () => {
   const tools = await loadTools(join(root, "tools"));
 
   expect([...tools.keys()].toSorted()).toEqual(["calculator", "fetch_url", "get_time", "read_local_file"]);
 });
 
-test("the settings of docs/tools.md bring the others", async () => {
+test("the settings in docs/tools.md enable the others", async () => {
   const tools = await loadTools(join(root, "tools"), {
     web_search: { provider: "brave", apiKey: "key" },
     database_query: { url: "postgres://reader@localhost/x" },
@@ -42,10 +42,10 @@ test.each(files)("docs/tools.md has a section on %s", (file) => {
   expect(docs).toContain(`\n### ${basename(file, ".ts").replaceAll("-", "_")}\n`);
 });
 
-/** They are in no file of `tools/`, and have a section there. */
+/** Tools that the page describes although no file in `tools/` contains them. */
 const BUILT_IN = ["recall", "ask_user"];
 
-test("docs/tools.md describes no tool that is not there", () => {
+test("docs/tools.md describes no missing tool", () => {
   const names = files.map((file) => basename(file, ".ts").replaceAll("-", "_"));
   const described = [...docs.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
   expect(new Set(described)).toEqual(new Set([...names, ...BUILT_IN]));

@@ -15,7 +15,7 @@ const SEED = { seed: propertySeed(20_261_122), numRuns: propertyRuns(2_000) };
 const written = (records: readonly TurnRecord[]) => records.flatMap(({ blocks }) => blocks);
 const next = (position: number) => turn(position, "running", { input: [{ type: "text", text: "Go on" }] });
 
-/** Results that are long enough to be shortened. */
+/** Turns with results that are long enough to be shortened. */
 const long = turns.map((records) =>
   records.map((record) => ({ ...record, blocks: record.blocks.map((block) => lengthened(block)) })),
 );
@@ -26,7 +26,7 @@ function lengthened(block: TurnBlock): TurnBlock {
   return { ...block, content: { ...block.content, content: `${content}${"x".repeat(2_000)}` } };
 }
 
-test("wherever a talk is cut at a turn's end, and results before any place are shortened, the API takes it", () => {
+test("wherever a conversation is cut at a turn's end and earlier results are shortened, the API accepts it", () => {
   fc.assert(
     fc.property(long, fc.nat(6), fc.record({ position: fc.nat(5), sequence: fc.nat(12) }), (past, first, place) => {
       const window = past.slice(first).map((record) => shortenTurn(record, place));
@@ -43,10 +43,12 @@ const limits = fc.record({
   budgetTokens: fc.integer({ min: 200, max: 3_000 }),
   more: fc.integer({ min: 1, max: 4_000 }),
 });
-/** Tokens a byte, as an API may count: never more than one. And whether it counts before a request. */
+/**
+ * The tokens per byte that an API counts, which are never more than one, and whether the API counts before a request.
+ */
 const api = fc.record({ tokens: fc.double({ min: 0.05, max: 1, noNaN: true }), counts: fc.boolean() });
 
-test("no request is over the hard limit, whatever the talk, its results and the API's way to count", async () => {
+test("no request exceeds the hard limit, whatever the conversation, its results and the API's way to count", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(long, { maxLength: 4 }), limits, api, async (talks, size, { tokens, counts }) => {
       const hardTokens = size.budgetTokens + size.more;
@@ -74,7 +76,7 @@ test("no request is over the hard limit, whatever the talk, its results and the 
   );
 });
 
-/** No other turn uses its ids: `runStep` gives a tool use whose id was used before another one. */
+/** Gives a turn ids that no other turn uses, as `runStep` does for a tool use whose id was used before. */
 function withOwnIds(record: TurnRecord, index: number): TurnRecord {
   const own = ({ content, ...block }: TurnBlock): TurnBlock => {
     const id = content?.["tool_use_id"];
@@ -85,7 +87,7 @@ function withOwnIds(record: TurnRecord, index: number): TurnRecord {
 
 const toCode = (error: unknown): string => (error instanceof AppError ? error.code : "no code");
 
-/** With a question at its end, as a request has it. */
+/** The history with a question at its end, as in a request. */
 function closed(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
   const question = { blockType: "text", textContent: "Continue.", content: null };
   return history.at(-1)?.role === "assistant" ? [...history, { role: "user", blocks: [question] }] : history;

@@ -28,7 +28,7 @@ const sizeOf = (history: readonly HistoryMessage[]) => JSON.stringify(history).l
 const textsOf = (history: readonly HistoryMessage[]) =>
   history.flatMap(({ blocks }) => blocks.map(({ textContent, content }) => textContent ?? content?.["content"]));
 
-/** A talk whose turns the API has counted, at a token for each three bytes. */
+/** A conversation whose turns the API has counted, with one token for every three bytes. */
 async function talked(turns: readonly TurnRecord[], limits = LIMITS): Promise<ContextWindow> {
   const shown = new ContextWindow({ turns: [], context: undefined }, limits);
   for (const past of turns) {
@@ -46,7 +46,7 @@ test("nothing is left out while past turns are within the budget", async () => {
   expect(shown.turns).toHaveLength(3);
 });
 
-test("over the budget, whole old turns are left out at once, so that it lasts for many turns", async () => {
+test("over the budget, several whole old turns are left out at once, so that this lasts for many turns", async () => {
   const shown = await talked(Array.from({ length: 30 }, (_, index) => said(index + 1)));
 
   shown.makeRoom();
@@ -61,7 +61,7 @@ test("over the budget, whole old turns are left out at once, so that it lasts fo
   expect(shown.turns).toHaveLength(left);
 });
 
-test("large results of older turns give way to placeholders before the turns do", async () => {
+test("placeholders replace large results in older turns before whole turns are left out", async () => {
   const shown = await talked([
     turn(1, "completed", { input: [{ type: "text", text: "Look" }], blocks: placed(used("t1", "x".repeat(9_000))) }),
     said(2),
@@ -73,7 +73,7 @@ test("large results of older turns give way to placeholders before the turns do"
   expect(textsOf(await shown.fit(next(running(4))))).toContain("[result of 9 kB, read it with recall: t1]");
 });
 
-test("what is shown goes on the same after the talk was stored and loaded", async () => {
+test("the context stays the same after the conversation was stored and loaded", async () => {
   const shown = await talked(Array.from({ length: 30 }, (_, index) => said(index + 1)));
   shown.makeRoom();
   const { turns, context, summary } = shown;
@@ -83,12 +83,12 @@ test("what is shown goes on the same after the talk was stored and loaded", asyn
   expect(await again.fit(next(running(31)))).toEqual(await shown.fit(next(running(31))));
 });
 
-test("as long as a request cannot be too long, nobody is asked to count", async () => {
+test("while a request cannot be too long, no count is requested", async () => {
   const shown = await talked([said(1), said(2)]);
   await expect(shown.fit(next(running(3, used("t1", "x".repeat(5_000)))))).resolves.toBeDefined();
 });
 
-test("a request that might be too long is counted, and sent whole if it is not", async () => {
+test("a request that might be too long is counted, and sent in full if it is not", async () => {
   const shown = await talked([said(1)]);
   const long = running(2, used("t1", "x".repeat(20_000)));
 
@@ -97,7 +97,7 @@ test("a request that might be too long is counted, and sent whole if it is not",
   expect(textsOf(history)).toContain("x".repeat(20_000));
 });
 
-test("in one long turn, older results give way to placeholders and the newest stay, with every call and its result", async () => {
+test("in one long turn, placeholders replace older results and the newest stay, with every call and its result", async () => {
   const shown = await talked([said(1)]);
   const uses = ["t1", "t2", "t3"].flatMap((id) => used(id, `${id} ${"x".repeat(12_000)}`));
 
@@ -111,7 +111,7 @@ test("in one long turn, older results give way to placeholders and the newest st
   ]);
 });
 
-test("without a count, a byte is taken for a token, and no request can be too long", async () => {
+test("without a count, a byte counts as a token, and no request can be too long", async () => {
   const shown = await talked([said(1), said(2)]);
   const uses = ["t1", "t2"].flatMap((id) => used(id, "x".repeat(8_000)));
 
@@ -120,14 +120,14 @@ test("without a count, a byte is taken for a token, and no request can be too lo
   expect(sizeOf(history)).toBeLessThan(10_500);
 });
 
-test("a message that is too long by itself is refused before it is sent", async () => {
+test("a message that alone is too long is refused before it is sent", async () => {
   const shown = await talked([said(1)]);
   const long = turn(2, "running", { input: [{ type: "text", text: "x".repeat(40_000) }] });
 
   await expect(shown.fit(next(long, { count: async () => 20_000 }))).rejects.toMatchObject({ code: "too_large" });
 });
 
-test("a message that is too long is refused alone: nothing of the talk before it is left out, also in the next turns", async () => {
+test("only the overlong message itself is refused: nothing before it is left out, then or in later turns", async () => {
   const shown = await talked([1, 2, 3].map((position) => said(position)));
   const count = async (history: readonly HistoryMessage[]) => Math.ceil(sizeOf(history) / 3);
   const pasted = { input: [{ type: "text" as const, text: "log ".repeat(20_000) }] };
@@ -145,7 +145,7 @@ test("a message that is too long is refused alone: nothing of the talk before it
   ).toMatch(/^(?:log )+ ?\[The rest of this message is not shown\.\]$/);
 });
 
-test("other tools than those that were counted count with all their bytes", async () => {
+test("tools other than those that were counted count with all their bytes", async () => {
   const shown = await talked([said(1, "x".repeat(30_000)), said(2)]);
   shown.measure(9_000);
   const tools = { key: "many", bytes: 2_000 };
@@ -163,30 +163,27 @@ test.each([
   ["that runs on after its turn", RECEIPTS.running],
   ["that waits for a permission", RECEIPTS.toStart],
   ["that waits for an answer", RECEIPTS.asking],
-])(
-  "that a call %s is open is told with the turns that are left out, until its outcome has come",
-  async (_, receipt) => {
-    const promising = { ...said(1), blocks: placed(used("t1", receipt)) };
-    const shown = await talked([promising, ...Array.from({ length: 20 }, (_, index) => said(index + 2))]);
-    shown.makeRoom();
-    const told = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
-    expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(told);
+])("the turns left out include a note that a call %s is open, until its outcome has arrived", async (_, receipt) => {
+  const promising = { ...said(1), blocks: placed(used("t1", receipt)) };
+  const shown = await talked([promising, ...Array.from({ length: 20 }, (_, index) => said(index + 2))]);
+  shown.makeRoom();
+  const told = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
+  expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(told);
 
-    const input = { tool_use_id: "t1", tool: "look", note: "" };
-    const outcome = {
-      blockType: "tool_use",
-      textContent: null,
-      content: { tool_use_id: "t2", tool_name: "call_outcome", input },
-    };
-    shown.add({ ...said(22), blocks: placed([outcome, toolResultBlock("t2", { content: "clear", isError: false })]) });
-    for (let position = 23; position < 40; position++) shown.add(said(position));
-    shown.makeRoom();
+  const input = { tool_use_id: "t1", tool: "look", note: "" };
+  const outcome = {
+    blockType: "tool_use",
+    textContent: null,
+    content: { tool_use_id: "t2", tool_name: "call_outcome", input },
+  };
+  shown.add({ ...said(22), blocks: placed([outcome, toolResultBlock("t2", { content: "clear", isError: false })]) });
+  for (let position = 23; position < 40; position++) shown.add(said(position));
+  shown.makeRoom();
 
-    expect(JSON.stringify(await shown.fit(next(running(40))))).not.toContain("was still open");
-  },
-);
+  expect(JSON.stringify(await shown.fit(next(running(40))))).not.toContain("was still open");
+});
 
-test("turns of which there are notes leave first, over the budget or when the cache is lost anyway", async () => {
+test("turns with notes are left out first, over the budget or when the cache is lost anyway", async () => {
   const notes = { text: "They talked.", textFrom: 1, textTo: 4, model: "small", usage: null };
   const turns = Array.from({ length: 8 }, (_, index) => said(index + 1));
   const shown = await talked(turns);
@@ -199,7 +196,7 @@ test("turns of which there are notes leave first, over the budget or when the ca
   expect(textsOf(await shown.fit(next(running(9))))[0]).toContain("newer:]\nThey talked.");
 });
 
-test("while notes are being written there is patience over the budget, and none over half as much again", async () => {
+test("while notes are being written the budget may be exceeded, but not by more than half", async () => {
   const shown = await talked(Array.from({ length: 20 }, (_, index) => said(index + 1)));
   shown.makeRoom({ isWriting: true });
   expect(shown.turns).toHaveLength(20);
@@ -217,7 +214,7 @@ const pictures = (id: string, count: number, size = 1_000) =>
 const shownPictures = (history: readonly HistoryMessage[]) =>
   history.flatMap(({ blocks }) => blocks.flatMap(({ content }) => JSON.stringify(content).match(/t\d-\d+/gu) ?? []));
 
-test("a picture counts as the tokens that it has at most, whatever its bytes are", async () => {
+test("a picture counts as its maximum number of tokens, whatever its size in bytes", async () => {
   const seen = turn(1, "completed", {
     input: [{ type: "text", text: "Look" }],
     blocks: placed(used("t1", pictures("t1", 1, 3_000_000))),
@@ -227,7 +224,7 @@ test("a picture counts as the tokens that it has at most, whatever its bytes are
   expect(shownPictures(await shown.fit(next(running(2))))).toEqual(["t1-0"]);
 });
 
-test("the newest pictures stay when there are more than a request may have, and the next worker shows the same", async () => {
+test("the newest pictures stay when there are more than a request may contain, and the next worker shows the same ones", async () => {
   const seen = [1, 2, 3].map((position) =>
     turn(position, "completed", {
       input: [{ type: "text", text: "Look" }],
@@ -247,7 +244,7 @@ test("the newest pictures stay when there are more than a request may have, and 
   expect(await later.fit(next(running(4)))).toEqual(history);
 });
 
-test("when the API refuses a picture, all by then are told in words, and those that come later are shown", async () => {
+test("when the API refuses a picture, all pictures so far are replaced by words, and later ones are shown", async () => {
   const attachment = { type: "attachment", name: "cat.png", block: pictures("t0", 1)[0] ?? {} } as const;
   const first = turn(1, "running", {
     input: [attachment, { type: "text", text: "Look" }],

@@ -14,7 +14,7 @@ import { turn } from "../conversation/arbitrary-turns.ts";
 
 export const USAGE: Usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 2, cacheWriteTokens: 1 };
 
-/** What a model call does: its events, then how it ends. A function is called when the stream gets there. */
+/** One step of a model call: an event, or a function that is called when the stream reaches it. */
 export type Item = ModelEvent | (() => unknown);
 export type Call = readonly Item[];
 
@@ -51,7 +51,7 @@ export function use(toolName: string, id: string, inputError?: string): Call {
 export const search = (id: string) =>
   whole({ blockType: "server_tool_use", textContent: null, content: { tool_use_id: id, tool_name: "s", input: {} } });
 export const other = (blockType: string) => whole({ blockType, textContent: null, content: { type: blockType } });
-/** A block that has begun and of which nothing more came than its text. */
+/** A block that has started but not ended, with an optional text. */
 export const half = (blockType: string, said = ""): Call => {
   const index = blockCount++;
   const start: ModelEvent = { type: "block_start", index, blockType };
@@ -68,7 +68,7 @@ export const begin: ModelEvent = { type: "message_start", id: "msg", model: "m",
 const TOOLS: Readonly<Record<string, (use: ToolUse, signal: AbortSignal) => ModelAnswer | Promise<ModelAnswer>>> = {
   ok: ({ toolUseId }) => ({ content: `ok ${toolUseId}`, isError: false }),
   bad: () => ({ content: "It broke", isError: true }),
-  /** As a call does: it ends with the turn. */
+  /** Ends with the turn, as a call does. */
   waits: (_use, signal) =>
     new Promise((resolve) => {
       const end = () => resolve({ content: "Cancelled", isError: true });
@@ -85,11 +85,11 @@ export interface Setup {
   readonly tools?: typeof TOOLS;
   readonly durable?: () => Promise<void>;
   readonly more?: Partial<TurnDependencies>;
-  /** Told of each event before the turn goes on. */
+  /** Called for each event before the turn continues. */
   readonly onEvent?: (event: TurnEvent, abort: (reason: TurnAbort) => void) => void;
 }
 
-/** A turn that has run against a scripted model and a record in memory. */
+/** A turn that has run with a scripted model and a record in memory. */
 export class MemoryTurn {
   readonly events: TurnEvent[] = [];
   readonly stored: TurnBlock[] = [];

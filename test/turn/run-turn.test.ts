@@ -24,14 +24,14 @@ import {
 
 const done: Call = [...text("Done."), ...stop("end_turn")];
 const sequencesOf = (memory: MemoryTurn) => memory.stored.map(({ sequence }) => sequence);
-/** The last message of one model call, as `role: texts and types`. */
+/** The last message in the request of one model call, as `role: texts and types`. */
 const lastSent = (memory: MemoryTurn, call: number) => {
   const message = memory.requests[call]?.history.at(-1);
   return `${message?.role}: ${message?.blocks.map(({ textContent, blockType }) => textContent ?? blockType).join(", ")}`;
 };
 const CONTINUE = "user: [Your reply was cut off by its length limit. Continue exactly where it stopped.]";
 
-/** What holds of every turn, however it ends. */
+/** Checks what must be true for every turn, however it ends. */
 function expectSound(memory: MemoryTurn): void {
   const types = memory.events.map(({ type }) => type);
   expect([types[0], types.at(-1)]).toEqual(["turn_start", "turn_complete"]);
@@ -82,11 +82,11 @@ test("a tool use is answered and the model is called again with the result", asy
   expect(lastSent(memory, 1)).toBe("user: tool_result");
 });
 
-test("tool_use without any tool use ends the turn", async () => {
+test("a tool_use stop without any tool use ends the turn", async () => {
   expect((await run({ calls: [[...text("Well."), ...stop("tool_use")]] })).end.state).toBe("completed");
 });
 
-test("max_tokens is continued once, by a user message, and then it is the end", async () => {
+test("max_tokens is continued once, with a user message, and the second time ends the turn", async () => {
   const memory = await run({
     calls: [
       [...text("One"), ...stop("max_tokens")],
@@ -98,7 +98,7 @@ test("max_tokens is continued once, by a user message, and then it is the end", 
   expect([memory.end.state, memory.end.stopReason, memory.requests.length]).toEqual(["completed", "max_tokens", 2]);
 });
 
-test("max_tokens inside a tool call runs no tool, not even the whole one before it", async () => {
+test("max_tokens inside a tool call runs no tool, not even a complete earlier one", async () => {
   const memory = await run({
     calls: [[...use("ok", "t1"), ...half("tool_use"), ...stop("max_tokens")], done],
   });
@@ -110,13 +110,13 @@ test("max_tokens inside a tool call runs no tool, not even the whole one before 
   expect(memory.end.state).toBe("completed");
 });
 
-test("max_tokens in the middle of thinking is tried again from the same message", async () => {
+test("max_tokens in the middle of thinking is retried from the same message", async () => {
   const memory = await run({ calls: [[...thinking("Hm", ""), ...stop("max_tokens")], done] });
 
   expect(lastSent(memory, 1)).toBe("user: Go");
 });
 
-test("max_tokens after a server tool's call does not send half of its pair", async () => {
+test("after max_tokens following a server tool's call, half of its pair is not sent", async () => {
   const memory = await run({ calls: [[...text("I search"), ...search("srvtoolu_1"), ...stop("max_tokens")], done] });
 
   expect(memory.requests[1]?.history.map(({ blocks }) => blocks.map(({ blockType }) => blockType))).toEqual([
@@ -126,7 +126,7 @@ test("max_tokens after a server tool's call does not send half of its pair", asy
   ]);
 });
 
-test("pause_turn is sent back as it is, five times", async () => {
+test("pause_turn is sent back unchanged, five times", async () => {
   const pause = (id: number): Call => [...text(`Part ${id}.`), ...search(`srvtoolu_${id}`), ...stop("pause_turn")];
   const memory = await run({ calls: [1, 2, 3, 4, 5, 6, 7].map(pause) });
 
@@ -138,7 +138,7 @@ test("pause_turn is sent back as it is, five times", async () => {
   expect([memory.end.state, memory.end.stopReason]).toEqual(["completed", "pause_turn"]);
 });
 
-test("a full context window leaves out the older half of the turns, then the rest, then gives up", async () => {
+test("for a full context window the older half of the turns is left out, then the rest, and then the turn fails", async () => {
   const past = [1, 2, 3].map((position) =>
     turn(position, "completed", {
       input: [{ type: "text", text: `q${position}` }],
@@ -153,7 +153,7 @@ test("a full context window leaves out the older half of the turns, then the res
   expect(memory.end.stopReason).toBe("model_context_window_exceeded");
 });
 
-test("the step limit ends in one call without tools", async () => {
+test("the step limit leads to one call without tools", async () => {
   const again = (id: string): Call => [...use("ok", id), ...stop("tool_use")];
   const memory = await run({ maxSteps: 2, calls: [again("t1"), again("t2"), done] });
 
@@ -161,7 +161,7 @@ test("the step limit ends in one call without tools", async () => {
   expect(memory.end.stopReason).toBe("end_turn");
 });
 
-test("a model that wants tools even in its last call is refused, and that is the end", async () => {
+test("a model that calls tools even in its last call is refused, which ends the turn", async () => {
   const again = (id: string): Call => [...use("ok", id), ...stop("tool_use")];
   const memory = await run({ maxSteps: 1, calls: [again("t1"), again("t2")] });
 
@@ -184,7 +184,7 @@ test("a read-only tool starts when its block ends, any other after message_stop"
   expect([seen, shared.started]).toEqual([[["t2"]], ["t2", "t1"]]);
 });
 
-test("what a read-only tool found early is discarded when the step fails, with a record", async () => {
+test("an early result of a read-only tool is discarded when the step fails, with a record", async () => {
   const broken = fail(new AppError("unavailable", "The stream broke"));
   const memory = await run({
     tools: { read: () => ({ content: "found", isError: false }) },
@@ -198,7 +198,7 @@ test("what a read-only tool found early is discarded when the step fails, with a
   expect([memory.end.state, memory.end.error?.code]).toEqual(["failed", "unavailable"]);
 });
 
-test("a tool use whose arguments are broken never starts early", async () => {
+test("a tool use with broken arguments never starts early", async () => {
   const started: string[] = [];
   const read = ({ toolUseId }: { toolUseId: string }) => (started.push(toolUseId), { content: "", isError: true });
   await run({ tools: { read }, calls: [[...use("read", "t1", "not JSON"), fail(new Error("gone"))]] });
@@ -206,7 +206,7 @@ test("a tool use whose arguments are broken never starts early", async () => {
   expect(started).toEqual([]);
 });
 
-test("eight tools in one response, some failing, are answered in one message in call order", async () => {
+test("eight tools in one response, some of them failing, are answered in one message in call order", async () => {
   const slowest = (ms: number) => () =>
     new Promise<{ content: string; isError: boolean }>((resolve) =>
       setTimeout(() => resolve({ content: `${ms}`, isError: ms % 2 === 1 }), ms),
@@ -229,7 +229,7 @@ test("eight tools in one response, some failing, are answered in one message in 
   expect(memory.requests).toHaveLength(2);
 });
 
-test("a tool use id that was used before in the conversation is renamed, in its block and for its call", async () => {
+test("a tool use id that was used earlier in the conversation is renamed, in its block and for its call", async () => {
   const past = [
     turn(1, "completed", {
       blocks: placed([{ blockType: "tool_use", textContent: null, content: { tool_use_id: "t1", tool_name: "ok" } }]),
@@ -253,7 +253,7 @@ test("unknown blocks are kept and change nothing", async () => {
   expect(memory.outline).toEqual(["future_block", "text Hi"]);
 });
 
-test("a stream that breaks fails the turn, keeps the text that was said and counts what is known of its tokens", async () => {
+test("a stream that breaks fails the turn, keeps the text so far and counts the tokens known so far", async () => {
   const memory = await run({
     calls: [[begin, ...half("text", "Half a sen"), fail(new AppError("unavailable", "gone"))]],
   });
@@ -266,13 +266,13 @@ test("a stream that breaks fails the turn, keeps the text that was said and coun
   });
 });
 
-test("a stream that breaks inside a tool use leaves no trace of it", async () => {
+test("a stream that breaks inside a tool use leaves no trace of the tool use", async () => {
   const memory = await run({ calls: [[...text("So"), ...half("tool_use"), fail(new Error("gone"))]] });
 
   expect([memory.outline, memory.end.error?.code]).toEqual([["text So"], "internal"]);
 });
 
-test("deltas and stops for blocks that were never begun are ignored", async () => {
+test("deltas and stops for blocks that never started are ignored", async () => {
   const stray = [
     { type: "block_delta", index: 99_999, delta: { type: "text", text: "?" } },
     { type: "block_stop", index: 99_999, block: { blockType: "text", textContent: "?", content: null } },
@@ -280,7 +280,7 @@ test("deltas and stops for blocks that were never begun are ignored", async () =
   expect((await run({ calls: [[...stray, ...done]] })).outline).toEqual(["text Done."]);
 });
 
-test("when the record is down the turn fails, and the model is not called again", async () => {
+test("when the record fails the turn fails, and the model is not called again", async () => {
   const lost = new AppError("unavailable", "The database is down");
   const memory = await run({
     durable: () => Promise.reject(lost),
@@ -319,7 +319,7 @@ test.each<[string, Partial<Setup>]>([
     "the early check throws",
     { more: { tools: { run: fail(0), refuse: fail(new TypeError("bug")), startsEarly: fail(new TypeError("bug")) } } },
   ],
-])("when %s, the turn fails and says so at its end", async (_, broken) => {
+])("when %s, the turn fails and its end says so", async (_, broken) => {
   const memory = await MemoryTurn.run({ calls: [[...use("read", "t1"), ...stop("tool_use")]], ...broken });
 
   expect(memory.end).toMatchObject({ state: "failed", error: { code: "internal", message: "Internal error" } });
@@ -341,7 +341,7 @@ test.each([
   expect([memory.end.state, memory.end.error?.code]).toEqual([state, code]);
 });
 
-test("an interruption while the model speaks keeps what was said and runs no tool", async () => {
+test("an interruption while the model is speaking keeps what was said and runs no tool", async () => {
   const memory = await run({
     calls: [[...use("ok", "t1"), ...half("text", "I will now"), ...text("never seen"), ...stop("tool_use")]],
     onEvent: (event, abort) => event.type === "block_delta" && abort(interrupt),
@@ -355,7 +355,7 @@ test("an interruption while the model speaks keeps what was said and runs no too
   expect([memory.started, memory.end.state]).toEqual([[], "interrupted"]);
 });
 
-test("an interruption while tools wait keeps the results that are there", async () => {
+test("an interruption while tools are running keeps the results so far", async () => {
   const memory = new Promise<MemoryTurn>((resolve) => {
     const abortSoon = (abort: () => void) => setTimeout(abort, 5);
     void run({
@@ -368,7 +368,7 @@ test("an interruption while tools wait keeps the results that are there", async 
   expect((await memory).end.state).toBe("interrupted");
 });
 
-test("an interruption when the results have arrived keeps them and calls the model no more", async () => {
+test("an interruption once the results have arrived keeps them without another model call", async () => {
   const memory = await run({
     calls: [[...use("ok", "t1"), ...stop("tool_use")], done],
     onEvent: (event, abort) =>
@@ -379,7 +379,7 @@ test("an interruption when the results have arrived keeps them and calls the mod
   expect([memory.requests.length, memory.end.state]).toEqual([1, "interrupted"]);
 });
 
-test("an interruption while the model takes up the results keeps the step before", async () => {
+test("an interruption while the model continues after the results keeps the previous step", async () => {
   const memory = await run({
     calls: [
       [...use("ok", "t1"), ...stop("tool_use")],
@@ -397,7 +397,7 @@ test("no listener is left on the turn's signal", async () => {
   expect(memory.listenerCount).toBe(0);
 });
 
-test("a turn that is taken up again gets the results that it lacks first, and goes on behind its last block", async () => {
+test("a resumed turn first gets its missing results, and continues after its last block", async () => {
   const blocks = placed([
     { blockType: "text", textContent: "I look.", content: null },
     { blockType: "tool_use", textContent: null, content: { tool_use_id: "t1", tool_name: "ok", input: {} } },
@@ -418,7 +418,7 @@ test("a turn that is taken up again gets the results that it lacks first, and go
   expect(lastSent(memory, 0)).toBe("user: tool_result, tool_result");
 });
 
-test("a picture that the API refuses costs the turn one more call, and not its answer", async () => {
+test("a picture that the API refuses costs the turn one more call, but not its answer", async () => {
   const source = { type: "media", id: "m1", media_type: "image/png", size: 70 };
   const look = () => ({ content: [{ type: "image", source }], isError: false });
   const memory = await run({

@@ -14,7 +14,7 @@ const LONG =
 
 beforeAll(() => warmUp(HELLO, LONG));
 
-/** An agent, and what its voices have been given to say, in order. */
+/** An agent, and the texts that its voices have received, in order. */
 async function startAgents(agents: Pick<AgentOptions, "agent" | "agents" | "tools">) {
   const said: (readonly [voice: string, text: string])[] = [];
   const voice = await VoiceAgent.start({
@@ -38,7 +38,7 @@ async function startAgents(agents: Pick<AgentOptions, "agent" | "agents" | "tool
   return { voice, said };
 }
 
-test("whoever comes hears the greeting from its beginning, in the voice of its agent", async () => {
+test("a participant who joins hears the greeting from its beginning, in the agent's voice", async () => {
   const { voice, said } = await startAgents({ agent: { greeting: HELLO, voice: { name: "en+f3" } } });
   await using _ = voice;
   const client = await Participant.join(voice.agent.roomName, "ana");
@@ -52,7 +52,7 @@ test("whoever comes hears the greeting from its beginning, in the voice of its a
   await client.leave();
 });
 
-test("a hand-off changes the voice from the other agent's first word on, whatever of the first one's waits to be heard", async () => {
+test("a handoff changes the voice from the other agent's first word on, even if words of the first one are still waiting", async () => {
   const { voice, said } = await startAgents({
     agent: { voice: { name: "en+f3" }, handoffs: { billing: { when: "it is about an invoice" } } },
     agents: { billing: { instructions: "You know invoices.", voice: { name: "en+m3" } } },
@@ -76,7 +76,7 @@ test("a hand-off changes the voice from the other agent's first word on, whateve
   ]);
 });
 
-test("what a participant says is no silence, also before it is understood", async () => {
+test("a participant's speech ends a silence even before it is recognized", async () => {
   const idle = [
     { afterMs: 500, say: "Hello?" },
     { afterMs: 3_000, say: "Is anybody there?" },

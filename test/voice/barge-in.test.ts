@@ -20,7 +20,7 @@ const spokenTurns = (voice: VoiceAgent) =>
     select state, heard from turns where spoken_at is not null order by position`;
 const callsOf = async (voice: VoiceAgent) => (await voice.agent.calls()).map(({ name, state }) => `${name} ${state}`);
 
-/** What the model was told last of what it had said. */
+/** The model's own last message, as shown to the model in its last request. */
 function lastSaid(voice: VoiceAgent): string {
   const messages = voice.agent.model.requests.at(-1)?.body["messages"] as {
     role: string;
@@ -30,7 +30,7 @@ function lastSaid(voice: VoiceAgent): string {
   return said.map(({ text: words = "" }) => words).join("");
 }
 
-test("words over an answer stop it, and the model is shown what was heard of it", async () => {
+test("speaking over an answer stops it, and the model is shown what was heard", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
@@ -53,10 +53,10 @@ test("words over an answer stop it, and the model is shown what was heard of it"
   expect(voice.agent.model.rejections).toEqual([]);
 });
 
-test("words over an answer abort the model's stream", async () => {
+test("speaking over an answer aborts the model's stream", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
-  // More than half a minute of it.
+  // The answer takes more than half a minute to speak.
   voice.agent.model.script([reply([text(`${LONG} `.repeat(15))], slow(400)), reply([text("Sunny.")])]);
   await user.client.say("Count, please.");
   await user.untilSound();
@@ -70,7 +70,7 @@ test("words over an answer abort the model's stream", async () => {
 test.each([
   ["finish", "success"],
   ["cancel", "cancelled"],
-] as const)("words during a server tool with onInterrupt %s: its call ends as %s", async (onInterrupt, end) => {
+] as const)("speaking during a server tool with onInterrupt %s ends its call as %s", async (onInterrupt, end) => {
   const running = Promise.withResolvers<void>();
   const seen = Promise.withResolvers<string>();
   const look = defineTool({
@@ -100,7 +100,7 @@ test.each([
   expect(voice.agent.model.rejections).toEqual([]);
 });
 
-test("words during a client's tool leave its call to the client, and its result comes in late", async () => {
+test("speaking during a client's tool lets the client's call continue, and its result arrives late", async () => {
   await using voice = await VoiceAgent.start();
   const tools = [announced("scan")];
   const user = await voice.speaker("user", { tools, features: ["tool_use_cancel"] });
@@ -117,7 +117,7 @@ test("words during a client's tool leave its call to the client, and its result 
   expect(voice.agent.model.rejections).toEqual([]);
 });
 
-test("words during a tool that blocks do not stop the speech, and are answered after it", async () => {
+test("speaking during a tool that blocks does not stop the speech, and is answered afterwards", async () => {
   const release = Promise.withResolvers<void>();
   const pay = defineTool({
     description: "Pays.",
@@ -149,7 +149,7 @@ test("words during a tool that blocks do not stop the speech, and are answered a
   await expect.poll(() => spokenTurns(voice), { timeout: 5_000 }).toEqual([whole, whole]);
 });
 
-test("a cough does not end an answer: it goes on and is heard whole", async () => {
+test("a cough does not end an answer, which continues and is heard in full", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(LONG)])]);

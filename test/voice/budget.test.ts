@@ -9,7 +9,7 @@ const QUESTION = "Hold on, what about the weather tomorrow?";
 
 beforeAll(() => warmUp(QUESTION));
 
-/** How long somebody hears the answer to a question, which costs `input` tokens, after `spent` of 1,000. */
+/** How many seconds of an answer are heard, after `spent` of 1,000 tokens and a question that costs `input` tokens. */
 async function heardWith(spent: number, input: number): Promise<number> {
   await using voice = await VoiceAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
   const { agent } = voice;
@@ -26,13 +26,13 @@ async function heardWith(spent: number, input: number): Promise<number> {
   return user.secondsHeard(asked);
 }
 
-test("that a budget is nearly used up is heard after the answer", async () => {
+test("the warning that a budget is nearly used up is spoken after the answer", async () => {
   const warning = await secondsOf(LOW);
 
   expect(await heardWith(500, 350)).toBeGreaterThan(0.6 * warning);
 });
 
-test("a warning that an interruption cut off is given after the next answer", async () => {
+test("a warning that an interruption cut off is repeated after the next answer", async () => {
   await using voice = await VoiceAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
   const { agent } = voice;
   const user = await voice.speaker("user");
@@ -48,7 +48,7 @@ test("a warning that an interruption cut off is given after the next answer", as
   expect(user.client.all("assistant_sentence").filter(({ text }) => text === LOW)).toHaveLength(1);
 });
 
-test("that a budget is used up is heard in the place of an answer", async () => {
+test("the message that a budget is used up is spoken in place of an answer", async () => {
   const end = await secondsOf("I have to stop here: the budget for this talk is used up.");
 
   expect(await heardWith(1_000, 0)).toBeGreaterThan(0.6 * end);

@@ -10,7 +10,7 @@ const SOUND = "Hold on, I would like to know what the weather is going to be lik
 
 beforeAll(() => warmUp(SOUND, ...NUMBERS));
 
-/** When the sound of each sentence begins, in ms after that of the first. */
+/** When the sound of each sentence starts, in ms after that of the first. */
 async function beginnings(): Promise<number[]> {
   const starts: number[] = [];
   let samples = 0;
@@ -22,16 +22,16 @@ async function beginnings(): Promise<number[]> {
   return starts.map((start) => start - (starts[0] ?? 0));
 }
 
-// The answer takes half a minute to say.
-test("each sentence is shown within half a second of the beginning of its sound", { timeout: 90_000 }, async () => {
+// Speaking the answer takes half a minute.
+test("each sentence is shown within half a second of the start of its sound", { timeout: 90_000 }, async () => {
   await using voice = await VoiceAgent.start();
   const shownMs = await shownAfterSound(voice, NUMBERS);
   const lateMs = (await beginnings()).map((start, index) => Math.round((shownMs[index] ?? 0) - start));
-  // What is shown goes a shorter way than what is heard.
+  // A text may be early, because its path is shorter than that of the sound.
   expect(lateMs.filter((ms) => ms > 500 || ms < -500)).toEqual([]);
 });
 
-test("of an answer that is cut off, no word counts as heard that was not", { timeout: 60_000 }, async () => {
+test("when an answer is cut off, no word counts as heard that was not", { timeout: 60_000 }, async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(NUMBERS.join(" "))]), reply([text("Sunny.")])]);

@@ -10,7 +10,7 @@ const ANSWER = "The sun is out in the north.";
 
 beforeAll(() => warmUp(ANSWER));
 
-/** Comes, subscribes to whatever the agent publishes, and waits for nothing. */
+/** Joins, subscribes to whatever the agent publishes, and waits for nothing. */
 async function join({ agent }: VoiceAgent): Promise<Speaker> {
   return new Speaker(await Participant.join(agent.roomName, "user"));
 }
@@ -26,7 +26,7 @@ test.each([
     "lk.chat",
     async ({ client }: Speaker) => void (await client.room.localParticipant?.sendText(QUESTION, { topic: "lk.chat" })),
   ],
-])("whoever asks in the moment it comes, by %s, hears the first answer from its beginning", async (_, ask) => {
+])("a participant who asks right after joining, by %s, hears the first answer from its beginning", async (_, ask) => {
   await using voice = await VoiceAgent.start();
   voice.agent.model.script([reply([text(ANSWER)])]);
   const user = await join(voice);
@@ -37,7 +37,7 @@ test.each([
   await leave(user);
 });
 
-test("whoever comes back into an empty room and asks at once hears the answer from its beginning", async () => {
+test("a participant who returns to an empty room and asks immediately hears the answer from its beginning", async () => {
   await using voice = await VoiceAgent.start();
   voice.agent.model.script(() => reply([text(ANSWER)]));
   const user = await join(voice);
@@ -52,7 +52,7 @@ test("whoever comes back into an empty room and asks at once hears the answer fr
   await leave(back);
 });
 
-test("whoever comes while somebody listens, asks, and then subscribes hears the answer from its beginning", async () => {
+test("a participant who joins while somebody listens, asks, and then subscribes hears the answer from its beginning", async () => {
   await using voice = await VoiceAgent.start();
   voice.agent.model.script(() => reply([text(ANSWER)]));
   const early = new Speaker(await Participant.join(voice.agent.roomName, "early"));
@@ -70,7 +70,7 @@ test("whoever comes while somebody listens, asks, and then subscribes hears the 
   await leave(early);
 });
 
-test("who only reads and asks in the moment it comes gets its words soon, and the next ones at once, with no speech for nobody", async () => {
+test("a participant who only reads and asks right after joining soon gets the words, later ones immediately, and nothing is spoken", async () => {
   await using voice = await VoiceAgent.start();
   voice.agent.model.script(() => reply([text(ANSWER)]));
   const reader = await Participant.join(voice.agent.roomName, "reader");

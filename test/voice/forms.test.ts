@@ -6,7 +6,7 @@ import { toolResults } from "../support/model-view.ts";
 import { Participant } from "../support/participant.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-/** Real sound of some length, whatever the recognizer is told to understand. */
+/** Real sound of some length. What the recognizer understands is set by the test. */
 const SOUND = "What time is it?";
 const DONE = "So be it, my dear friend.";
 
@@ -26,9 +26,9 @@ const book = defineTool({
     }),
 });
 
-// Questions and answers last 15 s when they are spoken.
+// Spoken, the questions and answers take 15 s.
 test(
-  "a form is asked by voice, one field after the other, and what is said is no message",
+  "a form is asked by voice, field by field, and the spoken answers are not messages",
   { timeout: 60_000 },
   async () => {
     await using voice = await VoiceAgent.start({ tools: { book } });
@@ -55,7 +55,7 @@ test(
   },
 );
 
-test("a participant that only reads is shown the first question of a form in its first answer", async () => {
+test("a participant who only reads is shown a form's first question in the first answer", async () => {
   await using voice = await VoiceAgent.start({ tools: { book } });
   voice.agent.model.script([reply([toolUse("book")]), reply([text(DONE)])]);
   const reader = await Participant.join(voice.agent.roomName, "reader");

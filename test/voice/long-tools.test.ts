@@ -6,7 +6,7 @@ import { VoiceAgent } from "../support/voice-agent.ts";
 
 const LOOK = { description: "Looks.", input: z.object({}), filler: "One moment please." };
 
-test("a slow tool's filler is heard in the wait, and the model does not know of it", async () => {
+test("a slow tool's filler is heard during the wait, and the model does not know it", async () => {
   const found = Promise.withResolvers<string>();
   const look = defineTool({ ...LOOK, fillerAfterMs: 300, run: () => found.promise });
   await using voice = await VoiceAgent.start({ tools: { look } });
@@ -38,7 +38,7 @@ test("a quick tool's filler is not heard", async () => {
   expect(user.secondsHeard()).toBeLessThan(1);
 });
 
-test("words while a background tool runs are answered, and its result is spoken when it is there", async () => {
+test("words during a background tool are answered, and its result is spoken when it arrives", async () => {
   const baked = Promise.withResolvers<string>();
   const bake = defineTool({ description: "B.", input: z.object({}), background: true, run: () => baked.promise });
   await using voice = await VoiceAgent.start({ tools: { bake } });
@@ -67,7 +67,7 @@ test("words while a background tool runs are answered, and its result is spoken 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a question that goes on: the tool of the turn that was begun too early never ran", async () => {
+test("if a question continues, the tool of the turn that started too early never runs", async () => {
   const runs: string[] = [];
   const order = defineTool({
     description: "O.",
@@ -81,7 +81,7 @@ test("a question that goes on: the tool of the turn that was begun too early nev
     const last = JSON.stringify((request.body["messages"] as object[]).at(-1));
     if (last.includes("tool_result")) return reply([text("Ordered.")]);
     if (last.includes("two of them")) return reply([toolUse("order", { what: "two" })]);
-    // It takes longer than the participant's pause.
+    // The reply takes longer than the participant's pause.
     return reply([toolUse("order", { what: "one" })], { slow: 400, chunking: 1 });
   });
   voice.understand("Order a pizza");

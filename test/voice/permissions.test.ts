@@ -10,12 +10,12 @@ const REQUEST = "Write it down, please.";
 const BY_VOICE = { permission: { rules: [], byVoice: true, waitMs: 60_000 } };
 const DONE = "So be it, my dear friend.";
 
-/** Real sound of some length, whatever the recognizer is told to understand. */
+/** Real sound of some length. What the recognizer understands is set by the test. */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));
 
-/** A talk in which the question has been heard. */
+/** A session in which the participant has heard the question. */
 async function asked() {
   const { tool, ran } = guardedTool();
   const voice = await VoiceAgent.start({ tools: { write: tool }, policy: BY_VOICE });
@@ -53,7 +53,7 @@ test.each([
   expect(voice.agent.model.rejections).toEqual([]);
 });
 
-test("an unrelated spoken sentence is answered, the question stays open, and a later yes counts", async () => {
+test("an unrelated spoken sentence is answered, the question stays open, and a later yes still counts", async () => {
   await using talk = await asked();
   const { voice, user } = talk;
   voice.understand("What about the weather tomorrow?");
@@ -70,7 +70,7 @@ test("an unrelated spoken sentence is answered, the question stays open, and a l
   expect(voice.agent.model.rejections).toEqual([]);
 });
 
-test("who speaks over the question is answered, and asked again behind the answer", async () => {
+test("a participant who speaks over the question is answered, and asked again after the answer", async () => {
   const { tool, ran } = guardedTool();
   await using voice = await VoiceAgent.start({ tools: { write: tool }, policy: BY_VOICE });
   const user = await voice.speaker("user", { features: ["permissions"] });
@@ -90,7 +90,7 @@ test("who speaks over the question is answered, and asked again behind the answe
   expect(ran).toEqual([]);
 });
 
-/** A talk in which a participant that only reads asks for a file, in the moment it comes. */
+/** A session in which a participant without audio asks for a file immediately after joining. */
 async function reading(options: Parameters<typeof guardedTool>[0] = {}) {
   const { tool, ran } = guardedTool(options);
   const voice = await VoiceAgent.start({ tools: { write: tool } });
@@ -103,7 +103,7 @@ async function reading(options: Parameters<typeof guardedTool>[0] = {}) {
 test.each([
   ["any other", {}, ["Write notes/a.md. Yes or no?"]],
   ["one that takes no spoken yes", { voiceApproval: false }, ["Write notes/a.md", "Yes or no?"]],
-])("a participant that only reads is shown the question in its first answer: %s", async (_, options, question) => {
+])("a participant who only reads is shown the question in the first answer: %s", async (_, options, question) => {
   await using talk = await reading(options);
   const { reader } = talk;
   await reader.next("assistant_sentence", ({ text: said }) => said === question.at(-1));
@@ -114,7 +114,7 @@ test.each([
   await reader.leave();
 });
 
-test("a yes that comes before the question was shown is a message", async () => {
+test("a yes that arrives before the question was shown is a message", async () => {
   await using talk = await reading();
   const { reader, voice } = talk;
   await expect.poll(async () => (await voice.agent.sql`select id from permissions`).length).toBe(1);
@@ -124,7 +124,7 @@ test("a yes that comes before the question was shown is a message", async () => 
   await reader.leave();
 });
 
-test("a participant that reads while another listens is shown the question that is spoken", async () => {
+test("a participant who reads while another listens is shown the spoken question", async () => {
   const { tool, ran } = guardedTool();
   await using voice = await VoiceAgent.start({ tools: { write: tool } });
   const listener = await voice.speaker("listener");

@@ -8,7 +8,7 @@ const REST = "In the south it rains from morning to evening, as it does so often
 
 beforeAll(() => warmUp(BEGINNING, REST));
 
-test("the next worker speaks from the sentence that was cut off, and sends only what was not sent", async () => {
+test("the next worker speaks from the sentence that was cut off, and sends only unsent sentences", async () => {
   await using voice = await VoiceAgent.start();
   const { agent } = voice;
   const user = await voice.speaker("user");

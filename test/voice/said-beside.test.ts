@@ -15,7 +15,7 @@ interface Asked {
   readonly steps: readonly Step[];
 }
 
-/** Types a question. */
+/** Asks a question in writing. */
 async function ask({ tools, steps }: Asked) {
   const voice = await VoiceAgent.start({ tools, policy: { maxSteps: 2 } });
   const user = await voice.speaker("user");
@@ -25,7 +25,7 @@ async function ask({ tools, steps }: Asked) {
   return { user, asked, [Symbol.asyncDispose]: () => voice[Symbol.asyncDispose]() };
 }
 
-/** Waits until all that is said to it has been heard. */
+/** Waits until everything said in reply has been heard. */
 async function heard(question: Asked) {
   const talk = await ask(question);
   const { user, asked } = talk;
@@ -35,7 +35,7 @@ async function heard(question: Asked) {
   return talk;
 }
 
-/** A tool that runs until it is let go, and a talk in which it is used. */
+/** A session that uses a tool, which runs until the test releases it. */
 async function waiting(more: {
   readonly filler?: string;
   readonly fillerAfterMs?: number;
@@ -62,7 +62,7 @@ test("a filler is heard once, however long the tool takes", async () => {
   await user.untilHeard(0.5 * (await secondsOf("Here it is.")), released);
 });
 
-test("a call that takes long is excused, after a while", async () => {
+test("the worker apologizes for a slow call, after a while", async () => {
   await using talk = await waiting({ noticeAfterMs: 1_500 });
   const { user, asked } = talk;
   expect((await user.untilSound(asked)) - asked).toBeGreaterThan(1_500);

@@ -11,7 +11,7 @@ const COUGH = "Hm.";
 
 beforeAll(() => warmUp(QUESTION, COUGH));
 
-/** A recognizer of whole utterances that takes its time. The first has words, later ones have none. */
+/** A slow recognizer of whole utterances. It returns words for the first one only. */
 class LateRecognizer extends stt.STT {
   readonly label = "late";
   #asked = 0;
@@ -32,7 +32,10 @@ class LateRecognizer extends stt.STT {
   }
 }
 
-/** A streaming recognizer. It returns words for its first sound long after the sound's end, and none for any other. */
+/**
+ * A streaming recognizer. It returns words for its first sound long after that sound has ended, and none for later
+ * sounds.
+ */
 class LateStreams extends stt.STT {
   readonly label = "late streams";
   hasHeard = false;
@@ -76,7 +79,7 @@ class LateStream extends stt.SpeechStream {
 }
 const LATE_AFTER_MS = 5_500;
 
-test("who only reads is answered whole after the last one that listened has left", async () => {
+test("a participant who only reads gets the whole answer after the last listener has left", async () => {
   await using voice = await VoiceAgent.start();
   const reader = await voice.agent.client("reader");
   const listener = await voice.speaker("listener");
@@ -89,7 +92,7 @@ test("who only reads is answered whole after the last one that listened has left
   expect(await reader.answerTo(await reader.say("And now?"), 20_000)).toBe(ANSWER);
 });
 
-test("whoever speaks over an answer interrupts it, not only the one who asked", async () => {
+test("anyone who speaks over an answer interrupts it, not only the participant who asked", async () => {
   await using voice = await VoiceAgent.start();
   const asker = await voice.speaker("asker");
   const other = await voice.speaker("other");
@@ -105,7 +108,7 @@ test("whoever speaks over an answer interrupts it, not only the one who asked", 
   expect(turns[1]).toMatchObject({ who: "other" });
 });
 
-test("words are those of whoever was heard saying them, however late they are understood", async () => {
+test("words belong to the participant who was heard saying them, however late they are recognized", async () => {
   await using voice = await VoiceAgent.start({ stt: new LateRecognizer() });
   const eve = await voice.speaker("eve");
   const ann = await voice.speaker("ann");
@@ -120,7 +123,7 @@ test("words are those of whoever was heard saying them, however late they are un
   expect(turns).toEqual([{ who: "eve" }]);
 });
 
-test("words that a streaming recognizer returns after another participant was heard are still the first one's", async () => {
+test("words that a streaming recognizer returns after another participant was heard still belong to the first one", async () => {
   await using voice = await VoiceAgent.start({ stt: new LateStreams() });
   const eve = await voice.speaker("eve");
   const ann = await voice.speaker("ann");

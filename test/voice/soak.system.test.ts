@@ -4,7 +4,7 @@ import { defineTool } from "../../src/tool/define-tool.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 
-/** `npm run test:soak-voice` has three hundred turns. */
+/** `npm run test:soak-voice` runs three hundred turns. */
 const TURNS = Number(process.env["VOICE_SOAK_TURNS"] ?? 6);
 const QUESTION = "What time is it?";
 const clock = defineTool({ description: "The time.", input: z.object({}), readOnly: true, run: () => "ten past two" });
@@ -13,7 +13,7 @@ const context = { budgetTokens: 200, hardTokens: 8_000, instructionBytes: 0 };
 beforeAll(() => warmUp(QUESTION));
 
 test(
-  `in a spoken talk of ${TURNS} turns each question is answered in speech, also when older turns give way to notes`,
+  `in a spoken session of ${TURNS} turns each question is answered in speech, even when notes replace older turns`,
   { timeout: TURNS * 15_000 + 30_000 },
   async () => {
     await using voice = await VoiceAgent.start({ tools: { clock }, policy: { context }, summaryModel: "small" });

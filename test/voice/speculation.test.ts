@@ -6,12 +6,12 @@ import { announced } from "../support/client-tool.ts";
 
 const SPECULATES = { settings: { speculate: true, endOfTurnMs: 2_500 } };
 
-// A machine that is short of time may hear what is said in several pieces: then each may ask the model anew, and the
-// recognizer of these tests understands all of it in each.
+// A busy machine may hear an utterance in several pieces. Each piece may then call the model, and these tests'
+// recognizer understands the whole text in each.
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
 
-test("the model is asked before the end of a spoken turn is certain, and once; nothing is said or stored before", async () => {
+test("the model is called before a spoken turn has certainly ended, and once; nothing is said or stored before", async () => {
   await using voice = await VoiceAgent.start(SPECULATES);
   const { agent } = voice;
   const user = await voice.speaker("user");
@@ -30,7 +30,7 @@ test("the model is asked before the end of a spoken turn is certain, and once; n
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("the first sentence's sound is made before the end of a spoken turn is certain, and once", async () => {
+test("the first sentence's sound is generated before a spoken turn has certainly ended, and once", async () => {
   const sounded: string[] = [];
   const wrap = (voice: Synthesizer): Synthesizer => ({
     speak: async function* (text, options) {
@@ -65,7 +65,7 @@ test("the first sentence's sound is made before the end of a spoken turn is cert
   expect(words.length).toBeLessThanOrEqual(pieces + 1);
 });
 
-test("what was answered to half a question is never heard, stored or run", async () => {
+test("an answer to half a question is never heard or stored, and its tools never run", async () => {
   await using voice = await VoiceAgent.start(SPECULATES);
   const { agent } = voice;
   const user = await voice.speaker("user", { tools: [announced("order")] });

@@ -7,7 +7,7 @@ import { warmUp } from "../support/voice-agent.ts";
 beforeAll(() => warmUp());
 
 test.each(STREAMING_VOICES)(
-  "%s's voice: each sentence is shown when it begins to sound",
+  "%s's voice: each sentence is shown when its sound starts",
   { timeout: 90_000 },
   async (_, load) => {
     await using server = await VoiceServer.start();

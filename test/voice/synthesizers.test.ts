@@ -35,13 +35,13 @@ async function openai(): Promise<Synthesizer> {
   return new PluginSynthesizer(new TTS({ apiKey: "test", baseURL: `${server.url}/v1` }));
 }
 
-test("a sentence goes to the voice as soon as the next one begins", async () => {
+test("a sentence is sent to the voice as soon as the next one starts", async () => {
   const sentences: string[] = [];
   for await (const sentence of splitSentences(pieces("One", " two. Thr", "ee. "), "en")) sentences.push(sentence);
   expect(sentences).toEqual(["One two.", "Three."]);
 });
 
-test("espeak-ng speaks as long as a text takes, in any language that it knows or not", async () => {
+test("espeak-ng speaks for as long as a text takes, in any language whether supported or not", async () => {
   const synthesizer = new EspeakSynthesizer({ kind: "package" }, undefined);
   const short = await secondsOf(synthesizer, "It is ten.");
   const long = await secondsOf(
@@ -51,12 +51,12 @@ test("espeak-ng speaks as long as a text takes, in any language that it knows or
   expect([short > 0.4, long > 2 * short]).toEqual([true, true]);
   expect(await secondsOf(synthesizer, "- Guten Morgen.", "de-DE")).toBeGreaterThan(0.4);
   expect(await secondsOf(synthesizer, "Hello.", "tlh")).toBeGreaterThan(0.2);
-  // As a path it leads to a file without an end.
+  // As a path, this voice would lead to an endless file.
   expect(await secondsOf(synthesizer, "Hello.", "../../../../../../dev/urandom")).toBeGreaterThan(0.2);
   await synthesizer.close();
 });
 
-test("an espeak-ng that hangs is ended with the answer that it speaks", async () => {
+test("a hanging espeak-ng is ended with the answer that it speaks", async () => {
   await using folder = await tempFolder();
   const path = join(folder.path, "espeak-ng");
   await writeFile(path, `#!/bin/sh\necho $$ > ${folder.path}/pid\nexec sleep 60\n`, { mode: 0o755 });
@@ -72,24 +72,24 @@ test("an espeak-ng that hangs is ended with the answer that it speaks", async ()
   await expect.poll(() => processStart(hung)).toBeUndefined();
 });
 
-test("an espeak-ng that cannot be run says so", async () => {
+test("an espeak-ng that cannot be run is reported", async () => {
   const synthesizer = new EspeakSynthesizer({ kind: "program", path: "/nowhere/espeak-ng" }, undefined);
   await expect(secondsOf(synthesizer, "Hello.")).rejects.toThrow("espeak-ng failed");
 });
 
-test("a server that speaks OpenAI's API speaks", async () => {
+test("a server with OpenAI's API speaks", async () => {
   const second = Buffer.alloc(48_000).toString("base64");
   server.on({ endpoint: "speech" }, { audio: second, format: "pcm" });
   expect(await secondsOf(await openai(), "Hello.")).toBeCloseTo(1, 1);
 });
 
-test("a server that fails is an error, and no unhandled one", async () => {
+test("a server that fails causes an error, and no unhandled rejection", async () => {
   server.reset();
   server.on({ endpoint: "speech" }, { error: { message: "No", type: "server_error" }, status: 400 });
   await expect(secondsOf(await openai(), "Hello.")).rejects.toThrow("400");
 });
 
-/** A plugin whose stream fails at a certain text, and at any other goes on until it is released. */
+/** A plugin whose stream fails on one particular text. On any other text, it continues until it is released. */
 class SharedVoice extends tts.TTS {
   readonly label = "shared";
   readonly released = Promise.withResolvers<void>();
@@ -116,7 +116,7 @@ class SharedVoice extends tts.TTS {
   }
 }
 
-test("what fails for one session is heard as it should in another that shares the voice", async () => {
+test("a text that fails for one session is heard normally in another that shares the voice", async () => {
   const voice = new SharedVoice();
   const synthesizer = new PluginSynthesizer(voice);
   const other = secondsOf(synthesizer, "Hello.");

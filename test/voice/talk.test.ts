@@ -12,7 +12,7 @@ const CLOCK = { description: "The time.", input: z.object({}) };
 const clock = defineTool({ ...CLOCK, run: () => "ten past two" });
 const ANSWER = "The sun is out in the north. It rains in the south.";
 
-/** A machine that is short of time may hear it in pieces, and this recognizer understands all of it in each of them. */
+/** A busy machine may hear an utterance in several pieces, and this recognizer understands the whole text in each. */
 const heard = (text: string): unknown => expect.toSatisfy((words: string) => words.replaceAll(text, "").trim() === "");
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
@@ -49,7 +49,7 @@ test("a spoken question is answered in speech, with a client's tool", async () =
   expect(voice.agent.model.rejections).toEqual([]);
 });
 
-test("a typed message in a room with a voice is answered in text and in speech, sentences as they are heard", async () => {
+test("a typed message in a room with a voice is answered in text and in speech, with each sentence shown when it is heard", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.agent.model.script([reply([text(ANSWER)])]);
@@ -76,11 +76,12 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
   user.client.onText("lk.transcription", (whole, identity) => {
     if (identity.startsWith("agent")) read.push(whole);
   });
-  // It thinks for a while: a state of less than 40 ms is not published, and the voice begins within that.
+  // The model thinks for a while, because a state of less than 40 ms is not published, and the voice would start within
+  // that time.
   voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")], { slow: 100 })]);
   await user.client.answerTo(await user.client.say("What time is it?"));
   await expect
-    // What was said may be on record a moment after it has been heard: until then the turn goes on.
+    // The turn's end may be stored a moment after the last words were heard. Until then, the turn is still running.
     .poll(
       () => states.slice(states.indexOf("using_tool")).filter((state, index, all) => isNews(state, all[index - 1])),
       {
@@ -91,7 +92,7 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
   await expect.poll(() => read, { timeout: 5_000 }).toEqual(["It is ten past two."]);
 });
 
-test("ControlStop of speech silences the answer; its turn goes on and its words are shown", async () => {
+test("ControlStop for speech silences the answer, while its turn continues and its words are shown", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   const answer = `${ANSWER} ${ANSWER} ${ANSWER}`;
@@ -106,13 +107,13 @@ test("ControlStop of speech silences the answer; its turn goes on and its words 
   await expect.poll(spoken).toEqual([{ state: "completed", heard: null }]);
 });
 
-test("of two participants the one that speaks is listened to, whoever came first", async () => {
+test("of two participants the one who is speaking is listened to, whoever joined first", async () => {
   await using voice = await VoiceAgent.start();
   const silent = await voice.speaker("silent");
   const talker = await voice.speaker("talker");
   voice.agent.model.script(() => reply([text("Hello.")]));
   voice.understand("Good morning to you.");
-  // Its first words tell that it speaks; the recognizer hears it from then on.
+  // The first words reveal that the participant is speaking, and the recognizer listens from then on.
   await talker.say("Good morning to you my dear agent how are you doing today in this fine weather?");
   await talker.client.next("assistant_sentence", (sentence) => sentence.text === "Hello.");
   const [turn] = await voice.agent.sql`select participant_identity from turns`;
@@ -141,7 +142,7 @@ test("an answer that cannot be spoken is shown, and the next one is tried again"
   await user.untilSound();
 });
 
-test("speech that the recognizer fails on is said not to have been heard, and the talk goes on", async () => {
+test("speech on which the recognizer fails is reported as not understood, and the session continues", async () => {
   await using voice = await VoiceAgent.start();
   const user = await voice.speaker("user");
   voice.failToUnderstand();
@@ -155,7 +156,7 @@ test("speech that the recognizer fails on is said not to have been heard, and th
   expect(await user.client.answerTo(said.id)).toBe("Hello.");
 });
 
-test("the talk goes on for who comes back after the one that was listened to has left", async () => {
+test("the session continues for a participant who comes back after the one that was listened to has left", async () => {
   await using voice = await VoiceAgent.start();
   const first = await voice.speaker("first");
   await first.close();

@@ -8,7 +8,7 @@ const QUESTION = "Hold on, what about the weather tomorrow?";
 
 beforeAll(() => warmUp(QUESTION));
 
-test("what is spoken is part of its turn's trace, LiveKit's spans join it, and none has the words", async () => {
+test("speech is part of its turn's trace, LiveKit's spans join the trace, and none contains the words", async () => {
   await using watching = await Watching.start();
   const { telemetry, logger, receiver } = watching;
   await using voice = await VoiceAgent.start({ telemetry, logger });
@@ -27,7 +27,7 @@ test("what is spoken is part of its turn's trace, LiveKit's spans join it, and n
   expect(foreign.length).toBeGreaterThan(0);
   expect([receiver.text.includes("weather tomorrow"), receiver.text.includes("seven eight")]).toEqual([false, false]);
   const turns = receiver.named("invoke_agent parley");
-  // The first question was written.
+  // The first question was typed.
   const [hearing, ...others] = receiver.named("parley.hearing");
   expect([hearing?.parentSpanId, others]).toEqual([turns[1]?.spanId, []]);
   const spoken = Number(hearing?.attributes["parley.hearing.spoken"]);

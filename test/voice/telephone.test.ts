@@ -4,18 +4,18 @@ import { reply, text, toolUse } from "../../src/model-server/step.ts";
 import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
 import { toolResults } from "../support/model-view.ts";
 
-/** Real sound of some length, whatever the recognizer is told to understand. */
+/** Real sound of some length. What the recognizer understands is set by the test. */
 const SOUND = "What time is it?";
 
 beforeAll(() => warmUp(SOUND));
 
-/** A caller by telephone has asked for something that needs its permission. */
+/** A telephone caller who has asked for something that needs permission. */
 async function call({ byVoice }: { readonly byVoice: boolean }) {
   const { tool, ran } = guardedTool();
   const policy = { permission: { rules: [], byVoice, waitMs: 60_000 } };
   const voice = await VoiceAgent.start({ tools: { write: tool }, policy });
   const caller = await voice.caller("caller");
-  // By the request and not by its order: a call that was made too early is dropped.
+  // Replies depend on the request and not on its order, because a call made too early is dropped.
   voice.agent.model.script(({ body }) =>
     JSON.stringify(body["messages"]).includes("tool_result")
       ? reply([text("So be it.")])
@@ -30,7 +30,7 @@ async function call({ byVoice }: { readonly byVoice: boolean }) {
 
 const states = ({ agent }: VoiceAgent) => agent.sql`select state from turns`;
 
-test("a caller is asked for its permission by voice, and its yes counts", async () => {
+test("a caller is asked for permission by voice, and the caller's yes counts", async () => {
   await using talk = await call({ byVoice: true });
   const { voice, caller, ran } = talk;
   expect(ran).toEqual([]);
@@ -42,7 +42,7 @@ test("a caller is asked for its permission by voice, and its yes counts", async 
   expect(caller.client.all("permission_request")).toEqual([]);
 });
 
-test("a caller that cannot be asked is refused at once, and the model reads why", async () => {
+test("a request for a caller who cannot be asked is refused immediately, and the model reads why", async () => {
   await using talk = await call({ byVoice: false });
   const { voice, ran } = talk;
   await expect.poll(() => states(voice), { timeout: 10_000 }).toEqual([{ state: "completed" }]);

@@ -16,7 +16,7 @@ const turnsOf = ({ agent }: VoiceAgent) =>
   agent.sql<{ state: string; heard: string | null; isSpoken: boolean }[]>`
     select state, heard, spoken_at is not null as "isSpoken" from turns order by position`;
 
-/** A talk in which the agent has begun to speak a long answer, and the turn has ended. */
+/** A session in which the agent has started to speak a long answer, and the turn has ended. */
 async function speaking(voice: VoiceAgent): Promise<Speaker> {
   const user = await voice.speaker("user", { features: ["blocks"] });
   voice.agent.model.script([reply([text(LONG)]), reply([text("Sunny.")])]);
@@ -43,7 +43,7 @@ test("a turn ends when its answer is stored, while the answer is still being spo
   expect(eventsOf(user)).not.toContain("turn_spoken");
 });
 
-test("the end of the speech is told when the last word was heard, and is stored by then", async () => {
+test("the end of the speech is reported when the last word was heard, and is stored by then", async () => {
   await using voice = await VoiceAgent.start();
   const user = await speaking(voice);
 
@@ -60,7 +60,7 @@ test("the end of the speech is told when the last word was heard, and is stored 
   expect(eventsOf(user).slice(-2)).toEqual(["turn_complete", "turn_spoken"]);
 });
 
-test("words over an answer whose turn has ended cut its speech, and the model is shown what was heard", async () => {
+test("speaking over an answer whose turn has ended cuts its speech off, and the model is shown what was heard", async () => {
   await using voice = await VoiceAgent.start();
   const user = await speaking(voice);
   voice.understand(QUESTION);
@@ -81,7 +81,7 @@ test("words over an answer whose turn has ended cut its speech, and the model is
 test.each([
   ["all", "cancelled"],
   ["speech", "completed"],
-] as const)("ControlStop of type %s ends the speech of a turn that has ended as %s", async (stopType, state) => {
+] as const)("ControlStop of type %s ends the speech of a turn that ended as %s", async (stopType, state) => {
   await using voice = await VoiceAgent.start();
   const user = await speaking(voice);
   const { turnId } = await user.client.next("block_event", isOf("block_stop"));
@@ -94,7 +94,7 @@ test.each([
   expect(user.client.all("error_message")).toEqual([]);
 });
 
-test("the next turn begins when the speech of the one before has ended", async () => {
+test("the next turn starts when the previous turn's speech has ended", async () => {
   await using voice = await VoiceAgent.start();
   const user = await speaking(voice);
 

@@ -16,7 +16,7 @@ const QUESTION = "What time is it?";
 
 const LONG = "One two three four five six seven eight nine ten eleven twelve. Then we count again from the start.";
 
-/** A worker, and someone in a room with it who speaks and listens. */
+/** A worker, and a participant in a room with it who speaks and listens. */
 async function talk() {
   await using started = new AsyncDisposableStack();
   const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
@@ -68,7 +68,7 @@ test("a worker's own job process listens and speaks", { timeout: 60_000 }, async
 });
 
 test(
-  "a worker that is stopped while it speaks stores what was heard, and logs no failure",
+  "a worker that is stopped while it speaks stores what was heard, and logs no error",
   { timeout: 60_000 },
   async () => {
     await using there = await talk();
@@ -86,7 +86,7 @@ test(
   },
 );
 
-test("a key that is missing is one message at the start", async () => {
+test("a missing key causes one message at startup", async () => {
   const main = runMain({ STT: "deepgram", TTS: "cartesia" });
   const { code, stderr } = await main.ended;
   expect(code).toBe(1);

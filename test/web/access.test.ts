@@ -7,7 +7,7 @@ import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
-test("axe finds nothing wrong with the form to join", async () => {
+test("axe finds no problem in the join form", async () => {
   const page = await world.open();
   await page.getByLabel("Your name").waitFor();
 
@@ -15,7 +15,7 @@ test("axe finds nothing wrong with the form to join", async () => {
   await world.picture(page, "page-join");
 });
 
-test("axe finds nothing wrong with a talk, and with each panel beside it", async () => {
+test("axe finds no problem in a conversation and in each side panel", async () => {
   const page = await world.join();
   world.model.script([reply([text("Tea, then.")])]);
   await say(page, "What shall I drink?");
@@ -27,7 +27,7 @@ test("axe finds nothing wrong with a talk, and with each panel beside it", async
   }
 });
 
-test("axe finds nothing wrong with a question of a tool, an open call and a permission", async () => {
+test("axe finds no problem in a tool's question, an open call and a permission", async () => {
   const page = await world.join({ room: "kitchen", name: "Ann" });
   world.model.script([
     reply([text("I ask you."), toolUse("ask_user", DRINK)]),
@@ -53,7 +53,7 @@ test("axe finds nothing wrong with a question of a tool, an open call and a perm
   await world.picture(page, "page-forced");
 });
 
-test("at 320 pixels nothing needs to be scrolled sideways", async () => {
+test("at 320 pixels nothing scrolls sideways", async () => {
   const page = await world.join({ room: "balcony", viewport: { width: 320, height: 640 } });
   world.model.script([
     reply([text("Look."), toolUse("show_notification", { message: "A notice with quite a few words in it" })]),
@@ -67,7 +67,7 @@ test("at 320 pixels nothing needs to be scrolled sideways", async () => {
   await world.picture(page, "page-narrow");
 });
 
-test("a worker without a recognizer offers no microphone, says why, and never says that it listens", async () => {
+test("a worker without a recognizer offers no microphone, says why, and never shows that it listens", async () => {
   const page = await world.join();
 
   await page.getByRole("tabpanel").getByText("This agent cannot hear").waitFor();
@@ -77,7 +77,7 @@ test("a worker without a recognizer offers no microphone, says why, and never sa
 
 const focused = (page: Page) => page.evaluate("document.activeElement.id");
 
-test("the focus goes to the line to write in when its button goes away, and in a panel to its tab", async () => {
+test("the focus moves to the message field when its button disappears, and in a panel to its tab", async () => {
   const page = await world.join();
   const line = async () => {
     await expect.poll(() => focused(page)).toBe("message");
@@ -106,7 +106,7 @@ test("the focus goes to the line to write in when its button goes away, and in a
   await expect.poll(() => focused(page)).toBe("tab-tools");
 });
 
-test("an answer that ends while Stop has the focus gives it to the line to write in", async () => {
+test("an answer that ends while Stop has the focus moves the focus to the message field", async () => {
   const page = await world.join();
   world.model.script([reply([text("This goes on and on.")], { ...slow(100) })]);
   await say(page, "Tell me something");
@@ -117,10 +117,10 @@ test("an answer that ends while Stop has the focus gives it to the line to write
   await expect.poll(() => focused(page)).toBe("message");
 });
 
-/** How many elements move without end. */
+/** The number of elements with an endless animation. */
 const MOVING = "document.getAnimations().filter((each) => each.effect.getTiming().iterations === Infinity).length";
 
-test("nothing moves by itself for those who want less motion", async () => {
+test("nothing is animated for people who prefer reduced motion", async () => {
   const page = await world.join();
   world.model.script([reply([toolUse("ask_user", DRINK)])]);
   await say(page, "Ask me what I drink");
@@ -133,7 +133,7 @@ test("nothing moves by itself for those who want less motion", async () => {
   expect(await page.evaluate(MOVING)).toBe(0);
 });
 
-test("a second tab under the same name takes the talk over with its open question, and the first may come back", async () => {
+test("a second tab with the same name takes over the session with its open question, and the first may come back", async () => {
   const first = await world.join({ room: "twice", name: "Ann" });
   world.model.script([reply([toolUse("calculator", { expression: "1 + 1" })]), reply([text("Two.")])]);
   await say(first, "What is 1 + 1?");
@@ -152,7 +152,7 @@ test("a second tab under the same name takes the talk over with its open questio
   expect(await first.getByRole("alertdialog").count()).toBe(0);
 });
 
-test("two people's tabs are two devices: each is asked in its own turns, and sees at once what the other's do", async () => {
+test("two people's tabs are two devices: each is asked in its own turns, and immediately sees the other's calls", async () => {
   const ann = await world.join({ room: "lounge", name: "Ann" });
   const ben = await world.join({ room: "lounge", name: "Ben" });
   world.model.script([
@@ -175,7 +175,7 @@ test("two people's tabs are two devices: each is asked in its own turns, and see
   expect(await ann.locator(".notice").count()).toBe(0);
 });
 
-test("a question that another tab has answered closes here, too", async () => {
+test("a question answered in another tab closes here, too", async () => {
   const page = await world.join({ room: "answered", name: "Ann" });
   world.model.script([reply([toolUse("calculator", { expression: "1 + 1" })]), reply([text("Two.")])]);
   await say(page, "What is 1 + 1?");
@@ -194,7 +194,7 @@ test("a question that another tab has answered closes here, too", async () => {
   expect(await page.getByRole("alertdialog").count()).toBe(0);
 });
 
-test("a wrong secret is told to be wrong, and the field for it has the focus", async () => {
+test("a wrong secret is reported, and its field has the focus", async () => {
   const page = await world.open();
   await page.getByLabel("Your name").fill("Ann");
   await page.keyboard.press("Enter");

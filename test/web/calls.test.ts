@@ -13,10 +13,10 @@ const using = (...[name, input]: Parameters<typeof toolUse>) => [
   reply([toolUse(name, input)]),
   reply([text("That is all.")]),
 ];
-/** What the model was told of its call. */
+/** The messages in the model's last request, with the call's result. */
 const lastResult = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
 
-test("a tool that answers when its time is over: its card says so, also after a reload", async () => {
+test("the card of a tool that answers after its deadline says so, even after a reload", async () => {
   const page = await world.join();
   world.model.script(using("slow_scan"));
 
@@ -40,7 +40,7 @@ test("a tool that answers when its time is over: its card says so, also after a 
   expect(lastResult()).toContain("timed out");
 });
 
-test("one call is cancelled from its card, and the answer goes on", async () => {
+test("a call is cancelled from its card, and the answer continues", async () => {
   const page = await world.join();
   world.model.script(using("watch_oven"));
   await say(page, "Watch the oven");
@@ -55,7 +55,7 @@ test("one call is cancelled from its card, and the answer goes on", async () => 
   expect(lastResult()).toContain("Cancelled by a participant while it was running");
 });
 
-/** A page on which a call is open that logs line by line. */
+/** A page with an open call that logs line by line. */
 async function watching() {
   const page = await world.join();
   world.model.script(using("watch_oven"));
@@ -65,7 +65,7 @@ async function watching() {
   return { page, log, cancel: page.getByRole("button", { name: "Cancel Watch oven" }) };
 }
 
-test("a log is at its newest line until somebody scrolls up", async () => {
+test("a log shows its newest line until somebody scrolls up", async () => {
   const { log } = await watching();
   expect(await log.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)).toBeLessThan(2);
 
@@ -88,7 +88,7 @@ test("a log closes with its call, and can be opened again", async () => {
   expect(await log.isVisible()).toBe(true);
 });
 
-test("a log that somebody reads stays open when its call ends", async () => {
+test("a log that somebody is reading stays open when its call ends", async () => {
   const { page, log, cancel } = await watching();
   await log.focus();
 
@@ -98,7 +98,7 @@ test("a log that somebody reads stays open when its call ends", async () => {
   expect(await log.isVisible()).toBe(true);
 });
 
-test("a result that is too large is cut, and its card says so and saves all of it, also after a reload", async () => {
+test("a result that is too large is truncated, and its card says so and saves all of it, even after a reload", async () => {
   const page = await world.join();
   world.model.script(using("read_log"));
   await say(page, "Read the log");
@@ -127,7 +127,7 @@ test("a result that is too large is cut, and its card says so and saves all of i
   expect((await saved()).result.lines).toHaveLength(30_000);
 });
 
-test("arguments may be changed before a call runs, as long as the tool takes them", async () => {
+test("arguments may be changed before a call runs, if the tool accepts them", async () => {
   const page = await world.join();
   world.model.script(using("save_text", { name: "list", text: "Buy milk" }));
   await say(page, "Save my list");
@@ -153,11 +153,11 @@ test("arguments may be changed before a call runs, as long as the tool takes the
 
   await page.reload();
   await card.locator("summary").click();
-  // Also how long it took.
+  // Including the duration.
   await expect.poll(() => card.textContent()).toBe(known);
 });
 
-test("a question shows what its arguments hide, and Escape does not close it", async () => {
+test("a question shows its arguments' hidden characters, and Escape does not close it", async () => {
   const page = await world.join();
   world.model.script(using("save_text", { name: "list\u202etxt.exe", text: "Buy\u200b milk" }));
 
@@ -169,14 +169,14 @@ test("a question shows what its arguments hide, and Escape does not close it", a
   for (let count = 0; count < 3; count++) await page.keyboard.press("Escape");
   await dialog.getByRole("button", { name: "Allow once" }).click();
   await page.getByText("That is all.", { exact: true }).waitFor();
-  // They are the same as before: nothing was changed by writing them so.
+  // The arguments are unchanged: writing hidden characters out does not count as an edit.
   expect(lastResult()).not.toContain("The participant changed the arguments");
 });
 
-test("arguments that are too long for their question are those of the call's card", async () => {
+test("arguments too long for their question are shown on the call's card", async () => {
   const page = await world.join();
   const words = "a long letter ".repeat(40_000);
-  // After it the model would be sent more than its context holds, and is asked no more.
+  // With the result, the next request would exceed the model's context, so there is no further request.
   world.model.script([reply([toolUse("save_text", { name: "letter", text: words })], { chunking: 50_000 })]);
 
   await say(page, "Save my letter");
@@ -188,7 +188,7 @@ test("arguments that are too long for their question are those of the call's car
   expect(await dialog.count()).toBe(0);
 });
 
-test("a refusal of one's own is shown as such, with one's own words, also after a reload", async () => {
+test("a person's own refusal is shown as such, with the person's words, even after a reload", async () => {
   const page = await world.join();
   world.model.script(using("save_text", { name: "list", text: "Buy milk" }));
   await say(page, "Save my list");
@@ -205,7 +205,7 @@ test("a refusal of one's own is shown as such, with one's own words, also after 
   }
 });
 
-/** The page's clock is ten minutes ahead of the worker's. */
+/** Sets the page's clock ten minutes ahead of the worker's. */
 const AHEAD = `(() => {
   const RealDate = Date;
   globalThis.Date = class extends RealDate {
@@ -214,7 +214,7 @@ const AHEAD = `(() => {
   };
 })()`;
 
-test("a device whose clock is ten minutes ahead shows the time that is left all the same", async () => {
+test("a device whose clock is ten minutes ahead shows the correct remaining time", async () => {
   const page = await world.join({ before: AHEAD });
   world.model.script([
     reply([toolUse("ask_user", DRINK)]),
@@ -238,7 +238,7 @@ const SCRIPT = "window.hacked = true";
 const MARKUP = `<img src=x onerror="${SCRIPT}"><script>${SCRIPT}</script> [here](javascript:${SCRIPT})`;
 const PICTURE = `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" onload="${SCRIPT}"><script>${SCRIPT}</script></svg>`;
 
-test("whatever a person, the model and a tool write is shown as it is, and never runs", async () => {
+test("whatever a person, the model and a tool write is shown as written, and never runs", async () => {
   const [name, room] = ['Ann <b>"&amp;" 👩‍🍳 \u202Eeve', "den <i>50 %</i>/.."];
   const page = await world.join({ name, room });
   const card = (src: string) => toolUse("show_card", { title: MARKUP, src, text: MARKUP });

@@ -8,7 +8,7 @@ test.each([
   ["location", { code: 1, message: "User denied Geolocation" }, "does not allow this page to use it"],
   ["location", { code: 3, message: "Timeout expired" }, "did not determine it in time"],
   ["clipboard", new Error("Document is not focused."), "Document is not focused."],
-] as const)("what a device does not give (%s) is told in words", (what, error, why) => {
+] as const)("a device's refusal (%s) is explained in words", (what, error, why) => {
   const { message } = deniedError(what, error);
 
   expect(message).toContain(`The ${what} cannot be read: `);

@@ -15,11 +15,11 @@ import { PageWorld, say } from "./page-world.ts";
 const world = forFile(() => PageWorld.start());
 const folder = forFile(tempFolder);
 
-/** What the model was told, in the last request. */
+/** The messages in the model's last request. */
 const told = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
 const offered = () => JSON.stringify(world.model.requests.at(-1)?.body["tools"]);
 
-test("a tool that is switched off is not offered to the model any more", async () => {
+test("a tool that is switched off is no longer offered to the model", async () => {
   const page = await world.join();
   world.model.script([reply([text("First.")]), reply([text("Second.")])]);
   await say(page, "One");
@@ -33,7 +33,7 @@ test("a tool that is switched off is not offered to the model any more", async (
   expect(offered.map((tools) => tools.includes("show_notification"))).toEqual([true, false]);
 });
 
-test("tools that are switched on give what only a browser knows: where it is, what was copied, a photo", async () => {
+test("tools that are switched on return what only a browser knows: its location, the clipboard, a photo", async () => {
   const page = await world.join({
     devices: ["get_location", "read_clipboard", "take_photo"],
     geolocation: { latitude: 47.5, longitude: 8.75 },
@@ -55,7 +55,7 @@ test("tools that are switched on give what only a browser knows: where it is, wh
   expect(told()).toContain('"media_type":"image/jpeg"');
 });
 
-test("a picture that a person attaches goes to the model with the message, and one that was taken away does not", async () => {
+test("an attached picture is sent to the model with the message, and a removed one is not", async () => {
   const page = await world.join();
   world.model.script([reply([text("A dot.")])]);
   const file = (name: string) => ({ name, mimeType: "image/png", buffer: Buffer.from(PNG) });
@@ -71,12 +71,12 @@ test("a picture that a person attaches goes to the model with the message, and o
   await page.locator(".message.user").getByText("dot.png").waitFor();
   expect(told().match(/"media_type":"image\/png"/gu)).toHaveLength(1);
   expect(await page.getByRole("list", { name: "Attached" }).count()).toBe(0);
-  // Its name is on the record.
+  // The record contains the picture's name.
   await page.reload();
   await page.locator(".message.user").getByText("dot.png").waitFor();
 });
 
-/** Makes a picture in the page, as photos are: large, and of many colors. Gives it to the page by an event. */
+/** Creates a picture in the page like a photo: large, and with many colors. Passes it to the page in an event. */
 const givePicture = (event: "paste" | "drop") => `(async () => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 3000, height: 2000 });
   const context = canvas.getContext("2d");
@@ -95,12 +95,12 @@ const givePicture = (event: "paste" | "drop") => `(async () => {
 })()`;
 
 test.each(["paste", "drop"] as const)(
-  "a large picture is attached by a %s, scaled down, and shown small",
+  "a large picture is attached by a %s, scaled down, and shown as a thumbnail",
   async (event) => {
     const page = await world.join();
     world.model.script([reply([text("Noise.")])]);
 
-    // More than an envelope holds.
+    // More than fits into an envelope.
     expect(await page.evaluate<number>(givePicture(event))).toBeGreaterThan(4_194_304);
     await page.getByRole("list", { name: "Attached" }).locator("img").waitFor();
     expect(await findingsOf(page)).toEqual([]);
@@ -116,7 +116,7 @@ test.each(["paste", "drop"] as const)(
   },
 );
 
-test("a file that no model can be shown is not attached, with what can be; too large ones stay until one is removed", async () => {
+test("a file that no model can read is not attached, and the supported types are shown; too large ones stay until one is removed", async () => {
   const page = await world.join();
   const input = page.locator("input[type=file]").first();
   await input.setInputFiles({ name: "letter.docx", mimeType: "application/msword", buffer: Buffer.from("x") });
@@ -134,7 +134,9 @@ test("a file that no model can be shown is not attached, with what can be; too l
 
 const reading = (...calls: readonly ReturnType<typeof toolUse>[]) => [reply([...calls]), reply([text("That is all.")])];
 
-/** A folder of the browser's own stands for the one that its picker would give: no test can press its buttons. */
+/**
+ * Replaces the browser's folder picker, whose buttons no test can press, with a folder in the browser's own storage.
+ */
 const PICKED = `(async () => {
   const root = await navigator.storage.getDirectory();
   const write = async (folder, name, text) => {
@@ -149,7 +151,7 @@ const PICKED = `(async () => {
   window.showDirectoryPicker = async () => notes;
 })()`;
 
-test("the agent lists and reads the folder that was picked, and nothing outside of it", async () => {
+test("the agent lists and reads the selected folder, and nothing outside of it", async () => {
   const page = await world.join({ room: "desk" });
   await page.evaluate(PICKED);
   await page.getByRole("button", { name: "Choose a folder" }).click();
@@ -180,7 +182,7 @@ test("the agent lists and reads the folder that was picked, and nothing outside 
   await world.picture(page, "page-files");
 });
 
-test("without a picker for folders a file input shares one, until that is taken back", async () => {
+test("without a folder picker a file input shares a folder, until that is revoked", async () => {
   const notes = join(folder.path, "notes");
   await mkdir(join(notes, "old"), { recursive: true });
   await writeFile(join(notes, "today.md"), "Buy milk");
@@ -219,7 +221,7 @@ test("without a picker for folders a file input shares one, until that is taken 
   expect(offered()).not.toContain("read_local_file");
 });
 
-/** A page on which a tool of the server has asked for something. */
+/** A page with a request from a tool on the server. */
 async function asked({ isAnswered = true, ...joining }: { isAnswered?: boolean; room?: string } = {}) {
   const page = await world.join(joining);
   world.model.script([reply([toolUse("book_table")]), ...(isAnswered ? [reply([text("So be it.")])] : [])]);
@@ -229,7 +231,7 @@ async function asked({ isAnswered = true, ...joining }: { isAnswered?: boolean; 
   return { page, form };
 }
 
-test("a form of a tool is filled in by keyboard alone, and what does not fit is told at its field", async () => {
+test("a tool's form is filled in with the keyboard alone, and an error is shown at its field", async () => {
   const { page, form } = await asked();
   await form.getByLabel("How many people").focus();
   await page.keyboard.type("40");
@@ -248,12 +250,13 @@ test("a form of a tool is filled in by keyboard alone, and what does not fit is 
   await page.keyboard.press("Space");
   await page.keyboard.press("Enter");
 
-  // Only the tool's own schema knows the pattern: the form comes again, with its words at the field, and is still filled in.
+  // Only the tool's own schema contains the pattern: the form is shown again, still filled in, with the error at the
+  // field.
   await form.getByText(/^Code: Invalid/u).waitFor();
   expect(await form.getByLabel("How many people").inputValue()).toBe("4");
   expect(await form.getByLabel("Inside").isChecked()).toBe(true);
   expect(await form.getByLabel("Code").inputValue()).toBe("ab");
-  // The second form is no card of its own.
+  // The second form has no separate card.
   expect(await page.locator(".call").count()).toBe(1);
   await page.getByText("The agent: Waiting for you").waitFor();
   await form.getByLabel("Code").fill("AB");
@@ -266,13 +269,13 @@ test("a form of a tool is filled in by keyboard alone, and what does not fit is 
 
   await page.getByText("So be it.", { exact: true }).waitFor();
   expect(await form.count()).toBe(0);
-  // The focus was in the form, and is where one writes.
+  // The focus moves from the form to the message field.
   await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
   const content = { guests: 4, place: "Inside", code: "AB", smoking: true, month: "May", extras: ["Bread", "Nuts"] };
   expect(told()).toContain(JSON.stringify(JSON.stringify({ action: "accept", content })));
 });
 
-test("a form that is answered with nothing in it says at each field that must be filled in what to do", async () => {
+test("an empty form shows at each required field what to do", async () => {
   const { page, form } = await asked({ isAnswered: false });
 
   await form.getByRole("button", { name: "Answer", exact: true }).click();
@@ -286,7 +289,7 @@ test("a form that is answered with nothing in it says at each field that must be
   expect(await findingsOf(page)).toEqual([]);
 });
 
-test("of two forms Decline declines one, Not now cancels the other, and the line to write in stays in sight", async () => {
+test("of two forms Decline declines one, Not now cancels the other, and the message field stays visible", async () => {
   const page = await world.join({ viewport: { width: 800, height: 600 } });
   world.model.script([reply([toolUse("book_table"), toolUse("book_table")]), reply([text("So be it.")])]);
   await say(page, "Book two tables");
@@ -302,7 +305,7 @@ test("of two forms Decline declines one, Not now cancels the other, and the line
   for (const action of ["decline", "cancel"]) expect(told()).toContain(JSON.stringify(JSON.stringify({ action })));
 });
 
-test("a form goes away with its call", async () => {
+test("a form closes with its call", async () => {
   const { page, form } = await asked({ isAnswered: false, room: "restaurant" });
   await world.picture(page, "page-form");
   await page.getByRole("button", { name: "Stop" }).click();
@@ -312,10 +315,10 @@ test("a form goes away with its call", async () => {
   expect(await page.getByRole("button", { name: "Answer", exact: true }).count()).toBe(0);
 });
 
-test("axe finds nothing wrong with a form, also on a narrow page", async () => {
+test("axe finds no problem in a form, even on a narrow page", async () => {
   const { page } = await asked({ isAnswered: false });
   expect(await findingsOf(page)).toEqual([]);
-  // High enough for the whole form: what is scrolled below its buttons cannot be pressed there.
+  // High enough for the whole form: fields scrolled behind its buttons cannot be clicked.
   await page.setViewportSize({ width: 320, height: 1_600 });
 
   expect(await findingsOf(page)).toEqual([]);

@@ -6,13 +6,13 @@ const COLORS = [
   { colorScheme: "light", forcedColors: "active" },
 ] as const;
 
-/** What axe finds wrong with the page as it is now, in light, dark and forced colors, each with its element. */
+/** The problems that axe finds in the page's current state, in light, dark and forced colors, each with its element. */
 export async function findingsOf(page: Page): Promise<readonly string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   const findings = [...(await run(page))];
   for (const colors of COLORS) {
     await page.emulateMedia(colors);
-    // Nothing else depends on colors.
+    // Only the contrast depends on colors.
     findings.push(...(await run(page, "color-contrast")));
   }
   await page.emulateMedia({ colorScheme: "light", forcedColors: "none" });
@@ -20,11 +20,11 @@ export async function findingsOf(page: Page): Promise<readonly string[]> {
 }
 
 async function run(page: Page, rule?: string): Promise<readonly string[]> {
-  // What fades in has its colors afterwards.
+  // Elements that fade in have their final colors only afterwards.
   await page.evaluate(
     "Promise.all(document.getAnimations().map((each) => each.finish?.call && each.effect.getComputedTiming().iterations !== Infinity ? each.finish() : undefined))",
   );
-  // By itself it leaves out the rules that only WCAG 2.2 has.
+  // By default, axe skips the rules that only WCAG 2.2 contains.
   const options = rule === undefined ? { rules: { "target-size": { enabled: true } } } : { runOnly: [rule] };
   const { violations } = await page.evaluate<{
     violations: readonly { id: string; nodes: readonly { html: string; failureSummary: string }[] }[];

@@ -9,7 +9,7 @@ const world = forFile(() => PageWorld.start());
 const LONG = "W".repeat(90);
 const QUESTION = "Please tell me which of the three cities that I named yesterday is the nearest to the sea, and why";
 
-/** Elements whose content is wider than they are, without those that scroll sideways or cut by design. */
+/** Elements whose content is wider than they are, except for those that scroll sideways or truncate by design. */
 const OVERFLOWING = `[...document.querySelectorAll(".page *, .join *, dialog *")]
   .filter((element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
   .filter((element) => !["hidden", "clip"].includes(getComputedStyle(element).overflowX))
@@ -23,7 +23,7 @@ const SIZES = [
   { width: 375, height: 667 },
 ];
 
-test.each(SIZES)("a participant's long name breaks nobody's page ($width px)", async (viewport) => {
+test.each(SIZES)("a participant's long name breaks no page ($width px)", async (viewport) => {
   const room = `names-${viewport.width}`;
   const name = `<b>x</b> ${LONG}`;
   const other = await world.join({ room, name });
@@ -38,7 +38,7 @@ test.each(SIZES)("a participant's long name breaks nobody's page ($width px)", a
   expect(await overflowing(other)).toEqual([]);
 });
 
-test("long words of tools, forms, notices and questions stay within their places, also on a phone", async () => {
+test("long words in tools, forms, notices and questions do not overflow, even on a phone", async () => {
   const page = await world.join({ room: LONG });
   world.model.script([
     reply([
@@ -85,7 +85,7 @@ test("the waterfall of a long question stays within its panel", async () => {
 
 const HIDDEN = "Bob \u202eevil";
 
-test("cards, notices, forms and names show reversing characters as text, so that all is read as it is", async () => {
+test("cards, notices, forms and names show direction-reversing characters as text", async () => {
   const room = "reversed";
   const other = await world.join({ room, name: HIDDEN });
   const page = await world.join({ room });
@@ -112,7 +112,7 @@ test("cards, notices, forms and names show reversing characters as text, so that
     await page.locator(place).filter({ hasText: "Bob \\u202eevil" }).first().waitFor();
 });
 
-test("text that is written from right to left stands at the right, in answers, questions and where one writes", async () => {
+test("right-to-left text is aligned right, in answers, questions and input fields", async () => {
   const page = await world.join();
   const words = "שלום, מה שלומך? English כאן.";
   world.model.script([reply([text(`${words}\n\n- ${words}\n\n> ${words}`)])]);

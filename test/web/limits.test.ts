@@ -4,12 +4,12 @@ import { forFile } from "../support/lifetimes.ts";
 import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";
 
-/** A worker with two places, whose talks may spend next to nothing. */
+/** A worker with room for two sessions, whose budgets are nearly zero. */
 const world = forFile(() =>
   PageWorld.start({ env: { PARLEY_CONFIG: "test/fixtures/page/limits/parley.config.ts", MAX_SESSIONS: "2" } }),
 );
 
-test("a budget that is spent is told of, with what to do", async () => {
+test("a spent budget is reported, with what to do", async () => {
   const page = await world.join({ room: "garden" });
   world.model.script([reply([text("Good morning.")])]);
 
@@ -21,12 +21,12 @@ test("a budget that is spent is told of, with what to do", async () => {
   await world.picture(page, "page-problem");
 });
 
-test("a budget of today that is spent is told of in the next talk", async () => {
+test("a spent daily budget is reported in the next session", async () => {
   const page = await world.join({ name: "Zoe", room: "orchard" });
   world.model.script([reply([text("Good morning.")])]);
   await say(page, "Hello");
   await page.getByText("Good morning.", { exact: true }).waitFor();
-  // Its place is needed.
+  // Frees the session's place for the next room.
   await world.parts.rooms.deleteRoom("orchard");
 
   const next = await world.join({ name: "Zoe", room: "yard" });
@@ -38,15 +38,15 @@ test("a budget of today that is spent is told of in the next talk", async () => 
   expect(await next.getByText("The budget for this conversation is used up").count()).toBe(0);
 });
 
-test("a room that finds all workers full says so, and what to do", { timeout: 60_000 }, async () => {
-  // Rooms that were left are there for a while, or they are not: with three more there are too many.
+test("a room for which all workers are full says so, and what to do", { timeout: 60_000 }, async () => {
+  // Rooms from earlier tests may still be open, so three more rooms are too many in any case.
   const pages = await Promise.all(["one", "two", "three"].map((room) => world.join({ room, waits: false })));
 
   const full = await Promise.any(
     pages.map(async (page) =>
       page
         .getByText("All workers are full.")
-        // It is told so only after it has waited through some of the worker's looks at all rooms.
+        // The page says so only after the worker has checked all rooms several times.
         .waitFor({ timeout: 45_000 })
         .then(() => page),
     ),

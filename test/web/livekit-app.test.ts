@@ -27,7 +27,7 @@ async function buildApp(): Promise<string> {
   return (outputFiles[0]?.text ?? "").replaceAll("</script", "<\\/script");
 }
 
-/** Serves the app until the test ends. Chromium lets no page that has no server of its own reach a local LiveKit. */
+/** Serves the app until the test ends. Chromium does not let a page without a server reach a local LiveKit. */
 async function serveApp(): Promise<string> {
   const page = `<!doctype html><html lang="en"><body><script>${await buildApp()}</script></body></html>`;
   const server = createServer((_, response) => void response.setHeader("content-type", "text/html").end(page));
@@ -36,7 +36,7 @@ async function serveApp(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** An app of LiveKit's React hooks, in a room of its own. */
+/** Opens an app that uses only LiveKit's React hooks, in its own room. */
 async function openApp(parts: WorkerParts, page: Page): Promise<void> {
   const token = await createToken(`room-${createId()}`, "user", { server: parts.livekit });
   const query = new URLSearchParams({ url: parts.livekit.url, token });
@@ -53,7 +53,7 @@ async function ask(parts: WorkerParts, page: Page, answer: string): Promise<void
   await page.getByText(answer, { exact: true }).waitFor();
 }
 
-test("an app of LiveKit's React hooks goes on when the session's process is killed, and when its worker is replaced", async () => {
+test("an app with LiveKit's React hooks continues when the session's process is killed, and when its worker is replaced", async () => {
   await using parts = await WorkerParts.start();
   const browser = await startChromium();
   await using cleanup = new AsyncDisposableStack();
@@ -74,7 +74,7 @@ test("an app of LiveKit's React hooks goes on when the session's process is kill
   await first.ended;
   await ask(parts, page, "Here I am.");
 
-  // The former agents have left by now. Its first state is that of an app that has not begun.
+  // The earlier agents have left by now. The app's first state is from before its start.
   await page.waitForTimeout(3_000);
   const states = (await statesOf(page)).slice(1);
   expect(states.at(-1)).toBe("listening");

@@ -17,7 +17,7 @@ const LINES = [
   ),
 ].map((line) => line.replaceAll("\\|", "|"));
 
-test("a text that is read as it grows has the blocks of the whole text", () => {
+test("a text that is parsed while it grows has the same blocks as the whole text", () => {
   const anyLine = fc.constantFrom(...LINES);
   fc.assert(
     fc.property(fc.array(anyLine, { minLength: 1, maxLength: 9 }), (lines) => {
@@ -34,7 +34,7 @@ test("a text that is read as it grows has the blocks of the whole text", () => {
   );
 });
 
-test("blocks that are over stay the same objects while the text grows", () => {
+test("finished blocks stay the same objects while the text grows", () => {
   const reader = new BlockReader();
   const [first] = reader.read("One.\n\nTwo.\n\nThree.");
 
@@ -50,12 +50,12 @@ const HOSTILE = {
   "one long word": `${"a.".repeat(10_000)}@`,
 };
 
-test.each(Object.entries(HOSTILE))("%s are shown as they are written, at once", (_, source) => {
+test.each(Object.entries(HOSTILE))("%s are shown as written, immediately", (_, source) => {
   const begun = performance.now();
   const blocks = new BlockReader().read(source);
 
   expect(blocks).toEqual([{ at: 0, token: { type: "text", raw: source, text: source } }]);
-  // Reading it takes marked seconds, or more stack than there is.
+  // marked takes seconds for such a text, or overflows the stack.
   expect(performance.now() - begun).toBeLessThan(200);
 });
 
@@ -82,7 +82,7 @@ select 1 < 2;
 
 The end.`;
 
-test("an answer's headings, tables, lists, code and links are shown as such, and nothing of it is fetched or run", async () => {
+test("an answer's headings, tables, lists, code and links are rendered, and nothing in it is fetched or run", async () => {
   const page = await world.join({ permissions: ["clipboard-read", "clipboard-write"] });
   const dialogs: string[] = [];
   page.on("dialog", (dialog) => {
@@ -128,7 +128,7 @@ test("an answer's headings, tables, lists, code and links are shown as such, and
   await answer.getByRole("button", { name: "Copy" }).click();
   await answer.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe("select 1 < 2;");
-  // The table scrolls by itself.
+  // The table itself scrolls.
   const widths = await page.evaluate(
     "['.scroll', '.table'].map((name) => document.querySelector(name)).map((each) => each.scrollWidth - each.clientWidth)",
   );
@@ -141,7 +141,7 @@ test("an answer's headings, tables, lists, code and links are shown as such, and
   expect([...world.hosts]).toEqual(["127.0.0.1"]);
 });
 
-test("a person's own words are shown as they were typed", async () => {
+test("a person's own words are shown as typed", async () => {
   const page = await world.join();
   world.model.script([reply([text("Fine.")])]);
 

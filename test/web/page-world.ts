@@ -11,24 +11,24 @@ import type { RunningMain } from "../worker/support/run-main.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
 const SECRET = "secret-of-the-test";
-/** Pictures for docs/images are made on demand, for they are never the same to the byte. */
+/** Pictures for docs/images are taken only on demand, because they differ from run to run. */
 const PICTURES = process.env["PICTURES"];
 
 interface WorldOptions {
-  /** A WAV file: what microphones hear. */
+  /** A WAV file that microphones play. */
   readonly spoken?: string;
-  /** More of the worker's environment. */
+  /** Additional environment variables for the worker. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 interface JoinOptions extends BrowserContextOptions {
   readonly name?: string;
   readonly room?: string;
-  /** Whether to wait for an agent that knows the page. @defaultValue true */
+  /** Whether to wait until an agent has received the page's Configuration. @defaultValue true */
   readonly waits?: boolean;
   /** Device tools to switch on. */
   readonly devices?: readonly string[];
-  /** A script that runs before the page's own, at each load. */
+  /** A script that runs before the page's own, on each load. */
   readonly before?: string;
 }
 
@@ -37,21 +37,21 @@ type Parts = Pick<PageWorld, "url" | "parts" | "network" | "worker"> & {
   readonly env: NodeJS.ProcessEnv;
 };
 
-/** A real worker with its page, a real LiveKit and a real Chromium; only the model is a stand-in. */
+/** A real worker with its page, a real LiveKit and a real Chromium. Only the model is simulated. */
 export class PageWorld implements AsyncDisposable {
-  /** Of the newest worker. */
+  /** The newest worker's address. */
   url: string;
   readonly parts: WorkerParts;
-  /** Between the browser and LiveKit. */
+  /** The proxy between the browser and LiveKit. */
   readonly network: TcpProxy;
   worker: RunningMain;
   readonly #browser: Browser;
   readonly #env: NodeJS.ProcessEnv;
-  /** Of a world that has started. Before that, `start` ends what has been begun. */
+  /** Set once the world has started. Until then, `start` cleans up after a failure. */
   #cleanup: AsyncDisposableStack | undefined;
-  /** What the browser complained of, in all pages. */
+  /** What the browser reported as problems, in all pages. */
   readonly complaints: string[] = [];
-  /** Hosts that pages have asked for something. */
+  /** Hosts that pages have sent requests to. */
   readonly hosts = new Set<string>();
 
   private constructor({ browser, env, ...parts }: Parts) {
@@ -80,7 +80,7 @@ export class PageWorld implements AsyncDisposable {
     return world;
   }
 
-  /** A worker's first turn and a browser's first page take their time, which is no test's. */
+  /** A worker's first turn and a browser's first page are slow, which should not count against a test's time. */
   async #warmUp(): Promise<void> {
     const page = await this.#newPage({});
     // As long as the hook that starts the world may take.
@@ -93,13 +93,13 @@ export class PageWorld implements AsyncDisposable {
     await page.context().close();
   }
 
-  /** Another one, at another address. Pages that are open go on with it. */
+  /** Starts another worker at another address. Open pages continue with the new worker. */
   async startWorker(): Promise<void> {
     this.worker = await this.parts.run({ env: this.#env });
     ({ httpUrl: this.url = "" } = await this.worker.ready);
   }
 
-  /** With which `POST /token` answers. */
+  /** The headers that `POST /token` requires. */
   get headers(): Readonly<Record<string, string>> {
     return { authorization: `Bearer ${SECRET}` };
   }
@@ -110,7 +110,7 @@ export class PageWorld implements AsyncDisposable {
     return this.parts.model;
   }
 
-  /** A tab with nothing remembered. */
+  /** Opens a tab without any stored data. */
   async open(url = this.url): Promise<Page> {
     const page = await this.#newPage({});
     this.#endWithTest(page);
@@ -118,7 +118,10 @@ export class PageWorld implements AsyncDisposable {
     return page;
   }
 
-  /** What a test leaves is no other test's: a call that waits there would end later, and ask the model for the next step. */
+  /**
+   * Ends a test's session, so that it does not affect other tests: a call left waiting would end later, and call the
+   * model.
+   */
   #endWithTest(page: Page, room?: string): void {
     const { url, apiKey, apiSecret } = this.parts.livekit;
     onTestFinished(async ({ task }) => {
@@ -127,7 +130,7 @@ export class PageWorld implements AsyncDisposable {
         process.stderr.write(`${page.url()} shows:\n${shown}\n`);
       }
       await page.context().close();
-      // Another of its pages may have done it.
+      // Another page in the same room may have deleted the room already.
       if (room !== undefined) await new RoomServiceClient(url, apiKey, apiSecret).deleteRoom(room).catch(() => {});
       this.model.forget();
     });
@@ -146,7 +149,7 @@ export class PageWorld implements AsyncDisposable {
     return page;
   }
 
-  /** A tab in a talk. */
+  /** Opens a tab and joins a session. */
   async join(options: JoinOptions = {}): Promise<Page> {
     const { name = "Ann", room = `page-${createId()}`, devices = [], waits = true, before, ...context } = options;
     const switches = JSON.stringify(Object.fromEntries(devices.map((device) => [device, true])));
@@ -163,7 +166,7 @@ export class PageWorld implements AsyncDisposable {
     return page;
   }
 
-  /** The form, by keyboard alone: a name, and the secret once the worker asks for it. */
+  /** Fills in the form with the keyboard only: a name, and the secret if the worker asks for it. */
   async #enter(page: Page, name: string): Promise<void> {
     await page.getByLabel("Your name").waitFor();
     await page.keyboard.type(name);
@@ -172,10 +175,10 @@ export class PageWorld implements AsyncDisposable {
     await page.keyboard.press("Enter");
   }
 
-  /** A picture for docs/images/, when `PICTURES` is set. */
+  /** Takes a picture for docs/images/ when `PICTURES` is set. */
   async picture(page: Page, name: string): Promise<void> {
     if (PICTURES === undefined) return;
-    // What is on its way from one state to another is shown at its end.
+    // Transitions are shown in their final state.
     await page.screenshot({ animations: "disabled", path: join(import.meta.dirname, `../../docs/images/${name}.png`) });
   }
 
@@ -184,7 +187,7 @@ export class PageWorld implements AsyncDisposable {
   }
 }
 
-/** What the model asks by `ask_user`. */
+/** What the model asks with `ask_user`. */
 export const DRINK = {
   message: "Tea or coffee?",
   requestedSchema: {

@@ -10,7 +10,7 @@ const world = forFile(() => PageWorld.start());
 const PHONE = { width: 375, height: 667 };
 const field = (page: Page) => page.getByLabel("Message", { exact: true });
 
-test("while the agent works there is room to write, and Stop stands where Send was", async () => {
+test("while the agent works there is room to write, and Stop is where Send was", async () => {
   const page = await world.join({ viewport: PHONE });
   world.model.script([reply([text("This goes on and on. ".repeat(40))], { ...slow(100) })]);
   await say(page, "Tell me a long story");
@@ -24,7 +24,7 @@ test("while the agent works there is room to write, and Stop stands where Send w
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
 });
 
-test("above a soft keyboard a form leaves the line to write in on the page", async () => {
+test("above an on-screen keyboard a form keeps the message field on the page", async () => {
   const page = await world.join({ viewport: PHONE });
   world.model.script([reply([toolUse("book_table")])]);
   await say(page, "Book a table");
@@ -38,7 +38,7 @@ test("above a soft keyboard a form leaves the line to write in on the page", asy
   expect(form?.height).toBeGreaterThan(40);
 });
 
-test("however long a question is, its answers are in sight", async () => {
+test("however long a question is, its answer buttons are visible", async () => {
   const page = await world.join({ viewport: PHONE });
   world.model.script([reply([toolUse("save_text", { name: "a very long name ".repeat(60), text: "Buy milk" })])]);
   await say(page, "Save my list");
@@ -51,7 +51,7 @@ test("however long a question is, its answers are in sight", async () => {
   expect(await dialog.evaluate((element) => element.scrollHeight > element.clientHeight)).toBe(true);
 });
 
-test("Details cover the page, and close by a button or Escape, with the focus back", async () => {
+test("Details cover the page, and close with a button or Escape, which restores the focus", async () => {
   const page = await world.join({ viewport: PHONE });
   const details = page.getByRole("button", { name: "Details" });
   const panel = page.getByRole("complementary", { name: "Details" });

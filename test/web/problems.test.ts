@@ -5,11 +5,11 @@ import { jobProcesses } from "../worker/support/run-main.ts";
 import { findingsOf } from "./findings.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
-/** So that the page has a microphone. Nothing is said here, so that the recognizer is never asked. */
+/** Gives the page a microphone. Nothing is said here, so the recognizer is never called. */
 const EARS = { STT: "openai", STT_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_API_KEY: "test" };
 const world = forFile(() => PageWorld.start({ env: EARS }));
 
-test("a microphone that the browser denies, that is missing or broken is told of with what to do", async () => {
+test("a microphone that the browser denies, that is missing or broken is reported with what to do", async () => {
   const page = await world.join();
   const microphone = page.getByRole("button", { name: "Microphone" });
   const problems = [
@@ -27,7 +27,7 @@ test("a microphone that the browser denies, that is missing or broken is told of
   }
 });
 
-/** Keeps which microphones the page asks the browser for. */
+/** Records which microphones the page requests. */
 const WATCH_MICROPHONES = `(() => {
   const { getUserMedia } = navigator.mediaDevices;
   window.microphones = [];
@@ -37,7 +37,7 @@ const WATCH_MICROPHONES = `(() => {
   };
 })()`;
 
-test("another microphone is used once it is chosen", async () => {
+test("another microphone is used once it is selected", async () => {
   const page = await world.join({ before: WATCH_MICROPHONES });
   await page.getByRole("button", { name: "Microphone" }).click();
   const choice = page.getByRole("combobox", { name: "Microphone" });
@@ -52,7 +52,7 @@ test("another microphone is used once it is chosen", async () => {
   expect(await choice.inputValue()).toBe(id);
 });
 
-test("a LiveKit that does not answer is told of at the join, which works once it is back", async () => {
+test("a LiveKit that does not answer is reported on joining, which works once it is back", async () => {
   world.network.isRefusing = true;
   const page = await world.join({ waits: false });
   await page.getByRole("alert").getByText("LiveKit does not answer at").waitFor();
@@ -66,7 +66,7 @@ test("a LiveKit that does not answer is told of at the join, which works once it
   await page.getByText("The agent: Ready").waitFor();
 });
 
-test("a token that LiveKit takes no more, and a record that cannot be read, are told of as that", async () => {
+test("a token that LiveKit no longer accepts, and an unreadable record, are reported as such", async () => {
   const page = await world.join({ name: "Ann", room: "attic" });
   world.model.script([reply([text("Good evening.")])]);
   await say(page, "Good evening");
@@ -85,7 +85,7 @@ test("a token that LiveKit takes no more, and a record that cannot be read, are 
   await page.getByRole("alert").getByText("LiveKit no longer accepts this conversation's token. Join again.").waitFor();
 });
 
-test("who is taken out of the room is told so, and may join again", async () => {
+test("a participant who is removed from the room is told so, and may join again", async () => {
   const page = await world.join({ name: "Ann", room: "club" });
 
   await world.parts.rooms.removeParticipant("club", "Ann");
@@ -96,7 +96,7 @@ test("who is taken out of the room is told so, and may join again", async () => 
   expect(await page.getByText("You were removed").count()).toBe(0);
 });
 
-test("a network that breaks is told of, and what is written meanwhile is answered when it is back", async () => {
+test("a broken network is reported, and messages written meanwhile are answered when it is back", async () => {
   const page = await world.join();
   world.model.script([reply([text("Here I am.")])]);
 
@@ -111,10 +111,10 @@ test("a network that breaks is told of, and what is written meanwhile is answere
   expect(world.model.rejections).toEqual([]);
 });
 
-/** LiveKit's client notices a silent network after 15 s. */
+/** LiveKit's client itself notices a silent network only after 15 s. */
 const SOON = { timeout: 9_000 };
 
-test("a network that the browser loses is told of at once, and no more when it is back", async () => {
+test("a network that the browser loses is reported immediately, until it is back", async () => {
   const page = await world.join();
 
   await page.context().setOffline(true);
@@ -127,11 +127,11 @@ test("a network that the browser loses is told of at once, and no more when it i
   expect(world.model.rejections).toEqual([]);
 });
 
-test("a connection that falls silent while nothing is said is told of soon, and no more when it is back", async () => {
+test("a connection that falls silent while nothing is said is soon reported, until it is back", async () => {
   const page = await world.join();
   const { pid } = world.parts.livekit;
   const lost = page.getByText("The connection is lost. Reconnecting");
-  // A connection that is only idle raises no alarm.
+  // An idle connection triggers no warning.
   await page.waitForTimeout(4_000);
   expect(await lost.count()).toBe(0);
 
@@ -148,7 +148,7 @@ test("a connection that falls silent while nothing is said is told of soon, and 
   await page.getByText("The agent: Ready").waitFor();
 });
 
-test("a LiveKit that is silent is told of soon after something was said, which is answered when it is back", async () => {
+test("a silent LiveKit is reported soon after something was said, which is answered when LiveKit is back", async () => {
   const page = await world.join();
   world.model.script([reply([text("Here I am.")])]);
   const { pid } = world.parts.livekit;
@@ -166,13 +166,13 @@ test("a LiveKit that is silent is told of soon after something was said, which i
   expect(world.model.rejections).toEqual([]);
 });
 
-/** Lets a test hurry LiveKit's client, which tries for three quarters of a minute before it gives up. */
+/** Speeds up LiveKit's client, which retries for 45 s before it gives up. */
 const HURRY = `(() => {
   const { setTimeout } = window;
   window.setTimeout = (run, ms, ...more) => setTimeout(run, window.isHurried ? Math.min(ms, 50) : ms, ...more);
 })()`;
 
-test("a network that stays away ends the connection, and the talk may be joined again", async () => {
+test("a network that stays down ends the connection, and the session can be joined again", async () => {
   const page = await world.join({ before: HURRY });
   await page.evaluate("window.isHurried = true");
 
@@ -188,30 +188,26 @@ test("a network that stays away ends the connection, and the talk may be joined 
   expect(await page.getByText("The connection has ended.").count()).toBe(0);
 });
 
-test(
-  "a worker that is killed is told of within 25 s, and another goes on with its call",
-  { timeout: 60_000 },
-  async () => {
-    const page = await world.join();
-    world.model.script([reply([text("I ask."), toolUse("ask_user", DRINK)]), reply([text("Good choice.")])]);
-    await say(page, "Ask me what I drink");
-    await page.getByRole("radio", { name: "Tea" }).waitFor();
-    const { pid } = world.worker;
+test("a killed worker is reported within 25 s, and another continues with its call", { timeout: 60_000 }, async () => {
+  const page = await world.join();
+  world.model.script([reply([text("I ask."), toolUse("ask_user", DRINK)]), reply([text("Good choice.")])]);
+  await say(page, "Ask me what I drink");
+  await page.getByRole("radio", { name: "Tea" }).waitFor();
+  const { pid } = world.worker;
 
-    for (const each of [...jobProcesses(pid), pid]) process.kill(each, "SIGKILL");
-    await page.getByText("The agent has left. Another agent is joining").waitFor({ timeout: 25_000 });
-    await page.getByRole("radio", { name: "Tea" }).check();
-    await page.getByRole("button", { name: "Answer" }).click();
-    await world.startWorker();
+  for (const each of [...jobProcesses(pid), pid]) process.kill(each, "SIGKILL");
+  await page.getByText("The agent has left. Another agent is joining").waitFor({ timeout: 25_000 });
+  await page.getByRole("radio", { name: "Tea" }).check();
+  await page.getByRole("button", { name: "Answer" }).click();
+  await world.startWorker();
 
-    await page.getByText("Good choice.", { exact: true }).waitFor();
-    expect(await page.getByText(/^(The agent has left|No agent has joined)/).count()).toBe(0);
-    expect(JSON.stringify(world.model.requests.at(-1)?.body["messages"])).toContain("Tea");
-    expect(world.model.rejections).toEqual([]);
-  },
-);
+  await page.getByText("Good choice.", { exact: true }).waitFor();
+  expect(await page.getByText(/^(The agent has left|No agent has joined)/).count()).toBe(0);
+  expect(JSON.stringify(world.model.requests.at(-1)?.body["messages"])).toContain("Tea");
+  expect(world.model.rejections).toEqual([]);
+});
 
-test("a worker that stops is told of, and the next one goes on with the talk", { timeout: 60_000 }, async () => {
+test("a worker that stops is reported, and the next one continues the session", { timeout: 60_000 }, async () => {
   const page = await world.join();
   world.model.script([reply([text("Nice to meet you.")]), reply([text("You are Ann.")])]);
   await say(page, "My name is Ann");

@@ -10,10 +10,10 @@ import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
 
-/** An answer, or a reload, takes longer than a poll waits by itself. */
+/** An answer or a reload takes longer than a poll waits by default. */
 const SOON = { timeout: 10_000 };
 
-/** Keeps each text that an answer has shown while it grew. */
+/** Records each text that an answer has shown while it grew. */
 const WATCH = `(() => {
   window.grown = new Set();
   new MutationObserver(() => {
@@ -22,7 +22,7 @@ const WATCH = `(() => {
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
 })()`;
 
-test("a name and the worker's secret are enough to talk, and the answer comes word by word", async () => {
+test("a name and the worker's secret are enough to start, and the answer appears word by word", async () => {
   const page = await world.join({ name: "Ann", room: "kitchen" });
   const words = "The kettle is on, and the bread is in the oven.";
   world.model.script([reply([text(words)], { ...slow(80), chunking: 6 })]);
@@ -34,11 +34,11 @@ test("a name and the worker's secret are enough to talk, and the answer comes wo
   const grown = await page.evaluate<readonly string[]>("[...window.grown]");
   expect(grown.length).toBeGreaterThan(2);
   expect(grown.filter((shown) => !words.startsWith(shown))).toEqual([]);
-  // Screen readers are told once, at the end.
+  // The answer is announced to screen readers once, at the end.
   await page.getByText(`Answer: ${words}`).waitFor();
 });
 
-test("a tool of the page runs on the device, and its card says where", async () => {
+test("one of the page's tools runs on the device, and its card says where", async () => {
   const page = await world.join({ room: "hall" });
   world.model.script([
     reply([text("One moment."), toolUse("show_notification", { message: "Dinner is ready" })]),
@@ -56,7 +56,7 @@ test("a tool of the page runs on the device, and its card says where", async () 
   await world.picture(page, "page-tool");
 });
 
-test("a notice goes when the second answer after it begins, and is not shown in another talk", async () => {
+test("a notice disappears when the second answer after it starts, and is not shown in another session", async () => {
   const page = await world.join({ room: "pier" });
   const notify = (message: string) => reply([toolUse("show_notification", { message })]);
   const words = (said: string) => reply([text(said)]);
@@ -88,10 +88,10 @@ const calculation = () => [
   reply([text("Let me see."), toolUse("calculator", { expression: "21 * 2" })]),
   reply([text("That is all.")]),
 ];
-/** What the model was told of its call. */
+/** The messages in the model's last request, with the call's result. */
 const lastResult = () => JSON.stringify(world.model.requests.at(-1)?.body["messages"]);
 
-test("a call that needs permission runs after a click, and a grant can be taken back", async () => {
+test("a call that needs permission runs after a click, and a grant can be revoked", async () => {
   const page = await world.join({ room: "study" });
   world.model.script(calculation());
 
@@ -110,7 +110,7 @@ test("a call that needs permission runs after a click, and a grant can be taken 
   await page.getByText("No permanent permissions yet.").waitFor();
 });
 
-test("a whole talk with a permission and a refusal needs the keyboard alone", async () => {
+test("a whole session with a permission and a refusal needs only the keyboard", async () => {
   const page = await world.join();
   world.model.script([...calculation(), ...calculation()]);
 
@@ -123,7 +123,7 @@ test("a whole talk with a permission and a refusal needs the keyboard alone", as
   await page.getByText("That is all.", { exact: true }).waitFor();
   expect(lastResult()).toContain("42");
 
-  // The focus is back where it was.
+  // The focus has returned to the message field.
   await page.keyboard.type("Again");
   await page.keyboard.press("Enter");
   await allow.waitFor();
@@ -132,7 +132,7 @@ test("a whole talk with a permission and a refusal needs the keyboard alone", as
   expect(lastResult()).toContain("rejected");
 });
 
-test("a question outlives a reload, and is open for its whole time again when more is asked for", async () => {
+test("a question outlives a reload, and gets its whole time again when more is requested", async () => {
   const page = await world.join();
   world.model.script(calculation());
   await say(page, "What is 21 * 2?");
@@ -150,7 +150,7 @@ test("a question outlives a reload, and is open for its whole time again when mo
   expect(lastResult()).toContain("42");
 });
 
-test("a refusal tells the model why, by Enter in the field for the reason", async () => {
+test("a refusal tells the model why, with Enter in the field for the reason", async () => {
   const page = await world.join();
   world.model.script(calculation());
   await say(page, "What is 21 * 2?");
@@ -161,12 +161,12 @@ test("a refusal tells the model why, by Enter in the field for the reason", asyn
   await reason.press("Enter");
 
   await page.getByText("That is all.", { exact: true }).waitFor();
-  // The field had the focus, and went away with the question.
+  // The focused field disappeared with the question.
   await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
   expect(lastResult()).toContain("I know it myself, yes");
 });
 
-test("a page that is loaded again in the middle of a call goes on with it", async () => {
+test("a page that is reloaded in the middle of a call continues with it", async () => {
   const page = await world.join();
   world.model.script([reply([text("I ask."), toolUse("ask_user", DRINK)]), reply([text("Good choice.")])]);
   await say(page, "Ask me what I drink");
@@ -182,13 +182,13 @@ test("a page that is loaded again in the middle of a call goes on with it", asyn
   const texts = await page.locator(".message .text").allTextContents();
   expect(texts).toEqual(["Ask me what I drink", "I ask.", "Good choice."]);
   expect(lastResult()).toContain("Tea");
-  // It is one answer, and can be given again.
+  // It is a single answer, and can be regenerated.
   expect(await page.locator(".message .who").allTextContents()).toEqual(["You", "Agent"]);
   await page.locator(".message.assistant").hover();
   await page.getByRole("button", { name: "Answer again" }).waitFor();
 });
 
-/** The page's clock is a day and ten minutes ahead of the worker's. */
+/** Sets the page's clock a day and ten minutes ahead of the worker's. */
 const AHEAD = `(() => {
   const RealDate = Date;
   globalThis.Date = class extends RealDate {
@@ -197,7 +197,7 @@ const AHEAD = `(() => {
   };
 })()`;
 
-test("each message has its time by the device's clock, which is the same when it is read back from the record", async () => {
+test("each message shows its time by the device's clock, which is the same when it is loaded from the record", async () => {
   const page = await world.join({ before: AHEAD });
   world.model.script([reply([text("Noon.")])]);
   await say(page, "When do we eat?");
@@ -211,11 +211,11 @@ test("each message has its time by the device's clock, which is the same when it
   await page.reload();
   await page.getByText("Noon.", { exact: true }).waitFor();
 
-  // A worker's time that comes by HTTP has whole seconds.
+  // Times from the worker's HTTP server are in whole seconds.
   const apart = (await times()).map((at, index) => Math.abs(at - (live[index] ?? 0)));
   expect(apart).toHaveLength(2);
   expect(Math.max(...apart)).toBeLessThan(10_000);
-  // A day is told unless it is today.
+  // The date is shown unless it is today.
   expect(await page.locator(".message time").first().textContent()).toMatch(/^\d{1,2}:\d\d/u);
   const { sql } = world.parts.database;
   await sql`update turns set created_at = created_at - interval '2 days' where input::text like '%When do we eat?%'`;
@@ -223,7 +223,7 @@ test("each message has its time by the device's clock, which is the same when it
   await expect.poll(() => page.locator(".message time").first().textContent()).toMatch(/\d{4}.*\d{1,2}:\d\d/u);
 });
 
-/** Keeps what screen readers are told: each change of a live region, by its whole text. */
+/** Records what is announced to screen readers: the whole text of a live region on each change. */
 const LISTEN = `(() => {
   window.announced = [];
   const LIVE = "[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]";
@@ -234,7 +234,7 @@ const LISTEN = `(() => {
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
 })()`;
 
-test("screen readers are told three things at most in a turn of two tools and many words", async () => {
+test("screen readers get three announcements at most in a turn with two tools and many words", async () => {
   const page = await world.join();
   await page.evaluate(LISTEN);
   const words = "The kettle is on, and the bread is in the oven. ".repeat(4).trim();
@@ -254,7 +254,7 @@ test("screen readers are told three things at most in a turn of two tools and ma
   ]);
 });
 
-test("stop ends the answer, and an edited message is answered anew", async () => {
+test("stop ends the answer, and an edited message is answered again", async () => {
   const page = await world.join();
   world.model.script([
     reply([text("This goes on and on and on. ".repeat(40))], { ...slow(100) }),
@@ -268,7 +268,7 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   await page.locator(".message.user").hover();
   await page.getByRole("button", { name: "Edit" }).click();
   await page.keyboard.press("Escape");
-  // The focus is back where it was.
+  // The focus has returned to the button.
   await page.keyboard.press("Enter");
   await page.getByLabel("Edit your message").fill("Tell me a short story");
   expect(await findingsOf(page)).toEqual([]);
@@ -278,7 +278,7 @@ test("stop ends the answer, and an edited message is answered anew", async () =>
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Tell me a short story", "Short."]);
 });
 
-test("an answer that was stopped says so in the same words when it is read back from the record", async () => {
+test("an answer that was stopped says so in the same words when it is loaded from the record", async () => {
   const page = await world.join();
   world.model.script([reply([text("This goes on and on and on. ".repeat(40))], { ...slow(100) })]);
   await say(page, "Tell me a long story");
@@ -291,7 +291,7 @@ test("an answer that was stopped says so in the same words when it is read back 
   await expect.poll(() => stopped.allTextContents(), SOON).toEqual(["Stopped"]);
 });
 
-test("an answer that is given again takes the place of the first", async () => {
+test("a regenerated answer replaces the first", async () => {
   const page = await world.join();
   world.model.script([reply([text("Rye.")]), reply([text("Wheat.")])]);
   await say(page, "Which bread?");
@@ -304,7 +304,7 @@ test("an answer that is given again takes the place of the first", async () => {
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Which bread?", "Wheat."]);
 });
 
-test("a message is edited as often as is wanted, and each answer is announced, also one of the same words", async () => {
+test("a message can be edited any number of times, and each answer is announced, even with the same words", async () => {
   const page = await world.join();
   await page.evaluate(LISTEN);
   world.model.script(["Yes.", "Yes.", "No."].map((words) => reply([text(words)])));
@@ -327,7 +327,7 @@ test("a message is edited as often as is wanted, and each answer is announced, a
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Is it cold?", "No."]);
 });
 
-test("an answer that another person has given again takes the first one's place for both, whenever they came", async () => {
+test("an answer that another person has regenerated replaces the first one for both, whenever they joined", async () => {
   const ann = await world.join({ room: "mill" });
   world.model.script(["Rye.", "Wheat.", "Spelt.", "Oats."].map((words) => reply([text(words)])));
   const textsOf = (page: Page) => page.locator(".message .text").allTextContents();
@@ -348,11 +348,11 @@ test("an answer that another person has given again takes the first one's place 
   await ann.getByText("Spelt.", { exact: true }).waitFor();
   await answerAgain(ben, "Oats.");
 
-  // Before the first one's room ends: a browser complains of that.
+  // Before the first page's room ends, because the browser would report that as a problem.
   await Promise.all([ann, ben].map((page) => page.context().close()));
 });
 
-test("what was said before a reload can be answered again and edited, and no more than that is replaced", async () => {
+test("messages from before a reload can be regenerated and edited, and nothing else is replaced", async () => {
   const page = await world.join();
   world.model.script(["Rye.", "Butter.", "Jam.", "Honey.", "Salt."].map((words) => reply([text(words)])));
   const textsOf = () => page.locator(".message .text").allTextContents();
@@ -377,7 +377,7 @@ test("what was said before a reload can be answered again and edited, and no mor
   await expect.poll(textsOf, SOON).toEqual(["Which bread?", "Rye.", "What else?", "Salt."]);
 });
 
-test("while an answer grows, who reads stays at the place, and who is at the end sees the newest words", async () => {
+test("while an answer grows, a reader keeps the scroll position, and at the end sees the newest words", async () => {
   const page = await world.join({ viewport: { width: 800, height: 500 } });
   const lines = (word: string) => Array.from({ length: 40 }, (_, line) => `${word} ${line}.`).join("\n");
   world.model.script([reply([text(lines("First"))]), reply([text(lines("Second"))], { ...slow(40), chunking: 30 })]);
@@ -397,7 +397,7 @@ test("while an answer grows, who reads stays at the place, and who is at the end
   expect(await list.evaluate((element) => element.scrollTop)).toBe(100);
 });
 
-test("the events, the turn's waterfall and the transcript are beside the talk", async () => {
+test("the events, the turn's waterfall and the transcript are shown next to the conversation", async () => {
   const page = await world.join({ room: "pantry" });
   const words = ["Flour, rice and beans.", "Enough for a week.", "Done so."];
   world.model.script([
@@ -429,9 +429,9 @@ test("the events, the turn's waterfall and the transcript are beside the talk", 
   expect(turns).toHaveLength(3);
 });
 
-test("the turn of a very long answer has its parts all the same", async () => {
+test("the turn with a very long answer still has all its parts", async () => {
   const page = await world.join();
-  // Their messages are more than the page keeps.
+  // The answer's messages are more than the page keeps.
   const words = Array.from({ length: 2_500 }, (_, number) => `${number}`).join(" ");
   world.model.script([reply([text(`${words} and over.`)], { ...slow(0.2), chunking: 5 })]);
   await say(page, "Count");
@@ -443,7 +443,7 @@ test("the turn of a very long answer has its parts all the same", async () => {
   expect(await page.getByText("Model, until its first word").count()).toBeGreaterThan(0);
 });
 
-/** The file that a button of the transcript saves. */
+/** Clicks a button in the transcript, and returns the file it saves. */
 async function takeAway(page: Page, button: string) {
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -452,7 +452,7 @@ async function takeAway(page: Page, button: string) {
   return { name: download.suggestedFilename(), text: await streamText(await download.createReadStream()) };
 }
 
-test("a talk of another room is found in the list and gone on with, with what its tools did", async () => {
+test("a session in another room is found in the list and continued, with what its tools did", async () => {
   const first = await world.join({ name: "Ann", room: "attic" });
   world.model.script([
     reply([toolUse("calculator", { expression: "3 * 4" })]),
@@ -470,7 +470,7 @@ test("a talk of another room is found in the list and gone on with, with what it
   await page.getByText("Coal.", { exact: true }).waitFor();
   await page.getByRole("tab", { name: "Session" }).click();
   await page.getByText("What is in the attic?", { exact: true }).waitFor();
-  // What the talk has spent.
+  // The table with the session's costs.
   await page.getByRole("cell").first().waitFor();
   await world.picture(page, "page-talks");
   await page.getByRole("button", { name: "Open attic" }).click();
@@ -484,7 +484,7 @@ test("a talk of another room is found in the list and gone on with, with what it
   await page.getByText("Boxes, still.", { exact: true }).waitFor();
 });
 
-test("after a reload another talk is opened as well, once its secret is typed", async () => {
+test("after a reload another session can be opened, too, once its secret is typed", async () => {
   const first = await world.join({ name: "Bob", room: "loft" });
   world.model.script([reply([text("Hay.")])]);
   await say(first, "What is in the loft?");
@@ -504,7 +504,7 @@ test("after a reload another talk is opened as well, once its secret is typed", 
   expect(await page.locator(".where").textContent()).toBe("Bob in loft");
 });
 
-test("a talk is copied as a test that parley test can read, once something was said in it", async () => {
+test("a session is copied as a test that parley test can read, once something was said in it", async () => {
   const page = await world.join({ room: "larder", permissions: ["clipboard-read", "clipboard-write"] });
   await page.getByRole("tab", { name: "Session" }).click();
   await page.getByRole("button", { name: "Copy as test" }).click();
@@ -534,7 +534,7 @@ test("a talk is copied as a test that parley test can read, once something was s
   ]);
 });
 
-/** Keeps what React has given to each element: another object means that the element was rendered again. */
+/** Records the props object of each element: a new object means that React has rendered the element again. */
 const COUNT = `(() => {
   const givenTo = (element) => element[Object.keys(element).find((key) => key.startsWith("__reactProps$"))];
   const known = [...document.querySelectorAll(".page *")].map((element) => [element, givenTo(element)]);
@@ -543,7 +543,7 @@ const COUNT = `(() => {
 })()`;
 
 test(
-  "in a talk of two thousand messages, typing and the words that come render none of them again",
+  "with two thousand messages, typing and new words rerender none of the messages",
   { timeout: 60_000 },
   async () => {
     const page = await world.join({ room: "archive" });
@@ -563,12 +563,12 @@ test(
 
     expect(await page.locator(".message").count()).toBe(2_002);
     expect(await page.evaluate("window.rendered('.message, .message *')")).toBe(0);
-    // It does count: what was typed into has been rendered.
+    // A check that counting works: the field that was typed into has been rendered.
     expect(await page.evaluate("window.rendered('textarea')")).toBe(1);
   },
 );
 
-/** Stores a room's only turn that many times more. */
+/** Stores this many more copies of a room's only turn. */
 async function repeatTurn(room: string, times: number): Promise<void> {
   const { sql } = world.parts.database;
   await sql`
@@ -587,9 +587,9 @@ async function repeatTurn(room: string, times: number): Promise<void> {
   `;
 }
 
-test("pages ask nobody but the worker and LiveKit, and the browser complains of nothing", () => {
+test("pages send requests only to the worker and LiveKit, and the browser reports no problem", () => {
   expect([...world.hosts]).toEqual(["127.0.0.1"]);
-  // Browsers write such a line by themselves: the secret is asked for, and no words are no test.
+  // Browsers log such a line by themselves: without the secret, and for a session that cannot become a test.
   expect(world.complaints.filter((line) => !/status of 40[19]/.test(line))).toEqual([]);
   expect(world.model.rejections).toEqual([]);
 });

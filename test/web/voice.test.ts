@@ -12,12 +12,12 @@ import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";
 import { toWav } from "./wav.ts";
 
-/** From when the microphone is on until it is spoken into: the worker must have begun to listen. */
+/** The time from turning the microphone on until the speech in the file: the worker must be listening by then. */
 const SILENCE_SECONDS = 4;
 const QUESTION = "What is twenty-one times two?";
 const ANSWER = "Twenty-one times two is forty-two, and your notice is on the screen.";
 
-/** What the recognizer makes of the sound: always the same one, for a browser's microphone plays one file. */
+/** The recognizer's result. The sound is always the same, because a browser's microphone plays one file. */
 let heard = QUESTION;
 const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
 
@@ -40,7 +40,9 @@ const world = forFile(async () => {
   return Object.assign(page, { [Symbol.asyncDispose]: () => ending.disposeAsync() });
 });
 
-/** Keeps the loudest moment of what the page plays, as a root mean square of 0 to 1. False as long as it plays nothing. */
+/**
+ * Records the peak loudness of what the page plays, as a root mean square from 0 to 1. False while it plays nothing.
+ */
 const LISTEN = `(() => {
   const audio = document.querySelector("[data-testid=sound] audio");
   if (!audio?.srcObject) return false;
@@ -57,7 +59,7 @@ const LISTEN = `(() => {
   return true;
 })()`;
 
-test("a spoken question leads by a tool of the page and a permission to an answer that is heard", async () => {
+test("a spoken question leads through one of the page's tools and a permission to an answer that is heard", async () => {
   const page = await world.join({ room: "voice" });
   world.model.script([
     reply([toolUse("show_notification", { message: "Counting" })]),
@@ -69,7 +71,7 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   await page.getByText("The agent: Hearing you").waitFor();
   await page.locator(".message.user").getByText(QUESTION, { exact: true }).waitFor();
   await page.locator(".notice").getByText("Counting").waitFor();
-  // Not by waitForFunction, whose second look the page's Content-Security-Policy would refuse.
+  // Does not use waitForFunction: the page's Content-Security-Policy would refuse its second check.
   await expect.poll(() => page.evaluate(LISTEN), { timeout: 15_000 }).toBe(true);
   await page.getByRole("alertdialog").getByRole("button", { name: "Allow once" }).click();
 
@@ -80,7 +82,7 @@ test("a spoken question leads by a tool of the page and a permission to an answe
   await page.getByText("The agent: Listening").waitFor();
 
   expect(await page.locator(".message.assistant .text").textContent()).toBe(ANSWER);
-  // All of it was heard.
+  // The whole answer was heard.
   expect(await page.locator(".message.assistant").locator(".ahead, .unheard").count()).toBe(0);
   expect(await page.evaluate("window.loudest")).toBeGreaterThan(0.02);
   expect(await page.getByText("Nobody listens").count()).toBe(0);
@@ -108,7 +110,8 @@ test("a question that is asked aloud is answered by a spoken yes", { timeout: 60
   await expect.poll(() => page.evaluate(LISTEN), { timeout: 15_000 }).toBe(true);
   await expect.poll(() => page.evaluate("window.loudest"), { timeout: 15_000 }).toBeGreaterThan(0.02);
 
-  // By script, because a dialog is open. The microphone is silent for some seconds at first, and the question ends then.
+  // Clicks by script, because a dialog is open. The microphone is silent for some seconds, and the question ends in
+  // this time.
   await page.evaluate("document.querySelector('.microphone button').click()");
 
   await page.getByRole("alertdialog").waitFor({ state: "detached" });
@@ -120,7 +123,9 @@ test("a question that is asked aloud is answered by a spoken yes", { timeout: 60
 
 const STORY = Array.from({ length: 30 }, (_, count) => `Once upon a time there were ${count} kettles.`).join(" ");
 
-/** A page to which a long story is told. Its first sentence begins to be heard, and is dimmed no more. */
+/**
+ * Makes the agent tell a page a long story. Resolves when the first sentence is being heard, and is no longer dimmed.
+ */
 async function told(page: Page): Promise<Page> {
   world.model.script([reply([text(STORY)])]);
   await say(page, "Tell me a story");
@@ -129,9 +134,9 @@ async function told(page: Page): Promise<Page> {
   return page;
 }
 
-test("what nobody has heard of an answer that was stopped is struck through", async () => {
+test("the unheard part of an answer that was stopped is struck through", async () => {
   const page = await world.join();
-  // The browser's microphone is silent for some seconds at first, and the story is stopped then.
+  // The microphone is silent for some seconds, and the story is stopped in this time.
   await page.getByRole("button", { name: "Microphone" }).click();
   await page.getByText("The agent: Listening").waitFor();
   await told(page);
@@ -144,7 +149,7 @@ test("what nobody has heard of an answer that was stopped is struck through", as
   expect(await findingsOf(page)).toEqual([]);
 });
 
-test("what is heard and what is not is told apart item by item in a list", async () => {
+test("heard and unheard text are distinguished item by item in a list", async () => {
   const page = await world.join();
   await page.getByRole("button", { name: "Microphone" }).click();
   await page.getByText("The agent: Listening").waitFor();
@@ -163,7 +168,7 @@ test("what is heard and what is not is told apart item by item in a list", async
   expect(await page.getByText("Not heard:").count()).toBe(1);
 });
 
-/** As a browser that has not seen a click yet. */
+/** Simulates a browser that has not registered a click yet. */
 const NO_AUTOPLAY = `(() => {
   const { play } = HTMLMediaElement.prototype;
   HTMLMediaElement.prototype.play = function () {
@@ -171,7 +176,7 @@ const NO_AUTOPLAY = `(() => {
   };
 })()`;
 
-test("sound that the browser holds back is told of, and a click lets it play", async () => {
+test("sound that the browser blocks is reported, and a click lets it play", async () => {
   const page = await world.join({ before: NO_AUTOPLAY });
   await page.getByText("The browser does not play sound until you allow it.").waitFor();
 
@@ -182,7 +187,7 @@ test("sound that the browser holds back is told of, and a click lets it play", a
   expect(await page.evaluate("document.querySelector('[data-testid=sound] audio').paused")).toBe(false);
 });
 
-test("what was not read aloud of an answer that was stopped stays readable for whoever has no microphone on", async () => {
+test("the unspoken part of an answer that was stopped stays readable for people without a microphone", async () => {
   const page = await told(await world.join());
 
   await page.getByRole("button", { name: "Stop" }).click();
@@ -195,7 +200,7 @@ test("what was not read aloud of an answer that was stopped stays readable for w
   expect(await findingsOf(page)).toEqual([]);
 });
 
-test("Quiet ends the sound of an answer, whose rest stays on the page as if it had been heard", async () => {
+test("Quiet ends an answer's sound, and the rest stays on the page as if it had been heard", async () => {
   const page = await told(await world.join());
 
   await page.getByRole("button", { name: "Quiet" }).click();
@@ -206,7 +211,7 @@ test("Quiet ends the sound of an answer, whose rest stays on the page as if it h
   await page.getByLabel("Message", { exact: true }).and(page.locator(":focus")).waitFor();
 });
 
-test("with the sound off, which is remembered, an answer is not spoken and comes at once", async () => {
+test("with the sound off, which is remembered, an answer is not spoken and appears immediately", async () => {
   const page = await told(await world.join());
   const sound = page.getByRole("button", { name: "Sound" });
 
@@ -219,12 +224,12 @@ test("with the sound off, which is remembered, an answer is not spoken and comes
   world.model.script([reply([text(STORY)])]);
   await say(page, "And again?");
 
-  // All of it takes a minute and more to be spoken.
+  // Speaking all of it takes more than a minute.
   await page.getByText(`Answer: ${STORY}`).waitFor();
   expect(await page.locator(".message.assistant").last().locator(".ahead").count()).toBe(0);
 });
 
-test("the volume is set and remembered, and what plays the sound is chosen", async () => {
+test("the volume is set and remembered, and the output device is selected", async () => {
   const page = await world.join();
   const audio = "document.querySelector('[data-testid=sound] audio')";
   const volume = page.getByRole("slider", { name: "Volume" });
@@ -237,7 +242,7 @@ test("the volume is set and remembered, and what plays the sound is chosen", asy
   expect(await page.evaluate(`${audio}.volume`)).toBe(0.25);
   expect(await volume.inputValue()).toBe("0.25");
 
-  // Browsers name devices once a microphone was allowed.
+  // Browsers reveal device names once a microphone has been allowed.
   await page.getByRole("button", { name: "Microphone" }).click();
   const choice = page.getByRole("combobox", { name: "Loudspeaker" });
   const other = choice.getByRole("option", { name: "Fake Audio Output 2" });

@@ -11,7 +11,7 @@ const use = { ...ids, toolUseId: "use" };
 const shown = (timings: TurnTimings, calls: readonly TimedCall[] = [scan]) =>
   toWaterfall(timings, calls).bars.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 
-test("a typed turn has each model call up to its first word and on, and each call of a tool", () => {
+test("a typed turn shows each model call up to its first word and after it, and each tool call", () => {
   const timings = turn([
     { span: "chat", fromMs: 0, firstMs: 40, toMs: 60 },
     { span: "execute_tool", fromMs: 55, toMs: 290, ...use },
@@ -45,7 +45,7 @@ test("a call waits for a permission, for a device and for its start before it ru
   ]);
 });
 
-test("what a call asks for while it runs is within its run", () => {
+test("requests that a call makes while it runs are within its run", () => {
   const timings = turn([
     { span: "execute_tool", fromMs: 10, toMs: 500, ...use },
     { span: "parley.permission", fromMs: 200, toMs: 400, ...ids },
@@ -57,7 +57,7 @@ test("what a call asks for while it runs is within its run", () => {
   ]);
 });
 
-test("a call that was refused has not run", () => {
+test("a refused call has not run", () => {
   const timings = turn([
     { span: "execute_tool", fromMs: 10, toMs: 120, ...use },
     { span: "parley.permission", fromMs: 10, toMs: 120, ...ids },
@@ -66,7 +66,7 @@ test("a call that was refused has not run", () => {
   expect(shown(timings)).toEqual([["scan: waits for permission", 10, 120]]);
 });
 
-test("a call that its turn did not wait for ends by its own record, and a late answer comes after it", () => {
+test("a call that its turn did not wait for ends at its own recorded time, with a late answer after it", () => {
   const extraAnswers = [{ kind: "late", success: true, at: ZERO + 5_000 }];
   const timings = turn([{ span: "execute_tool", fromMs: 10, ...use }]);
 
@@ -77,7 +77,7 @@ test("a call that its turn did not wait for ends by its own record, and a late a
   ]);
 });
 
-test("that a device has stopped what was cancelled is no late answer, and an older worker does not say when one came", () => {
+test("a device's confirmation of a cancel is not a late answer, and an older worker records no time for one", () => {
   const timings = turn([{ span: "execute_tool", fromMs: 10, toMs: 20, ...use }]);
   const extra = (status: string, answer: { success: boolean; at?: number }) => {
     return { ...scan, status, extraAnswers: [{ kind: "late", ...answer }] };
@@ -87,7 +87,7 @@ test("that a device has stopped what was cancelled is no late answer, and an old
   expect(shown(timings, [extra("error", { success: true })])).toEqual([["scan: runs", 10, 20]]);
 });
 
-test("a spoken turn begins with what was heard, and has the way to the first sound", () => {
+test("a spoken turn starts with what was heard, and shows the time to the first sound", () => {
   const parts = [
     { span: "parley.hearing", fromMs: -1_500, firstMs: -550, toMs: 0 },
     { span: "chat", fromMs: 2, firstMs: 302, toMs: 700 },
@@ -106,7 +106,7 @@ test("a spoken turn begins with what was heard, and has the way to the first sou
   ]);
 });
 
-test("what is said before the answer's first words, such as a question, has its way to the first sound from the turn's begin", () => {
+test("speech before the answer's first words, such as a question, shows its time to the first sound from the turn's start", () => {
   const timings = { ...turn([{ span: "parley.speech", fromMs: 1, firstMs: 500, toMs: 1_000 }]), firstTextMs: 700 };
 
   expect(shown(timings)).toEqual([
@@ -115,7 +115,7 @@ test("what is said before the answer's first words, such as a question, has its 
   ]);
 });
 
-test("a form, a call that nothing is known of, and parts of newer workers", () => {
+test("a form, a call about which nothing is known, and parts from newer workers", () => {
   const timings = turn([
     { span: "execute_tool", fromMs: 10, toMs: 20, callId: "other", toolUseId: "form:call:1" },
     { span: "execute_tool", fromMs: 30, toMs: 40, toolUseId: "srvtoolu" },
@@ -128,6 +128,6 @@ test("a form, a call that nothing is known of, and parts of newer workers", () =
   ]);
 });
 
-test("a turn of an earlier version has its whole time alone", () => {
+test("a turn from an earlier version only has its total time", () => {
   expect(toWaterfall(turn([]), [])).toEqual({ totalMs: 1_000, bars: [] });
 });

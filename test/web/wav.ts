@@ -1,4 +1,4 @@
-/** A WAV file of 16-bit samples of one channel. */
+/** A mono WAV file with 16-bit samples. */
 export function toWav(samples: Int16Array, rate: number): Buffer {
   const header = Buffer.alloc(44);
   header.write("RIFF", 0);

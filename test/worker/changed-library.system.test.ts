@@ -11,7 +11,7 @@ import { WorkerParts } from "./support/worker-parts.ts";
 
 const CHANGED = pathToFileURL(join(import.meta.dirname, "../fixtures/changed-library/without-member.ts"));
 
-test("with a release of LiveKit's library whose pool is another one, each session has a process of its own, and the log says so", async () => {
+test("with a release of LiveKit's library with a changed pool, each session has its own process, and the log says so", async () => {
   await using parts = await WorkerParts.start();
   parts.model.script(() => reply([text("Here.")]));
   const worker = await parts.run({ env: { NODE_OPTIONS: `--import ${CHANGED.href}` } });

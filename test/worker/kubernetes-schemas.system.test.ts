@@ -6,12 +6,12 @@ import { goProgram } from "../support/go-modules.ts";
 import { kubernetesSchemas, type Resource } from "./support/kubernetes-schemas.ts";
 
 const FOLDER = join(import.meta.dirname, "../../deploy/kubernetes");
-/** The oldest version that docs/kubernetes.md names, and the newest. */
+/** The oldest and the newest version that docs/kubernetes.md mentions. */
 const VERSIONS = ["v1.30.0", "v1.37.2"];
-/** The first run builds kustomize and downloads the schemas: about a minute on two cores with nothing beside it. */
+/** The first run builds kustomize and downloads the schemas, which takes about a minute on two otherwise idle cores. */
 const ONCE_MS = 300_000;
 
-/** What `kubectl apply -k` sends to the cluster. */
+/** The resources that `kubectl apply -k` sends to the cluster. */
 async function render(folder: string): Promise<readonly Resource[]> {
   const kustomize = await goProgram({ main: "sigs.k8s.io/kustomize/kustomize/v5", version: "v5.8.1" });
   const rendered = await runCommand(kustomize, ["build", join(FOLDER, folder)]);
@@ -20,7 +20,7 @@ async function render(folder: string): Promise<readonly Resource[]> {
 
 const kinds = (resources: readonly Resource[]) => resources.map(({ kind }) => kind).toSorted();
 
-/** The rendered example, in which this text of one resource is another one. */
+/** A resource in the rendered example, with a text replaced. */
 async function misspell(kind: string, text: string, wrong: string): Promise<Resource> {
   const found = (await render("example")).find((resource) => resource.kind === kind);
   const before = JSON.stringify(found);
@@ -31,7 +31,7 @@ async function misspell(kind: string, text: string, wrong: string): Promise<Reso
 const CORE = ["ConfigMap", "Deployment", "Job", "NetworkPolicy", "NetworkPolicy", "PodDisruptionBudget", "Service"];
 
 test(
-  "the base is what runs without KEDA, and the example adds the scaled object and leaves it the number of workers",
+  "the base runs without KEDA, and the example adds the scaled object, which sets the number of workers",
   { timeout: ONCE_MS },
   async () => {
     const base = await render("base");
@@ -47,7 +47,7 @@ test(
 
 describe.each(VERSIONS)("with the schemas of Kubernetes %s", (version) => {
   test.each(["base", "example"])(
-    "each resource of the %s is valid, and has no unknown field",
+    "each resource in the %s is valid, and has no unknown field",
     { timeout: ONCE_MS },
     async (folder) => {
       const validate = await kubernetesSchemas(version);
@@ -73,7 +73,7 @@ describe.each(VERSIONS)("with the schemas of Kubernetes %s", (version) => {
       "stabilizationWindow",
       "/spec/advanced/horizontalPodAutoscalerConfig/behavior/scaleDown",
     ],
-  ])("a misspelt field of a %s, %s, is named", { timeout: ONCE_MS }, async (...[kind, text, wrong, path]) => {
+  ])("a misspelt field in a %s, %s, is reported", { timeout: ONCE_MS }, async (...[kind, text, wrong, path]) => {
     const validate = await kubernetesSchemas(version);
 
     const faults = validate(await misspell(kind, `"${text}"`, `"${wrong}"`));
@@ -81,7 +81,7 @@ describe.each(VERSIONS)("with the schemas of Kubernetes %s", (version) => {
     expect(faults.join("\n")).toMatch(new RegExp(`^${kind} \\S+: ${path}: unknown field "${wrong}"$`, "mu"));
   });
 
-  test("a value of the wrong type is named", { timeout: ONCE_MS }, async () => {
+  test("a value of the wrong type is reported", { timeout: ONCE_MS }, async () => {
     const validate = await kubernetesSchemas(version);
 
     const faults = validate(await misspell("Service", '"port":', '"port":"80","was":'));

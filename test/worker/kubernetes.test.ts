@@ -88,7 +88,7 @@ function all<Kind extends keyof Specs>(kind: Kind): Manifest<Specs[Kind]>[] {
   return manifests.filter((manifest) => manifest.kind === kind) as Manifest<Specs[Kind]>[];
 }
 
-/** The only one of its kind. */
+/** The only resource of its kind. */
 function only<Kind extends keyof Specs>(kind: Kind): Manifest<Specs[Kind]> {
   const [found] = all(kind);
   if (!found) throw new Error(`There is no ${kind}`);
@@ -109,13 +109,13 @@ function literals(folder: string): Record<string, string> {
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 
-/** What a worker of the example gets, but for the Secret. */
+/** The environment of a worker in the example, except for the Secret. */
 function environment(): Record<string, string> {
   const own = container.env.map(({ name, value = "" }) => [name, value]);
   return { ...literals("base"), ...literals("example"), ...(Object.fromEntries(own) as Record<string, string>) };
 }
 
-/** The names in the Secret that the page makes. */
+/** The names in the Secret that the page creates. */
 function secretNames(): string[] {
   const [, block = ""] = /^```\n(# parley\.env\n.*?)^```/ms.exec(read("docs/kubernetes.md")) ?? [];
   return Array.from(block.matchAll(/^([A-Z_]+)=/gm), ([, name = ""]) => name);
@@ -132,7 +132,7 @@ test("every file is in its kustomization", () => {
   expect([...resources, ...components].map((path) => basename(path))).toEqual(["base", "autoscaling"]);
 });
 
-test("every variable that is set is one that the worker reads, and all that the example's worker needs is there", async () => {
+test("the worker reads every variable that is set, and the example sets everything that it needs", async () => {
   const secrets = Object.fromEntries(secretNames().map((name) => [name, "a-secret-of-32-characters-or-more"]));
   const env = { ...environment(), ...secrets, DATABASE_URL: "postgres://parley@postgres/parley" };
   const names = [...Object.keys(env), ...migration.spec.containers[0].env.map(({ name }) => name)];
@@ -141,14 +141,14 @@ test("every variable that is set is one that the worker reads, and all that the 
   expect(missingSettings(await loadConfig({ ...env }, ROOT), true)).toEqual([]);
 });
 
-test("a worker speaks only if somebody has chosen it, and with it fewer sessions", async () => {
+test("a worker speaks only if a voice is chosen, and then serves fewer sessions", async () => {
   const { speech } = await loadConfig({ ...environment() }, ROOT);
 
   expect(speech).toMatchObject({ tts: "none", stt: "none" });
   expect(read("docs/kubernetes.md")).toContain("`TTS` is `none` and `MAX_SESSIONS` is 50, for 1 CPU");
 });
 
-test("secrets are named and nowhere written", () => {
+test("secrets are referenced and never contained", () => {
   const set = [worker, migration].flatMap(({ spec }) => spec.containers[0].env);
   const isSecret = (name: string) => /(?:_KEY|SECRET|PASSWORD)$/.test(name) || name === "DATABASE_URL";
   const written = [...set.filter((each) => "value" in each).map(({ name }) => name), ...Object.keys(environment())];
@@ -159,7 +159,7 @@ test("secrets are named and nowhere written", () => {
   expect(secretNames().length).toBeGreaterThan(3);
 });
 
-test("the worker's ports are those that it listens on, and all others name them", () => {
+test("the worker's ports are those it listens on, and everything else refers to them", () => {
   const { HTTP_PORT, GRPC_PORT, HTTP_HOST } = environment();
   const [service] = all("Service");
   const incoming = all("NetworkPolicy").flatMap(({ spec }) => (spec.ingress ?? []).flatMap((rule) => rule.ports));
@@ -171,7 +171,7 @@ test("the worker's ports are those that it listens on, and all others name them"
   expect(new Set(incoming.map(({ port }) => port))).toEqual(new Set(ports.keys()));
 });
 
-test("what is probed and scraped are routes of the worker's port", () => {
+test("probes and scraping use routes on the worker's port", () => {
   const app = createHttpServer({
     logger: pino({ enabled: false }),
     livekit: { url: "ws://livekit", apiKey: "key", apiSecret: "secret" },
@@ -199,7 +199,7 @@ test("the worker runs the image's command, and the migration the same with --mig
   expect(migration.spec.containers[0].image).toBe(container.image);
 });
 
-test("a worker that is stopped has time for its pause, to hand its sessions over, and to end", () => {
+test("a worker that is stopped has time for its pause, for handing its sessions over, and for exiting", () => {
   const { lifecycle } = container;
   const stopSeconds = 10;
 
@@ -210,7 +210,7 @@ test("a worker that is stopped has time for its pause, to hand its sessions over
   expect(only("Deployment").spec.strategy).toMatchObject({ rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
 });
 
-test("the number of workers follows a figure that /metrics prints, and leaves place in each", async () => {
+test("the number of workers depends on a figure that /metrics prints, and leaves free places in each", async () => {
   const { spec } = only("ScaledObject");
   const { query, threshold } = spec.triggers[0].metadata;
   const asked = query.match(/[a-z]+_[a-z_]+/g) ?? [];
@@ -223,7 +223,7 @@ test("the number of workers follows a figure that /metrics prints, and leaves pl
   expect(spec.minReplicaCount).toBe(only("Deployment").spec.replicas);
 });
 
-test("whatever means the workers by their labels means their pods", () => {
+test("every selector for the workers' labels matches their pods", () => {
   const selectors = [
     only("Deployment").spec.selector.matchLabels,
     only("PodDisruptionBudget").spec.selector.matchLabels,
@@ -235,7 +235,7 @@ test("whatever means the workers by their labels means their pods", () => {
   for (const labels of selectors) expect(worker.metadata.labels).toMatchObject(labels);
 });
 
-test("the worker may reach the ports of livekit.yaml and what listens at the ports of its services", () => {
+test("the worker may reach the ports in livekit.yaml and the ports of its services", () => {
   const livekit = parse(read("livekit.yaml")) as { port: number; rtc: { tcp_port: number; udp_port: number } };
   const open = all("NetworkPolicy").flatMap(({ spec }) => spec.egress.flatMap((rule) => rule.ports));
   const needed = [
@@ -253,11 +253,11 @@ test("the worker may reach the ports of livekit.yaml and what listens at the por
 test.each([
   ["worker", worker],
   ["migration", migration],
-] as const)("the %s's pod has no right that it does not need, and its variables are its own", (_name, { spec }) => {
+] as const)("the %s's pod has only the rights that it needs, and its own variables", (_name, { spec }) => {
   const [own] = spec.containers;
 
   expect(spec).toMatchObject({
-    // LIVEKIT_PORT, of a service that is named livekit, would stop the start.
+    // LIVEKIT_PORT, which Kubernetes sets for a service named livekit, would stop the start.
     enableServiceLinks: false,
     automountServiceAccountToken: false,
     securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } },
@@ -268,11 +268,11 @@ test.each([
     capabilities: { drop: ["ALL"] },
   });
   expect(Object.keys(own.resources.requests)).toEqual(["cpu", "memory"]);
-  // A CPU limit would hold up all talks when many begin at once.
+  // A CPU limit would delay all sessions when many start at once.
   expect(Object.keys(own.resources.limits)).toEqual(["memory"]);
 });
 
-test("the worker can write to /tmp alone, which is what the image takes for its home", () => {
+test("the worker can write only to /tmp, which the image uses as its home", () => {
   const [tmp, ...others] = container.volumeMounts ?? [];
 
   expect([tmp?.mountPath, others]).toEqual(["/tmp", []]);

@@ -9,13 +9,13 @@ import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { jobProcesses, type RunningMain } from "./support/run-main.ts";
 import { type RunOptions, WorkerParts } from "./support/worker-parts.ts";
 
-// However an agent ends, LiveKit's own clients go on with the next one, and soon show a state.
+// However an agent ends, LiveKit's own clients continue with the next one, and soon show a state.
 
-/** One for each worker, and one in answer to each of ours. */
+/** One for each worker, and one in response to each client Configuration. */
 const configurations = (user: Participant) => user.all("configuration").length;
 const agentsOf = ({ room }: Participant) => [...room.remoteParticipants.keys()];
 
-/** A worker, and a participant of a room that it serves, which LiveKit's clients follow, too. */
+/** A worker, and a participant in a room it serves, which LiveKit's simulated clients follow as well. */
 async function startTalk(parts: WorkerParts, options: RunOptions = {}) {
   const worker = await parts.run(options);
   const user = await parts.join(`room-${createId()}`, "user");
@@ -30,7 +30,7 @@ function nextWorker(parts: WorkerParts): Promise<RunningMain> {
   return parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/next` } });
 }
 
-/** Waits for the next agent alone to be in the room, and asks it something. */
+/** Waits until the next agent is the only one in the room, and asks it a question. */
 async function untilSucceeded(parts: WorkerParts, { user, former }: Awaited<ReturnType<typeof startTalk>>) {
   const isSucceeded = () => agentsOf(user).length === 1 && !agentsOf(user).includes(former);
   await expect.poll(isSucceeded, { timeout: 40_000 }).toBe(true);
@@ -39,13 +39,13 @@ async function untilSucceeded(parts: WorkerParts, { user, former }: Awaited<Retu
   expect(await user.answerTo(await user.say("Are you there?"), 20_000)).toBe("Still here.");
 }
 
-/** Whether the former agent has gone, or its successor says that it speaks for it. */
+/** Whether the former agent has left, or is marked as acting on another agent's behalf. */
 function isReplaced({ user, former }: Awaited<ReturnType<typeof startTalk>>): boolean {
   const agent = user.room.remoteParticipants.get(former);
   return agent === undefined || ON_BEHALF_ATTRIBUTE in agent.attributes;
 }
 
-/** What LiveKit's clients have noticed: nothing, if they follow an agent, and were never without a state for long. */
+/** What LiveKit's clients have noticed: nothing if they follow an agent, and never lacked a state for long. */
 function noticedBy({ ends, areConnected, longestSilence }: LiveKitClients): string[] {
   const isLate = longestSilence >= 5_000;
   return [...ends, ...(areConnected ? [] : ["no agent"]), ...(isLate ? [`${longestSilence} ms without a state`] : [])];
@@ -70,7 +70,7 @@ test.each([
   90_000,
 );
 
-test("they do not notice that a worker is told to stop, which hands over by itself: there is no gap", async () => {
+test("they do not notice that a worker receives SIGTERM and hands its sessions over: there is no gap", async () => {
   await using parts = await WorkerParts.start();
   const talk = await startTalk(parts);
   await nextWorker(parts);
@@ -86,7 +86,7 @@ test("they do not notice that a worker is told to stop, which hands over by itse
   expect(noticedBy(talk.clients)).toEqual([]);
 }, 90_000);
 
-test("they do not notice that the only worker is told to stop, which it does at once, if another one soon starts", async () => {
+test("they do not notice that the only worker receives SIGTERM and stops immediately, if another one soon starts", async () => {
   await using parts = await WorkerParts.start();
   const talk = await startTalk(parts);
 
@@ -131,7 +131,7 @@ test.each(["LiveKit", "PostgreSQL"])(
     proxy.isRefusing = true;
     proxy.cut();
     await talk.user.until(() => configurations(talk.user) > 2, "another worker", 30_000);
-    // LiveKit lets an agent that reconnects sooner join anew. Clients then see it leave before it was replaced.
+    // If an agent reconnects sooner, LiveKit makes it join anew. Clients then see it leave before it was replaced.
     await expect.poll(() => isReplaced(talk), { timeout: 10_000 }).toBe(true);
     proxy.isRefusing = false;
     await untilSucceeded(parts, talk);
@@ -141,7 +141,7 @@ test.each(["LiveKit", "PostgreSQL"])(
   90_000,
 );
 
-test("they do not notice that a worker stands still, and find one agent when it wakes up", async () => {
+test("they do not notice that a worker freezes, and find one agent when it wakes up", async () => {
   await using parts = await WorkerParts.start();
   const talk = await startTalk(parts);
   await nextWorker(parts);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../support/temp-folder.ts";
 import { freePortVariables, runMain } from "./support/run-main.ts";
 
-/** `npm run load` on a worker with these settings: its report, and its exit status. */
+/** Runs `npm run load` against a worker with these settings. Returns its report and its exit code. */
 async function load(settings: NodeJS.ProcessEnv, ...flags: readonly string[]) {
   await using folder = await tempFolder();
   const main = runMain({ ...(await freePortVariables()), PARLEY_DATA_DIR: folder.path, ...settings });
@@ -19,7 +19,7 @@ async function load(settings: NodeJS.ProcessEnv, ...flags: readonly string[]) {
   return { report: JSON.parse(output), code };
 }
 
-test("with --voice some talks are spoken, and the report has the time from the end of speech to the agent's sound", async () => {
+test("with --voice some sessions are spoken, and the report has the time from the end of speech to the agent's sound", async () => {
   const recognizer = new LLMock({ host: "127.0.0.1", port: 0, logLevel: "silent" });
   recognizer.on({ endpoint: "transcription" }, { transcription: { text: "What is 3 plus 4?" } });
   const STT_BASE_URL = `${await recognizer.start()}/v1`;
@@ -30,13 +30,13 @@ test("with --voice some talks are spoken, and the report has the time from the e
 
   const spoken = { firstSpeechToSound: { count: 1 }, speechToSound: { count: 1 } };
   expect(report).toMatchObject({ join: { count: 2 }, answer: { count: 2 }, ...spoken, errors: {} });
-  // The silence that ends a turn is part of it.
+  // Includes the silence that ends a turn.
   expect(report.speechToSound.p50).toBeGreaterThan(500);
   expect(report.driver.cpuPercent).toBeGreaterThan(0);
   expect(code).toBe(0);
 }, 90_000);
 
-test("with --voice the report says that an agent does not listen, and that it has no voice", async () => {
+test("with --voice the report says if an agent does not listen, or has no voice", async () => {
   const settings = { STT: "none", TTS: "none" };
   const { report, code } = await load(settings, "--rooms", "2", "--turns", "1", "--voice", "1", "--timeout", "5");
 

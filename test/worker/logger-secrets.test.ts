@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLogger } from "../../src/worker/logger.ts";
 
-test("no line of the log shows a user or a password of an address, or a token", () => {
+test("no log line contains a user or password from an address, or a token", () => {
   const lines: string[] = [];
   const also = { write: (line: string) => lines.push(line) };
   const logger = createLogger({ logLevel: "info", logFormat: "json" }, { isOwnMachine: true, also });

@@ -7,10 +7,10 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-/** One from each agent, and one in answer to each of ours. */
+/** One from each agent, and one in response to each client Configuration. */
 const configurations = (user: Participant) => user.all("configuration").length;
 
-/** A conversation in a LiveKit whose Redis has just lost everything: LiveKit no longer lists who is in the room. */
+/** A session on a LiveKit server whose Redis has just lost all data: LiveKit no longer lists who is in the room. */
 async function startTalk(cleanup: AsyncDisposableStack) {
   const { path: folder } = cleanup.use(await tempFolder());
   const redis = await startRedis(folder);
@@ -29,13 +29,13 @@ async function startTalk(cleanup: AsyncDisposableStack) {
   };
   expect(await answers(0)).toBe("Here.");
   await redis.lose();
-  // LiveKit stores a participant anew when it changes, as the agent does; the user stays unlisted.
+  // LiveKit stores a participant again when it changes, as the agent does. The user stays unlisted.
   expect((await parts.rooms.listParticipants(room)).map(({ identity }) => identity)).not.toContain("user");
   const ends = () => parts.database.sql`select end_reason from session_rooms where ended_at is not null`;
   return { worker, runWorker, user, answers, ends };
 }
 
-test("a conversation whose LiveKit lost its Redis, and then its worker was killed, goes on with the next worker", async () => {
+test("a session continues with the next worker after LiveKit lost its Redis and the worker was killed", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { worker, runWorker, user, answers, ends } = await startTalk(cleanup);
   const seen = configurations(user);
@@ -48,7 +48,7 @@ test("a conversation whose LiveKit lost its Redis, and then its worker was kille
   expect(await ends()).toEqual([]);
 }, 120_000);
 
-test("a conversation whose LiveKit lost its Redis survives the end of its host, and the restart of its worker", async () => {
+test("a session whose LiveKit lost its Redis survives the end of its host, and a restart of its worker", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { worker, runWorker, user, answers, ends } = await startTalk(cleanup);
 

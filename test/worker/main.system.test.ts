@@ -12,7 +12,7 @@ import { processStart } from "../../src/worker/process/running-processes.ts";
 import { databaseFolder } from "../support/servers/database-folder.ts";
 import { freePortVariables, processesIn, runMain, type RunningMain } from "./support/run-main.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000 });
 
 let dataDir: string;
@@ -37,7 +37,7 @@ function start(...args: readonly string[]): RunningMain {
   return main;
 }
 
-test("a tool file that cannot be used stops the start, and is named", async () => {
+test("an unusable tool file stops the start, and is reported", async () => {
   const tools = join(dataDir, "tools");
   await mkdir(tools);
   await writeFile(join(tools, "broken.ts"), "export default 1;\n");
@@ -52,7 +52,7 @@ test("a tool file that cannot be used stops the start, and is named", async () =
   expect(stderr).toContain(`${join(tools, "broken.ts")}: the default export is not a tool (use defineTool)`);
 });
 
-test("a line that is typed while a call waits for leave answers it", async () => {
+test("a line typed while a call waits for permission answers the request", async () => {
   const config = join(dataDir, "parley.config.ts");
   const permission = { rules: [{ type: "tool", pattern: "calculator", action: "ask" }] };
   await writeFile(config, `export default ${JSON.stringify({ instructions: "Help.", permission })};\n`);
@@ -72,7 +72,7 @@ test("a line that is typed while a call waits for leave answers it", async () =>
   expect(code).toBe(0);
 });
 
-test("lines that are typed while a form is open fill in its fields, one after the other", async () => {
+test("lines typed while a form is open fill in its fields, one after another", async () => {
   const { httpUrl } = await start().ready;
   const talk = spawn(process.execPath, ["src/cli/parley.ts", "talk", "--http", String(httpUrl)], { stdio: "pipe" });
   let output = "";
@@ -90,7 +90,7 @@ test("lines that are typed while a form is open fill in its fields, one after th
   expect(code).toBe(0);
 });
 
-test("it starts everything, says so in one line, and Ctrl-C leaves no process", async () => {
+test("it starts everything, prints that in one line, and Ctrl-C leaves no process", async () => {
   const main = start();
   const ready = await main.ready;
   const health = await fetch(`${ready["httpUrl"]}/health`);
@@ -116,7 +116,7 @@ test("it starts everything, says so in one line, and Ctrl-C leaves no process", 
   expect(processesIn(dataDir)).toEqual([]);
 });
 
-test("with GRPC_PORT it speaks gRPC there, and says so", async () => {
+test("with GRPC_PORT it serves gRPC on that port, and says so", async () => {
   const { grpcUrl = "" } = await start().ready;
   const transport = createGrpcTransport({ baseUrl: grpcUrl });
 
@@ -127,7 +127,7 @@ test("with GRPC_PORT it speaks gRPC there, and says so", async () => {
   await expect(answer).rejects.toMatchObject({ code: Code.Unauthenticated });
 });
 
-test("after kill -9 the next start ends what was left behind, and has the data", async () => {
+test("after kill -9 the next start ends the leftover processes, and has the data", async () => {
   const first = start();
   await runQuery(await first.databaseUrl, "create table kept as select 42 as answer");
   first.kill("SIGKILL");
@@ -154,7 +154,7 @@ test("a lost server stops the worker with a message", async () => {
   expect(stderr).toContain("livekit-server exited unexpectedly");
 });
 
-test("Ctrl-C while it starts leaves no process either", async () => {
+test("Ctrl-C during startup leaves no process either", async () => {
   const main = start();
   await vi.waitUntil(() => processesIn(dataDir).length > 0, { timeout: 10_000 });
 
@@ -165,7 +165,7 @@ test("Ctrl-C while it starts leaves no process either", async () => {
   await vi.waitUntil(() => processesIn(dataDir).length === 0, { timeout: 5_000 });
 });
 
-test("a port in use is named with its variable", async () => {
+test("a port in use is reported with its variable", async () => {
   const blocker = createServer().listen(Number(env["HTTP_PORT"]), "127.0.0.1");
   await once(blocker, "listening");
 
@@ -189,7 +189,7 @@ test("a second copy with the same data folder is refused and harms nothing", asy
   expect(processStart(first.pid)).toBeDefined();
 });
 
-test("the worker alone says in one message what it lacks, and starts nothing", async () => {
+test("the worker alone reports what it lacks in one message, and starts nothing", async () => {
   const { code, stderr } = await start("--worker-only").ended;
 
   expect(code).toBe(1);
@@ -201,7 +201,7 @@ test("the worker alone says in one message what it lacks, and starts nothing", a
   expect(scripted.stderr).toMatch(/\nDATABASE_URL: .*\n$/);
 });
 
-test("a bad value stops the start with one message that holds no secret", async () => {
+test("a bad value stops the start with one message that contains no secret", async () => {
   env = { ...env, DATABASE_URL: "hunter2", MAX_SESSIONS: "many" };
 
   const { code, stderr } = await start().ended;

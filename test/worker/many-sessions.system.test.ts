@@ -6,7 +6,7 @@ import { connect } from "../../src/store/database/pool.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { freePortVariables, jobProcesses, runMain } from "./support/run-main.ts";
 
-test("npm run load fills a worker with talks, which a few processes and connections serve, and reports how long all took", async () => {
+test("npm run load fills a worker with sessions, which a few processes and connections serve, and reports all durations", async () => {
   await using folder = await tempFolder();
   const main = runMain({ ...(await freePortVariables()), PARLEY_DATA_DIR: folder.path, TTS: "none" });
   const { httpUrl = "" } = await main.ready;
@@ -31,6 +31,6 @@ test("npm run load fills a worker with talks, which a few processes and connecti
   });
   expect(code).toBe(0);
   expect(processes.length).toBeLessThanOrEqual(2);
-  // As docs/scaling.md counts them: both processes, and main.
+  // Counted as in docs/scaling.md: both host processes, and main.
   expect(connections.length).toBeLessThanOrEqual(2 * 3 + 4);
 }, 60_000);

@@ -7,10 +7,10 @@ import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { jobProcesses } from "./support/run-main.ts";
 import { type RunOptions, WorkerParts } from "./support/worker-parts.ts";
 
-/** One for each worker, and one in answer to each of ours. */
+/** One for each worker, and one in response to each client Configuration. */
 const configurations = (user: Participant) => user.all("configuration").length;
 
-/** A worker, and a participant of a room that it serves. */
+/** A worker, and a participant in a room it serves. */
 async function startTalk(parts: WorkerParts, options: RunOptions = {}) {
   const worker = await parts.run(options);
   const user = await parts.join(`room-${createId()}`, "user");
@@ -23,7 +23,7 @@ function agentsOf(user: Participant): string[] {
   return [...user.room.remoteParticipants.values()].map(({ identity }) => identity);
 }
 
-/** How long the room was without an agent, in ms, each time that it was. Grows with time. */
+/** The durations, in ms, for which the room was without an agent. Grows over time. */
 function timesAlone({ room }: Participant): number[] {
   const times: number[] = [];
   let since: number | undefined;
@@ -37,7 +37,7 @@ function timesAlone({ room }: Participant): number[] {
   return times;
 }
 
-test("when a worker's machine dies, another worker takes its talks over", async () => {
+test("when a worker's machine dies, another worker takes over its sessions", async () => {
   await using parts = await WorkerParts.start();
   const { worker: first, user } = await startTalk(parts);
   parts.model.script([reply([text("Hello.")]), reply([text("Still here.")])]);
@@ -53,7 +53,7 @@ test("when a worker's machine dies, another worker takes its talks over", async 
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 
-test("a worker that is told to stop hands its talks over at a pause: nobody hears an error, and no message is lost", async () => {
+test("a worker that receives SIGTERM hands its sessions over at a pause, without an error or a lost message", async () => {
   await using parts = await WorkerParts.start();
   const { worker: first, user } = await startTalk(parts, {
     env: { DRAIN_SECONDS: "20", PARLEY_DATA_DIR: `${parts.folder}/draining` },
@@ -82,7 +82,7 @@ test("a worker that is told to stop hands its talks over at a pause: nobody hear
   expect(Math.max(0, ...alone)).toBeLessThan(1_500);
 }, 90_000);
 
-test("a turn that does not end within DRAIN_SECONDS is taken up by the next worker", async () => {
+test("a turn that does not end within DRAIN_SECONDS is resumed by the next worker", async () => {
   await using parts = await WorkerParts.start();
   const { worker: first, user } = await startTalk(parts, {
     env: { DRAIN_SECONDS: "3", PARLEY_DATA_DIR: `${parts.folder}/draining` },
@@ -100,7 +100,7 @@ test("a turn that does not end within DRAIN_SECONDS is taken up by the next work
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 
-test("when only the main process of a worker dies, a turn that does not end soon is taken up by the next worker", async () => {
+test("when only a worker's main process dies, a turn that does not end soon is resumed by the next worker", async () => {
   await using parts = await WorkerParts.start();
   const { worker: first, user } = await startTalk(parts);
   parts.model.script([reply([text("It takes long.")], { fault: pingsOnly(3) }), reply([text("Here it is.")])]);
@@ -115,7 +115,7 @@ test("when only the main process of a worker dies, a turn that does not end soon
   expect(parts.model.rejections).toEqual([]);
 }, 90_000);
 
-test("a worker that cannot reach LiveKit any more loses its talks to one that can, and says nothing when it is back", async () => {
+test("a worker that can no longer reach LiveKit loses its sessions to one that can, and says nothing when LiveKit is back", async () => {
   await using parts = await WorkerParts.start();
   await using proxy = await TcpProxy.start(parts.livekit.url);
   const { user } = await startTalk(parts, { livekitUrl: proxy.url });
@@ -139,7 +139,7 @@ test.each([
   ["refuses it", (proxy: TcpProxy) => ((proxy.isRefusing = true), proxy.cut())],
   ["is silent", (proxy: TcpProxy) => proxy.pause()],
 ])(
-  "a worker for which PostgreSQL %s loses its talks to one that has it, and takes no rooms",
+  "a worker for which PostgreSQL %s loses its sessions to one that can reach it, and takes no rooms",
   async (_, cutOff) => {
     await using parts = await WorkerParts.start();
     await using proxy = await TcpProxy.start(parts.database.url);
@@ -174,7 +174,7 @@ test.each([
   90_000,
 );
 
-test("the talks of a worker that stands still, and rooms made meanwhile, are another worker's within 20 s", async () => {
+test("another worker takes over a frozen worker's sessions, and rooms created meanwhile, within 20 s", async () => {
   await using parts = await WorkerParts.start();
   parts.model.script(() => reply([text("Here.")]));
   const frozen = await parts.run();
@@ -188,7 +188,7 @@ test("the talks of a worker that stands still, and rooms made meanwhile, are ano
   await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
   const seen = users.map(configurations);
 
-  // LiveKit goes on offering rooms to it: half of all, and each only once.
+  // LiveKit keeps offering rooms to the frozen worker: half of all, and each only once.
   const pids = [frozen.pid, ...jobProcesses(frozen.pid)];
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {
@@ -212,7 +212,7 @@ test("the talks of a worker that stands still, and rooms made meanwhile, are ano
   expect(parts.model.rejections).toEqual([]);
 }, 120_000);
 
-test("a room that finds all workers full is told so, and gets an agent when there is a place", async () => {
+test("a room for which all workers are full is told so, and gets an agent when a place is free", async () => {
   await using parts = await WorkerParts.start();
   await parts.run({ env: { MAX_SESSIONS: "1" } });
   const served = await parts.join(`room-${createId()}`, "served");
@@ -228,7 +228,7 @@ test("a room that finds all workers full is told so, and gets an agent when ther
   await expect.poll(state, { timeout: 5_000 }).toBe("");
 }, 90_000);
 
-test("a room that waits gets the place that is free again, before rooms that are made in that moment", async () => {
+test("a waiting room gets the place that becomes free, before rooms created at that moment", async () => {
   await using parts = await WorkerParts.start();
   await parts.run({ env: { MAX_SESSIONS: "1" } });
   const full = `room-${createId()}`;

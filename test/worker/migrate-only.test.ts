@@ -8,12 +8,12 @@ import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { runMain } from "./support/run-main.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000 });
 
 const migrate = (env: NodeJS.ProcessEnv) => runMain(env, "--worker-only", "--migrate");
 
-test("with --migrate it brings the database up to date and ends, knowing nothing but the database", async () => {
+test("with --migrate it migrates the database and exits, using nothing but the database", async () => {
   await using database = await emptyDatabase();
   const PGPASSWORD = decodeURIComponent(new URL(database.url).password);
   const newest = (await migrationFiles()).at(-1)?.version;
@@ -38,7 +38,7 @@ test("with --migrate the database's address and password can come from files", a
   expect((await migrationStatus(database.sql)).pending).toEqual([]);
 });
 
-test("a migration that fails changes nothing, says why and ends with an error", async () => {
+test("a migration that fails changes nothing, reports why and exits with an error", async () => {
   await using database = await emptyDatabase();
   await database.sql`create table turns (id int)`;
 
@@ -56,7 +56,7 @@ test("without DATABASE_URL it says so, and starts no database", async () => {
   expect(stderr).toBe("parley: Required but not set:\nDATABASE_URL: the address of a PostgreSQL 15 or newer\n");
 });
 
-test("one that is stopped while it waits for the database has not succeeded", async () => {
+test("a migration that is stopped while it waits for the database has failed", async () => {
   await using database = await emptyDatabase();
   await using proxy = await TcpProxy.start(database.url);
   proxy.isRefusing = true;

@@ -7,13 +7,13 @@ import { forFile } from "../support/lifetimes.ts";
 import { settingsFor } from "./support/run-main.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 60_000 });
 
 const ROOT = join(import.meta.dirname, "../..");
 const parts = forFile(() => WorkerParts.start());
 
-/** A folder as `npm run create` makes it, with its own `parley` command. */
+/** A folder as `npm run create` creates it, with its own `parley` command. */
 async function makeAgent(): Promise<string> {
   const folder = join(parts.folder, "agent");
   await mkdir(join(folder, "node_modules/.bin"), { recursive: true });
@@ -35,7 +35,7 @@ test.each([
   ["npm run worker in the clone", async () => ROOT, ["run", "worker"]],
   ["npm start in an agent", makeAgent, ["start"]],
   ["npm run parley -- worker in an agent", async () => join(parts.folder, "agent"), ["run", "parley", "--", "worker"]],
-])("a supervisor's SIGTERM to %s ends the worker, too", async (_, folder, args) => {
+])("a supervisor's SIGTERM to %s ends the worker as well", async (_, folder, args) => {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const settings = await settingsFor({
     livekit: parts.livekit,

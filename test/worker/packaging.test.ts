@@ -10,7 +10,7 @@ import { SECRET_NAMES, VARIABLES } from "../../src/worker/settings/environment.t
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string) => readFile(join(ROOT, path), "utf8");
 
-/** The compose specification's, as its linter carries it. */
+/** The compose specification's schema, as included in its linter. */
 const COMPOSE_SCHEMA = "node_modules/dclint/schemas/compose.schema.json";
 
 interface ComposeFile {
@@ -39,7 +39,7 @@ interface ComposeFile {
 }
 const readCompose = async () => parse(await read("docker-compose.yml"), { merge: true }) as ComposeFile;
 
-/** `# NAME=value` of .env.example: every line that would set a variable without its mark. */
+/** The `# NAME=value` lines in .env.example, each of which would set a variable if it was not commented out. */
 async function readExample(): Promise<Map<string, string>> {
   const lines = (await read(".env.example")).matchAll(/^#? ?([A-Z][A-Z0-9_]*)=(.*)$/gm);
   return new Map(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
@@ -52,25 +52,25 @@ const COMPOSE_FILES = [
   "deploy/tls/compose.yml",
 ];
 
-test.each(COMPOSE_FILES)("%s is valid by the compose specification's schema", async (file) => {
+test.each(COMPOSE_FILES)("%s is valid according to the compose specification's schema", async (file) => {
   const schema = JSON.parse(await read(COMPOSE_SCHEMA)) as AnySchemaObject;
   const { $schema: _, ...rest } = schema;
   const validate = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(rest);
 
-  // Docker's own tag `!override` is unknown here.
+  // The parser does not support Docker's own tag `!override`.
   void validate(parse(await read(file), { logLevel: "error", merge: true }));
 
   expect(validate.errors).toBeNull();
 });
 
-test("the schema notices a mistake", async () => {
+test("the schema detects a mistake", async () => {
   const { $schema: _, ...rest } = JSON.parse(await read(COMPOSE_SCHEMA)) as AnySchemaObject;
   const validate = new Ajv({ strict: false, validateFormats: false }).compile(rest);
 
   expect(validate({ services: { worker: { port: ["8080:8080"] } } })).toBe(false);
 });
 
-test("docker-compose.yml has its services and the livekit-server that we build", async () => {
+test("docker-compose.yml has its services and the livekit-server version that we build", async () => {
   const { services } = await readCompose();
   const isOptional = ([, service]: [string, object]) => "profiles" in service;
   const [optional, always] = [true, false].map((wanted) =>
@@ -85,12 +85,12 @@ test("docker-compose.yml has its services and the livekit-server that we build",
 
 const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "NODE_IP", "WORKER_MEMORY", "WORKER_CPUS", "DOMAIN", "ACME_DIRECTORY"];
 const LIMITS = ["WORKER_MEMORY", "WORKER_CPUS"];
-/** Have no value of their own, and are needed before others come in. */
+/** Variables without a value of their own, which are needed before others join. */
 const SET_FOR_OTHERS = ["ANTHROPIC_API_KEY", "TOKEN_SECRET", "LIVEKIT_PUBLIC_URL", "PUBLISH_ADDRESS"];
-/** `${NAME:-default}`, also within another's default. */
+/** `${NAME:-default}`, including one inside another's default. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
 
-test("docker-compose.yml needs nothing set, and .env.example marks what it then has a value for that everybody knows", async () => {
+test("docker-compose.yml needs no settings, and .env.example marks the variables for which it has a public default", async () => {
   const compose = await read("docker-compose.yml");
   const example = await read(".env.example");
   const marked = Array.from(example.matchAll(/^# \[compose\]\n# ([A-Z_]+)=/gm), ([, name]) => name);
@@ -102,26 +102,26 @@ test("docker-compose.yml needs nothing set, and .env.example marks what it then 
   expect(new Set(marked)).toEqual(
     new Set([...known.keys(), ...SET_FOR_OTHERS].filter((name) => !LIMITS.includes(name))),
   );
-  // Each has one value, wherever it stands.
+  // Each variable has the same default everywhere.
   for (const [name, value] of defaults) expect([name, value]).toEqual([name, known.get(name) ?? ""]);
 });
 
 test.each(["", "20", "3600"])(
-  "the compose worker is waited for as long as its stop takes with DRAIN_SECONDS=%s",
+  "with DRAIN_SECONDS=%s the compose worker's stop grace period is long enough",
   async (seconds) => {
     const { worker } = (await readCompose()).services;
 
     const drain = seconds === "" ? "" : `${seconds}$1`;
     const period = worker?.stop_grace_period?.replace(/\$\{DRAIN_SECONDS:\+\$\{DRAIN_SECONDS:-\}(s)\}/, drain) ?? "";
 
-    // A duration as Docker reads it: its parts are added up.
+    // Docker adds up the parts of a duration.
     expect(period).toMatch(/^(?:\d+s)+$/);
     const parts = Array.from(period.matchAll(/\d+/g), ([part]) => Number(part));
     expect(parts.reduce((sum, part) => sum + part, 0)).toBeGreaterThanOrEqual(Number(seconds || 10) + 10);
   },
 );
 
-test("with nothing set docker-compose.yml lets this machine alone in", async () => {
+test("without settings docker-compose.yml allows access only from this machine", async () => {
   const { services } = await readCompose();
   const ports = Object.values(services).flatMap((service) => service.ports ?? []);
 
@@ -131,29 +131,32 @@ test("with nothing set docker-compose.yml lets this machine alone in", async () 
 });
 
 const COMPOSE = ["docker-compose.yml", "template/docker-compose.yml", "deploy/tls/compose.yml"];
-/** What a service must be able to do as root; all others drop every right. */
+/** The capabilities that a service needs as root. All other services drop every capability. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   caddy: ["NET_BIND_SERVICE"],
   edge: ["NET_BIND_SERVICE", "SETUID", "SETGID", "KILL"],
 };
 
-test.each(COMPOSE)("each service of %s drops every right but those it needs, and can win none", async (file) => {
-  const { services } = parse(await read(file), { merge: true, logLevel: "error" }) as ComposeFile;
-  // deploy/tls/compose.yml adds to two services of docker-compose.yml, and has two of its own.
-  const own = Object.entries(services).filter(([, { image, build }]) => (image ?? build) !== undefined);
+test.each(COMPOSE)(
+  "each service in %s drops every capability except those it needs, and can gain none",
+  async (file) => {
+    const { services } = parse(await read(file), { merge: true, logLevel: "error" }) as ComposeFile;
+    // deploy/tls/compose.yml changes two services from docker-compose.yml, and defines two more.
+    const own = Object.entries(services).filter(([, { image, build }]) => (image ?? build) !== undefined);
 
-  expect(own.length).toBeGreaterThan(1);
-  for (const [name, { cap_drop, cap_add, security_opt }] of own)
-    expect({ name, cap_drop, cap_add, security_opt }).toEqual({
-      name,
-      cap_drop: ["ALL"],
-      cap_add: RIGHTS[name],
-      security_opt: ["no-new-privileges:true"],
-    });
-});
+    expect(own.length).toBeGreaterThan(1);
+    for (const [name, { cap_drop, cap_add, security_opt }] of own)
+      expect({ name, cap_drop, cap_add, security_opt }).toEqual({
+        name,
+        cap_drop: ["ALL"],
+        cap_add: RIGHTS[name],
+        security_opt: ["no-new-privileges:true"],
+      });
+  },
+);
 
 test.each(["docker-compose.yml", "template/docker-compose.yml"])(
-  "LiveKit of %s refuses to serve others with the public secret",
+  "the LiveKit in %s refuses to serve others with the public secret",
   async (file) => {
     const { services } = parse(await read(file), { merge: true }) as ComposeFile;
     const [shell = "", flag = "", script = "", ...args] = services["livekit"]?.entrypoint ?? [];
@@ -181,7 +184,7 @@ test.each(["docker-compose.yml", "template/docker-compose.yml"])(
   },
 );
 
-test("any number of workers can run: none has a published port, the gateway has them and finds all workers", async () => {
+test("any number of workers can run: none publishes a port, the gateway publishes them and finds all workers", async () => {
   const { services } = await readCompose();
   const gateway = await read("deploy/gateway.cfg");
   const { HTTP_PORT, GRPC_PORT } = services["worker"]?.environment ?? {};
@@ -194,7 +197,7 @@ test("any number of workers can run: none has a published port, the gateway has 
   }
 });
 
-test("no argument of a health check holds a blank, at which Podman takes it apart", async () => {
+test("no health check argument contains a blank, where Podman would split it", async () => {
   const { services } = await readCompose();
   const commands = Object.values(services).flatMap(({ healthcheck }) => healthcheck?.test ?? []);
 
@@ -202,7 +205,7 @@ test("no argument of a health check holds a blank, at which Podman takes it apar
   expect(commands.filter((argument) => /\s/.test(argument))).toEqual([]);
 });
 
-test("PostgreSQL counts as healthy over TCP only, where the server of its image's first start does not listen", async () => {
+test("PostgreSQL counts as healthy only over TCP, where the server does not listen during the image's first start", async () => {
   const { services } = await readCompose();
 
   expect(services["postgres"]?.healthcheck?.test.join(" ")).toContain("pg_isready --host 127.0.0.1 ");
@@ -216,7 +219,10 @@ test("the compose worker sets only variables that the worker reads", async () =>
   expect(unknown).toEqual([]);
 });
 
-/** Of servers that are started and of a pooler, which a container has none of, and of files that the image has. */
+/**
+ * Variables for servers the worker starts and for a pooler, neither of which a container has, and for files in the
+ * image.
+ */
 const NOT_IN_CONTAINERS = [
   "DATABASE_DIRECT_URL",
   "LIVEKIT_PORT",
@@ -236,7 +242,7 @@ const FIXED = [
   "LOG_FORMAT",
 ];
 
-test("the compose worker gets every variable that is read, unless it is said why not", async () => {
+test("the compose worker gets every variable that is read, unless there is a reason not to", async () => {
   const { services } = await readCompose();
   const [, section = ""] = /^## Run it in containers\n(.*?)^## /ms.exec(await read("docs/operating.md")) ?? [];
   const own = [...NOT_IN_CONTAINERS, ...FIXED].toSorted();
@@ -254,7 +260,7 @@ test("the compose worker gets every variable that is read, unless it is said why
   expect(rows.flatMap((row) => row.split("|")[1]?.match(/[A-Z][A-Z_]+/g) ?? []).toSorted()).toEqual(own);
 });
 
-test("compose.secrets.yml gives each secret that has a public default a file in place of its value", async () => {
+test("compose.secrets.yml replaces the value of each secret that has a public default with a file", async () => {
   const { services } = await readCompose();
   const own = parse(await read("deploy/compose.secrets.yml")) as ComposeFile;
   const { worker, livekit, postgres } = own.services;
@@ -276,7 +282,7 @@ test("compose.secrets.yml gives each secret that has a public default a file in 
 });
 
 test.each(["docker-compose.yml", "deploy/tls/compose.yml"])(
-  "every variable that %s takes from outside is in .env.example",
+  "every external variable that %s uses is in .env.example",
   async (file) => {
     const used = Array.from((await read(file)).matchAll(/\$\{([A-Z_]+)/g), ([, name]) => name);
     const example = await readExample();
@@ -285,7 +291,7 @@ test.each(["docker-compose.yml", "deploy/tls/compose.yml"])(
   },
 );
 
-test(".env.example names every variable that is read, with its default, and no other", async () => {
+test(".env.example lists every variable that is read, with its default, and no other", async () => {
   const expected = Object.entries(VARIABLES).map(([name, variable]) => [
     name,
     "fallback" in variable ? variable.fallback : "",
@@ -296,7 +302,7 @@ test(".env.example names every variable that is read, with its default, and no o
   expect(Object.fromEntries(example)).toEqual(Object.fromEntries(expected));
 });
 
-test("every variable that is read is explained in docs/operating.md", async () => {
+test("docs/operating.md explains every variable that is read", async () => {
   const page = await read("docs/operating.md");
 
   expect(Object.keys(VARIABLES).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
@@ -336,7 +342,7 @@ interface CollectorConfig {
   readonly service: { readonly pipelines: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> };
 }
 
-test("the collector's pipelines are made of parts that it has, for every signal that we send", async () => {
+test("the collector's pipelines use only defined components, for every signal that we send", async () => {
   const config = parse(await read("deploy/telemetry/collector.yaml")) as CollectorConfig;
   const { services } = await readCompose();
 
@@ -348,7 +354,7 @@ test("the collector's pipelines are made of parts that it has, for every signal 
   expect(hosts.filter((host) => !(host in services))).toEqual([]);
 });
 
-test("Prometheus asks the worker's port, and Grafana asks services that there are", async () => {
+test("Prometheus scrapes the worker's port, and Grafana queries existing services", async () => {
   const prometheus = await read("deploy/telemetry/prometheus.yaml");
   const { services } = await readCompose();
   const sources = parse(await read("deploy/telemetry/grafana/datasources.yaml")) as {
@@ -372,13 +378,13 @@ interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** The folders of what npm installs for production when the manifest names only these. */
+/** The folders that npm installs for production if the manifest lists only these names. */
 async function installedFor(names: readonly string[]): Promise<Set<string>> {
   const folders = new Set<string>();
   const visit = async (name: string, from: string): Promise<void> => {
     const places = [join(from, "node_modules", name), join(ROOT, "node_modules", name)];
     const folder = places.find((place) => existsSync(join(place, "package.json")));
-    // Of another platform.
+    // A package for another platform.
     if (folder === undefined || folders.has(folder)) return;
     folders.add(folder);
     const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
@@ -398,7 +404,7 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-test("the image has what runs and no second Node, database or test runner: at most 500 MB of packages", async () => {
+test("the image contains what runs and no second Node, database or test runner: at most 500 MB of packages", async () => {
   const dockerfile = await read("Dockerfile");
   const manifest = JSON.parse(await read("package.json")) as Manifest;
   const [, deleted = ""] = /npm pkg delete (.*) \\$/m.exec(dockerfile) ?? [];
@@ -416,7 +422,7 @@ test("the image has what runs and no second Node, database or test runner: at mo
   expect(sizes.reduce((sum, size) => sum + size, 0) / 1e6).toBeLessThan(500);
 });
 
-test("the compose worker can write to /tmp alone", async () => {
+test("the compose worker can write only to /tmp", async () => {
   const { services } = await readCompose();
 
   expect(services["worker"]).toMatchObject({ read_only: true, tmpfs: ["/tmp:size=256m"] });

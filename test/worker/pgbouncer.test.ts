@@ -13,7 +13,7 @@ test.each([
   { way: "alone", hasDirectUrl: false },
   { way: "and DATABASE_DIRECT_URL past it", hasDirectUrl: true },
 ])(
-  "through PgBouncer in transaction mode $way, a permission that is answered over HTTP lets the call run",
+  "through PgBouncer in transaction mode $way, a permission answered over HTTP lets the call run",
   async ({ hasDirectUrl }) => {
     await using parts = await WorkerParts.start();
     await using pooler = await startPgBouncer(parts.database.url);
@@ -30,7 +30,7 @@ test.each([
     const messageId = await user.say("What is 2 * 3?");
     const { id } = await user.next("permission_request");
 
-    // By the worker's first process, which does not have the session.
+    // Sent to the worker's main process, which does not run the session.
     const { httpUrl } = await worker.ready;
     const token = await createToken(room, "user", { server: parts.livekit });
     const answer = await fetch(`${httpUrl}/session/${room}/permissions/${id}`, {
@@ -48,7 +48,7 @@ test.each([
   90_000,
 );
 
-test("two workers that start at the same moment migrate once through PgBouncer", async () => {
+test("two workers that start at the same time migrate once through PgBouncer", async () => {
   await using database = await emptyDatabase();
   await using pooler = await startPgBouncer(database.url);
 

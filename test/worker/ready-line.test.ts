@@ -14,7 +14,7 @@ test("a worker that takes every room says so, as in the quickstart", () => {
   );
 });
 
-test("a worker with a name says that it takes only the rooms that are dispatched to it", () => {
+test("a worker with a name says that it takes only rooms that are dispatched to it", () => {
   const grpcUrl = "http://127.0.0.1:8082";
 
   expect(readyLine({ ...ready, grpcUrl }, { httpPort: 8090, livekitAgentName: "billing" })).toBe(

@@ -7,7 +7,7 @@ import { forFile } from "../support/lifetimes.ts";
 import { Participant } from "../support/participant.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const source = (file: string) => JSON.stringify(join(import.meta.dirname, "../../src", file));
@@ -27,7 +27,7 @@ let user: Participant;
 async function write(files: Readonly<Record<string, string>>, { folder } = parts): Promise<void> {
   for (const [file, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
-    // As editors do it: another file takes the place.
+    // As editors save: a new file replaces the old one.
     await writeFile(join(folder, `${file}.tmp`), content);
     await rename(join(folder, `${file}.tmp`), join(folder, file));
   }
@@ -54,7 +54,10 @@ async function joinAs(agentName: string, own = parts): Promise<Participant> {
   return participant;
 }
 
-/** Resolves when the session has taken what was saved, to the time that it took: it tells its clients of its tools. */
+/**
+ * Resolves once the session uses the saved files, to the time that this took. The session then sends its tools to
+ * clients.
+ */
 async function saved(save: Promise<unknown>, by = user): Promise<number> {
   const before = by.all("configuration").length;
   const at = performance.now();
@@ -63,7 +66,7 @@ async function saved(save: Promise<unknown>, by = user): Promise<number> {
   return performance.now() - at;
 }
 
-/** Has the model call a tool; gives what it reads of the outcome. */
+/** Makes the model call a tool. Returns the result that the model receives. */
 async function call(name: string, { by = user, own = parts } = {}): Promise<unknown> {
   own.model.script([reply([toolUse(name)]), reply([text("Done.")])]);
   await by.answerTo(await by.say(`Use ${name}`));
@@ -92,7 +95,7 @@ beforeEach(async () => {
 });
 afterEach(() => user.leave());
 
-test("the next turn uses a tool as it was saved, also when only its helper was, and no other tool is loaded again", async () => {
+test("the next turn uses a saved tool, even if only its helper was saved, and no other tool is reloaded", async () => {
   const before = [await call("dice"), await call("count")];
 
   const times = [];
@@ -105,7 +108,7 @@ test("the next turn uses a tool as it was saved, also when only its helper was, 
   expect(parts.model.rejections).toEqual([]);
 });
 
-test("a call that is open ends as it began, and the next one is of the new tool", async () => {
+test("an open call ends with the code it started with, and the next one uses the new tool", async () => {
   const release = join(parts.folder, createId());
   const wait = `while (!existsSync(${JSON.stringify(release)})) await new Promise((go) => setTimeout(go, 10));`;
   const slow = (word: string) =>
@@ -123,7 +126,7 @@ test("a call that is open ends as it began, and the next one is of the new tool"
   expect(await call("slow")).toBe('{"is":"new"}');
 });
 
-test("the model is offered a tool whose file has come, and no more once it is gone", async () => {
+test("the model is offered a tool whose file was added, and no longer once it is removed", async () => {
   await saved(write({ "tools/extra.ts": tool("() => 1") }));
   await call("extra");
   const withIt = offered();
@@ -136,7 +139,7 @@ test("the model is offered a tool whose file has come, and no more once it is go
   expect(offered()).toEqual(withIt.filter((name) => name !== "extra"));
 });
 
-test("the next turn has an agent's instructions as they were saved; a tool that is saved leaves them cached", async () => {
+test("the next turn has an agent's saved instructions; saving a tool leaves them cached", async () => {
   await call("count");
   const before = promptOf();
 
@@ -153,7 +156,7 @@ test("the next turn has an agent's instructions as they were saved; a tool that 
   expect(parts.model.requests.at(-2)?.usage?.["cache_read_input_tokens"]).toBeGreaterThan(0);
 });
 
-test("an agent whose file cannot be loaded goes on as it was, and as it is when that is mended", async () => {
+test("an agent whose file cannot be loaded stays as it was, and changes once the file is fixed", async () => {
   await saved(write({ "agents/desk.ts": agent("You are at the desk.") }));
   await saved(write({ "agents/desk.ts": badAgent }));
   await call("count");
@@ -165,7 +168,7 @@ test("an agent whose file cannot be loaded goes on as it was, and as it is when 
   expect([meanwhile, promptOf()]).toEqual(["You are at the desk.", "You are back."]);
 });
 
-test("in all processes a file that cannot be loaded leaves what was there, and one line says why", async () => {
+test("if a file cannot be loaded, all processes keep the old version, and one log line says why", async () => {
   await using own = await WorkerParts.start();
   const env = { SESSIONS_PER_PROCESS: "1" };
   const main = await startWorker({ "tools/dice.ts": tool("() => ({ sides: 6 })") }, own, env);
@@ -179,7 +182,7 @@ test("in all processes a file that cannot be loaded leaves what was there, and o
   await savedForBoth(write({ "tools/dice.ts": tool("() => ({ sides: 8 })") }, own));
   const mended = [await call("dice", { by, own }), await call("dice", { by: other, own })];
   await savedForBoth(write({ "agents/cook.ts": badAgent }, own));
-  // A process that starts now knows nothing from before.
+  // A process that starts now has no older versions in memory.
   await using late = await joinAs("cook", own);
   const lateCall = await call("dice", { by: late, own });
   main.kill("SIGINT");

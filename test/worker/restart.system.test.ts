@@ -45,7 +45,7 @@ afterEach(async () => {
   await user.leave();
 });
 
-/** A client that names its tool again to each new worker, as our SDK does. */
+/** A client that announces its tool again to each new worker, as our SDK does. */
 async function joinRoom(): Promise<void> {
   user = await Participant.join(room, "user", { server: livekit });
   await user.until(() => user.all("configuration").length > 0, "the worker's configuration", 20_000);
@@ -57,7 +57,7 @@ async function backWithTools(workersSeen: number): Promise<void> {
   await user.configure({ tools: [scan], features: ["permissions"] });
 }
 
-/** Kills every job process of our worker as a crash would. */
+/** Kills every job process of our worker, as a crash would. */
 function killJobs(): void {
   for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
 }
@@ -67,7 +67,7 @@ async function runs(): Promise<string[]> {
   return lines.split("\n").filter(Boolean).toSorted();
 }
 
-/** Answers the worker's calls of `scan`, each request once, whichever worker sends it. */
+/** Answers the worker's requests for `scan`, each request once, whichever worker sends it. */
 function answerScans(): string[] {
   const answered: string[] = [];
   const timer = setInterval(() => {
@@ -96,18 +96,18 @@ async function turnBlocks(): Promise<string[]> {
   return rows.map(({ block_type, content }) => (content?.is_error ? `${block_type} (error)` : block_type));
 }
 
-/** The record is written behind what happens: a crash a moment earlier would leave less of it. */
+/** The record is written after things happen, so a crash a moment earlier would leave less of it. */
 async function untilStored(rows: () => PromiseLike<readonly unknown[]>): Promise<void> {
   while ((await rows()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-/** The scripts' steps in order; a crash makes the model be asked again. */
+/** Replies with the steps in order. After a crash, the model is asked again. */
 function scriptOf(...steps: Step[]): void {
   const left = [...steps];
   model.script(() => left.shift() ?? reply([text("Unplanned.")]));
 }
 
-test("killed before the first block: the turn is answered by the next worker", async () => {
+test("killed before the first block: the next worker answers the turn", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;
   const asked = model.requests.length;
@@ -136,14 +136,14 @@ async function killWhileStoring(meanwhile: (messageId: string) => Promise<unknow
   await untilStored(waiting);
   killJobs();
   await meanwhile(id);
-  // The database does not notice that the insert's client is dead while it waits for the lock.
+  // While the insert waits for the lock, the database does not notice that the insert's client is dead.
   for (const { pid } of await waiting()) await sql`select pg_terminate_backend(${Number(pid)})`;
   released.resolve();
   await holding;
   return id;
 }
 
-test("killed while a tool use is stored: nothing has run, and the model is asked anew", async () => {
+test("killed while a tool use is stored: nothing has run, and the model is called again", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;
   scriptOf(reply([toolUse("order", { hangMs: 0 })]), reply([text("Shall I?")]));
@@ -157,7 +157,7 @@ test("killed while a tool use is stored: nothing has run, and the model is asked
   expect(model.rejections).toEqual([]);
 });
 
-test("killed between a tool use and its run, as an older worker stores them: what acts is not run, and the model is told so", async () => {
+test("killed between a tool use and its run, as an older worker stores them: a tool with effects is not run, and the model is told so", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;
   scriptOf(reply([toolUse("order", { hangMs: 0 })]), reply([text("Shall I?")]));
@@ -198,7 +198,7 @@ test("killed while a client's call waits: the client is asked again under the sa
   expect(model.rejections).toEqual([]);
 });
 
-test("killed while a client's call waits: what the client has finished by then reaches the next worker, once", async () => {
+test("killed while a client's call waits: a result that the client has by then reaches the next worker, once", async () => {
   user = await Participant.join(room, "watcher", { server: livekit });
   await user.until(() => user.all("configuration").length > 0, "the worker's configuration", 20_000);
   await user.configure({ tools: [] });
@@ -230,7 +230,7 @@ test("killed while a client's call waits: what the client has finished by then r
 
   await user.next("assistant_sentence", (body) => body.text === "All done." && body.isFinal, 20_000);
   expect(started).toBe(1);
-  // The client may send it by itself, and again when the next worker asks: the second one changes nothing.
+  // The client may send the result on its own, and again when the next worker asks. The second result changes nothing.
   expect(await turnBlocks()).toEqual(["tool_use", "tool_result", "text"]);
   expect(
     await sql`
@@ -245,7 +245,7 @@ test.each([
   ["approve", ["sign"], "Signed.", "tool_result"],
   ["reject", [], "Not signed.", "tool_result (error)"],
 ] as const)(
-  "killed while a permission waits: it is asked again with the time that is left, and %s counts",
+  "killed while a permission waits: it is requested again with the time that is left, and %s counts",
   async (...row) => {
     const [response, expected, said, result] = row;
     await joinRoom();
@@ -271,7 +271,7 @@ test.each([
   },
 );
 
-test("killed while a permission waits: an answer that comes before the next worker counts", async () => {
+test("killed while a permission waits: an answer that arrives before the next worker counts", async () => {
   await joinRoom();
   scriptOf(reply([toolUse("sign", { paper: "lease" })]), reply([text("Signed.")]));
   await user.say("Sign it");
@@ -285,7 +285,7 @@ test("killed while a permission waits: an answer that comes before the next work
   expect(user.all("permission_request")).toEqual([]);
 });
 
-test("killed while a tool that acts was running: it is not run again, and the model is told that its outcome is unknown", async () => {
+test("killed while a tool with effects was running: it is not run again, and the model is told that its outcome is unknown", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;
   scriptOf(reply([toolUse("look"), toolUse("order", { hangMs: 60_000 })]), reply([text("I am not sure.")]));
@@ -307,7 +307,7 @@ test("killed while a tool that acts was running: it is not run again, and the mo
   expect(model.rejections).toEqual([]);
 });
 
-test("killed while a background call runs, its turn long over: the next worker runs it again and tells the result once", async () => {
+test("killed while a background call runs, long after its turn: the next worker runs it again and reports the result once", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;
   scriptOf(reply([toolUse("bake")]), reply([text("It is in the oven.")]), reply([text("It is baked.")]));
@@ -341,7 +341,7 @@ test("killed between the results and the next model call: the results are used",
   expect(model.rejections).toEqual([]);
 });
 
-test("killed while the last text streams: the answer is given again, and the record holds it once", async () => {
+test("killed while the last text streams: the answer is generated again, and the record contains it once", async () => {
   await joinRoom();
   const seen = user.all("configuration").length;
   answerScans();

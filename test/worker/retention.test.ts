@@ -8,7 +8,7 @@ import { tempDatabase } from "../support/servers/temp-database.ts";
 
 const database = forFile(tempDatabase);
 
-test("what is older than the retention is gone soon after the start, however much it is, and the rest stays", async () => {
+test("everything older than the retention period is deleted soon after the start, however much it is, and the rest stays", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   await releaseLease(writer);

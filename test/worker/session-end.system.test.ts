@@ -9,7 +9,7 @@ import { WorkerParts } from "./support/worker-parts.ts";
 
 const PARLEY_CONFIG = "test/fixtures/hooks/parley.config.ts";
 
-/** Workers whose hooks note what they are told, and that send webhooks. */
+/** Workers that send webhooks, and whose hooks record their calls. */
 async function startWorld(cleanup: AsyncDisposableStack) {
   const receiver = cleanup.use(await WebhookReceiver.start());
   const parts = cleanup.use(await WorkerParts.start());
@@ -35,7 +35,7 @@ async function startWorld(cleanup: AsyncDisposableStack) {
     }
   };
   const names = () => hooks().map(({ hook }) => hook);
-  /** Somebody says hello in a new room. */
+  /** Lets a participant say hello in a new room. */
   const talk = async () => {
     const room = `room-${createId()}`;
     const user = await parts.join(room, "ana");
@@ -54,7 +54,7 @@ function killAll({ pid }: RunningMain): void {
   for (const each of [...jobProcesses(pid), pid]) process.kill(each, "SIGKILL");
 }
 
-test("a session's end is told by hook and webhook, and a worker that dies while it sends leaves that to another", async () => {
+test("a session's end is reported by hook and webhook, and a worker that dies while sending leaves that to another", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { receiver, parts, runWorker, names, talk, sent } = await startWorld(cleanup);
   const first = await runWorker();
@@ -79,7 +79,7 @@ test("a session's end is told by hook and webhook, and a worker that dies while 
   });
 }, 90_000);
 
-test("a room that is closed while its worker is dead has ended once, for whichever worker finds out", async () => {
+test("a room that closes while its worker is dead ends once, whichever worker finds out", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { receiver, parts, runWorker, hooks, talk, sent } = await startWorld(cleanup);
   const first = await runWorker();
@@ -97,7 +97,7 @@ test("a room that is closed while its worker is dead has ended once, for whichev
   expect(ends).toMatchObject([{ room, reason: "unknown", turns: [{ said: "Hi" }] }]);
 }, 120_000);
 
-test("a worker that is told to stop does not end the sessions that go on without it", async () => {
+test("a worker that receives SIGTERM does not end the sessions that continue without it", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { parts, runWorker, names, talk, sent } = await startWorld(cleanup);
   const first = await runWorker({ SESSIONS_PER_PROCESS: "1" });

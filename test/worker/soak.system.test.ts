@@ -9,32 +9,35 @@ import { jobProcesses, type RunningMain } from "./support/run-main.ts";
 import { KINDS, playSoakModel } from "./support/soak-model.ts";
 import { WorkerParts } from "./support/worker-parts.ts";
 
-/** `npm run test:soak` has ten thousand turns, and kills at each five hundredth. */
+/** `npm run test:soak` runs ten thousand turns, and kills after every five hundredth. */
 const TURNS = Number(process.env["SOAK_TURNS"] ?? 60);
 const KILL_EVERY = Number(process.env["SOAK_KILL_EVERY"] ?? 25);
-/** So many turns after a kill count for nothing: the new process has yet to warm up. */
+/** This many turns after a kill are not measured, because the new process has to warm up first. */
 const WARM_UP = Math.floor(KILL_EVERY / 2);
 const MOST_GROWTH = 1.1;
-/** Two stretches say little of growth: a process has 57 or 79 MB by what it has loaded, whichever comes first. */
+/**
+ * With only two stretches, the limit is loose: a process uses 57 or 79 MB, depending on the order in which it loads
+ * things.
+ */
 const MOST_HEAP_GROWTH = TURNS >= 4 * KILL_EVERY ? MOST_GROWTH : 1.5;
-/** Of the time, a few turns say little: no process is warm so soon. */
+/** With only a few turns, the limit on time is loose, because no process warms up that quickly. */
 const MOST_MORE_TIME = TURNS >= 4 * KILL_EVERY ? MOST_GROWTH : 3;
 const ANSWER_WITHIN_MS = 60_000;
 
-/** What the turns of one worker process have taken, once it was warm. */
+/** The resources used by the turns in one worker process, once it was warm. */
 interface Stretch {
   readonly untilTurn: number;
-  /** Medians. */
+  /** The median time to an answer. */
   readonly answerMs: number;
   readonly residentMb: number;
-  /** What the last turn leaves in memory, without garbage. */
+  /** Memory in use after the last turn, without garbage. */
   readonly heapMb: number;
-  /** Of the processor, for each turn. */
+  /** CPU time for each turn. */
   readonly cpuMs: number;
 }
 
 test(
-  `a talk of ${TURNS} turns with text, thinking and tools goes on though its worker is killed at each ${KILL_EVERY}th`,
+  `a session of ${TURNS} turns with text, thinking and tools continues though its worker is killed at each ${KILL_EVERY}th`,
   { timeout: (TURNS + KILL_EVERY) * 2_000 + 120_000 },
   async () => {
     await using parts = await WorkerParts.start({ bindsThinking: true });
@@ -46,13 +49,13 @@ test(
     const long = await talk("long", TURNS, { parts, main, heap });
     const cacheShare = { mean: mean(cache.shares), lowest: Math.min(...cache.shares), of: cache.shares.length };
     const sharesOfLong = cache.shares.splice(0);
-    // At the same hour: others may be at work on the machine.
+    // Run right after the long session, because the machine's load may change over time.
     const short = await talk("short", KILL_EVERY, { parts, main, heap });
 
     const { sql } = parts.database;
     expect(parts.model.rejections).toEqual([]);
     expect([...long.faults, ...short.faults]).toEqual([]);
-    // The record is written behind what is said: of the last turn there may be no row yet.
+    // Turns are stored after their words are sent, so the last turn may not have a row yet.
     const notStored = async () => {
       const rows = await sql<{ asked: string }[]>`
         select room || ': ' || (input -> -1 ->> 'text') as asked
@@ -69,7 +72,7 @@ test(
     expect(stored).toMatchObject({ turns: TURNS + KILL_EVERY, open: 0 });
     expect(stored?.summaries).toBeGreaterThan(0);
     expect(sharesOfLong.filter((share) => share < 0.95)).toEqual([]);
-    // One stretch says little: two processes that have done the same differ by some MB.
+    // One stretch is not enough: two processes that have done the same differ by some MB.
     const half = Math.ceil(long.stretches.length / 2);
     const [early, late] = [long.stretches.slice(0, half), long.stretches.slice(half)].map((stretches) =>
       median(stretches.map(({ heapMb }) => heapMb)),
@@ -82,7 +85,7 @@ test(
   },
 );
 
-/** Two people take turns, and each answer is looked at. */
+/** Two people take turns, and each answer is checked. */
 async function talk(
   room: string,
   turns: number,
@@ -122,7 +125,7 @@ async function talk(
   return { asked, faults, stretches };
 }
 
-/** A participant with a device; it finds the next worker by itself. */
+/** A participant with a device. It finds the next worker by itself. */
 async function join(name: string, identity: string, { livekit }: WorkerParts): Promise<Parley> {
   const room = new Room();
   const token = await createToken(name, identity, { server: livekit });
@@ -137,7 +140,7 @@ async function join(name: string, identity: string, { livekit }: WorkerParts): P
   return parley;
 }
 
-/** In the middle of a turn. Main removes what they leave, and another one is made. */
+/** Kills the hosts in the middle of a turn. Main cleans up after them, and starts another one. */
 async function killHosts(main: RunningMain): Promise<void> {
   await sleep(5);
   for (const pid of jobProcesses(main.pid)) process.kill(pid, "SIGKILL");
@@ -149,12 +152,13 @@ interface HostUse {
   readonly residentMb: number;
 }
 
-/** What the processes that serve sessions have used. One of them may wait for other sessions. */
+/** The resources that the host processes have used. One of them may be waiting for sessions. */
 function usesOf(main: RunningMain): HostUse[] {
   return jobProcesses(main.pid).map((pid) => {
     // Fields 14 and 15 of the whole line, in hundredths of a second.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-    // Its own memory, wherever it is: what others need changes what of its files stays loaded.
+    // The process's own memory, resident or swapped. File pages are left out, because other processes affect how many
+    // stay loaded.
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     const kilobytes = [...status.matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)].map(([, size]) => Number(size));
     const residentMb = kilobytes.reduce((sum, size) => sum + size, 0) / 1_024;
@@ -162,7 +166,7 @@ function usesOf(main: RunningMain): HostUse[] {
   });
 }
 
-/** Of the process that had the most to do: its memory, and its processor time for each turn. */
+/** The busiest process's memory, and its CPU time for each turn. */
 function useOf(
   samples: readonly HostUse[][],
   turns: number,

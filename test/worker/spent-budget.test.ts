@@ -16,7 +16,7 @@ beforeAll(async () => {
   main = await parts.run({ env: { PARLEY_CONFIG: config } });
 });
 
-test("a budget that was spent in a turn is spent for the worker that takes the turn up after a kill -9", async () => {
+test("a budget spent in a turn stays spent for the worker that resumes the turn after a kill -9", async () => {
   const { model } = parts;
   const { sql } = parts.database;
   const user = await parts.join("budget", "user");

@@ -6,7 +6,7 @@ import { TlsWorld } from "./support/tls-world.ts";
 
 const world = forFile(() => TlsWorld.start());
 
-/** Keeps the page's connections. */
+/** Records the page's connections. */
 const WATCH_CONNECTIONS = `(() => {
   const connections = (globalThis.connections = []);
   globalThis.RTCPeerConnection = class extends RTCPeerConnection {
@@ -17,7 +17,9 @@ const WATCH_CONNECTIONS = `(() => {
   };
 })()`;
 
-/** How the browser reaches the relay of each connection in use; `null` for those without one. */
+/**
+ * The protocol between the browser and the relay for each connection in use; `null` for connections without a relay.
+ */
 const USED_CANDIDATES = `Promise.all(globalThis.connections.map(async (connection) => {
   const stats = [...(await connection.getStats()).values()];
   const of = (id) => stats.find((each) => each.id === id);
@@ -26,7 +28,9 @@ const USED_CANDIDATES = `Promise.all(globalThis.connections.map(async (connectio
   return of(of(transport.selectedCandidatePairId).localCandidateId).relayProtocol ?? null;
 })).then((all) => all.filter((each) => each !== undefined))`;
 
-/** Opens the page, enters a room, and asks. @returns by which relay each of the browser's connections goes, if any */
+/**
+ * Opens the page, enters a room, and asks a question. @returns the relay protocol of each browser connection, if any
+ */
 async function ask(page: Page): Promise<readonly (string | null)[]> {
   await page.addInitScript(WATCH_CONNECTIONS);
   await page.goto(world.url);
@@ -40,7 +44,7 @@ async function ask(page: Page): Promise<readonly (string | null)[]> {
   return page.evaluate<(string | null)[]>(USED_CANDIDATES);
 }
 
-test("a browser on another machine gets the page, a token and an answer over TLS, and is connected directly", async () => {
+test("a browser on another machine gets the page, a token and an answer over TLS, and connects directly", async () => {
   const page = await world.browser.newPage();
   const sockets: string[] = [];
   page.on("websocket", (socket) => sockets.push(new URL(socket.url()).origin));
@@ -52,7 +56,7 @@ test("a browser on another machine gets the page, a token and an answer over TLS
   for (const relay of candidates) expect(relay).toBeNull();
 });
 
-test("LiveKit's API, its workers and measurements stay inside", async () => {
+test("LiveKit's API, its worker connections and metrics are not reachable from outside", async () => {
   const page = await world.browser.newPage();
   await page.goto(world.url);
   const status = (path: string) => page.evaluate<number>(`fetch("${path}").then(({ status }) => status)`);
@@ -63,12 +67,12 @@ test("LiveKit's API, its workers and measurements stay inside", async () => {
   expect(await status("/agent")).toBe(404);
 });
 
-test("a browser whose firewall lets only HTTPS out gets an answer, through TURN over TLS", async () => {
+test("a browser whose firewall allows only outgoing HTTPS gets an answer, through TURN over TLS", async () => {
   await world.network.closeClient(443);
   const page = await world.browser.newPage();
 
   const candidates = await ask(page);
-  // As edge.sh does every day, for a certificate that Caddy has renewed.
+  // As edge.sh does every day, in case Caddy has renewed a certificate.
   await world.reloadEdge();
   await say(page, "what is 2 * 4?");
   await page.getByText("2 * 4 is 8.", { exact: true }).waitFor();

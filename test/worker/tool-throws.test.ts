@@ -5,7 +5,7 @@ import { WorkerParts } from "./support/worker-parts.ts";
 
 const env = { PARLEY_CONFIG: "test/fixtures/throws/parley.config.ts" };
 
-/** Lines of the log of a worker of which three tools threw. */
+/** The log lines of a worker in which three tools have thrown. */
 async function logOfThrowingTools() {
   await using parts = await WorkerParts.start();
   const worker = await parts.run({ env });
@@ -32,10 +32,10 @@ interface LogLine {
   readonly error: Described;
 }
 
-/** The file of the first place. */
+/** Matches a stack trace whose first location is in this file. */
 const isIn = (file: string) => expect.stringMatching(new RegExp(`^at .*/tools/${file}:`)) as string;
 
-test("under parley start the log has what a tool threw, and its own first place, of isolated tools, too", async () => {
+test("under parley start the log contains what a tool threw, with its first own location, even for isolated tools", async () => {
   const lines = await logOfThrowingTools();
 
   expect(lines).toMatchObject([

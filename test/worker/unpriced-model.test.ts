@@ -6,7 +6,7 @@ import { freePortVariables, runMain } from "./support/run-main.ts";
 
 const DEFINE_AGENT = join(import.meta.dirname, "../../src/agent/define-agent.ts");
 
-test("with a budget of money the start fails at an agent's own model that has no price", async () => {
+test("with a budget in money the start fails if an agent's own model has no price", async () => {
   await using folder = await tempFolder();
   for (const name of ["agents", "tools"]) await mkdir(join(folder.path, name));
   const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };

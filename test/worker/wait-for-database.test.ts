@@ -3,7 +3,7 @@ import { migrateWhenAvailable, prepareDatabase } from "../../src/worker/wait-for
 import { TcpProxy } from "../support/servers/tcp-proxy.ts";
 import { emptyDatabase } from "../support/servers/temp-database.ts";
 
-/** A database that nobody reaches until `isRefusing` is set to false. */
+/** A database that is unreachable until `isRefusing` is set to false. */
 async function startAway(cleanup: AsyncDisposableStack) {
   const database = await emptyDatabase();
   cleanup.defer(() => database.drop());
@@ -15,7 +15,7 @@ async function startAway(cleanup: AsyncDisposableStack) {
   return { database, proxy, lines, stopping, options: { progress, signal: stopping.signal, retryMs: 20 } };
 }
 
-test("a database that is not there yet is waited for, with one line that names it, and migrated", async () => {
+test("a database that is not reachable yet is waited for, with one line that shows it, and migrated", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { proxy, lines, options } = await startAway(cleanup);
   const { host, pathname, password } = new URL(proxy.url);
@@ -31,7 +31,7 @@ test("a database that is not there yet is waited for, with one line that names i
   expect(lines.join()).not.toContain(password);
 });
 
-test("a pooler that is not there yet is waited for as well", async () => {
+test("a pooler that is not reachable yet is waited for as well", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { database, proxy, lines, options } = await startAway(cleanup);
   const { host, pathname } = new URL(proxy.url);
@@ -57,7 +57,7 @@ test("a stop ends the wait", async () => {
   await expect(migrated).rejects.toMatchObject({ name: "AbortError" });
 });
 
-test("what waiting does not mend ends the start and says why", async () => {
+test("an error that waiting cannot fix ends the start and is explained", async () => {
   await using cleanup = new AsyncDisposableStack();
   const { database, lines, options } = await startAway(cleanup);
   const wrong = Object.assign(new URL(database.url), { password: "wrong" }).href;

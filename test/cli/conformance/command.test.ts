@@ -48,14 +48,14 @@ test("a client that does not run fails every check, in all reports", { timeout: 
   expect(await readFile(`${html}`, "utf8")).toContain('<td class="FAILED">FAILED</td>');
 });
 
-test("a program that does not exist is named", { timeout: 60_000 }, async () => {
+test("the error for a missing program contains its name", { timeout: 60_000 }, async () => {
   const { status, stdout } = await conformance("client", "--", "/no/such/program");
 
   expect(status).toBe(1);
   expect(stdout).toContain("the client program could not be started: spawn /no/such/program ENOENT");
 });
 
-test("a wrong command line gives the usage and the status 2", async () => {
+test("a wrong command line prints the usage and exits with 2", async () => {
   const { status, stderr } = await conformance("client");
 
   expect(status).toBe(2);

@@ -3,19 +3,19 @@ import { parseConformanceOptions } from "../../../src/cli/conformance/options.ts
 
 const none = { expected: undefined, json: undefined, html: undefined };
 
-test("what follows -- is the client's command, also what looks like an option", () => {
+test("everything after -- is the client's command, even if it looks like an option", () => {
   const options = parseConformanceOptions(["client", "--json", "out.json", "--", "node", "client.js", "--json"]);
 
   expect(options).toEqual({ ...none, role: "client", json: "out.json", command: ["node", "client.js", "--json"] });
 });
 
-test("a worker is named by its address", () => {
+test("a worker is given by its address", () => {
   const options = parseConformanceOptions(["worker", "--url", "http://127.0.0.1:8080/"]);
 
   expect(options).toEqual({ ...none, role: "worker", url: "http://127.0.0.1:8080" });
 });
 
-test.each([[["--help"]], [["client", "--help"]]])("%j asks for help", (args) => {
+test.each([[["--help"]], [["client", "--help"]]])("%j prints the help", (args) => {
   expect(parseConformanceOptions(args)).toBeUndefined();
 });
 

@@ -6,13 +6,13 @@ import { expect, test, vi } from "vitest";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { freePortVariables } from "../../worker/support/run-main.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000 });
 
 const CLI = join(import.meta.dirname, "../../../src/cli/parley.ts");
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 
-/** `parley dev` in a folder with these files. */
+/** Starts `parley dev` in a folder with these files. */
 async function startDev(files: Readonly<Record<string, string>>, settings: NodeJS.ProcessEnv = {}) {
   const folder = await tempFolder();
   await mkdir(join(folder.path, "tools"));
@@ -26,7 +26,7 @@ async function startDev(files: Readonly<Record<string, string>>, settings: NodeJ
   return {
     write,
     says: (text: string) => vi.waitFor(() => expect(said).toContain(text), { timeout: 20_000, interval: 50 }),
-    /** All that was said. */
+    /** Returns everything that was printed. */
     end: async () => {
       dev.kill("SIGINT");
       await once(dev, "exit");
@@ -36,7 +36,7 @@ async function startDev(files: Readonly<Record<string, string>>, settings: NodeJ
   };
 }
 
-test("parley dev starts again after a change of a source, and of nothing else", async () => {
+test("parley dev restarts after a change to a source file, and after no other change", async () => {
   const { write, says, end } = await startDev({ "parley.config.ts": "export default {};\n" });
 
   await says("instructions: ");
@@ -50,9 +50,9 @@ test("parley dev starts again after a change of a source, and of nothing else", 
   expect(await end()).not.toContain("other.ts");
 });
 
-test("parley dev leaves a running worker to load its tools itself", async () => {
+test("parley dev lets a running worker reload its tools itself", async () => {
   const files = { "parley.config.ts": 'export default { instructions: "Help." };\n', "tools/_helper.ts": "" };
-  // It waits for its database, with its tools loaded.
+  // With its tools loaded, the worker waits for its database.
   const { write, says, end } = await startDev(files, {
     LIVEKIT_URL: "ws://127.0.0.1:9",
     LIVEKIT_API_KEY: "key",

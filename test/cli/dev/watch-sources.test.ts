@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { watchSources } from "../../../src/cli/dev/watch-sources.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-test("a source far below is told of each time that another file takes its place; what is no source is not", async () => {
+test("every replacement of a deeply nested source file is reported, and other files are not", async () => {
   await using folder = await tempFolder();
   const path = (...names: readonly string[]) => join(folder.path, ...names);
   await mkdir(path("server/rules"), { recursive: true });

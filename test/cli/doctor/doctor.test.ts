@@ -27,7 +27,7 @@ async function writeAgent(config: object = {}): Promise<void> {
   await mkdir(join(agent.path, "tools"));
 }
 
-test("in an empty folder it names the missing config file, and the command that makes an agent", async () => {
+test("in an empty folder it reports the missing config file, and the command that creates an agent", async () => {
   const { code, stdout } = await doctor({});
 
   expect(stdout).toMatch(
@@ -36,7 +36,7 @@ test("in an empty folder it names the missing config file, and the command that 
   expect(code).toBe(1);
 });
 
-test("without livekit-server and Go it names three ways to LiveKit", async () => {
+test("without livekit-server and Go it lists three ways to get LiveKit", async () => {
   await writeAgent();
 
   const { code, stdout } = await doctor({ PATH: "/nowhere", TTS: "none" });
@@ -47,7 +47,7 @@ test("without livekit-server and Go it names three ways to LiveKit", async () =>
   expect(code).toBe(1);
 });
 
-test("services that the environment names and that do not answer are missing", async () => {
+test("services from the environment that do not answer are reported as missing", async () => {
   await writeAgent();
   const LIVEKIT_URL = "ws://127.0.0.1:9";
 
@@ -63,7 +63,7 @@ test("services that the environment names and that do not answer are missing", a
   expect(stdout).toMatch(/^MISSING {2}PostgreSQL: DATABASE_URL does not answer: /m);
 });
 
-test("MCP servers that do not start or answer are missing, with the reason and what they said", async () => {
+test("MCP servers that do not start or answer are reported as missing, with the reason and their output", async () => {
   const failing = { command: process.execPath, args: ["-e", 'console.error("KEY is not set"); process.exit(1)'] };
   await writeAgent({
     mcpServers: { gone: { command: "no-such-program" }, failing, away: { url: "http://127.0.0.1:9" } },
@@ -76,7 +76,7 @@ test("MCP servers that do not start or answer are missing, with the reason and w
   expect(stdout).toMatch(/^MISSING {2}MCP server away: (?!TypeError)/m);
 });
 
-test("keys that LiveKit and the model refuse are missing, and right ones are not", async () => {
+test("keys that LiveKit and the model refuse are reported as missing, and valid ones are not", async () => {
   await writeAgent({ model: { name: "claude-test" } });
   await using model = await startModelServer({ apiKey: "right" });
   const env = { TTS: "none", ANTHROPIC_BASE_URL: model.url, LIVEKIT_URL: inject("livekitUrl") };
@@ -92,7 +92,7 @@ test("keys that LiveKit and the model refuse are missing, and right ones are not
   expect(right.stdout).toContain("ok       model: claude-test, and its key is accepted\n");
 });
 
-test("a model that does not answer is missing", async () => {
+test("a model that does not answer is reported as missing", async () => {
   await writeAgent();
 
   const { stdout } = await doctor({ TTS: "none", ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: "http://127.0.0.1:2" });
@@ -102,7 +102,7 @@ test("a model that does not answer is missing", async () => {
   );
 });
 
-test("the model is asked as a turn asks it, and no user or password of an address is shown", async () => {
+test("the model is called as in a turn, and no user or password from an address is shown", async () => {
   await writeAgent();
   await using model = await startModelServer({ apiKey: "right" });
   const withUser = Object.assign(new URL(model.url), { username: "me", password: "hunter2" }).href;
@@ -124,7 +124,7 @@ test("the model is asked as a turn asks it, and no user or password of an addres
   expect(there.stdout + away.stdout).not.toMatch(/hunter2|me:/u);
 });
 
-test("with --worker every variable that production needs is named", async () => {
+test("with --worker every variable that production needs is listed", async () => {
   await writeAgent();
 
   const { code, stdout } = await doctor({ TTS: "none" }, "--worker");
@@ -134,7 +134,7 @@ test("with --worker every variable that production needs is named", async () => 
   expect(code).toBe(1);
 });
 
-test("without LiveKit's native library it says so, and how to get it", async () => {
+test("without LiveKit's native library it says so, and how to install it", async () => {
   await writeAgent();
 
   const { code, stdout } = await doctor({ NAPI_RS_NATIVE_LIBRARY_PATH: "/nowhere.node" });
@@ -143,7 +143,7 @@ test("without LiveKit's native library it says so, and how to get it", async () 
   expect([code, stdout.split("\n")]).toEqual([1, expect.toSatisfy((lines: string[]) => lines.length === 6)]);
 });
 
-test("a secret's file that cannot be read is missing", async () => {
+test("an unreadable secret file is reported as missing", async () => {
   await writeAgent();
 
   const { code, stdout } = await doctor({ LIVEKIT_API_SECRET_FILE: "/nowhere/secret" });
@@ -152,7 +152,7 @@ test("a secret's file that cannot be read is missing", async () => {
   expect(code).toBe(1);
 });
 
-test("a setting of the config file that is wrong is named in one line", async () => {
+test("a wrong setting in the config file is reported in one line", async () => {
   await writeAgent({ maxSteps: 0 });
 
   const { stdout } = await doctor({});
@@ -160,7 +160,7 @@ test("a setting of the config file that is wrong is named in one line", async ()
   expect(stdout).toMatch(/^MISSING {2}.*parley\.config\.ts: maxSteps: expected number to be >0, got 0\n {9}→ correct/m);
 });
 
-test("an agent that cannot be used is named", async () => {
+test("an unusable agent is reported", async () => {
   await writeAgent();
   await mkdir(join(agent.path, "agents"));
   await writeFile(join(agent.path, "agents/billing.ts"), "export default 1;\n");
@@ -171,7 +171,7 @@ test("an agent that cannot be used is named", async () => {
   expect(code).toBe(1);
 });
 
-test("an agent's model without a price is missing when the budget names money", async () => {
+test("a missing price for an agent's model is reported when the budget is in money", async () => {
   const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
   await writeAgent({ budget: { session: { money: 1 } }, prices: { "claude-sonnet-5-5": price } });
   await mkdir(join(agent.path, "agents"));
@@ -187,7 +187,7 @@ test("an agent's model without a price is missing when the budget names money", 
   expect(stdout).toMatch(/^MISSING {2}prices: the price of "claude-opus-4-8" in the config file/m);
 });
 
-test("a tool that cannot be used and a provider that is not there are named", async () => {
+test("an unusable tool and an unknown provider are reported", async () => {
   await writeAgent();
   await writeFile(join(agent.path, "tools/broken.ts"), "export default 1;\n");
 

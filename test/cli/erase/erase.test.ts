@@ -39,7 +39,7 @@ async function erase(
   );
 }
 
-/** A talk of ann's and bob's, in which ann's device has answered in a turn of bob's. */
+/** A session with ann and bob, in which ann's device has answered a call during a turn of bob's. */
 async function talk() {
   const { sql } = database;
   const writer = await storedSession(sql);
@@ -85,7 +85,7 @@ async function talk() {
   return writer;
 }
 
-/** Everything that is stored, as text. */
+/** Everything stored in the database, as text. */
 async function stored(): Promise<string> {
   const { sql } = database;
   const tables = ["sessions", "turns", "summaries", "turn_blocks", "tool_calls", "permissions", "memories", "spending"];
@@ -93,7 +93,7 @@ async function stored(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-test("parley erase removes all that is stored of a person, says what, and leaves what others said", async () => {
+test("parley erase removes everything stored about a person, reports what was removed, and keeps what others said", async () => {
   await releaseLease(await talk());
 
   const { code, stdout } = await erase("ann");
@@ -115,7 +115,7 @@ test("parley erase removes all that is stored of a person, says what, and leaves
   expect(await stored()).toContain("bob speaks");
 });
 
-test("a command reads the token's secret from a file, and says in one line if it cannot", async () => {
+test("a command reads the token's secret from a file, and reports in one line if it cannot", async () => {
   await using folder = await tempFolder();
   const file = join(folder.path, "token-secret");
   await writeFile(file, `${secret}\n`);
@@ -131,7 +131,7 @@ test("a command reads the token's secret from a file, and says in one line if it
   ]);
 });
 
-test("webhooks of sessions in which the person had a turn go, and those of others stay", async () => {
+test("webhooks for sessions with a turn of the person are removed, and others stay", async () => {
   const { sql } = database;
   const end = async (writer: SessionWriter, roomSid: string) => {
     await endRoom(writer, { roomSid, reason: "participants_left", hasEndWebhook: true });
@@ -145,7 +145,7 @@ test("webhooks of sessions in which the person had a turn go, and those of other
   await end(others, "RM_others");
   const writer = await talk();
   await begin(writer, "RM_with_ann", 0);
-  // A room of the same name, later, without ann.
+  // A later room of the same name, without ann.
   await begin(writer, "RM_later", 2);
   await insertTurn(writer, newTurn({ participantIdentity: "bob" }));
   await end(writer, "RM_later");
@@ -156,7 +156,7 @@ test("webhooks of sessions in which the person had a turn go, and those of other
   expect(await sql`select id from webhooks order by id`).toEqual([{ id: "ended_RM_later" }, { id: "ended_RM_others" }]);
 });
 
-test("notes on a talk in which the person spoke go too, and so does what the model was told of the person's tools", async () => {
+test("notes on a conversation in which the person spoke are removed, too, as are the tools the model was shown for the person", async () => {
   const { sql } = database;
   const writer = await talk();
   const own = await storedSession(sql);
@@ -192,7 +192,7 @@ test("notes on a talk in which the person spoke go too, and so does what the mod
   expect(await stored()).toContain("Of eve.");
 });
 
-test("notes on a talk go, too, in which the person has not spoken, but the person's device has answered", async () => {
+test("notes on a conversation are removed even if the person has not spoken, when the person's device has answered", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   const turn = newTurn({ participantIdentity: "bob" });
@@ -208,7 +208,7 @@ test("notes on a talk go, too, in which the person has not spoken, but the perso
   expect(await sql`select text, people from summaries`).toEqual([{ text: null, people }]);
 });
 
-test("summaries that the API wrote of a talk of the person go, and the talk's tokens are counted anew", async () => {
+test("summaries that the API wrote for the person's conversation are removed, and its tokens are counted again", async () => {
   const { sql } = database;
   const writer = await talk();
   const turn = newTurn({ participantIdentity: "bob" });
@@ -226,7 +226,7 @@ test("summaries that the API wrote of a talk of the person go, and the talk's to
   expect(await sql`select context from turns where id = ${turn.id}`).toEqual([{ context: { from: 3 } }]);
 });
 
-test("the person's message goes, too, where somebody else had it answered again", async () => {
+test("the person's message is removed even where somebody else had it answered again", async () => {
   const writer = await talk();
   const input = [{ type: "text", text: "ann speaks", from: "ann" }] as const;
   await insertTurn(writer, newTurn({ participantIdentity: "bob", input }));
@@ -236,7 +236,7 @@ test("the person's message goes, too, where somebody else had it answered again"
   expect(await stored()).not.toContain("ann");
 });
 
-test("while a talk of the person goes on, nothing is removed", async () => {
+test("nothing is removed while a session with the person is active", async () => {
   await talk();
 
   const { code, stderr } = await erase("ann");
@@ -248,7 +248,7 @@ test("while a talk of the person goes on, nothing is removed", async () => {
   expect(await stored()).toContain("ann speaks");
 });
 
-test("while a message of the person waits, or a call on the person's device is in a talk that goes on, nothing is removed", async () => {
+test("nothing is removed while a message from the person waits, or an active session has a call on the person's device", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   await insertWaitingMessage(writer, { id: "u1", participantIdentity: "ann", content: "Hello" });
@@ -264,7 +264,7 @@ test("while a message of the person waits, or a call on the person's device is i
   expect(JSON.parse((await erase("eve")).stdout)).toMatchObject({ deviceResults: 1 });
 });
 
-test("nobody erases another person", async () => {
+test("nobody else's data is erased", async () => {
   await storedPermission(database.sql);
   const headers = { authorization: `Bearer ${await roomToken("kitchen", { identity: "bob" })}` };
 

@@ -34,7 +34,7 @@ test("parley export prints a room's transcript, as Markdown or as JSON", async (
   expect(JSON.parse(json.stdout)).toMatchObject({ session: { id: talk.id }, turns: [{ said: "Hi" }] });
 });
 
-test("a room without a talk is one clear sentence, and a wrong command line shows the usage", async () => {
+test("for a room without a session one clear sentence is printed, and for a wrong command line the usage", async () => {
   const none = await parley("export", "--room", "nowhere", "--http", server.url);
   const wrong = await parley("export", "--room", "kitchen", "--format", "pdf");
 

@@ -10,7 +10,7 @@ import { describeAgent, nextSteps } from "../../../src/cli/init/describe-agent.t
 import { toPackageJson } from "../../../src/cli/init/to-package-json.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-test("a new folder gets an agent of seven files, and what git, editors and containers need", async () => {
+test("a new folder gets an agent of seven files, and the files for git, editors and containers", async () => {
   await using temp = await tempFolder();
   const folder = join(temp.path, "My Agent");
 
@@ -31,7 +31,7 @@ test("a new folder gets an agent of seven files, and what git, editors and conta
   expect(JSON.parse(await readFile(join(folder, "package.json"), "utf8"))).toMatchObject({ name: "my-agent" });
 });
 
-test("a project keeps what it has for git, editors and containers", async () => {
+test("an existing project keeps its own files for git, editors and containers", async () => {
   await using temp = await tempFolder();
   const own = [".dockerignore", ".gitignore", "tsconfig.json", "Dockerfile", "docker-compose.yml"];
   for (const name of own) await writeFile(join(temp.path, name), "mine");
@@ -44,7 +44,7 @@ test("a project keeps what it has for git, editors and containers", async () => 
   expect(await readdir(temp.path)).toContain("parley.config.ts");
 });
 
-test("what changes for a project's own scripts and CommonJS files is said, with the commands that run the agent", async () => {
+test("changes to a project's own scripts and CommonJS files are reported, with the commands that run the agent", async () => {
   await using temp = await tempFolder();
   const scripts = { start: "node shop.js", test: "node --test", talk: "parley talk" };
   await writeFile(join(temp.path, "package.json"), JSON.stringify({ type: "commonjs", scripts }));
@@ -59,7 +59,7 @@ test("what changes for a project's own scripts and CommonJS files is said, with 
   );
 });
 
-test("of a project without scripts of its own nothing is said but what was written", async () => {
+test("for a project without its own scripts, only the written files are reported", async () => {
   await using temp = await tempFolder();
   const scripts = { test: 'echo "Error: no test specified" && exit 1' };
   await writeFile(join(temp.path, "package.json"), JSON.stringify({ scripts }));
@@ -70,7 +70,7 @@ test("of a project without scripts of its own nothing is said but what was writt
   expect(nextSteps(".", [], written.ownScripts)).toContain("  npm start ");
 });
 
-test("a file of an agent that is there already is named, and nothing is written", async () => {
+test("an existing agent file is reported, and nothing is written", async () => {
   await using temp = await tempFolder();
   await writeFile(join(temp.path, "client.ts"), "mine");
 
@@ -82,7 +82,7 @@ test("a file of an agent that is there already is named, and nothing is written"
 test.each([
   ["what is no JSON", '{ "name": '],
   ["what is no map", "[1]"],
-])("a package.json with %s is named, and nothing is written", async (_what, text) => {
+])("a package.json with %s is reported, and nothing is written", async (_what, text) => {
   await using temp = await tempFolder();
   await writeFile(join(temp.path, "package.json"), text);
 
@@ -95,7 +95,7 @@ test.each([
   ["a file", "file", /file cannot be written to \(E[A-Z]+: .*\)\. Choose another folder/],
   ["a name that is too long", "x".repeat(300), /cannot be written to \(ENAMETOOLONG: /],
   ["a folder below node_modules", "node_modules/agent", /Node does not run TypeScript below node_modules/],
-])("%s cannot become an agent, which is said in one line", async (_what, name, message) => {
+])("%s cannot become an agent, which is reported in one line", async (_what, name, message) => {
   await using temp = await tempFolder();
   await writeFile(join(temp.path, "file"), "mine");
 
@@ -107,7 +107,7 @@ test.each([
   expect(await readdir(temp.path)).toEqual(["file"]);
 });
 
-test("an agent is not named like a package that it needs, which npm would refuse", () => {
+test("an agent does not get the name of a package that it needs, which npm would refuse", () => {
   expect([toPackageJson({}, "parley"), toPackageJson({}, "espeak-ng"), toPackageJson({}, "Parley 2")]).toMatchObject([
     { name: "my-agent" },
     { name: "my-agent" },
@@ -115,7 +115,7 @@ test("an agent is not named like a package that it needs, which npm would refuse
   ]);
 });
 
-test("of a package.json that is there already all stays but the test that npm init writes", () => {
+test("an existing package.json keeps everything except the test script that npm init writes", () => {
   const existing = {
     name: "shop",
     version: "2.0.0",
@@ -135,7 +135,7 @@ test("of a package.json that is there already all stays but the test that npm in
   expect(merged).not.toHaveProperty(["devDependencies", "typescript"]);
 });
 
-test("what only development needs is a development dependency", () => {
+test("packages needed only for development are development dependencies", () => {
   const manifest = toPackageJson({}, "agent") as Readonly<Record<string, Readonly<Record<string, string>>>>;
 
   expect(Object.keys(manifest["dependencies"] ?? {})).toEqual(["parley", "zod"]);
@@ -145,7 +145,7 @@ test("what only development needs is a development dependency", () => {
 });
 
 test.skipIf(IS_PUBLISHED)(
-  "no agent is made whose packages npm cannot install, and the way to make one is named",
+  "no agent is created if npm cannot install its packages, and a way to create one is shown",
   async () => {
     await using temp = await tempFolder();
     const parley = join(import.meta.dirname, "../../../src/cli/parley.ts");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseLoadOptions } from "../../../src/cli/load/options.ts";
 import { UsageError } from "../../../src/worker/settings/command-line.ts";
 
-test("flags say how many rooms talk, how long and about what", () => {
+test("flags set the number of rooms, the duration and the questions", () => {
   const args = [
     "--rooms",
     "50",
@@ -35,13 +35,13 @@ test("flags say how many rooms talk, how long and about what", () => {
   });
 });
 
-test.each(["--url", "--http"])("%s names the server, which may be on another machine", (flag) => {
+test.each(["--url", "--http"])("%s sets the server, which may be on another machine", (flag) => {
   const options = parseLoadOptions([flag, "https://parley.example.com/"], {});
 
   expect(options).toMatchObject({ httpUrl: "https://parley.example.com", mayGoElsewhere: true });
 });
 
-test("--help asks for nothing else", () => {
+test("--help needs no other flag", () => {
   expect(parseLoadOptions(["--help"], {})).toBeUndefined();
 });
 
@@ -54,6 +54,6 @@ test.each([
   [["--rooms", "2", "--voice", "3"], "--voice: expected a whole number from 0 to 2, got 3"],
   [["--rooms", "200", "--voice", "101"], "--voice: expected a whole number from 0 to 100, got 101"],
   [["--url", "localhost"], "--url: expected a URL such as http://127.0.0.1:8080"],
-])("%j is refused by name", (args, message) => {
+])("%j is refused, and the error contains the flag", (args, message) => {
   expect(() => parseLoadOptions(args, {})).toThrow(new UsageError(message));
 });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-/** Parley's HTTP server on this machine, with a LiveKit elsewhere. */
+/** Parley's HTTP server on this machine, with LiveKit on another one. */
 async function startServer() {
   const server = createServer((_, response) => {
     response.setHeader("content-type", "application/json");
@@ -16,7 +16,7 @@ async function startServer() {
   return { port: String(port), [Symbol.asyncDispose]: async () => void server.close() };
 }
 
-test("without --url no room is made on another machine's LiveKit", async () => {
+test("without --url no room is created on another machine's LiveKit", async () => {
   await using server = await startServer();
   const args = ["src/cli/load.ts", "--rooms", "2", "--json"];
 

@@ -37,7 +37,7 @@ test("a stored session is written as a test, which parley test runs", async () =
   expect(ran).toMatchObject({ status: 0, stdout: expect.stringContaining("all passed") as string });
 });
 
-test("a room without a session is one clear sentence", async () => {
+test("for a room without a session one clear sentence is printed", async () => {
   await using folder = await tempFolder();
 
   const { status, stderr } = await parley(folder.path, "record", "--room", "nowhere", "--config", config);
@@ -45,7 +45,7 @@ test("a room without a session is one clear sentence", async () => {
   expect([status, stderr]).toEqual([1, "parley record: The room nowhere has no stored session\n"]);
 });
 
-test("a database that is not there is one clear sentence, without the password", async () => {
+test("for an unreachable database one clear sentence is printed, without the password", async () => {
   await using folder = await tempFolder();
   const nowhere = "postgres://parley:secret@127.0.0.1:1/parley";
 
@@ -55,7 +55,7 @@ test("a database that is not there is one clear sentence, without the password",
   expect([status, stderr]).toEqual([1, `parley record: The database is unavailable (ECONNREFUSED): ${place}\n`]);
 });
 
-test("an address that is no address is one clear sentence that names the variable, without the address", async () => {
+test("for an invalid address one clear sentence is printed, with the variable and without the address", async () => {
   await using folder = await tempFolder();
 
   const { status, stderr } = await parleyWith("kitchen:secret", folder.path, "record", "--room", "kitchen");
@@ -65,7 +65,7 @@ test("an address that is no address is one clear sentence that names the variabl
   expect(stderr).not.toContain("secret");
 });
 
-test("the direct address comes before a pooler's, and PGPASSWORD is its password", () => {
+test("the direct address takes precedence over a pooler's, and PGPASSWORD is its password", () => {
   const environment = {
     DATABASE_URL: "postgres://parley@10.0.0.2:6432/parley",
     DATABASE_DIRECT_URL: "postgres://parley@10.0.0.1:5432/parley",

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 
 const CLI = fileURLToPath(new URL("../../../src/cli/parley.ts", import.meta.url));
 
-/** Parley's HTTP server, as far as tokens go. */
+/** The part of Parley's HTTP server that issues tokens. */
 async function serve(answer: (response: ServerResponse) => void): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url === "/token") response.end(JSON.stringify({ token: "t", livekitUrl: "ws://x" }));
@@ -29,25 +29,25 @@ const COMMANDS = [
   ["export", ["--room", "kitchen"], "/session/kitchen/transcript"],
 ] as const;
 
-test.each(COMMANDS)(
-  "an answer that breaks off in the middle ends parley %s with one sentence",
-  async (name, args, path) => {
-    const url = await serve((response) => {
-      response.writeHead(200, { "content-length": "1000" });
-      response.write('{"turns": 1', () => response.destroy());
-    });
-
-    const ended = await parley(name, ...args, "--http", url);
-
-    expect(ended).toEqual([1, `parley ${name}: The response of ${url}${path} was cut off: try again\n`]);
-  },
-);
-
-test.each(COMMANDS)("a server that goes away behind its token ends parley %s with one sentence", async (name, args) => {
-  const url = await serve((response) => response.destroy());
+test.each(COMMANDS)("a response that breaks off ends parley %s with one sentence", async (name, args, path) => {
+  const url = await serve((response) => {
+    response.writeHead(200, { "content-length": "1000" });
+    response.write('{"turns": 1', () => response.destroy());
+  });
 
   const ended = await parley(name, ...args, "--http", url);
 
-  const what = `Parley does not answer at ${url}. Start it with npm start, or name it with --http.`;
-  expect(ended).toEqual([1, `parley ${name}: ${what}\n`]);
+  expect(ended).toEqual([1, `parley ${name}: The response of ${url}${path} was cut off: try again\n`]);
 });
+
+test.each(COMMANDS)(
+  "a server that goes away after issuing a token ends parley %s with one sentence",
+  async (name, args) => {
+    const url = await serve((response) => response.destroy());
+
+    const ended = await parley(name, ...args, "--http", url);
+
+    const what = `Parley does not answer at ${url}. Start it with npm start, or name it with --http.`;
+    expect(ended).toEqual([1, `parley ${name}: ${what}\n`]);
+  },
+);

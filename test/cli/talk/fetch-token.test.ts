@@ -32,13 +32,13 @@ test("a refusal says why", async () => {
   await expect(fetchToken(optionsFor(url))).rejects.toThrow(`${url}/token answered 403: set TOKEN_SECRET`);
 });
 
-test("another server is not taken for Parley", async () => {
+test("a different server is not mistaken for Parley", async () => {
   const { url } = await serve(200, "<html>");
 
   await expect(fetchToken(optionsFor(url))).rejects.toThrow("returned no token");
 });
 
-test("nobody there is one clear sentence", async () => {
+test("without a server, one clear sentence is printed", async () => {
   await expect(fetchToken(optionsFor("http://127.0.0.1:1"))).rejects.toThrow(
     "Parley does not answer at http://127.0.0.1:1.",
   );

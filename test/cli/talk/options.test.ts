@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseOptions } from "../../../src/cli/talk/options.ts";
 import { UsageError } from "../../../src/worker/settings/command-line.ts";
 
-test("without flags it is a fresh room and identity, port 8080, and no folder", () => {
+test("the defaults are a fresh room and identity, port 8080, and no folder", () => {
   const [first, second] = [parseOptions([], {}), parseOptions([], {})];
 
   expect(first).toMatchObject({ httpUrl: "http://127.0.0.1:8080", isJson: false, timeoutMs: 120_000 });
@@ -12,14 +12,14 @@ test("without flags it is a fresh room and identity, port 8080, and no folder", 
   expect(first?.identity).not.toBe(second?.identity);
 });
 
-test("the environment gives the port and the token's secret", () => {
+test("the port and the token's secret can come from the environment", () => {
   expect(parseOptions([], { HTTP_PORT: "9000", TOKEN_SECRET: "s" })).toMatchObject({
     httpUrl: "http://127.0.0.1:9000",
     tokenSecret: "s",
   });
 });
 
-test("flags win over the environment", () => {
+test("flags override the environment", () => {
   const args = ["--http", "https://parley.example/", "--room", "r", "--identity", "i", "--say", "hi", "--json"];
 
   const options = parseOptions([...args, "--timeout", "2.5", "--folder", "notes"], { HTTP_PORT: "9000" });
@@ -40,7 +40,7 @@ test("each --say is a turn, in order", () => {
   expect(parseOptions(["--say", "one", "--say", "two"], {})?.say).toEqual(["one", "two"]);
 });
 
-test("--help asks for nothing else", () => {
+test("--help needs no other flag", () => {
   expect(parseOptions(["--help"], {})).toBeUndefined();
 });
 

@@ -3,7 +3,7 @@ import { toLine } from "../../../src/cli/talk/printer.ts";
 
 const call = { id: "r1", messageId: "m", toolName: "calculator", parameters: { expression: "2+2" } } as const;
 
-test("a call that runs here says so", () => {
+test("a call that runs here is marked as such", () => {
   expect(toLine({ event: "tool_call", ...call, ranBy: "server" })).toBe('  → calculator {"expression":"2+2"}');
   expect(toLine({ event: "tool_call", ...call, ranBy: "client" })).toContain("(run here)");
 });
@@ -28,13 +28,13 @@ test.each(["permission_denied", "invalid_parameters", "unknown_tool", "not_run"]
   },
 );
 
-test("a permission that waits no longer says what became of it", () => {
+test("a permission that is no longer open is shown with its outcome", () => {
   const closed = { event: "permission_closed", id: "p1", title: "Write notes/a.md", state: "expired" } as const;
 
   expect(toLine(closed)).toBe("  ? Write notes/a.md: expired");
 });
 
-test("a question shows what it is about", () => {
+test("a question shows its subject", () => {
   const request = { event: "permission_request", id: "p1", title: "Write a.md" } as const;
 
   expect(toLine({ ...request, input: { path: "a.md", content: "Milk" } })).toBe(
@@ -43,7 +43,7 @@ test("a question shows what it is about", () => {
   expect(toLine({ ...request, input: undefined })).toBe("  ? Write a.md: [y]es, [a]lways or [n]o");
 });
 
-test("a question is shown whole, however long it is, and nothing in it reverses the order of its text", () => {
+test("a question is shown in full, however long it is, and no character in it reverses its text", () => {
   const title = `Run ${"x".repeat(1_000)}; rm -r \u202e~`;
   const input = { command: `${"y".repeat(1_000)}; rm -r \u2066~` };
 
@@ -57,7 +57,7 @@ test("an empty final sentence is not shown", () => {
   expect(toLine({ event: "sentence", sequence: 3, text: "", isFinal: true })).toBeUndefined();
 });
 
-test("long parameters are cut", () => {
+test("long parameters are truncated", () => {
   const line = toLine({ event: "tool_call", ...call, parameters: { text: "x".repeat(1_000) }, ranBy: "client" });
 
   expect(line?.length).toBeLessThan(300);

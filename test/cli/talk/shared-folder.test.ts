@@ -35,7 +35,7 @@ test("a file in the folder is read, with its size in bytes", async () => {
   expect((await readSharedFile(folder, join(folder, "notes.txt"))).size).toBe(8);
 });
 
-test("a link that stays inside is followed", async () => {
+test("a link that leads to a file inside is followed", async () => {
   expect((await readSharedFile(folder, "inside.txt")).content).toBe("deep");
 });
 
@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test("nothing is told of what exists outside", async () => {
+test("nothing reveals which files exist outside", async () => {
   await expect(readSharedFile(folder, "../no-such-file")).rejects.toMatchObject({ code: "execution_error" });
 });
 
@@ -65,7 +65,7 @@ test.each([
   [".", "Not a file: ."],
   ["pipe", "Not a file: pipe"],
   ["image.bin", "Not a text file: image.bin"],
-])("%s answers what is wrong", async (path, message) => {
+])("for %s the error says what is wrong", async (path, message) => {
   await expect(readSharedFile(folder, path)).rejects.toMatchObject({ code: "execution_error", message });
 });
 

@@ -20,7 +20,7 @@ function terminal() {
   return { forms, lines, show };
 }
 
-test("a form is asked field by field, and what does not fit is asked again", async () => {
+test("a form is asked field by field, and an invalid answer is asked for again", async () => {
   const { forms, lines, show } = terminal();
   const answer = show();
   for (const line of ["", "Ana", "12", "42", "2", ""]) forms.take(line);
@@ -38,7 +38,7 @@ test("a form is asked field by field, and what does not fit is asked again", asy
   expect(forms.isAsking).toBe(false);
 });
 
-test("of several choices those are typed that are wanted, or none", async () => {
+test("for multiple choices, any number of them can be typed, or none", async () => {
   const items = { enum: ["ham", "egg", "rice"] };
   const properties = { top: { type: "array", items, minItems: 1 }, side: { type: "array", items } };
   const { forms, lines, show } = terminal();
@@ -65,7 +65,7 @@ test("/no refuses a form", async () => {
 test.each([
   ["is refused", "/no"],
   ["is answered", "Ana"],
-])("a line that is typed ahead when a form %s is for the next form, or for the talk", async (_, line) => {
+])("a line typed ahead when a form %s is used for the next form, or sent as a message", async (_, line) => {
   const { forms, show } = terminal();
   const [first, second] = [show(FIELDS.slice(0, 1)), show(FIELDS.slice(0, 1))];
 
@@ -87,7 +87,7 @@ test.each([
   expect(await answer).toEqual(expected);
 });
 
-test("a form that is withdrawn gives way to the next one", async () => {
+test("a withdrawn form is followed by the next one", async () => {
   const { forms, lines, show } = terminal();
   const withdrawn = new AbortController();
   const first = show(FIELDS, withdrawn.signal);

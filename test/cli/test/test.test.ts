@@ -17,7 +17,7 @@ interface Ended {
 function parley(...args: readonly string[]): Promise<Ended> {
   return new Promise((done) => {
     const command = [resolve("src/cli/parley.ts"), "test", ...args];
-    // A livekit-server that was built is used again.
+    // Uses a livekit-server that was built earlier.
     const env = { ...process.env, PARLEY_CACHE_DIR: resolve(".cache") };
     execFile(process.execPath, command, { cwd: folder.path, env }, (error, stdout, stderr) => {
       done({ status: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
@@ -31,7 +31,7 @@ async function write(name: string, yaml: string): Promise<void> {
 
 const GREETING = "turns:\n  - user: Hi\n    model: [Hello.]\n";
 
-test("all tests of a folder are run, and a failure is shown with its turn, and in the report", async () => {
+test("all tests in a folder are run, and a failure is shown with its turn, also in the report", async () => {
   await write("a.talk.yaml", `name: greets\n${GREETING}`);
   await write("b.talk.yaml", `${GREETING}    expect: { say: <Bye> }\n`);
 
@@ -61,7 +61,7 @@ test("all tests of a folder are run, and a failure is shown with its turn, and i
   expect(report).toContain('<failure message="turn 1 of 1: - agent: &lt;Bye&gt; + agent: Hello.">');
 });
 
-// The timer keeps the process, as LiveKit's native library does after a talk in a room.
+// The timer keeps the process alive, as LiveKit's native library does after a session in a room.
 const PROGRAM = `
   import { describe, test } from "node:test";
   setInterval(() => {}, 1_000);
@@ -72,7 +72,7 @@ const PROGRAM = `
   });
 `;
 
-test("tests of node:test are run and counted with those in YAML; those of another runner are not", async () => {
+test("node:test tests are run and counted with the YAML tests; those for another runner are not", async () => {
   await write("a.talk.yaml", GREETING);
   await writeFile(join(folder.path, "b.test.ts"), PROGRAM);
   await writeFile(join(folder.path, "c.test.ts"), 'import "./gone.ts";\nimport { test } from "node:test";\ntest("t");');
@@ -99,7 +99,7 @@ test("tests of node:test are run and counted with those in YAML; those of anothe
   expect(await readFile(join(folder.path, "report.xml"), "utf8")).toContain('classname="b.test.ts" name="compares"');
 });
 
-test("the report's summary of a file that is wrong says where it is wrong", async () => {
+test("the report's summary shows the location of an error in an invalid file", async () => {
   await write("a.talk.yaml", "turns: [{ usr: Hi }]\n");
 
   await parley("--junit", "report.xml");
@@ -109,7 +109,7 @@ test("the report's summary of a file that is wrong says where it is wrong", asyn
   );
 });
 
-test("a folder without tests, a path that is not there and a wrong flag are wrong command lines", async () => {
+test("a folder without tests, a missing path and an unknown flag are command line errors", async () => {
   const ended = await Promise.all([parley(), parley("nowhere"), parley("--repeat", "0")]);
 
   expect(ended.map(({ status, stderr }) => [status, stderr.split("\n")[0]])).toEqual([

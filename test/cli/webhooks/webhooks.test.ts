@@ -27,7 +27,7 @@ async function webhooks(args: readonly string[] = [], databaseUrl = database.url
   return { code, stderr, lines: lines.map((line) => JSON.parse(line) as { readonly id: string }) };
 }
 
-/** A session that has ended in each of these rooms, with its webhook in a state. */
+/** Stores an ended session in each of these rooms, with its webhook in the given state. */
 async function ended(states: Readonly<Record<string, string>>): Promise<void> {
   for (const [roomSid, state] of Object.entries(states)) {
     const writer = await storedSession(database.sql);
@@ -42,7 +42,7 @@ async function ended(states: Readonly<Record<string, string>>): Promise<void> {
 
 const isoText = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-test("parley webhooks lists what waits and what was given up, the oldest first", async () => {
+test("parley webhooks lists the waiting and the dead webhooks, oldest first", async () => {
   await ended({ RM_b: "dead", RM_done: "delivered", RM_a: "waiting" });
 
   const { code, lines } = await webhooks();
@@ -55,7 +55,7 @@ test("parley webhooks lists what waits and what was given up, the oldest first",
   expect(code).toBe(0);
 });
 
-test("all that were given up are sent again, and nothing else is", async () => {
+test("all dead webhooks are sent again, and no others", async () => {
   await using receiver = await WebhookReceiver.start();
   await ended({ RM_one: "dead", RM_done: "delivered", RM_late: "waiting", RM_two: "dead" });
 
@@ -70,7 +70,7 @@ test("all that were given up are sent again, and nothing else is", async () => {
   expect((await webhooks()).lines).toMatchObject([{ id: "ended_RM_late", attempts: 9 }]);
 });
 
-test("one is sent again by its id, also when it waits or was delivered; an id that there is not is named", async () => {
+test("a webhook is sent again by its id, even if it waits or was delivered; an unknown id is reported", async () => {
   await ended({ RM_done: "delivered", RM_late: "waiting", RM_dead: "dead" });
 
   const retried = await webhooks(["--retry", "ended_RM_done", "--retry", "ended_RM_late", "--retry", "ended_RM_none"]);
@@ -84,7 +84,7 @@ test("one is sent again by its id, also when it waits or was delivered; an id th
   ]);
 });
 
-test("a database that is not there is said in one line", async () => {
+test("an unreachable database is reported in one line", async () => {
   const { code, stderr } = await webhooks([], "postgres://parley@127.0.0.1:1/parley");
 
   const place = "127.0.0.1:1/parley";
@@ -100,7 +100,7 @@ test.each([
   expect(() => parseWebhooksOptions(args, environment)).toThrow(why);
 });
 
-test("the direct way to the database comes before a pooler's, and PGPASSWORD is its password", () => {
+test("the database's direct address takes precedence over a pooler's, and PGPASSWORD is its password", () => {
   const environment = {
     DATABASE_URL: "postgres://me@pool/p",
     DATABASE_DIRECT_URL: "postgres://me@db/p",

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import { expect, expectTypeOf, test } from "vitest";
 import { type LiveKitRoom, roomTransport, type TransportListener } from "../../../src/client/index.ts";
 
-/** The little of a LiveKit room that the transport uses. */
+/** The few parts of a LiveKit room that the transport uses. */
 class FakeRoom extends EventEmitter {
   name = "talk";
   isConnected = true;
@@ -48,12 +48,12 @@ async function* chunks(...parts: number[][]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield new Uint8Array(part);
 }
 
-test("rooms of both LiveKit packages fit", () => {
+test("rooms from both LiveKit packages are accepted", () => {
   expectTypeOf<NodeRoom>().toExtend<LiveKitRoom>();
   expectTypeOf<BrowserRoom>().toExtend<LiveKitRoom>();
 });
 
-test("packets of our topic and of none come with their sender, other topics do not come", () => {
+test("packets with our topic or none arrive with their sender, and other topics do not", () => {
   const room = new FakeRoom();
   const { told } = listenTo(room);
   const agent = room.remoteParticipants.get("agent-1");
@@ -70,7 +70,7 @@ test("packets of our topic and of none come with their sender, other topics do n
   ]);
 });
 
-test("a byte stream comes whole; one of an unannounced sender has none", async () => {
+test("a byte stream arrives whole, and without a sender if it is not announced", async () => {
   const room = new FakeRoom();
   const { told } = listenTo(room);
 
@@ -82,7 +82,7 @@ test("a byte stream comes whole; one of an unannounced sender has none", async (
   expect(told).toContainEqual([4, undefined, undefined]);
 });
 
-test("a byte stream that breaks off, or is longer than any envelope, is let go", async () => {
+test("a byte stream that breaks off, or is longer than any envelope, is dropped", async () => {
   const room = new FakeRoom();
   const { told } = listenTo(room);
   async function* broken(): AsyncGenerator<Uint8Array> {
@@ -100,7 +100,7 @@ test("a byte stream that breaks off, or is longer than any envelope, is let go",
   expect(told).toEqual([]);
 });
 
-test("joining, leaving and reconnecting are told once each", () => {
+test("joining, leaving and reconnecting are each reported once", () => {
   const room = new FakeRoom();
   const { told } = listenTo(room);
 
@@ -120,7 +120,7 @@ test.each([
   [{ "parley.agent.state": "listening" }, "agent-1 serves"],
   [{ "parley.agent.state": "gone" }, "agent-1 has gone"],
   [{ "parley.agent.state": "listening", "lk.publish_on_behalf": "agent-2" }, "agent-1 has gone"],
-])("an agent's attributes say whether it serves the room: %j", (attributes, expected) => {
+])("an agent's attributes tell whether it serves the room: %j", (attributes, expected) => {
   const room = new FakeRoom();
   const { told } = listenTo(room);
 
@@ -129,7 +129,7 @@ test.each([
   expect(told).toEqual([expected]);
 });
 
-test("what is sent is reliable, on our topic and addressed in the spelling of both packages", async () => {
+test("messages are reliable, on our topic and addressed in the spelling of both packages", async () => {
   const room = new FakeRoom();
   const transport = roomTransport(room);
 
@@ -143,7 +143,7 @@ test("what is sent is reliable, on our topic and addressed in the spelling of bo
   ]);
 });
 
-test("nothing is left on the room when listening ends", () => {
+test("no listener is left on the room when listening ends", () => {
   const room = new FakeRoom();
   const { stop } = listenTo(room);
 

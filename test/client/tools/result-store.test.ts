@@ -3,7 +3,7 @@ import { ResultStore } from "../../../src/client/tools/result-store.ts";
 
 const success = (id: string) => ({ id, success: true, result: {} });
 
-test("a result is found again by its request's id", () => {
+test("a result is found by its request's id", () => {
   const store = new ResultStore();
 
   store.add(success("r1"), 10);
@@ -12,7 +12,7 @@ test("a result is found again by its request's id", () => {
   expect(store.find("r2")).toBeUndefined();
 });
 
-test("large results are let go, but their ids still forbid a second run", () => {
+test("large results are dropped, but their ids still prevent a second run", () => {
   const store = new ResultStore();
   for (let n = 0; n < 5; n++) store.add(success(`r${n}`), 3 * 1024 * 1024);
 
@@ -20,7 +20,7 @@ test("large results are let go, but their ids still forbid a second run", () => 
   expect(store.find("r0")).toMatchObject({ success: false, errorCode: "execution_error" });
 });
 
-test("ids are bounded too", () => {
+test("the number of ids is limited, too", () => {
   const store = new ResultStore();
   for (let n = 0; n < 6_000; n++) store.add(success(`r${n}`), 1);
 

@@ -5,7 +5,7 @@ import { openClient } from "../open-client.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { compileInput } from "../../../src/client/tools/tool-input.ts";
 
-test("a plain JSON Schema is announced as it is and checked", async () => {
+test("a plain JSON Schema is announced unchanged, and input is checked against it", async () => {
   const { room, parley } = await openClient();
   const input = { type: "object", properties: { page: { type: "integer", minimum: 1 } }, required: ["page"] };
   parley.registerTool({ name: "scan", description: "Scans.", input, run: ({ page }) => page });
@@ -22,7 +22,7 @@ test("a plain JSON Schema is announced as it is and checked", async () => {
   expect(await room.result("r2")).toMatchObject({ success: true, result: { value: 1 } });
 });
 
-test("a schema that no message can carry is refused, with the place", () => {
+test("a schema that no message can contain is refused, with the location", () => {
   let deep: JsonObject = { type: "string" };
   for (let level = 0; level < 28; level++) deep = { items: deep };
 
@@ -31,14 +31,14 @@ test("a schema that no message can carry is refused, with the place", () => {
   );
 });
 
-test("a parameter may have a name that every object inherits", async () => {
+test("a parameter may have the name of a property that every object inherits", async () => {
   const { parse } = compileInput("car", z.object({ constructor: z.string().optional() }));
 
   expect(await parse({})).toEqual({ value: {} });
   expect(await parse({ constructor: "Ferrari" })).toEqual({ value: { constructor: "Ferrari" } });
 });
 
-test("a schema of zod/mini is given as z.toJSONSchema(schema), and its input is typed", async () => {
+test("a schema from zod/mini is passed as z.toJSONSchema(schema), and its input is typed", async () => {
   const { room, parley } = await openClient();
   const input = mini.toJSONSchema(mini.object({ page: mini.number().check(mini.minimum(1)) }));
   parley.registerTool({ name: "scan", description: "Scans.", input, run: ({ page }) => page + 1 });
@@ -52,14 +52,14 @@ test("a schema of zod/mini is given as z.toJSONSchema(schema), and its input is 
   expect(await room.result("r2")).toMatchObject({ success: true, result: { value: 2 } });
 });
 
-test("a schema of zod/mini alone is refused with what to do", async () => {
+test("a bare schema from zod/mini is refused, with what to do", async () => {
   const { parley } = await openClient();
   const input = mini.object({ page: mini.number() }) as never;
 
   expect(() => parley.registerTool({ name: "scan", description: "", input, run: () => 0 })).toThrow("z.toJSONSchema");
 });
 
-test("a refinement that waits is waited for, and names its field", async () => {
+test("an asynchronous refinement is awaited, and its error contains the field", async () => {
   const { room, parley } = await openClient();
   const input = z.object({ at: z.array(z.string().refine(async (text) => text !== "b", "not b")) });
   parley.registerTool({ name: "scan", description: "", input, run: () => 0 });

@@ -4,7 +4,7 @@ import { LIMITS } from "../../../src/protocol/limits.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 import { openClient } from "../open-client.ts";
 
-test("what the worker had no budget for is sent again, in order, until it is acknowledged", async () => {
+test("messages that exceeded the worker's budget are sent again, in order, until they are acknowledged", async () => {
   using clock = new VirtualClock();
   const kept = new Unacknowledged();
   const sent: number[] = [];
@@ -26,7 +26,7 @@ test("what the worker had no budget for is sent again, in order, until it is ack
   expect(sent).toEqual([1, 3, 3]);
 });
 
-test("a message without an Ack is sent again each five seconds, for a minute", async () => {
+test("a message without an Ack is sent again every five seconds, for a minute", async () => {
   using clock = new VirtualClock();
   const kept = new Unacknowledged();
   const start = clock.now;
@@ -47,7 +47,7 @@ test("eight of the largest results are kept until the worker has them", async ()
   expect(sent).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test("many messages are never sent again in one go, and all are given up after a minute", async () => {
+test("many messages are never repeated all at once, and all are given up after a minute", async () => {
   using clock = new VirtualClock();
   const kept = new Unacknowledged();
   const sent: { stanza: number; at: number }[] = [];
@@ -65,7 +65,7 @@ test("many messages are never sent again in one go, and all are given up after a
   expect(Math.max(...perMoment.map(Number))).toBe(40);
 });
 
-test("a 429 with a time makes the client send the same stanza again, and is no error event", async () => {
+test("a 429 with a time makes the client repeat the same stanza, and causes no error event", async () => {
   const { room, parley } = await openClient();
   const errors: number[] = [];
   parley.on("error", ({ code }) => void errors.push(code));

@@ -17,7 +17,7 @@ def tell(event: str, **fields: Any) -> None:
 
 
 class Told:
-    """Tells when a call begins, and when it is told to end."""
+    """Reports when a call starts, and when it is cancelled."""
 
     def __init__(self, context: ToolContext) -> None:
         self._id = context.call_id

@@ -1,5 +1,5 @@
-"""What programs do with the Python client. Run by the tests beside this folder as `scenarios.py NAME URL TOKEN`;
-each line that one prints is JSON, and each line that it reads is a cue that it waits for."""
+"""Programs that use the Python client. The tests in the parent folder run them as `scenarios.py NAME URL TOKEN`.
+Each line of output is JSON, and each line of input is a cue that the program waits for."""
 
 import asyncio
 import base64
@@ -42,7 +42,7 @@ CUES: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
 
 async def cue(name: str) -> None:
-    """Waits for the test."""
+    """Waits for a cue from the test."""
     await CUES[name].wait()
 
 
@@ -102,7 +102,7 @@ async def stop(url: str, token: str) -> None:
 
 
 async def show(url: str, token: str) -> None:
-    """Shows the model the same picture with a message and by a tool, and changes the message."""
+    """Shows the model the same picture with a message and in a tool result, and edits the message."""
 
     @tool(read_only=True)
     async def look() -> ToolOutput:
@@ -119,7 +119,7 @@ async def show(url: str, token: str) -> None:
 
 
 async def form(url: str, token: str) -> None:
-    """Fills in forms: at first as a person that does not read what is asked."""
+    """Fills in forms, at first like a person who does not read the question."""
     typed = iter(["40", "4"])
 
     async def fill_in(form: Form, context: ToolContext) -> dict[str, FieldValue]:
@@ -148,7 +148,7 @@ async def ask(url: str, token: str) -> None:
 
 
 def held_scan() -> Tool:
-    """A tool that ends when the test says so."""
+    """Returns a tool that ends on a cue from the test."""
 
     @tool
     async def scan() -> dict[str, int]:
@@ -162,7 +162,7 @@ def held_scan() -> Tool:
 
 
 async def leave(url: str, token: str) -> None:
-    """Leaves while its tool runs or its answer comes, and comes back with a new room when the test says so."""
+    """Leaves while its tool runs or its answer arrives, and returns with a new room on a cue from the test."""
     room = await enter(url, token)
     async with await connect(room, [held_scan()]) as parley:
         asking = asyncio.create_task(tell_answer(parley, "Go"))
@@ -179,7 +179,7 @@ async def leave(url: str, token: str) -> None:
 
 
 async def stay(url: str, token: str) -> None:
-    """Stays in the room, whatever happens to the network and to the worker."""
+    """Stays in the room, whatever happens to the network and the worker."""
     async with join(url, token, tools=[held_scan()]) as parley:
         parley.on(events.Disconnected, lambda event: tell(lost=event.reason))
         parley.on(events.Connected, lambda _: tell(connected=True))

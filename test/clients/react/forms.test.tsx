@@ -43,7 +43,7 @@ test("a form is shown until it is answered, and its content is the result", asyn
   expect(screen.queryByText("Who are you?")).toBeNull();
 });
 
-test("when nobody shows forms any more, they are cancelled and no longer offered", async () => {
+test("once nothing renders forms any more, open ones are cancelled and forms are no longer offered", async () => {
   const room = await openTalk(<Switched />);
   await act(async () => room.request(request));
   await screen.findByText("Who are you?");

@@ -3,7 +3,7 @@ import { TokenSource } from "livekit-client";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
-// An app of LiveKit's hooks alone, which knows nothing of Parley. A test runs it in a browser: test/web/livekit-app.test.ts.
+// An app that uses only LiveKit's hooks and nothing of Parley. test/web/livekit-app.test.ts runs it in a browser.
 
 const query = new URLSearchParams(window.location.search);
 const source = TokenSource.literal({
@@ -23,7 +23,7 @@ function App(): ReactNode {
   );
 }
 
-/** All states so far, and why the talk has failed. */
+/** Shows all states so far, and why the session has failed. */
 function Agent(): ReactNode {
   const { state, failureReasons } = useAgent();
   const [states, setStates] = useState<readonly string[]>([]);

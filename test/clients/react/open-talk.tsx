@@ -7,7 +7,10 @@ import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 
 type OpenOptions = Pick<ComponentProps<typeof ParleyProvider>, "http"> & { readonly room?: MemoryRoom };
 
-/** A tree below a provider in a room in memory, rendered as React does in development. Resolves when the worker knows it. */
+/**
+ * Renders a tree below a provider with a room in memory, in StrictMode as in development. Resolves once the worker has
+ * received the Configuration.
+ */
 export async function openTalk(
   tree: ReactNode,
   { room = new MemoryRoom(), ...access }: OpenOptions = {},
@@ -26,14 +29,14 @@ export async function openTalk(
   return room;
 }
 
-/** The worker's messages, and what React makes of them. */
+/** Sends messages from the worker, and waits until React has rendered them. */
 export async function say(room: MemoryRoom, ...messages: readonly Parameters<MemoryRoom["say"]>[0][]): Promise<void> {
   await act(async () => {
     for (const message of messages) room.say(message);
   });
 }
 
-/** The worker asks whether "a.md" may be written. */
+/** The worker's request for permission to write "a.md". */
 export function mayWrite(metadata: object): Message {
   return {
     type: "permission_request",

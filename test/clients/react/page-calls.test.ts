@@ -22,11 +22,11 @@ test.each<[Partial<ToolCall>, string]>([
   [{ runner: "client", addressee: "ben" }, "on ben's device"],
   [{ runner: "either" }, "here or on the server"],
   [{}, ""],
-])("a call of %j is said to run %j", (more, words) => {
+])("a call with %j is described as running %j", (more, words) => {
   expect(toRunner({ ...call, ...more }, "ann")).toBe(words);
 });
 
-test("a call that is read back from the record is said to run where it ran", () => {
+test("a call from the record is described as running where it ran", () => {
   const stored = { type: "tool", name: "scan", state: "success", ranOn: "server", mcpServer: "shop" } as const;
 
   expect(toRunner(toToolCall(stored, "a1"), "ann")).toBe("by MCP server shop");
@@ -37,7 +37,7 @@ test.each<[Partial<ToolCall>, string]>([
   [{ status: "pending", approver: "ann" }, "Waiting for your permission"],
   [{ waitsForPermission: true }, "Waiting for an answer"],
   [{}, "Running"],
-])("a call of %j is said to be in the state %j", (more, words) => {
+])("a call with %j is described as %j", (more, words) => {
   expect(toState({ ...call, ...more }, "ann")).toBe(words);
 });
 
@@ -45,11 +45,11 @@ test.each([
   ["late", "server", "The server answered too late. The answer was ignored."],
   ["duplicate", "ann", "This device answered again. The first answer counts."],
   ["wrong_participant", "ben", "ben answered without being asked. The answer was ignored."],
-] as const)("an answer that was %s from %s is told in words", (kind, from, words) => {
+] as const)("an answer that was %s from %s is described in words", (kind, from, words) => {
   expect(toExtra({ kind, from, success: true }, "ann")).toBe(words);
 });
 
-test("what arguments hide is written out, they stay the same value, and ordinary words stay as they are", () => {
+test("hidden characters in arguments are escaped, the value stays the same, and ordinary words stay unchanged", () => {
   const input = { path: "list\u202etxt.exe", text: "zero\u200bwidth \u{e0041}", name: "👩‍🍳 נעמי می‌خواهم" };
 
   const json = toExactJson(input);
@@ -70,7 +70,7 @@ test.each([
   ["Not allowed: the participant rejected it", "Denied while it ran", STAYS],
   ["Not allowed: the participant rejected it. What the participant said: No", "Denied while it ran", `“No” ${STAYS}`],
   ["Not allowed: nobody answered in time", "Not allowed while it ran", `nobody answered in time. ${STAYS}`],
-])("a call that was denied is shown as not run only if it did not begin (%s)", (error, state, note) => {
+])("a denied call is shown as not run only if it had not started (%s)", (error, state, note) => {
   const call = { errorCode: "permission_denied", error } as ToolCall;
 
   expect(toRefusal(call)).toEqual({ state, note });

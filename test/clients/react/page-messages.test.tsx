@@ -10,7 +10,7 @@ interface ListProps {
   readonly onRender: (id: string) => void;
 }
 
-/** As the page's own list. */
+/** Renders messages as the page's own list does. */
 function Messages({ onRender }: ListProps): ReactNode {
   const { messages, edit, regenerate } = useTalk();
   return messages.map(({ id }) => <Line key={id} id={id} edit={edit} regenerate={regenerate} onRender={onRender} />);
@@ -33,7 +33,7 @@ const turn = (count: number) =>
 const delta = (turnId: string) =>
   ({ type: "block_event", body: { event: "block_delta", turnId, sequence: 0, text: "word " } }) as const;
 
-test("in a talk of a thousand messages a new one, and its words, render none of the others again", async () => {
+test("among a thousand messages, a new message and its words rerender none of the others", async () => {
   const rendered = new Map<string, number>();
   const room = await openTalk(<Messages onRender={(id) => rendered.set(id, (rendered.get(id) ?? 0) + 1)} />);
   await say(room, ...Array.from({ length: 500 }, (_, count) => turn(count)).flat());
@@ -47,7 +47,7 @@ test("in a talk of a thousand messages a new one, and its words, render none of 
   expect(rendered.get("a500")).toBeGreaterThan(20);
 });
 
-test("an edit that does not reach the worker is told at its message", async () => {
+test("an edit that does not reach the worker is reported at its message", async () => {
   let send: (text: string) => string = () => "";
   function Talk(): ReactNode {
     const { messages, edit, regenerate, ...talk } = useTalk();
@@ -66,7 +66,7 @@ test("an edit that does not reach the worker is told at its message", async () =
   expect(screen.getByText("Failed: A string is over 1048576 bytes")).toBeDefined();
 });
 
-test("an answer may be given again if it answers a message, and a greeting answers none", async () => {
+test("only an answer to a message can be regenerated, and a greeting answers none", async () => {
   const room = await openTalk(<Messages onRender={() => {}} />);
   const ended = (turnId: string) =>
     ({ type: "block_event", body: { event: "turn_complete", turnId, state: "completed" } }) as const;

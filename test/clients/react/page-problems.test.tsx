@@ -17,7 +17,7 @@ test.each([
   ["SERVER_SHUTDOWN", ENDED],
   ["SIGNAL_CLOSE", ENDED],
   ["UNKNOWN_REASON", ENDED],
-] as const)("who has left the room by %s is told so, and may join again", async (reason, sentence) => {
+] as const)("a participant disconnected with %s sees the reason, and can join again", async (reason, sentence) => {
   const liveKit = new Room();
   const place = { room: "kitchen", identity: "ann", token: "token", livekitUrl: "ws://127.0.0.1", secret: "" };
   const joinAgain = vi.fn<() => void>();

@@ -24,7 +24,7 @@ function Questions(): ReactNode {
 
 const asked = mayWrite({ toolName: "write", input: { path: "a.md" }, allowEditedInput: true, leftMs: 60_000 });
 
-test("a question is shown until it was answered, here or elsewhere", async () => {
+test("a question is shown until it is answered, here or elsewhere", async () => {
   const room = await openTalk(<Questions />);
 
   await say(room, asked);
@@ -41,7 +41,7 @@ test("a question is shown until it was answered, here or elsewhere", async () =>
   expect(permissions.open).toEqual([]);
 });
 
-test("answers go to the worker with what was changed, and why it was refused", async () => {
+test("answers are sent to the worker with the edits, and with the reason for a refusal", async () => {
   const room = await openTalk(<Questions />);
   await say(room, asked);
 
@@ -68,7 +68,7 @@ test("an answer that does not count rejects", async () => {
   await expect(answered).rejects.toThrow("It has expired");
 });
 
-test("arguments that are not taken leave the question open, and say why", async () => {
+test("refused edits leave the question open, with the reason", async () => {
   const room = await openTalk(<Questions />);
   await say(room, asked);
 
@@ -84,7 +84,7 @@ test("arguments that are not taken leave the question open, and say why", async 
   expect(screen.getByText("Write a.md: path: expected a text")).toBeDefined();
 });
 
-test("more time is asked for by the provider's http, and what the worker says against it is told", async () => {
+test("more time is requested over the provider's http, and the worker's refusal is shown", async () => {
   const path = "/session/s1/permissions/p1/extend";
   const requests = answerFetch({
     [path]: { error: "The permission request has ended or cannot be extended any further" },
@@ -100,7 +100,7 @@ test("more time is asked for by the provider's http, and what the worker says ag
   expect(requests).toEqual([`POST ${path} Bearer token`]);
 });
 
-test("who joins again is shown what is open then, and nothing that was answered meanwhile", async () => {
+test("a participant who joins again sees the open questions, and none that were answered meanwhile", async () => {
   onTestFinished(cleanup);
   const pageIn = ({ transport }: MemoryRoom) => (
     <ParleyProvider room={transport}>
@@ -118,13 +118,13 @@ test("who joins again is shown what is open then, and nothing that was answered 
   await known(after);
   expect(permissions.open).toEqual([]);
 
-  // The worker counts on.
+  // The worker continues its stanza numbers.
   await act(async () => void after.say(asked, { stanzaId: -20 }));
   await act(async () => void after.say({ type: "configuration", body: {} }, { stanzaId: -21 }));
   expect(permissions.open).toHaveLength(1);
 });
 
-test("an agent that leaves and does not come back is told of as missing", async () => {
+test("an agent that leaves and does not come back is reported as missing", async () => {
   const room = await openTalk(<Questions />);
   expect(await screen.findByText("agent: listening")).toBeDefined();
 

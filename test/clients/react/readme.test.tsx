@@ -25,7 +25,7 @@ const question = mayWrite({});
 const ended: Message = { type: "block_event", body: { event: "turn_complete", turnId: "a1", state: "completed" } };
 const models = [{ inputTokens: 40, outputTokens: 2 }];
 
-test("the example of the README is this one, and each of its hooks does what it says", async () => {
+test("the README's example is the one below, and each of its hooks does what the README says", async () => {
   answerFetch({ "/session": { id: "s1" }, "/session/s1/usage": { models, budgets: [] } });
   const all = (
     <>

@@ -9,7 +9,7 @@ import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 import { Agent, Calls, Forms, Questions, Spent } from "./readme-example.tsx";
 import { HTTP, answerFetch } from "./worker-http.ts";
 
-test("what a server has drawn is taken over by the browser as it is, with each hook", async () => {
+test("the browser hydrates server-rendered HTML unchanged, with each hook", async () => {
   answerFetch({});
   const page = (
     <StrictMode>

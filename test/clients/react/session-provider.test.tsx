@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { MemoryRoom } from "../../support/doubles/memory-transport.ts";
 import { say } from "./open-talk.tsx";
 
-/** As the README has it. */
+/** As in the README. */
 function Talk({ children }: { readonly children: ReactNode }): ReactNode {
   return <ParleyProvider room={useRoomContext()}>{children}</ParleyProvider>;
 }
@@ -22,7 +22,7 @@ function Words({ id }: { readonly id: string }): ReactNode {
   return <p>{message && textOf(message)}</p>;
 }
 
-test("a talk is in the room of LiveKit's SessionProvider above it", async () => {
+test("the client uses the room from the LiveKit SessionProvider above it", async () => {
   onTestFinished(cleanup);
   const room = new MemoryRoom();
   const session = { room: room.transport } as unknown as UseSessionReturn;

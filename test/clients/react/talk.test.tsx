@@ -61,7 +61,7 @@ test.each(["completed", "interrupted", "cancelled"] as const)(
   },
 );
 
-test("a spoken answer of an older worker, which ends its turn with its speech, ends with its last sentence", async () => {
+test("a spoken answer from an older worker, whose turns end with their speech, ends with its last sentence", async () => {
   const room = await openTalk(<Talk />);
   const begin = { type: "start_answer", body: { id: "a1", previousId: "m1", answerType: "text+voice" } } as const;
   const last = {
@@ -75,7 +75,7 @@ test("a spoken answer of an older worker, which ends its turn with its speech, e
   expect(states()).toEqual(["interrupted"]);
 });
 
-test("a thousand deltas render the open message again, and nothing else", async () => {
+test("a thousand deltas rerender the open message, and nothing else", async () => {
   const rendered = new Map<string, number>();
   const room = await openTalk(<Talk onRender={(id) => rendered.set(id, (rendered.get(id) ?? 0) + 1)} />);
   await say(
@@ -96,7 +96,7 @@ test("a thousand deltas render the open message again, and nothing else", async 
   expect(lines().at(-1)).toBe(`assistant: ${"x".repeat(1_000)}`);
 });
 
-test("the worker's own words beside the model's are shown, and sentences of the model come once", async () => {
+test("the worker's own words are shown along with the model's, and each of the model's sentences appears once", async () => {
   const room = await openTalk(<Talk />);
   const sentence = (sequence: number, text: string) =>
     ({ type: "assistant_sentence", body: { previousId: "a1", sequence, text, isFinal: false } }) as const;
@@ -107,7 +107,7 @@ test("the worker's own words beside the model's are shown, and sentences of the 
   expect(lines()).toEqual(["assistant: One.\nTwo. One moment, please."]);
 });
 
-test("a sentence that overtakes the text that it is from is shown once", async () => {
+test("a sentence that arrives before the text it comes from is shown once", async () => {
   const room = await openTalk(<Talk />);
   const body = { previousId: "a1", sequence: 1, text: "All is well.", isFinal: false } as const;
 
@@ -123,7 +123,7 @@ test("a sentence that overtakes the text that it is from is shown once", async (
   expect(lines()).toEqual(["assistant: All is well. And"]);
 });
 
-test("an error of the worker about a message marks it as failed, with the reason", async () => {
+test("a worker's error for a message marks that message as failed, with the reason", async () => {
   const room = await openTalk(<Talk />);
   let id = "";
   await act(async () => void (id = talk.send("Hello")));
@@ -137,7 +137,7 @@ test("an error of the worker about a message marks it as failed, with the reason
   expect(talk.problem).toBeUndefined();
 });
 
-test("what was heard of a participant becomes that participant's message", async () => {
+test("recognized speech from a participant becomes that participant's message", async () => {
   const room = await openTalk(<Talk />);
   const heard = (text: string, final: boolean) => ({ type: "transcription", body: { id: "u1", text, final } }) as const;
 
@@ -147,7 +147,7 @@ test("what was heard of a participant becomes that participant's message", async
   expect(states()).toEqual(["sent"]);
 });
 
-test("what another participant has said is that participant's", async () => {
+test("another participant's words are shown as that participant's message", async () => {
   const room = await openTalk(<Talk />);
 
   await say(room, {
@@ -158,7 +158,7 @@ test("what another participant has said is that participant's", async () => {
   expect(talk.messages).toEqual([{ id: "u1", role: "user", from: "ben" }]);
 });
 
-test("an edited message is answered anew, and what followed it goes", async () => {
+test("an edited message is answered again, and what followed it is removed", async () => {
   const room = await openTalk(<Talk />);
   let id = "";
   await act(async () => void (id = talk.send("Two and two?")));
@@ -171,7 +171,7 @@ test("an edited message is answered anew, and what followed it goes", async () =
   expect(lines()).toEqual(["user: Two and three?", "assistant: "]);
 });
 
-test("an answer that somebody else has asked for anew leaves the talk, with what followed it", async () => {
+test("an answer that somebody else has regenerated is removed, with what followed it", async () => {
   const room = await openTalk(<Talk />);
   let id = "";
   await act(async () => void (id = talk.send("Two and two?")));
@@ -183,7 +183,7 @@ test("an answer that somebody else has asked for anew leaves the talk, with what
   expect(talk.messages.map((message) => message.id)).toEqual([id, "a1", "a4"]);
 });
 
-test("one client is made in StrictMode, and it is closed when the tree goes", async () => {
+test("one client is created in StrictMode, and closed when the tree unmounts", async () => {
   const room = await openTalk(<Talk />);
   expect(room.all("configuration")).toHaveLength(1);
   expect(talk.isConnected).toBe(true);

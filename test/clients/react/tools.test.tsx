@@ -38,7 +38,7 @@ test("a tool is announced while its component is mounted, and runs", async () =>
   await room.until(() => announced(room)?.length === 0);
 });
 
-test("a tool that is registered before the join is announced with it", async () => {
+test("a tool registered before joining is announced on joining", async () => {
   const room = new MemoryRoom();
   room.disconnect();
   const opening = openTalk(<Offer run={() => ({})} />, { room });
@@ -56,7 +56,7 @@ function Tool({ name, timeoutMs }: { readonly name: string; readonly timeoutMs: 
 }
 
 test.each(["before", "after"])(
-  "an invalid tool that is offered %s the join is named, and the others go on",
+  "an invalid tool that is offered %s the join is reported, and the others keep working",
   async (when) => {
     const [first, second] = [<Tool key="a" name="a" timeoutMs={5} />, <Tool key="b" name="b" timeoutMs={5} />];
     const tools = [first, <Tool key="bad" name="bad" timeoutMs={-1} />, second];
@@ -109,7 +109,7 @@ function Extras(): ReactNode {
   return useToolCalls().map((call) => <Extra key={call.toolUseId} call={call} />);
 }
 
-test("an answer that came too late is known of its call", async () => {
+test("a late answer is shown with its call", async () => {
   const room = await openTalk(<Extras />);
   const late = [{ kind: "late", from: "bob", success: true }];
   const metadata = { messageId: "a1", toolUseId: "t1", revision: 3, execution: "client", extraAnswers: late };
@@ -175,7 +175,7 @@ test("a call is shown from its first argument to its result, by the component of
   expect(screen.getByText('sum success {"a":1} 1')).toBeDefined();
 });
 
-test("an older state of a call does not come after a newer one", async () => {
+test("an older state of a call does not replace a newer one", async () => {
   const room = await openTalk(<Calls />);
 
   await say(room, stateOf("success", 3, { output: "1" }), stateOf("running", 2));

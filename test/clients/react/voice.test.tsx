@@ -14,7 +14,7 @@ function Voice(): ReactNode {
   return null;
 }
 
-test("whether the worker listens and speaks is unknown until its Configuration says it", async () => {
+test("whether the worker listens and speaks is unknown until its Configuration arrives", async () => {
   const room = await openTalk(<Voice />);
   expect(voice).toMatchObject({ listens: undefined, speaks: undefined });
 
@@ -31,7 +31,7 @@ test("a page that stops listening tells the worker so", async () => {
   await expect.poll(() => room.all("configuration").at(-1)?.listens).toBe(false);
 });
 
-test("stop ends the whole answer, or its sound alone", async () => {
+test("stop ends the whole answer, or only its sound", async () => {
   const room = await openTalk(<Voice />);
 
   await act(async () => talk.stop("speech"));

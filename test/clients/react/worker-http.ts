@@ -1,9 +1,11 @@
 import { onTestFinished, vi } from "vitest";
 
-/** As `ParleyProvider` takes it, for the page's own worker. */
+/** `ParleyProvider`'s `http` for the page's own worker. */
 export const HTTP = { url: "", token: "token" };
 
-/** Has `fetch` answer by path for the rest of the test; `{error}` comes with 409. Returns what is asked for. */
+/**
+ * Makes `fetch` answer by path for the rest of the test. An `{error}` is sent with status 409. Returns the requests.
+ */
 export function answerFetch(answers: Readonly<Record<string, object>>): readonly string[] {
   const asked: string[] = [];
   vi.stubGlobal("fetch", async (path: string, { method = "GET", headers }: RequestInit = {}) => {

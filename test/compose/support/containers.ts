@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 
 export const ROOT = join(import.meta.dirname, "../../..");
-/** Images, containers and programs of these tests. */
+/** The images, containers and programs that these tests use. */
 export const CACHE = join(ROOT, ".cache/compose");
 
-/** An agent as `npm run create` makes it. */
+/** An agent as `npm run create` creates it. */
 export const AGENT = join(CACHE, "agent");
 
 const COMPOSE = "github.com/docker/compose/v2";
@@ -16,28 +16,28 @@ const COMPOSE_VERSION = "v2.40.3";
 const PROGRAMS = ["podman", "mmdebstrap", "crun", "netavark", "aardvark-dns", "catatonit", "iptables", "iproute2"];
 
 /**
- * What podman needs to find: its images and containers in the cache, apart from the machine's own. Limits are set because
- * podman's default raises them, which some machines forbid.
+ * Variables for podman: its images and containers are in the cache, apart from the machine's own. Limits are set
+ * because podman raises them by default, which some machines forbid.
  */
 export const PODMAN_ENV = {
   CONTAINERS_CONF: join(CACHE, "containers.conf"),
   CONTAINERS_STORAGE_CONF: join(CACHE, "storage.conf"),
-  // podman does not speak BuildKit's protocol.
+  // podman does not support BuildKit's protocol.
   DOCKER_BUILDKIT: "0",
 } as const;
 export const composeBinary = join(CACHE, `docker-compose-${COMPOSE_VERSION}`);
 
 const STORAGE = join(CACHE, "storage");
-/** For containers and images: they are written and deleted many thousand files at a time. */
+/** For containers and images, which are written and deleted many thousand files at a time. */
 const STORAGE_BYTES = 8e9;
 
-/** State of podman and its DNS server that is only valid while their processes run. */
+/** State of podman and its DNS server that is valid only while their processes run. */
 const RUN_FOLDERS = ["/run/containers", "/run/libpod", "/run/parley-compose"];
 
 /**
- * A command in namespaces in which podman can run: crun refuses a machine that has both versions of cgroups. What podman
- * stores is in memory, if there is enough. When the command or this process ends, also by a signal, the containers and
- * their state are gone with the namespaces, so nothing is left that could disturb the next run.
+ * Wraps a command in namespaces in which podman can run: crun refuses a machine that has both versions of cgroups.
+ * podman's storage is in memory, if there is enough. When the command or this process ends, even by a signal, the
+ * containers and their state disappear with the namespaces, so nothing is left to disturb the next run.
  */
 export function withPodman(command: readonly string[]): readonly [string, ...string[]] {
   const inMemory =
@@ -45,15 +45,15 @@ export function withPodman(command: readonly string[]): readonly [string, ...str
   const ownFolders = RUN_FOLDERS.map((folder) => `mkdir -p ${folder}; mount -t tmpfs tmpfs ${folder}; `).join("");
   const script = `umount /sys/fs/cgroup/unified 2>/dev/null; ${inMemory}${ownFolders}"$@"; exit $?`;
   const namespaces = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"];
-  // The shell stays, as the namespace's first process, and collects those whose parents have ended.
+  // The shell stays as the namespace's first process, and reaps orphaned processes.
   return ["setpriv", "--pdeathsig", "KILL", "unshare", ...namespaces, "sh", "-c", script, "sh", ...command];
 }
 
 /**
- * A command in a network namespace of its own, which has nothing but a loopback: all ports are free there.
+ * Wraps a command in a separate network namespace with only a loopback interface, where all ports are free.
  *
- * podman's bridges have the lowest hardware address of their containers. So a container that comes or goes may change it,
- * and the others would send to the old one for up to a minute: `arp_notify` tells them.
+ * podman's bridges take the lowest hardware address of their containers. So a container that starts or stops may change
+ * the address, and the others would send to the old one for up to a minute: `arp_notify` announces the change.
  */
 export function inOwnNetwork(command: readonly string[]): readonly [string, ...string[]] {
   const script = 'ip link set lo up; echo 1 >/proc/sys/net/ipv4/conf/all/arp_notify; exec "$@"';
@@ -68,7 +68,7 @@ export async function hasDocker(): Promise<boolean> {
   );
 }
 
-/** Why no container can run here, or undefined. */
+/** The reason why no container can run here, or undefined. */
 export async function whyNoContainers(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return "neither a Docker engine nor the rights of root";
   const [command, ...args] = withPodman(inOwnNetwork(["true"]));
@@ -117,13 +117,13 @@ async function installDebianPackages(): Promise<void> {
   const flags = ["--yes", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=300"];
   const install = () => runCommand("apt-get", ["install", ...flags, ...PROGRAMS]);
   await install().catch(async () => {
-    // A fresh machine has no lists of packages.
+    // A fresh machine has no package lists.
     await runCommand("apt-get", ["update"]);
     await install();
   });
 }
 
-/** Its module cannot be installed by its name, because its go.mod has exclusions. */
+/** Built from source, because `go install` refuses a module whose go.mod contains exclusions. */
 async function buildCompose(): Promise<void> {
   const folder = join(CACHE, "build-compose");
   await rm(folder, { recursive: true, force: true });

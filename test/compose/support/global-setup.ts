@@ -9,7 +9,7 @@ import { CACHE } from "./containers.ts";
 
 const HEALTH_EVERY_MS = 1_000;
 
-/** Starts podman's Docker API, unless a Docker engine runs the tests, and what its health checks need. */
+/** Starts podman's Docker API and its health checks, unless a Docker engine runs the tests. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if (process.env["PARLEY_COMPOSE"] === undefined) return undefined;
   const socket = join(CACHE, "run.sock");
@@ -34,7 +34,7 @@ async function removeContainers(): Promise<void> {
   await runCommand("podman", ["rm", "--force", "--all", "--depend", "--volumes", "--time", "0"]);
 }
 
-/** podman has systemd run health checks, which no container and few test machines have. */
+/** Runs podman's health checks. podman relies on systemd for them, which containers and most test machines lack. */
 async function checkHealth(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const ids = await runCommand("podman", [

@@ -10,7 +10,7 @@ interface ComposeFile {
 const COMPOSE_FILES = ["docker-compose.yml", "template/docker-compose.yml"];
 const DOCKERFILES = ["Dockerfile", "template/Dockerfile"];
 
-/** Every image that the repository's containers are or are built on, without those of profiles. */
+/** Every image that the repository's containers use or are built on, except for services with profiles. */
 export async function imagesInUse(): Promise<string[]> {
   const [composed, built] = await Promise.all([COMPOSE_FILES, DOCKERFILES].map(readAll));
   const services = (composed ?? []).flatMap((text) =>

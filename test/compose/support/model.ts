@@ -2,7 +2,7 @@ import { connect, createServer } from "node:net";
 import { startModelServer } from "../../../src/model-server/model-server.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
-// The model of an agent in a container, at port 9000: it rolls a die, whatever is said.
+// The model for an agent in a container, on port 9000. It rolls a die, whatever the user says.
 const model = await startModelServer();
 model.script(({ body }) => {
   const isRolled = JSON.stringify((body["messages"] as readonly unknown[]).at(-1)).includes('"tool_result"');

@@ -4,25 +4,28 @@ import { join } from "node:path";
 import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { ROOT } from "./containers.ts";
 
-/** Whether podman runs the containers, in a network of its own; else a Docker engine does, in this machine's. */
+/**
+ * Whether podman runs the containers, in a separate network. Otherwise a Docker engine runs them in this machine's
+ * network.
+ */
 export const isPodman = process.env["PARLEY_COMPOSE"] !== undefined;
 export const HTTP = "http://127.0.0.1:8080";
-/** What everybody knows. */
+/** The secret from the repository, which is public. */
 export const DEVELOPMENT_SECRET = "development-secret-that-everybody-knows";
 
 interface ProjectOptions {
-  /** Where its docker-compose.yml is. */
+  /** The folder with its docker-compose.yml. */
   readonly folder?: string;
-  /** Further files, below the folder. */
+  /** More files, below the folder. */
   readonly files?: readonly string[];
   /** The lines of its `.env`. */
   readonly env?: string;
 }
 
-/** A compose project, as somebody has it who types `docker compose` in its folder. */
+/** A compose project, as for someone who types `docker compose` in its folder. */
 export class Project implements AsyncDisposable {
   readonly folder: string;
-  /** Holds a `docker` that is `docker compose` with this project's files. */
+  /** Contains a `docker` command that runs `docker compose` with this project's files. */
   readonly #bin: string;
 
   private constructor(folder: string, bin: string) {
@@ -40,17 +43,17 @@ export class Project implements AsyncDisposable {
     return new Project(folder, bin);
   }
 
-  /** Replaces the lines of `.env`, for what is started from now on. */
+  /** Replaces the lines of `.env` for services started from now on. */
   async setEnv(lines: string): Promise<void> {
     await writeFile(join(this.#bin, ".env"), lines);
   }
 
-  /** `docker compose …`. @returns what it prints on stdout. @throws {Error} with its output */
+  /** Runs `docker compose …`. @returns what it prints on stdout. @throws {Error} with its output */
   async compose(...args: readonly string[]): Promise<string> {
     return this.#run(join(this.#bin, "docker"), ["compose", ...args]);
   }
 
-  /** Lines of a page, as somebody types them in the folder. */
+  /** Runs lines from a page, as somebody types them in the folder. */
   async shell(lines: string): Promise<string> {
     return this.#run("sh", ["-ec", lines]);
   }
@@ -67,7 +70,9 @@ export class Project implements AsyncDisposable {
     return (await this.compose("ps", "--all", "--quiet", service)).split("\n").filter(Boolean);
   }
 
-  /** Kills a container's main process, as the system does when memory runs out. Docker's own kill would count as a stop. */
+  /**
+   * Kills a container's main process, as the kernel does when memory runs out. Docker's own kill would count as a stop.
+   */
   async kill(service: string): Promise<void> {
     const [id = ""] = await this.containers(service);
     process.kill(Number(await engine("inspect", "--format", "{{.State.Pid}}", id)), "SIGKILL");
@@ -79,14 +84,14 @@ export class Project implements AsyncDisposable {
   }
 }
 
-/** After a failed test, prints the end of what its containers have logged. */
+/** After a failed test, prints the last log lines of the project's containers. */
 export async function showLogs(project: Project, state: string | undefined): Promise<void> {
   if (state !== "fail") return;
   const logs = await project.compose("logs", "--tail", "300").catch(String);
   process.stderr.write(`${await project.compose("ps", "--all").catch(String)}\n${logs}\n`);
 }
 
-/** `docker …`, or the same command of podman. */
+/** Runs `docker …`, or the same command with podman. */
 export async function engine(...args: readonly string[]): Promise<string> {
   return (await runCommand(isPodman ? "podman" : "docker", args)).trim();
 }

@@ -9,31 +9,31 @@ const FOLDER = join(import.meta.dirname, "../stand-ins");
 const NPM = "npm@11.19.1";
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
-/** A tree of Debian's packages, which images are made on. */
+/** A file tree of Debian packages that images are built from. */
 interface Tree {
   readonly suite: string;
   readonly packages: readonly string[];
 }
-/** The Debian release that the real image of Node is based on. */
+/** The Debian release that the real Node image is based on. */
 const BOOKWORM: Tree = { suite: "bookworm", packages: ["apt", "ca-certificates"] };
-/** Debian 12 has no PostgreSQL 18. */
+/** Debian 12 lacks PostgreSQL 18. */
 const FORKY: Tree = { suite: "forky", packages: ["postgresql-18", "haproxy", "busybox"] };
 
 interface StandIn {
   readonly tree: Tree;
-  /** Puts what the instructions copy into the folder. */
+  /** Puts the files that the instructions copy into the folder. */
   readonly fill?: (folder: string, tag: string) => Promise<unknown>;
   readonly instructions: string;
 }
 
-/** By the name of the real image. Paths, users, signals and commands are those of the real one. */
+/** By the name of the real image. Paths, users, signals and commands are the same as in the real image. */
 const STAND_INS: Readonly<Record<string, StandIn>> = {
   node: {
     tree: BOOKWORM,
     fill: async (folder, tag) => {
       const name = `node-${process.platform}-${process.arch}`;
       await install(folder, `${name}@${tag.replace(/-slim$/, "")}`);
-      // npm looks for its settings beside the folder of the program itself.
+      // npm looks for its settings next to the folder of the node program.
       await rename(join(folder, "lib/node_modules", name, "bin/node"), join(folder, "node"));
       await rm(join(folder, "lib"), { recursive: true });
       await install(folder, NPM);
@@ -83,8 +83,8 @@ ENTRYPOINT ["/livekit-server"]`,
 const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n`);
 
 /**
- * Makes an image under each of these names, where no registry of images can be reached: trees of Debian's packages with the
- * same programs. What the real images do differently, these tests do not see.
+ * Creates an image under each of these names where no image registry is reachable: a tree of Debian packages with the
+ * same programs. Where the real images behave differently, these tests do not notice.
  *
  * @throws {Error} for an image that has no stand-in
  */
@@ -125,7 +125,7 @@ async function installTree({ suite, packages }: Tree, tarball: string): Promise<
   const options = [
     "--variant=minbase",
     `--include=${packages.join(",")}`,
-    // A mirror that is a few days old will do.
+    // A mirror that is a few days old is good enough.
     '--aptopt=Acquire::Check-Valid-Until "false"',
     ...["man", "doc", "locale", "info"].map((each) => `--dpkgopt=path-exclude=/usr/share/${each}/*`),
   ];
@@ -133,7 +133,7 @@ async function installTree({ suite, packages }: Tree, tarball: string): Promise<
   await rename(`${tarball}.new`, tarball);
 }
 
-/** The registry and the certificates of this machine: builds install packages from where the machine does. */
+/** Copies this machine's registry and certificates: builds install packages from the same place as the machine. */
 async function copyNpmSettings(folder: string): Promise<void> {
   await mkdir(join(folder, "etc"));
   const registry = await runCommand("npm", ["config", "get", "registry"], { cwd: "/" });

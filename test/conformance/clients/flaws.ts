@@ -10,15 +10,15 @@ interface Envelope {
   readonly [key: string]: unknown;
 }
 
-/** One mistake in a client that has no other. */
+/** One mistake, in a client that is otherwise correct. */
 interface Flaw {
-  /** The one check that finds it, */
+  /** The id of the only check that finds it. */
   readonly found: string;
-  /** and what that check then says. */
+  /** What that check then reports. */
   readonly seen: RegExp;
-  /** Instead of what the worker has sent: something else, or nothing. */
+  /** Replaces or drops a message from the worker. */
   readonly hear?: (envelope: Envelope, say: (envelope: Envelope) => void) => Envelope | undefined;
-  /** Instead of what the SDK sends; after a while where that is said. */
+  /** Replaces or delays a message that the SDK sends. */
   readonly say?: (envelope: Envelope) => Envelope | { readonly afterMs: number };
   readonly transport?: (transport: Transport) => Transport;
 }
@@ -30,7 +30,7 @@ function listening(change: (listener: TransportListener) => TransportListener): 
   return (transport) => derive(transport, { listen: (listener) => transport.listen(change(listener)) });
 }
 
-/** A transport that differs in some of its parts; its getters stay alive. */
+/** A transport with some members replaced. Its getters stay live. */
 function derive(transport: Transport, changes: Partial<Transport>): Transport {
   return new Proxy(transport, {
     get: (target, name: keyof Transport) => changes[name] ?? target[name],

@@ -1,4 +1,4 @@
 import { runSdkProgram } from "./sdk-program.ts";
 
-/** A client that passes: our SDK. */
+/** A client that passes all checks: our SDK. */
 await runSdkProgram();

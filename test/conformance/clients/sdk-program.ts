@@ -14,7 +14,9 @@ const WORDS = ["approve", "reject", "once", "always"] as const;
 const print = (event: object) => void process.stdout.write(`${JSON.stringify(event)}\n`);
 const listOf = (text = "") => text.split(",").filter(Boolean);
 
-/** The program that docs/conformance.md asks for, with our SDK. `wrap` may put something between it and LiveKit. */
+/**
+ * The program that docs/conformance.md asks for, with our SDK. `wrap` may put something between the SDK and LiveKit.
+ */
 export async function runSdkProgram(wrap: (transport: Transport) => Transport = (transport) => transport) {
   const { LIVEKIT_URL: url = "", LIVEKIT_TOKEN: token = "", CONFORMANCE_TOOLS, CONFORMANCE_FEATURES } = process.env;
   const { Room } = await loadRtcNode();

@@ -17,12 +17,12 @@ var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 var errCancelled = errors.New("the worker has cancelled the call")
 
-// invalidInput is thrown by a tool whose parameters are wrong.
+// invalidInput is the error of a tool whose parameters are wrong.
 type invalidInput string
 
 func (e invalidInput) Error() string { return string(e) }
 
-// call is one that runs.
+// call is a running call.
 type call struct{ cancel context.CancelCauseFunc }
 
 func failure(id, code, message string) map[string]any {
@@ -142,7 +142,7 @@ func toResult(id string, result map[string]any, err error) map[string]any {
 	return map[string]any{"id": id, "success": true, "result": result}
 }
 
-// settle keeps the result for a repeated request, and sends it.
+// settle sends the result, and stores it for a repeated request.
 func (c *Client) settle(id string, result map[string]any) {
 	frame, err := encode(c.lastStanza+1, c.conversation, typeToolResult, result)
 	if err != nil || len(frame) > envelopeBytes || hasLongText(result) {
@@ -157,7 +157,7 @@ func (c *Client) onCancel(body map[string]any) {
 	if running := c.calls[id]; running != nil {
 		running.cancel(errCancelled)
 	} else if id != "" && c.results[id] == nil {
-		// It may be read before its request.
+		// The cancel may arrive before its request.
 		c.results[id] = failure(id, "cancelled", errCancelled.Error())
 	}
 }

@@ -1,4 +1,4 @@
-// Package main is a Parley client that was written from docs/protocol.md alone.
+// Package main is a Parley client written using only docs/protocol.md.
 package main
 
 import (
@@ -42,11 +42,11 @@ type unacked struct {
 	frame       []byte
 	sentAt      time.Time
 	dueAt       time.Time
-	// An agent was there to hear it.
+	// isOut: sent while an agent was in the room.
 	isOut bool
 }
 
-// Client is one participant of a room. Its fields belong to whoever holds the lock.
+// Client is one participant in a room. Its fields may be used only while holding the lock.
 type Client struct {
 	url, token string
 	features   []string
@@ -110,7 +110,7 @@ func (c *Client) Join() error {
 	return nil
 }
 
-// Leave leaves the room; what runs goes on.
+// Leave leaves the room. Running calls continue.
 func (c *Client) Leave() {
 	c.lock.Lock()
 	room := c.room
@@ -149,7 +149,7 @@ func (c *Client) onLeft(p *lksdk.RemoteParticipant) {
 	delete(c.agents, p.Identity())
 }
 
-// configure says who we are. An older Configuration must not arrive after a newer one.
+// configure sends the client's Configuration. An older Configuration must not arrive after a newer one.
 func (c *Client) configure() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -171,7 +171,7 @@ func (c *Client) configure() {
 	c.send(typeConfiguration, body, true)
 }
 
-// Offer changes the tools that are announced.
+// Offer changes the announced tools.
 func (c *Client) Offer(names []string) {
 	c.lock.Lock()
 	c.offered = names
@@ -179,21 +179,21 @@ func (c *Client) Offer(names []string) {
 	c.configure()
 }
 
-// Say sends a UserMessage; it waits for a worker if there is none.
+// Say sends a UserMessage. Without a worker, the message waits for one.
 func (c *Client) Say(text string) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.send(typeUserMessage, map[string]any{"id": newID(), "content": text}, false)
 }
 
-// Stop ends the answer that is being given.
+// Stop ends the current answer.
 func (c *Client) Stop() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.send(typeControlStop, map[string]any{}, false)
 }
 
-// send numbers a message, and sends it until it is acknowledged. The caller has the lock.
+// send numbers a message, and sends it until it is acknowledged. The caller must hold the lock.
 func (c *Client) send(messageType int, body map[string]any, asStream bool) {
 	c.lastStanza++
 	frame, err := encode(c.lastStanza, c.conversation, messageType, body)
@@ -239,7 +239,7 @@ func (c *Client) publish(frame []byte, asStream bool) {
 	}
 }
 
-// keepSending sends again what has no Ack, for half a minute.
+// keepSending repeats messages without an Ack, for half a minute.
 func (c *Client) keepSending() {
 	for range time.Tick(50 * time.Millisecond) {
 		c.lock.Lock()
@@ -254,7 +254,7 @@ func (c *Client) keepSending() {
 			}
 			message.dueAt = now.Add(againAfter)
 			message.isOut = true
-			// A stream names its sender.
+			// A stream includes its sender's identity.
 			c.publish(message.frame, true)
 		}
 		c.lock.Unlock()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Tool is something the model can ask for.
+// Tool is a function that the model can call.
 type Tool struct {
 	schema map[string]any
 	Run    func(ctx context.Context, c *Client, id string, parameters map[string]any) (map[string]any, error)
@@ -29,7 +29,7 @@ func schema(properties map[string]any, required ...any) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required}
 }
 
-// told prints when the tool begins.
+// told wraps a tool so that each run prints an event.
 func told(run func(context.Context, *Client, string, map[string]any) (map[string]any, error)) func(context.Context, *Client, string, map[string]any) (map[string]any, error) {
 	return func(ctx context.Context, c *Client, id string, parameters map[string]any) (map[string]any, error) {
 		c.print(map[string]any{"event": "run", "id": id})

@@ -7,14 +7,14 @@ import (
 	lksdk "github.com/livekit/server-sdk-go/v2"
 )
 
-// answer is one that is being given: its sentences may come in any order.
+// answer is an answer in progress. Its sentences may arrive in any order.
 type answer struct {
 	messageID string
 	sentences map[int64]string
 	last      int64
 }
 
-// onFrame reads what somebody in the room has sent. Only a worker is listened to.
+// onFrame reads a frame from the room. Only frames from a worker are handled.
 func (c *Client) onFrame(frame []byte, identity string, sender *lksdk.RemoteParticipant) {
 	if sender != nil && !isAgent(sender) {
 		return
@@ -23,7 +23,7 @@ func (c *Client) onFrame(frame []byte, identity string, sender *lksdk.RemotePart
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if sender == nil {
-		// Not announced yet: not trusted, and asked for again.
+		// The sender is not announced yet, so the frame is not trusted and will be requested again.
 		if err == nil && len(c.agents) == 0 && message.stanza < 0 && (c.firstMissed == 0 || -message.stanza < c.firstMissed) {
 			c.firstMissed = -message.stanza
 		}
@@ -83,7 +83,7 @@ func (c *Client) onAck(body map[string]any) {
 	}
 	if acked := c.unacked[stanza]; acked != nil && acked.messageType == typeConfiguration {
 		c.firstMissed = 0
-		// What was said while nobody listened goes out now.
+		// Messages from the time without an agent are sent now.
 		for _, message := range c.unacked {
 			if !message.isOut {
 				message.dueAt = time.Now()

@@ -18,7 +18,7 @@ type envelope struct {
 
 var errFrame = errors.New("the frame is no envelope")
 
-// encode writes the five keys in their order.
+// encode writes an envelope's five keys in order.
 func encode(stanza int64, conversation string, messageType int, body map[string]any) ([]byte, error) {
 	var frame bytes.Buffer
 	encoder := msgpack.NewEncoder(&frame)
@@ -38,7 +38,7 @@ func encode(stanza int64, conversation string, messageType int, body map[string]
 	return frame.Bytes(), err
 }
 
-// narrow turns integers beyond 32 bits into float64, which every peer reads.
+// narrow turns integers beyond 32 bits into float64, which every implementation reads.
 func narrow(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -11,11 +11,11 @@ import { tempDatabase } from "../../support/servers/temp-database.ts";
 import type { Envelope, Flaw, Heard } from "./flaws.ts";
 
 export interface BrokenWorker extends AsyncDisposable {
-  /** Access to a room in which the worker is. */
+  /** Gives access to a room that the worker is in. */
   readonly grantAccess: AccessProvider;
 }
 
-/** Our worker with mistakes: one session for each room that is asked for, each with flaws of its own. */
+/** Our worker with mistakes: one session for each requested room, each with its own flaws. */
 export async function startBrokenWorker(makeFlaws: () => readonly Flaw[]): Promise<BrokenWorker> {
   const cleanup = new AsyncDisposableStack();
   const { url: databaseUrl } = cleanup.use(await tempDatabase());
@@ -35,7 +35,7 @@ export async function startBrokenWorker(makeFlaws: () => readonly Flaw[]): Promi
   return { grantAccess, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
 }
 
-/** Calls the tool that it is told to, as in `use kit_echo {}`, and says something to all else. */
+/** Calls the tool that the user asks for, as in `use kit_echo {}`. Replies to anything else with a fixed text. */
 function answer({ body }: RecordedRequest) {
   const messages = body["messages"] as readonly { readonly content: readonly { readonly text?: string }[] }[];
   const asked = messages.at(-1)?.content.at(-1)?.text ?? "";
@@ -46,7 +46,7 @@ function answer({ body }: RecordedRequest) {
     : reply([text("Here is an answer. Done.")]);
 }
 
-/** Puts flaws between a session and its room. What comes and goes as a stream is as it is. */
+/** Puts flaws between a session and its room. Streams are left unchanged. */
 function spoil(room: Room, flaws: readonly Flaw[]): void {
   const local = () => {
     if (!room.localParticipant) throw new Error("The room is not connected");
@@ -80,7 +80,7 @@ function spoil(room: Room, flaws: readonly Flaw[]): void {
   };
 }
 
-/** What is left of a thing after each flaw has had it. */
+/** Passes a thing through each flaw, and returns what is left. */
 function through<Thing>(
   flaws: readonly Flaw[],
   thing: Thing | undefined,

@@ -7,7 +7,7 @@ export interface Envelope {
   readonly [key: string]: unknown;
 }
 
-/** A packet of a participant. */
+/** A packet from a participant. */
 export interface Heard {
   readonly envelope: Envelope;
   readonly from: string;
@@ -16,18 +16,18 @@ export interface Heard {
 
 /** One mistake in a worker. */
 export interface Flaw {
-  /** Instead of what the worker hears: something else, or nothing. */
+  /** Replaces or drops a packet that the worker receives. */
   readonly hear?: (heard: Heard, tell: (envelope: Envelope, to: string) => void) => Heard | undefined;
-  /** Instead of what the worker says. */
+  /** Replaces or drops an envelope that the worker sends. */
   readonly say?: (envelope: Envelope, to: readonly string[]) => Envelope | undefined;
 }
 
 interface KnownFlaw {
-  /** The one check that finds it, */
+  /** The id of the only check that finds it. */
   readonly found: string;
-  /** and what that check then says. */
+  /** What that check then reports. */
   readonly seen: RegExp;
-  /** For a room. */
+  /** Creates the flaw for one room. */
   readonly make: () => Flaw;
 }
 

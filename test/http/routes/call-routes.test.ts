@@ -21,7 +21,7 @@ async function roomWithCall(changes: Parameters<typeof newCall>[1]) {
 
 const whole = { state: "success", outcome: { state: "success", result: { text: "é".repeat(300_000) } } } as const;
 
-test("a call is told whole, however large its result is", async () => {
+test("a call is returned in full, however large its result is", async () => {
   const { room, sessionId } = await roomWithCall({ id: "large", input: { a: 1 }, logs: ["half way"], ...whole });
 
   const response = await server.getAs(await roomToken(room), `/session/${sessionId}/calls/large`);
@@ -37,7 +37,7 @@ test("a call is told whole, however large its result is", async () => {
   });
 });
 
-test("a call of another room, or one of which only the name is told, is answered as if it did not exist", async () => {
+test("a call in another room, or one that shows only its name, is answered as if it did not exist", async () => {
   const hidden = await roomWithCall({ id: "hidden", detail: "name", ...whole });
   const other = await roomWithCall({ id: "other", ...whole });
   const ask = async (path: string) => (await server.getAs(await roomToken(hidden.room), path)).status;

@@ -13,7 +13,7 @@ function createApp(checks: readonly ReadyCheck[]) {
   return createHttpServer({ logger: pino({ enabled: false }), livekit, publicUrl: livekit.url, checks, token });
 }
 
-test("health answers whatever the rest of the world does", async () => {
+test("health answers whatever else fails", async () => {
   const app = createApp([{ part: "livekit", check: () => Promise.reject(new Error("gone")) }]);
 
   const response = await app.inject("/health");
@@ -21,7 +21,7 @@ test("health answers whatever the rest of the world does", async () => {
   expect([response.statusCode, response.json()]).toEqual([200, { status: "ok" }]);
 });
 
-test("ready says so when every part is there", async () => {
+test("ready succeeds when every part works", async () => {
   const app = createApp([
     { part: "livekit", check: async () => true },
     { part: "database", check: async () => true },
@@ -32,7 +32,7 @@ test("ready says so when every part is there", async () => {
   expect([response.statusCode, response.json()]).toEqual([200, { status: "ready", livekit: "ok", database: "ok" }]);
 });
 
-test("ready names the part that failed, and says nothing about why", async () => {
+test("ready reports the part that failed, without the reason", async () => {
   const app = createApp([
     { part: "livekit", check: async () => true },
     { part: "database", check: () => Promise.reject(new Error("password of parley@10.0.0.1")) },
@@ -45,7 +45,7 @@ test("ready names the part that failed, and says nothing about why", async () =>
   expect(response.json()).toEqual({ status: "not ready", livekit: "ok", database: "failed", migrations: "failed" });
 });
 
-test("a part that never answers does not hold the answer up", async () => {
+test("a part that never answers does not delay the response", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const asked = Promise.withResolvers<void>();
   const check = () => {
@@ -60,7 +60,7 @@ test("a part that never answers does not hold the answer up", async () => {
   expect((await answer).json()).toEqual({ status: "not ready", livekit: "no answer" });
 });
 
-test("an unknown route is a 404 in JSON", async () => {
+test("an unknown route returns a 404 in JSON", async () => {
   const response = await createApp([]).inject("/nope");
 
   expect([response.statusCode, response.json()]).toEqual([404, { error: "No route GET /nope" }]);

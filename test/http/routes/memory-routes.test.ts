@@ -13,7 +13,7 @@ async function as(identity: string, path: string, method = "GET"): Promise<reado
   return [response.status, await response.json()];
 }
 
-test("a person sees and deletes what is remembered of that person, and of nobody else", async () => {
+test("a person sees and deletes their own memories, and nobody else's", async () => {
   const tea = await addMemory(database.sql, { identity: "ann", text: "Tea" });
   const sugar = await addMemory(database.sql, { identity: "ann", text: "No sugar" });
 

@@ -23,7 +23,7 @@ async function builtPage(folder: string): Promise<void> {
   await writeFile(join(folder, "assets/index-1.js"), "export {};");
 }
 
-test("the page comes with a policy that names itself and LiveKit alone", async () => {
+test("the page's policy allows only the page's origin and LiveKit", async () => {
   await using folder = await tempFolder();
   await builtPage(folder.path);
   const app = await serverOf(folder.path);
@@ -40,7 +40,7 @@ test("the page comes with a policy that names itself and LiveKit alone", async (
   expect(policy).not.toContain("unsafe");
 });
 
-test("a LiveKit in the cloud may name another of its hosts", async () => {
+test("a LiveKit in the cloud may refer to another of its hosts", async () => {
   await using folder = await tempFolder();
   await builtPage(folder.path);
   const app = await serverOf(folder.path, "wss://talks.livekit.cloud");
@@ -52,7 +52,7 @@ test("a LiveKit in the cloud may name another of its hosts", async () => {
   );
 });
 
-test("a browser asks for the page each time and keeps its files", async () => {
+test("a browser requests the page each time and caches its files", async () => {
   await using folder = await tempFolder();
   await builtPage(folder.path);
   const app = await serverOf(folder.path);
@@ -67,7 +67,7 @@ test("a browser asks for the page each time and keeps its files", async () => {
   expect(script.headers["content-type"]).toBe("text/javascript; charset=utf-8");
 });
 
-test("no path of a request leads to another file", async () => {
+test("no request path leads to another file", async () => {
   await using folder = await tempFolder();
   await builtPage(folder.path);
   await writeFile(join(folder.path, "secret.pem"), "secret");
@@ -77,7 +77,7 @@ test("no path of a request leads to another file", async () => {
     expect((await app.inject({ url })).statusCode).toBe(404);
 });
 
-test("without a built page the answer says how to build one", async () => {
+test("without a built page the response says how to build one", async () => {
   await using folder = await tempFolder();
   const app = await serverOf(folder.path);
 

@@ -30,14 +30,14 @@ const ask = (changes: PermissionChanges = {}) => storedPermission(database.sql, 
 const read = async (response: Response) => [response.status, await response.json()];
 const stateOf = async ({ id }: PermissionRecord) => (await loadPermission(database.sql, { permissionId: id }))?.state;
 
-/** The three ways of a reply, each as its own clients write it. */
+/** The three ways to reply, each as its own clients send it. */
 const WAYS = [
   ["ours", ({ id }: PermissionRecord) => `/session/${sessionId}/permissions/${id}`, "response"],
   ["opencode's", ({ id }: PermissionRecord) => `/permission/${id}/reply`, "reply"],
   ["opencode's newest", ({ id }: PermissionRecord) => `/api/session/${sessionId}/permission/${id}/reply`, "reply"],
 ] as const;
 
-test("the whole PermissionResponse of spec/004 is taken: the path has both of its ids", async () => {
+test("spec/004's whole PermissionResponse is accepted: the path contains both of its ids", async () => {
   const permission = await ask();
   const { id: permissionId } = permission;
   const body = { sessionId, permissionId, response: "approve" };
@@ -47,7 +47,7 @@ test("the whole PermissionResponse of spec/004 is taken: the path has both of it
   expect([await read(answer), await stateOf(permission)]).toEqual([[200, true], "approved"]);
 });
 
-test("a body that names another permission or session than its path is refused", async () => {
+test("a body with another permission or session than its path is refused", async () => {
   const permission = await ask();
   const path = `/session/${sessionId}/permissions/${permission.id}`;
 
@@ -94,7 +94,7 @@ test.each([
   expect([await stateOf(permission), await stateOf(other)]).toEqual([state, state]);
 });
 
-test("the session may be named by its conversation, and a rejection carries its message", async () => {
+test("the session may be given by its conversation id, and a rejection carries its message", async () => {
   const permission = await ask();
   const body = { response: "reject", message: "Not\0 today" };
 
@@ -113,7 +113,7 @@ const SCHEMA = {
   additionalProperties: false,
 } as const;
 
-test("edited arguments are stored where the tool takes them", async () => {
+test("edited arguments are stored if the tool accepts them", async () => {
   const permission = await ask({ editedInputSchema: SCHEMA });
   const body = { response: "approve", editedInput: { path: "b.md" } };
 
@@ -128,11 +128,11 @@ test.each([
   [SCHEMA, { path: 1 }, 'editedInput: Invalid parameter "path": must be string'],
   [SCHEMA, {}, "editedInput: Invalid parameter \"path\": must have required property 'path'"],
   [SCHEMA, [], "editedInput: expected an object"],
-  // The schema that was shown takes it; the tool itself, as it is now, does not.
+  // The schema that was shown accepts it, but the tool's current schema does not.
   [SCHEMA, { path: "" }, 'editedInput: Invalid parameter "path": Too small: expected string to have >=1 characters'],
   [SCHEMA, { path: "secrets/key" }, "editedInput: a rule does not allow it (edit: secrets/key)"],
   [SCHEMA, { path: "broken" }, "editedInput: the tool could not determine what these arguments touch"],
-])("edited arguments that do not fit are a 400, and the request stays open", async (schema, editedInput, error) => {
+])("invalid edited arguments are a 400, and the request stays open", async (schema, editedInput, error) => {
   const permission = await ask({ editedInputSchema: schema });
 
   const answer = await server.postAs(token, WAYS[0][1](permission), { response: "approve", editedInput });
@@ -145,7 +145,7 @@ test.each([
   ['{"id":9007199254740993}', "editedInput.id: too large for a number, send it as a string"],
   ['{"list":[1e400]}', "editedInput.list[0]: too large for a number, send it as a string"],
   ['{"path":"a.md","path":"b.md"}', "editedInput.path: the key appears twice"],
-])("edited arguments %s, which would be read as others, are a 400", async (editedInput, error) => {
+])("edited arguments %s, which would be read differently, are a 400", async (editedInput, error) => {
   const permission = await ask({ editedInputSchema: { type: "object" } });
   const body = `{"response":"approve","editedInput":${editedInput}}`;
 
@@ -154,7 +154,7 @@ test.each([
   expect([await read(answer), await stateOf(permission)]).toEqual([[400, { error }], "asked"]);
 });
 
-test("what edited arguments touch is asked of the tool: without it they are a 400, and the request stays open", async () => {
+test("the tool computes what edited arguments touch: without the tool they are a 400, and the request stays open", async () => {
   const permission = await ask({ editedInputSchema: SCHEMA, toolName: "gone" });
   const body = { response: "always", editedInput: { path: "b.md" } };
 
@@ -163,7 +163,7 @@ test("what edited arguments touch is asked of the tool: without it they are a 40
   expect(await stateOf(permission)).toBe("asked");
 });
 
-test("always beside edited arguments grants what they touch", async () => {
+test("always with edited arguments grants what these touch", async () => {
   const identity = `ann-${createId()}`;
   const permission = await ask({ editedInputSchema: SCHEMA, participantIdentity: identity });
   const own = await roomToken(room, { identity });
@@ -184,7 +184,7 @@ test.each([
   [{ response: "approve", message: "but slowly" }, "message: not allowed with an approval"],
   [{ response: "reject", editedInput: {} }, "editedInput: not allowed with a rejection"],
   [{ response: "approve", remember: true }, "remember: unknown field"],
-])("the body %j is a 400 that names the field", async (body, error) => {
+])("the body %j is a 400 that contains the field", async (body, error) => {
   const permission = await ask();
   const headers = body === undefined ? {} : { "content-type": "application/json" };
 
@@ -198,7 +198,7 @@ test.each([
   expect(await stateOf(permission)).toBe("asked");
 });
 
-test("a body that does not say it is JSON is a 415, and the request stays open", async () => {
+test("a body that is not declared as JSON is a 415, and the request stays open", async () => {
   const permission = await ask();
 
   const answer = await fetch(`${server.url}${WAYS[0][1](permission)}`, {
@@ -211,7 +211,7 @@ test("a body that does not say it is JSON is a 415, and the request stays open",
   expect(await stateOf(permission)).toBe("asked");
 });
 
-test("opencode's bad body is its InvalidRequestError", async () => {
+test("a bad body from opencode is its InvalidRequestError", async () => {
   const permission = await ask();
 
   const answer = await server.postAs(token, `/permission/${permission.id}/reply`, { reply: "approve" });
@@ -232,7 +232,7 @@ test.each(WAYS)("an unknown id is a 404 (%s)", async (_, pathOf, field) => {
 });
 
 test.each(["none", createId(), "%00"])(
-  "a permission of another session than the one named (%s) is a 404",
+  "a permission from another session than the given one (%s) is a 404",
   async (id) => {
     const permission = await ask();
 
@@ -243,7 +243,7 @@ test.each(["none", createId(), "%00"])(
   },
 );
 
-test.each(WAYS)("a second answer is a 409, whatever it says (%s)", async (_, pathOf, field) => {
+test.each(WAYS)("a second answer is a 409, whatever its decision (%s)", async (_, pathOf, field) => {
   const permission = await ask();
   await server.postAs(token, pathOf(permission), { [field]: "once" });
 
@@ -256,7 +256,7 @@ test.each(WAYS)("a second answer is a 409, whatever it says (%s)", async (_, pat
   expect(await stateOf(permission)).toBe("approved");
 });
 
-test("of two answers at once, one is true and the other a 409", async () => {
+test("of two simultaneous answers, one is true and the other a 409", async () => {
   const permission = await ask();
   const answer = (response: string) => server.postAs(token, WAYS[0][1](permission), { response });
 
@@ -266,7 +266,7 @@ test("of two answers at once, one is true and the other a 409", async () => {
   expect(await stateOf(permission)).toBe(yes.status === 200 ? "approved" : "rejected");
 });
 
-test("an answer after the time is over is a 409", async () => {
+test("an answer after the deadline is a 409", async () => {
   const permission = await ask({ waitMs: 0 });
 
   expect((await server.postAs(token, WAYS[0][1](permission), { response: "approve" })).status).toBe(409);
@@ -325,7 +325,7 @@ test.each([
   expect(await stateOf(permission)).toBe("asked");
 });
 
-test("without a token the answer is a 401 whatever else is wrong, and a JSON request without a body is a good one", async () => {
+test("without a token the response is a 401 whatever else is wrong, and a JSON request without a body is valid", async () => {
   const send = async (path: string, request: RequestInit, as?: string) => {
     const headers = { "content-type": "application/json", ...(as !== undefined && { authorization: `Bearer ${as}` }) };
     return (await fetch(`${server.url}${path}`, { ...request, headers })).status;
@@ -340,7 +340,7 @@ test("without a token the answer is a 401 whatever else is wrong, and a JSON req
   expect(await send("/permission/%00/reply", { method: "POST", body: "{" })).toBe(401);
 });
 
-test("an id with NUL is a 404 on every route, and a token that names one a 403", async () => {
+test("an id with NUL is a 404 on every route, and a token that contains one a 403", async () => {
   const body = { response: "once" };
   const answers = await Promise.all([
     server.postAs(token, `/session/${sessionId}/permissions/a%00b`, body),
@@ -361,7 +361,7 @@ test("an id with NUL is a 404 on every route, and a token that names one a 403",
   expect(read.map(({ status }) => status)).toEqual([403, 403]);
 });
 
-test("what can still be answered is listed with the time left, the oldest first", async () => {
+test("open requests are listed with the time left, oldest first", async () => {
   const { room: own, sessionId: ownId } = await storedRoom(database.sql);
   const [first, second, answered] = [
     await ask({ sessionId: ownId, metadata: { path: "notes/today.md" } }),
@@ -401,7 +401,7 @@ test("what can still be answered is listed with the time left, the oldest first"
   expect(list[0]?.["leftMs"]).toBeGreaterThan(50_000);
 });
 
-test("opencode's list has the same requests in its own shape; a room without a session has none", async () => {
+test("opencode's list has the same requests in its own format, and is empty for a room without a session", async () => {
   const { room: own, sessionId: ownId } = await storedRoom(database.sql);
   const { id, messageId, callId } = await ask({ sessionId: ownId });
 
@@ -421,7 +421,7 @@ test("opencode's list has the same requests in its own shape; a room without a s
   expect(await (await server.getAs(await roomToken("empty"), "/permission")).json()).toEqual([]);
 });
 
-test("the list of another room's session is a 403, of none a 404", async () => {
+test("the list for another room's session is a 403, for a missing session a 404", async () => {
   const other = await storedRoom(database.sql);
   const list = async (id: string) => read(await server.getAs(token, `/session/${id}/permissions`));
 
@@ -429,7 +429,7 @@ test("the list of another room's session is a 403, of none a 404", async () => {
   expect(await list("none")).toEqual([404, { error: "There is no such session" }]);
 });
 
-test("what was allowed for good is listed and taken back by the identity that allowed it", async () => {
+test("grants are listed and revoked by the identity that made them", async () => {
   const identity = `ann-${createId()}`;
   const [own, stranger] = [await roomToken(room, { identity }), await roomToken(room, { identity: "ben" })];
   const permission = await ask({ participantIdentity: identity });
@@ -454,13 +454,13 @@ test("what was allowed for good is listed and taken back by the identity that al
   });
   expect(await grants(stranger)).not.toContainEqual(grant);
   expect(await revoke(stranger, grant?.id ?? "")).toEqual([404, { error: "There is no such grant" }]);
-  // In another room the identity is the same.
+  // The same identity in another room.
   expect(await revoke(await roomToken("elsewhere", { identity }), grant?.id ?? "")).toEqual([200, true]);
   expect(await revoke(own, grant?.id ?? "")).toEqual([404, { error: "There is no such grant" }]);
   expect(await grants(own)).toEqual([]);
 });
 
-test("while the database is away, an answer is a 503 and counts when it is given again", async () => {
+test("while the database is down, an answer is a 503, and counts when it is repeated", async () => {
   const permission = await ask();
   await using proxy = await TcpProxy.start(database.url);
   await using cutOff = await EventServer.start({ databaseUrl: proxy.url });
@@ -476,7 +476,7 @@ test("while the database is away, an answer is a 503 and counts when it is given
   await expect.poll(back, { timeout: 10_000 }).toBe(200);
 });
 
-test("the approver gets more time, and nobody else", async () => {
+test("the approver gets more time, and nobody else does", async () => {
   const permission = await ask({ waitMs: 5_000 });
   const path = `${WAYS[0][1](permission)}/extend`;
 
@@ -489,7 +489,7 @@ test("the approver gets more time, and nobody else", async () => {
   expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ expiresAt });
 });
 
-test("who asks for more time again and again is told when it is given", async () => {
+test("an approver who asks for more time again and again is told when more is possible", async () => {
   const path = `${WAYS[0][1](await ask())}/extend`;
 
   const answers = [await server.postAs(token, path, undefined), await server.postAs(token, path, undefined)];
@@ -502,7 +502,7 @@ test("who asks for more time again and again is told when it is given", async ()
   });
 });
 
-test("there is no more time for what was answered, or has been open for too long", async () => {
+test("there is no more time for a request that was answered, or has been open for too long", async () => {
   const [answered, old] = [await ask(), await ask()];
   await server.postAs(token, WAYS[0][1](answered), { response: "once" });
   await database.sql`update permissions set created_at = now() - interval '1 hour' where id = ${old.id}`;

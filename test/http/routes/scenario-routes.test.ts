@@ -9,7 +9,7 @@ import { newCall, newTurn, storedRoom, writerOf } from "../../store/store-fixtur
 const database = forFile(tempDatabase);
 const server = forFile(() => EventServer.start({ databaseUrl: database.url }));
 
-/** A talk of ended turns, the second of which has a call that may be shown so far. */
+/** A session with finished turns. The second turn has a call with this `detail`. */
 async function talkWith(detail: "full" | "name") {
   const { room, sessionId } = await storedRoom(database.sql);
   const writer = writerOf(database.sql, sessionId);
@@ -25,7 +25,7 @@ const read = async (room: string, sessionId: string) => {
   return { status: response.status, type: response.headers.get("content-type"), body: await response.text() };
 };
 
-test("a talk is a test, up to what may not be shown of it", async () => {
+test("a session is returned as a test, without anything that may not be shown", async () => {
   const [whole, secret] = [await talkWith("full"), await talkWith("name")];
 
   const shown = await read(whole.room, whole.sessionId);
@@ -37,7 +37,7 @@ test("a talk is a test, up to what may not be shown of it", async () => {
   expect(cut.body).not.toMatch(/Two|scan/);
 });
 
-test("a talk is a test up to where its record is too large to become YAML in one go", async () => {
+test("a session is returned as a test until its record is too large to be converted to YAML at once", async () => {
   const [long, huge] = [await talkWith("full"), await talkWith("full")];
   const padded = { text: "x".repeat(1_500_000) };
   await database.sql`
@@ -53,7 +53,7 @@ test("a talk is a test up to where its record is too large to become YAML in one
   expect(none).toMatchObject({ status: 409, body: expect.stringContaining("turn 1 is left out: with it") as string });
 });
 
-test("a talk without a turn that can be played again is no test", async () => {
+test("a session without a turn that can be replayed is no test", async () => {
   const { room, sessionId } = await storedRoom(database.sql);
   await insertTurn(writerOf(database.sql, sessionId), newTurn());
 
@@ -63,7 +63,7 @@ test("a talk without a turn that can be played again is no test", async () => {
   });
 });
 
-test("only who may join the room is given its test", async () => {
+test("only a participant who may join the room gets its test", async () => {
   const { sessionId } = await talkWith("full");
   const { room } = await storedRoom(database.sql);
 

@@ -20,7 +20,7 @@ async function say(sessionId: string, participantIdentity: string, text: string)
   return turn.id;
 }
 
-test("a person is told of the talks that it has spoken in, the newest first, and of no words of others", async () => {
+test("a person sees the sessions in which they spoke, newest first, without others' words", async () => {
   const [kitchen, study] = [await storedRoom(database.sql), await storedRoom(database.sql)];
   await say(kitchen.sessionId, "bob", "A secret");
   await say(kitchen.sessionId, "ann", "What shall I cook?");
@@ -43,7 +43,7 @@ test("a person is told of the talks that it has spoken in, the newest first, and
   expect(await talksOf("carol")).toEqual([]);
 });
 
-test("a message that another has taken the place of is counted once, and told as it is now", async () => {
+test("an edited message is counted once, and shown with its latest text", async () => {
   const { sessionId } = await storedRoom(database.sql);
   const first = await say(sessionId, "dora", "Tell me a long story");
   const second = await say(sessionId, "dora", "Tell me a short story");

@@ -30,7 +30,7 @@ async function post(token: TokenAccess, body: unknown, headers: Record<string, s
 const OPEN: TokenAccess = { isOpen: true, secret: undefined };
 const GUARDED: TokenAccess = { isOpen: false, secret: SECRET };
 
-test("in development anyone gets the right to join one room, and no more", async () => {
+test("in development anyone gets the right to join one room, and nothing else", async () => {
   const { status, body, headers } = await post(OPEN, { room: "kitchen", identity: "alice" });
   const claims = await new TokenVerifier(livekit.apiKey, livekit.apiSecret).verify(body["token"] ?? "");
 
@@ -60,7 +60,7 @@ test.each([
   [{ room: "r", identity: "a", roomAdmin: true }, "roomAdmin: unknown field"],
   ["[]", "body: Invalid input: expected object, received array"],
   ["{", "Body is not valid JSON but content-type is set to 'application/json'"],
-])("a bad request is told which field: %j", async (body, error) => {
+])("the error for a bad request contains the field: %j", async (body, error) => {
   expect(await post(OPEN, body)).toMatchObject({ status: 400, body: { error } });
 });
 
@@ -68,11 +68,11 @@ test("a body beyond the limit is refused", async () => {
   expect((await post(OPEN, { room: "r".repeat(70_000), identity: "a" })).status).toBe(413);
 });
 
-test("another LiveKit's tokens are given out to whoever knows TOKEN_SECRET", async () => {
+test("tokens for another LiveKit are issued to whoever knows TOKEN_SECRET", async () => {
   const body = { room: "r", identity: "a" };
 
   expect((await post(GUARDED, body)).status).toBe(401);
-  // Its body is not even read.
+  // The worker does not even read the body.
   expect((await post(GUARDED, "{")).status).toBe(401);
   expect((await post(GUARDED, body, { authorization: `Bearer ${SECRET}x` })).status).toBe(401);
   expect((await post(GUARDED, body, { authorization: `Bearer ${SECRET}` })).status).toBe(200);
@@ -87,7 +87,7 @@ test.each([
   ["::", undefined, false],
   ["192.168.1.7", undefined, false],
   ["127.0.0.1", "ws://livekit:7880", false],
-])("on %s with LIVEKIT_URL %s, whether tokens are free is %s", async (httpHost, livekitUrl, isOpen) => {
+])("on %s with LIVEKIT_URL %s, tokens are free: %s", async (httpHost, livekitUrl, isOpen) => {
   const token = tokenAccess({ httpHost, livekitUrl, tokenSecret: undefined });
 
   expect((await post(token, { room: "r", identity: "a" })).status).toBe(isOpen ? 200 : 403);
@@ -100,7 +100,7 @@ test.each([
   ["127.8.9.1:80", undefined],
   ["[::1]:8080", "http://[::1]:8080"],
   ["localhost", "https://localhost:3000"],
-])("this machine is let in as %s, also a page of its own (%s)", async (host, origin) => {
+])("this machine gets access as %s, including from its own page (%s)", async (host, origin) => {
   const headers = { host, ...(origin !== undefined && { origin }) };
 
   expect((await post(OPEN, { room: "r", identity: "a" }, headers)).status).toBe(200);
@@ -116,7 +116,7 @@ test.each([
   ["localhost:8080", "http://localhost.evil.example:8080", "Origin"],
   ["localhost:8080", "null", "Origin"],
   ["localhost:8080", "", "Origin"],
-])("a page of elsewhere is refused whatever it asks for: host %j, origin %j", async (host, origin, header) => {
+])("a page from elsewhere is refused whatever it asks for: host %j, origin %j", async (host, origin, header) => {
   const headers = { host, ...(origin !== undefined && { origin }) };
   const refused = { status: 403, body: { error: expect.stringMatching(new RegExp(`^${header}: expected localhost`)) } };
 
@@ -125,13 +125,13 @@ test.each([
     expect(await ask(OPEN, { method: "GET", url, headers })).toMatchObject(refused);
 });
 
-test("another LiveKit's worker answers under any name: it is asked by name, and open to nobody without a secret", async () => {
+test("a worker for another LiveKit answers under any host name: it is called by name, and open to nobody without a secret", async () => {
   const headers = { host: "parley.example", authorization: `Bearer ${SECRET}`, origin: "https://parley.example" };
 
   expect((await post(GUARDED, { room: "r", identity: "a" }, headers)).status).toBe(200);
 });
 
-test("no page of another origin may read an answer", async () => {
+test("no page from another origin may read a response", async () => {
   const { headers } = await post(GUARDED, { room: "r", identity: "a" }, { origin: "https://evil.example" });
 
   expect(Object.keys(headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);

@@ -21,7 +21,7 @@ const step = {
   money: 0.5,
 };
 
-test("a session's usage has its models, its own budget and that of the token's identity", async () => {
+test("a session's usage contains its models, its own budget and the budget of the token's identity", async () => {
   const { room, sessionId } = await storedRoom(database.sql);
   const { sessionId: elsewhere } = await storedRoom(database.sql);
   await addSpending(database.sql, { ...step, sessionId, identity: "ann" });
@@ -45,7 +45,7 @@ test("a session's usage has its models, its own budget and that of the token's i
   });
 });
 
-test("another room's session is not told", async () => {
+test("another room's session is not shown", async () => {
   const [{ room }, { sessionId }] = [await storedRoom(database.sql), await storedRoom(database.sql)];
 
   expect((await server.getAs(await roomToken(room), `/session/${sessionId}/usage`)).status).toBe(404);

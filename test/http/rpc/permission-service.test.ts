@@ -50,7 +50,7 @@ interface Request {
   readonly response: string;
 }
 
-/** Empty when it was done, else `<code>: <message>`. */
+/** Resolves to an empty string on success, otherwise to `<code>: <message>`. */
 type Respond = (request: Request, token: string | undefined) => Promise<string>;
 
 function overConnect(transport: Parameters<typeof createClient>[1]): Respond {
@@ -67,7 +67,7 @@ function overConnect(transport: Parameters<typeof createClient>[1]): Respond {
   };
 }
 
-/** A client that knows the proto file alone. */
+/** A client that knows only the proto file. */
 function overGrpc(): Respond {
   return async (request, as) => {
     const answer = await respondOverGrpc(grpc.port, request, as);
@@ -103,14 +103,14 @@ test.each(CLIENTS)("%s decides a permission, once", async (_, open) => {
   );
 });
 
-test.each(CLIENTS)("%s may leave the session out, and reject", async (_, open) => {
+test.each(CLIENTS)("%s may omit the session, and reject", async (_, open) => {
   const { id } = await ask();
 
   expect(await open()({ sessionId: "", permissionId: id, response: "reject" }, token)).toBe("");
   expect(await loadPermission(database.sql, { permissionId: id })).toMatchObject({ state: "rejected" });
 });
 
-test.each(CLIENTS)("%s learns why nothing was decided", async (_, open) => {
+test.each(CLIENTS)("%s receives the reason why nothing was decided", async (_, open) => {
   const respond = open();
   const { id } = await ask();
   const good = { sessionId, permissionId: id, response: "approve" };
@@ -144,7 +144,7 @@ test("a request that is too long is refused", async () => {
   );
 });
 
-test("other routes of the HTTP server still read their JSON", async () => {
+test("other routes on the HTTP server still read their JSON", async () => {
   const { id } = await ask();
 
   const answer = await server.postAs(token, `/session/${sessionId}/permissions/${id}`, { response: "approve" });
@@ -152,7 +152,7 @@ test("other routes of the HTTP server still read their JSON", async () => {
   expect(await answer.json()).toBe(true);
 });
 
-test("closing the gRPC server ends connections that are open", async () => {
+test("closing the gRPC server ends open connections", async () => {
   const own = await openGrpc();
   const session = connectHttp2(`http://127.0.0.1:${own.port}`);
   await once(session, "connect");
@@ -166,7 +166,7 @@ test("closing the gRPC server ends connections that are open", async () => {
 
 const CALL = { ":method": "POST", ":path": "/opencode.tool.PermissionService/RespondToPermission" };
 
-test("a call that never ends its request is ended, and so is a connection without calls that is kept alive", async () => {
+test("a call that never finishes its request is ended, and so is a kept-alive connection without calls", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const own = await openGrpc();
@@ -197,7 +197,7 @@ test("a call that never ends its request is ended, and so is a connection withou
   await vi.waitUntil(() => isOver.session);
 });
 
-test("gRPC refuses a call without a token before its request has come", async () => {
+test("gRPC refuses a call without a token before its request has arrived", async () => {
   const session = connectHttp2(`http://127.0.0.1:${grpc.port}`);
   onTestFinished(() => session.destroy());
   const call = session.request({ ...CALL, "content-type": "application/grpc" });
@@ -209,7 +209,7 @@ test("gRPC refuses a call without a token before its request has come", async ()
   await once(call, "close");
 });
 
-test("Connect refuses a call without a token before its request has come", async () => {
+test("Connect refuses a call without a token before its request has arrived", async () => {
   const { hostname, port } = new URL(server.url);
   const socket = connectTcp(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
@@ -221,7 +221,7 @@ test("Connect refuses a call without a token before its request has come", async
   expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /u);
 });
 
-/** Connections with a call that hangs. Resolves when each is open, or has been closed again. */
+/** Opens connections, each with a call that hangs. Resolves once each is open or has been closed again. */
 async function hold(port: number, count: number) {
   const connections = Array.from({ length: count }, () => connectHttp2(`http://127.0.0.1:${port}`));
   await Promise.all(
@@ -234,7 +234,7 @@ async function hold(port: number, count: number) {
   return connections;
 }
 
-test("who has a token is served by gRPC, before and after others have filled all connections without one", async () => {
+test("gRPC serves callers with a token even when others have used up all connections without one", async () => {
   const own = await openGrpc();
   const early = overConnect(createGrpcTransport({ baseUrl: `http://127.0.0.1:${own.port}` }));
   const request = async () => ({ sessionId, permissionId: (await ask()).id, response: "approve" });

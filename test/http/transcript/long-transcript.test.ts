@@ -12,7 +12,7 @@ import { tempDatabase } from "../../support/servers/temp-database.ts";
 const database = forEachTest(tempDatabase);
 const server = forEachTest(() => EventServer.start({ databaseUrl: database.url }));
 
-/** A session whose turns each have an answer of so many characters. */
+/** A session with this many turns, each with an answer of this many characters. */
 async function longTalk(turns: number, characters: number): Promise<{ room: string; sessionId: string }> {
   const talk = await storedRoom(database.sql);
   const writer = writerOf(database.sql, talk.sessionId);
@@ -25,7 +25,7 @@ async function longTalk(turns: number, characters: number): Promise<{ room: stri
   return talk;
 }
 
-test("later turns are read only when the earlier ones have been taken", async () => {
+test("later turns are read only once the earlier ones have been sent", async () => {
   const { room } = await longTalk(30, 100);
   const session = await loadSession(database.sql, { conversationId: room });
   if (!session) throw new Error("no session");
@@ -39,7 +39,7 @@ test("later turns are read only when the earlier ones have been taken", async ()
   expect((JSON.parse(text) as { turns: unknown[] }).turns).toHaveLength(20);
 });
 
-test("a transcript whose rest cannot be read breaks off, and is never taken for a whole one", async () => {
+test("a transcript whose rest cannot be read breaks off, and is never mistaken for a complete one", async () => {
   const { room, sessionId } = await longTalk(100, 200_000);
   const response = await server.getAs(await roomToken(room), `/session/${sessionId}/transcript`);
 

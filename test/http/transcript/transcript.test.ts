@@ -59,7 +59,7 @@ const result = (sequence: number, id: string, content: string): TurnBlock => ({
 });
 const success = { state: "success", outcome: { state: "success", result: { sum: 3 } } } as const;
 
-test("a transcript tells who spoke, what the tools did and how each turn ended", async () => {
+test("a transcript shows who spoke, what the tools did and how each turn ended", async () => {
   const talk = await storedTalk([
     {
       turn: { messageId: "answer-1", input: [{ type: "text", text: "What is 1 + 2?" }] },
@@ -156,7 +156,7 @@ test("the Markdown form quotes all words, so that nobody can speak in another's 
   );
 });
 
-test("a call of an MCP server's tool names that server, also in Markdown", async () => {
+test("a call to an MCP server's tool includes the server's name, also in Markdown", async () => {
   const call = { toolUseId: "toolu_m", mcpServer: "shop", executionResolved: "server", ...success } as const;
   const talk = await storedTalk([{ blocks: [use(0, "toolu_m", "shop_count")], calls: [call] }]);
 
@@ -167,7 +167,7 @@ test("a call of an MCP server's tool names that server, also in Markdown", async
   expect(markdown).toContain(", run by MCP server `shop`: success");
 });
 
-test("of a tool that shows its name alone nothing else is told, and of one that shows nothing, nothing", async () => {
+test("a tool with the detail name shows nothing else, and one with off shows nothing", async () => {
   const talk = await storedTalk([
     {
       blocks: [use(0, "toolu_n", "named"), use(1, "toolu_o", "hidden")],
@@ -183,7 +183,7 @@ test("of a tool that shows its name alone nothing else is told, and of one that 
   expect(turn?.["answer"]).toEqual([{ type: "tool", name: "named", state: "success" }]);
 });
 
-test("a failed call has its error, and a tool of Anthropic's its own words", async () => {
+test("a failed call shows its error, and a tool of Anthropic's its own words", async () => {
   const failure = { state: "error", errorCode: "timeout", errorMessage: "Too slow" } as const;
   const talk = await storedTalk([
     {
@@ -245,7 +245,7 @@ test("a failed call has its error, and a tool of Anthropic's its own words", asy
   ]);
 });
 
-test("a replaced turn stays and says so; a turn that the worker began was said by nobody", async () => {
+test("a replaced turn stays and is marked; a turn that the worker started has no speaker", async () => {
   const talk = await storedTalk([
     { turn: { id: "replaced-turn" }, end: {} },
     { turn: { replaces: "replaced-turn" }, end: {} },
@@ -265,7 +265,7 @@ test("a replaced turn stays and says so; a turn that the worker began was said b
   expect(turns[2]?.["answer"]).toEqual([{ type: "text", text: "It is done." }]);
 });
 
-test("a talk of more turns than a page has them all, in order", async () => {
+test("a session with more turns than a page holds shows them all, in order", async () => {
   const talk = await storedTalk(Array.from({ length: 31 }, () => ({ end: {} })));
 
   const turns = await turnsOf(talk);
@@ -273,7 +273,7 @@ test("a talk of more turns than a page has them all, in order", async () => {
   expect(turns.map(({ position }) => position)).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
 });
 
-test("another room's session is not told, and a wrong form is a clear 400", async () => {
+test("another room's session is not shown, and an unknown form is a clear 400", async () => {
   const [talk, other] = [await storedTalk([]), await storedTalk([])];
 
   const foreign = await transcriptOf({ room: talk.room, sessionId: other.sessionId });
@@ -287,7 +287,7 @@ test("another room's session is not told, and a wrong form is a clear 400", asyn
   expect(((await wrong.json()) as { error: string }).error).toMatch(/^format: /);
 });
 
-test("a participant reads five at a time, and more when those have ended", async () => {
+test("a participant can read five at a time, and more when those have ended", async () => {
   const talk = await storedTalk([{}]);
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(Array.from({ length: 5 }, () => transcriptOf(talk)));
@@ -297,7 +297,7 @@ test("a participant reads five at a time, and more when those have ended", async
   }
 });
 
-test("what came with a message, and what a tool gave to display, are told", async () => {
+test("a message's attachments and a tool's display are shown", async () => {
   const source = { type: "media", id: "m1", media_type: "image/png", size: 70 };
   const attachment = { type: "attachment", name: "plan.png", block: { type: "image", source } } as const;
   const use = { tool_use_id: "toolu_1", tool_name: "plan", input: {} };
@@ -331,7 +331,7 @@ test("what came with a message, and what a tool gave to display, are told", asyn
   expect(markdown).toContain('displayed `{"url":"/plans/17"}`');
 });
 
-test("the Markdown form tells of a picture's kind and size in the place of its bytes", async () => {
+test("the Markdown form shows a picture's kind and size in place of its bytes", async () => {
   const src = `data:image/png;base64,${Buffer.alloc(1_000, 7).toString("base64")}`;
   const outcome = { state: "success", result: { pages: [src] }, display: { title: "Plan", src } } as const;
   const talk = await storedTalk([
@@ -345,7 +345,7 @@ test("the Markdown form tells of a picture's kind and size in the place of its b
   );
 });
 
-test("an answer that came after its call's end is told with the call", async () => {
+test("an answer that arrived after its call's end is shown with the call", async () => {
   const call = { id: createId(), toolUseId: "toolu_1", ...success };
   const talk = await storedTalk([{ blocks: [use(0, "toolu_1"), result(1, "toolu_1", "3")], calls: [call], end: {} }]);
   const writer = writerOf(database.sql, talk.sessionId);
@@ -356,7 +356,7 @@ test("an answer that came after its call's end is told with the call", async () 
   expect(turn?.["answer"]).toMatchObject([{ extraAnswers: [{ kind: "late", from: "bob", success: true }] }]);
 });
 
-test("when what happened in a turn is told, but not of a call of which no more than its name is", async () => {
+test("the times of what happened in a turn are shown, except for calls that show only their name", async () => {
   const part = (callId: string, toolUseId: string) => ({ span: "execute_tool", fromMs: 5, toMs: 9, callId, toolUseId });
   const [shown, hidden] = [part("call-s", "toolu_s"), part("call-h", "toolu_h")];
   const permission = { span: "parley.permission", fromMs: 5, toMs: 7, callId: "call-h" };
@@ -373,7 +373,7 @@ test("when what happened in a turn is told, but not of a call of which no more t
     },
     { blocks: [], end: {} },
   ]);
-  // As versions before this one have stored it.
+  // As earlier versions stored it.
   await database.sql`
     update turns set timings = '{"totalMs":30,"firstTextMs":8}' where session_id = ${talk.sessionId} and position = 2`;
 
@@ -383,7 +383,7 @@ test("when what happened in a turn is told, but not of a call of which no more t
   expect(old?.["timings"]).toEqual({ startedAt: old?.["at"], totalMs: 30, firstTextMs: 8, parts: [] });
 });
 
-test("a call is told with its log, its times, and what the model wrote where a person has changed that", async () => {
+test("a call is shown with its log, its times, and the model's original arguments if a person has edited them", async () => {
   const times = { startedAt: 1_795_000_000_100, finishedAt: 1_795_000_000_400 };
   const call = { id: createId(), toolUseId: "toolu_1", input: { a: 1 }, logs: ["One.", "Two."], ...times, ...success };
   const talk = await storedTalk([{ blocks: [use(0, "toolu_1")], calls: [call], end: {} }]);
@@ -395,7 +395,7 @@ test("a call is told with its log, its times, and what the model wrote where a p
   expect(turn?.["answer"]).toMatchObject([{ input: { a: 7 }, modelInput: { a: 1 }, logs: ["One.", "Two."], ...times }]);
 });
 
-test("of calls that are too large for a turn together the small ones are told whole, and of the others how large they are", async () => {
+test("if a turn's calls are too large together, the small ones are shown in full, and the others with their size", async () => {
   const answered = (id: string, length: number): Partial<Call> => {
     const outcome = { state: "success", result: { text: "x".repeat(length) }, display: { url: "/x" } } as const;
     return { id: `call-${id}`, toolUseId: id, toolName: "read", state: "success", outcome };

@@ -13,7 +13,7 @@ const schema = z.strictObject({
 const describe = (value: unknown) =>
   schema.safeParse(value).error?.issues.map((issue) => describeIssue(issue, value, schema)) ?? [];
 
-test("a wrong value is named by its place, with what it is", () => {
+test("a wrong value is described by its path and its type", () => {
   expect(describe({ model: { maxTokens: "many" }, list: ["a"] })).toEqual([
     'model.maxTokens: expected number, got "many"',
     'list.0: expected number, got "a"',
@@ -29,7 +29,7 @@ test.each([
   [{ apiKey: "sk-secret" }],
   { model: [{ password: "sk-secret" }] },
   { secret: "sk-secret" },
-])("no value that may be a key is shown (%#)", (value) => {
+])("a value that may be a key is never shown (%#)", (value) => {
   expect(describe(value)).not.toEqual([]);
   expect(describe(value).join("\n")).not.toContain("sk-");
 });

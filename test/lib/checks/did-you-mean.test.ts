@@ -14,15 +14,15 @@ test.each([
   ["rnu", "run"],
   ["parameters", "input"],
   ["execute", "run"],
-])("%s is taken for %s", (name, meant) => {
+])("for %s the suggestion is %s", (name, meant) => {
   expect(didYouMean(name, FIELDS)).toBe(` Did you mean "${meant}"?`);
 });
 
-test.each(["color", "in", "constructor", ""])("nothing is guessed for %j", (name) => {
+test.each(["color", "in", "constructor", ""])("there is no suggestion for %j", (name) => {
   expect(didYouMean(name, FIELDS)).toBe("");
 });
 
-test("an error names each unknown field", () => {
+test("an error lists each unknown field", () => {
   expect(() => refuseUnknownFields({ run: 1, permissions: 2, color: 3 }, FIELDS, "defineTool")).toThrow(
     new TypeError(
       '"permissions" is not a field of defineTool. Did you mean "permission"? "color" is not a field of defineTool.',

@@ -16,7 +16,7 @@ test.each([
   ["sent Authorization: Bearer abc.hunter2", "sent Authorization: …"],
   ["Received API Key = sk-ant-hunter2hunter2", "Received API Key = …"],
   ["password=hunter2 user=me", "password=… user=me"],
-])("%s hides what lets somebody in", (text, hidden) => {
+])("%s hides credentials", (text, hidden) => {
   expect(hideSecrets(text)).toContain(hidden);
   expect(hideSecrets(text)).not.toContain("hunter2");
 });
@@ -26,7 +26,7 @@ test.each([
   "MCP server git: ENOENT: npx",
   "read https://docs.example.com/a/b#c, or write to me@example.com",
   "task-runner/sketch-of-a-larger-thing",
-])("%s stays as it is", (text) => {
+])("%s stays unchanged", (text) => {
   expect(hideSecrets(text)).toBe(text);
 });
 
@@ -34,7 +34,7 @@ test.each([
   { headers: { cookie: "hunter2", other: 1 } },
   { authorization: null, list: ["Basic aHVudGVyMg=="] },
   { inner: JSON.stringify({ "x-api-key": "hunter2" }) },
-])("the line of JSON of %j stays JSON, without what lets somebody in", (line) => {
+])("the JSON line for %j stays JSON, without credentials", (line) => {
   const hidden = hideSecrets(JSON.stringify(line));
 
   expect(() => JSON.parse(hidden) as unknown).not.toThrow();

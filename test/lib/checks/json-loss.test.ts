@@ -15,7 +15,7 @@ test.each([
   ["[0, -1e400]", [1], "too large for a number, send it as a string"],
   [`[1${"0".repeat(500)}]`, [0], "too large for a number, send it as a string"],
   ["[1, 1e-400]", [1], "too small for a number, send it as a string"],
-])("in %s the place is found that JSON.parse would change", (text, path, why) => {
+])("in %s the place that JSON.parse would change is found", (text, path, why) => {
   expect(findJsonLoss(text)).toEqual({ path, why });
 });
 
@@ -26,11 +26,11 @@ test.each([
   "[9007199254740991, 9007199254740992, 9007199254740994.0, 1e22, 1e23, 1.5e300, 42308816262691250, -0, 0.1, 3.14159265358979323846, 0e999]",
   "[true, false, null, 1]",
   '"text"',
-])("in %s nothing is", (text) => {
+])("in %s nothing is found", (text) => {
   expect(findJsonLoss(text)).toBeUndefined();
 });
 
-test("nothing is found in what JSON.stringify writes", () => {
+test("nothing is found in the output of JSON.stringify", () => {
   const property = fc.property(fc.json(), fc.integer({ min: 0, max: 4 }), (json, space) => {
     expect(findJsonLoss(JSON.stringify(JSON.parse(json), null, space))).toBeUndefined();
   });
@@ -43,7 +43,7 @@ test.each([
   ["digits", `{"a":0.${"0".repeat(1_000_000)}}`],
   ["an exponent", `{"a":0.${"0".repeat(500_000)}1e500002}`],
   ["lists", `${"[".repeat(500_000)}${"]".repeat(500_000)}`],
-])("a megabyte of %s is read at once", (_, text) => {
+])("a megabyte of %s is read quickly", (_, text) => {
   const begun = performance.now();
   findJsonLoss(text);
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { compileJsonSchema } from "../../../src/lib/json-schema/json-schema.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
-// Whatever a stranger announces, and whatever the model writes for it, a check must not hold the other sessions up.
+// Whatever schema a stranger announces, and whatever the model writes for it, a check must not delay other sessions.
 
 const MOST_MS = 20;
 const DEFINITIONS = ["a", "b", "c"];
@@ -41,7 +41,7 @@ const value = fc.oneof(
   fc.nat(400).map((depth) => Array.from({ length: depth }).reduce<unknown>((whole) => [whole], 0)),
 );
 
-test("no schema and no value makes a check long", { timeout: 120_000 }, () => {
+test("no schema and no value makes a check slow", { timeout: 120_000 }, () => {
   const definitions = fc.tuple(...DEFINITIONS.map(() => fc.array(schema, { minLength: 1, maxLength: 3 })));
   fc.assert(
     fc.property(definitions, value, (parts, given) => {
@@ -51,7 +51,7 @@ test("no schema and no value makes a check long", { timeout: 120_000 }, () => {
       const root = { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs };
       const check = compileJsonSchema(root, { isForeign: true });
 
-      // The quickest of three: the machine may be at work elsewhere.
+      // The fastest of three runs, since the machine may be busy.
       const times = [0, 1, 2].map(() => {
         const from = performance.now();
         check({ a: given });

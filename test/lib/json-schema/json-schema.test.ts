@@ -46,7 +46,7 @@ const refused: [string, Record<string, unknown>, unknown, string][] = [
   ],
   ["a field of the prototype", { required: ["toString"] }, {}, "toString: is required"],
 ];
-test.each(refused)("%s is refused, and named", (_title, ...[schema, value, expected]) => {
+test.each(refused)("%s is refused, with the location", (_title, ...[schema, value, expected]) => {
   const problem = compileJsonSchema(schema)(value);
 
   expect(`${problem?.path.join(".")}: ${problem?.message}`).toBe(expected);
@@ -68,13 +68,13 @@ test.each([
     { allOf: Array.from({ length: 2_000 }, () => ({ minLength: 1 })) },
     "é".repeat(1e6),
   ],
-])("a schema that %s costs a bounded number of steps, and refuses", (_title, schema, value) => {
+])("a schema that %s takes a limited number of steps, and refuses", (_title, schema, value) => {
   const check = compileJsonSchema(schema, { isForeign: true });
 
   expect(check(value)?.message).toBe("checking them takes too long");
 });
 
-test("what cannot be looked at in somebody else's schema counts as a yes, and never as a no", () => {
+test("parts of a foreign schema that cannot be checked count as a match, and never as a mismatch", () => {
   const opposite = { pattern: "^b" };
   const check = compileJsonSchema(
     {
@@ -145,14 +145,14 @@ const { value: values } = fc.letrec<{ value: unknown }>((tie) => ({
     { depthSize: "small" },
     fc.constantFrom(null, true, 0, 1, 2, 0.5, "", "a", "ab", "b", "𝄞"),
     fc.array(tie("value"), { maxLength: 3 }),
-    // As JSON.parse makes them: ajv holds an object without a prototype to be another than one that has it.
+    // As JSON.parse creates them: for ajv, an object without a prototype differs from one that has it.
     fc.dictionary(fc.constantFrom("a", "b", "ab", "c"), tie("value"), { maxKeys: 3, noNullPrototype: true }),
   ),
 }));
 
 const RUNS = propertyRuns(1_000);
 
-test("what is accepted is what ajv accepts", { timeout: 20_000 + RUNS * 20 }, () => {
+test("exactly the values that ajv accepts are accepted", { timeout: 20_000 + RUNS * 20 }, () => {
   const ajv = new Ajv2020({ strict: false, allowUnionTypes: true });
   const agrees = (schema: Record<string, unknown>, value: unknown) =>
     (compileJsonSchema(schema)(value) === undefined) === ajv.validate(schema, value);

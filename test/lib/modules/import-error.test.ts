@@ -11,7 +11,7 @@ const TOOL = join(import.meta.dirname, "../../../src/tool/define-tool.ts");
 
 const folder = forFile(() => tempFolder());
 
-/** Loads `tools/` in a Node of its own: Vitest would compile the files in another way. */
+/** Loads `tools/` in a separate Node process, because Vitest would compile the files differently. */
 async function failureOf(files: Readonly<Record<string, string>>): Promise<string> {
   await using tools = await tempFolder(folder.path);
   for (const [name, content] of Object.entries(files)) await writeFile(join(tools.path, name), content);
@@ -54,6 +54,6 @@ test.each([
     },
     'dice.ts: "permissions" is not a field of defineTool. Did you mean "permission"? (at dice.ts:3)',
   ],
-])("when %s, the error names the file and the line", async (_, files, message) => {
+])("when %s, the error contains the file and the line", async (_, files, message) => {
   expect(await failureOf(files)).toBe(message);
 });

@@ -121,7 +121,7 @@ test.each([
   "any-program --then 'g\"it\" push'",
   "ssh host",
   "su root",
-])("%j is asked about, since it may come to a git push", (line) => {
+])("%j is asked about, because it may run git push", (line) => {
   expect(decided(line, ...NO_PUSH)).toBe("ask");
 });
 
@@ -196,14 +196,14 @@ test.each([
   expect(decided(line, ...GIT)).toBe("ask");
 });
 
-test("what is joined is allowed when each part is, and a rule for everything allows it all", () => {
+test("joined commands are allowed when each of them is, and a rule for everything allows them all", () => {
   expect(decided("make && make install", rule("make *", "allow"))).toBe("allow");
   expect(decided("make > log", rule("make *", "allow"), rule("> log", "allow"))).toBe("allow");
   expect(decided("a | b $(c) > d; $e; ${", rule("*", "allow"))).toBe("allow");
   expect(decided("make", rule("*", "deny"))).toBe("deny");
 });
 
-test("of rules that ask and allow the last one counts, and stars of those that ask or deny cross folders", () => {
+test("of rules that ask and allow the last one counts, and stars in asking or denying rules match across folders", () => {
   const dry = [rule("git *", "allow"), rule("git push *", "ask"), rule("git push --dry-run *", "allow")];
 
   expect(decided("git push", ...dry)).toBe("ask");
@@ -283,7 +283,7 @@ test.each(["> P", "> ./P", "> build/../P", "> /dev/null; echo > P"])(
 );
 
 test.each(["> build/lin[k]/x", "> build/$x", "> ~/x", "< build/?", "> build/{x,}"])(
-  "a redirection whose file the shell has to find is asked about beside any denied file: %s",
+  "a redirection to a file that the shell has to find is asked about if any file is denied: %s",
   (redirect) => {
     const rules = ["edit", "read"].map((type): PermissionRule => ({ type, pattern: "secrets/**", action: "deny" }));
 
@@ -291,12 +291,12 @@ test.each(["> build/lin[k]/x", "> build/$x", "> ~/x", "< build/?", "> build/{x,}
   },
 );
 
-test("a denial of a file in a folder is asked about where a home folder may be that one", () => {
+test("a path in ~ is asked about if ~ may be the folder of a denied path", () => {
   expect(decided("cat ~/id", rule("*", "allow"), rule("cat /root/*", "deny"))).toBe("ask");
   expect(decided("cat ~/id", rule("*", "allow"), rule("cat ~/id", "deny"))).toBe("deny");
 });
 
-test("rules for files hold for redirections, and only restrict them", () => {
+test("rules for files apply to redirections, and only restrict them", () => {
   const edit = (pattern: string, action: Action): PermissionRule => ({ type: "edit", pattern, action });
   const read = (pattern: string, action: Action): PermissionRule => ({ type: "read", pattern, action });
 
@@ -307,7 +307,7 @@ test("rules for files hold for redirections, and only restrict them", () => {
   expect(decided("echo a > notes/x", rule("echo *", "allow"), edit("**", "allow"))).toBe("ask");
 });
 
-/** Lines of 16 kB that are nested, quoted and joined as deep as they go. */
+/** Lines of 16 kB, nested, quoted and joined as deeply as possible. */
 const HOSTILE: Readonly<Record<string, string>> = {
   substitutions: "$(".repeat(8_000),
   "closed substitutions": `${"$(a ".repeat(3_200)}${")".repeat(3_200)}`,
@@ -332,7 +332,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 test.each(Object.keys(HOSTILE))(
-  "a line of 16 kB of %s is judged soon, and what stands before it stays denied",
+  "a line of 16 kB of %s is evaluated quickly, and what precedes it stays denied",
   (name) => {
     const stars = Array.from({ length: 10 }, (_, index) => rule(`* word${index} *`, "deny"));
     const line = `git push; ${HOSTILE[name]}`;

@@ -7,7 +7,8 @@ import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
 import { toOperations } from "../../../src/permission/to-operations.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-// A payload in every grammatical place of bash: what bash runs although it is denied must not have been allowed.
+// A payload in every grammatical place in bash: a denied command that bash runs nevertheless must not have been
+// allowed.
 
 const rule = (pattern: string, action: Action): PermissionRule => ({ type: "bash", pattern, action });
 const decided = (line: string, rules: readonly PermissionRule[]) =>
@@ -19,7 +20,7 @@ const RULE_SETS = {
   "everything is allowed but touch": [rule("*", "allow"), rule("touch *", "deny")],
 };
 
-/** Each gives `a[$(touch P)]`, which runs `touch P` wherever bash evaluates it. None spells the program's name. */
+/** Each expands to `a[$(touch P)]`, which runs `touch P` wherever bash evaluates it. None spells the program's name. */
 const PAYLOADS: readonly string[] = [
   String.raw`$(printf 'a[\x24\x28\x74ouch P)]')`,
   "`printf 'a[\\x24\\x28\\x74ouch P)]'`",
@@ -31,7 +32,7 @@ const PAYLOADS: readonly string[] = [
   "${y}",
   "y",
 ];
-/** Ways to give the variable y the payload, before the line. */
+/** Ways to set the variable y to the payload, before the line. */
 const BEFORE = [
   "",
   String.raw`y=$'a[\x24(t\x27\x27ouch P)]'; `,
@@ -258,7 +259,7 @@ const PLACES: readonly ((x: string) => string)[] = [
 ];
 
 test.each(Object.entries(RULE_SETS))(
-  "where %s, nothing in any place of a line runs what is denied",
+  "where %s, no denied command runs from any place in a line",
   async (_, rules) => {
     await using folder = await tempFolder();
     const lines = PLACES.flatMap((place) => BEFORE.flatMap((before) => PAYLOADS.map((x) => before + place(x))));
@@ -270,13 +271,13 @@ test.each(Object.entries(RULE_SETS))(
     });
 
     expect(acted.slice(0, 1)).toEqual([]);
-    // Some do nothing that bash evaluates, and are allowed.
+    // Some lines contain nothing that bash evaluates, and are allowed.
     expect(allowed.length).toBeGreaterThan(5);
   },
   60_000,
 );
 
-/** Ways in which a line gives a variable a value. */
+/** Ways in which a line sets a variable. */
 const SETTINGS: readonly ((name: string) => string)[] = [
   (name) => `for ${name} in .; do echo x; done`,
   (name) => `for ${name}; do echo x; done`,
@@ -314,10 +315,10 @@ const SETTINGS: readonly ((name: string) => string)[] = [
   (name) => `command export ${name}=.`,
   (name) => `builtin read ${name} <<< .`,
 ];
-/** Of the programs that a line starts. */
+/** Variables that affect the programs that a line starts. */
 const OF_PROGRAMS = "LD_PRELOAD GIT_SSH_COMMAND NODE_OPTIONS PAGER MAKEFLAGS http_proxy npm_config_registry".split(" ");
 
-test("a line that sets a variable to which bash or a program gives a meaning is asked about", () => {
+test("a line is asked about if it sets a variable that has a meaning for bash or a program", () => {
   const known = execFileSync("bash", ["--norc", "-c", "RANDOM=1; compgen -v"], { encoding: "utf8", env: {} });
   const names = [...known.split("\n"), ...OF_PROGRAMS, "IFS", "HOME", "CDPATH", "BASH_ENV", "PS4", "PROMPT_COMMAND"];
   const lines = names.filter((name) => name !== "").flatMap((name) => SETTINGS.map((setting) => setting(name)));
@@ -338,7 +339,7 @@ test.each([
 });
 
 const STARTERS = "env nohup time command builtin exec nice timeout stdbuf setsid xargs flock jobs find eval".split(" ");
-/** What may stand between such a program and the one that it starts. */
+/** What may come between such a program and the program that it starts. */
 const BETWEEN = [
   "",
   "-",
@@ -370,7 +371,7 @@ const BETWEEN = [
   "echo -c 'touch P'",
 ];
 
-test("a program that starts another one is not allowed to start what is denied, whatever its options are", async () => {
+test("a program that starts another one is not allowed to start a denied one, whatever its options are", async () => {
   await using folder = await tempFolder();
   const rules = ["echo", ...STARTERS].map((name) => rule(`${name} *`, "allow"));
   const lines = STARTERS.flatMap((name) =>
@@ -387,7 +388,7 @@ test("a program that starts another one is not allowed to start what is denied, 
   expect(allowed.length).toBeGreaterThan(50);
 }, 60_000);
 
-test("the payloads do act where bash evaluates them", async () => {
+test("the payloads run where bash evaluates them", async () => {
   await using folder = await tempFolder();
 
   for (const x of PAYLOADS.filter((payload) => !payload.includes("y"))) runLine(`echo \${PATH:${x}}`, folder.path);
@@ -399,6 +400,6 @@ function runLine(line: string, cwd: string): void {
   try {
     execFileSync("bash", ["--noprofile", "--norc", "-c", line], { cwd, stdio: "ignore", timeout: 5_000, input: "" });
   } catch {
-    // Most lines end with an error.
+    // Most lines exit with an error.
   }
 }

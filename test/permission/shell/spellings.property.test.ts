@@ -5,7 +5,7 @@ import type { PermissionRule } from "../../../src/permission/rule.ts";
 import { toOperations } from "../../../src/permission/to-operations.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
-// The lines that are made here are judged and never run.
+// The lines generated here are evaluated and never run.
 
 const DENIED = [
   ["git", "push"],
@@ -21,7 +21,7 @@ const decided = (line: string) => evaluateRules(toOperations({ type: "bash", val
 
 const quoted = (line: string) => `'${line.replaceAll("'", String.raw`'\''`)}'`;
 
-/** One character of a word, in one of the ways in which a shell takes it for the same. */
+/** Ways to spell one character that a shell treats as equal. */
 const SPELLINGS: readonly ((char: string) => string)[] = [
   (char) => char,
   (char) => char,
@@ -47,7 +47,7 @@ const command = fc
       .map(([place, ...spelled]) => place + spelled.flat().join("")),
   );
 
-/** A line in which the given one is still run. */
+/** Ways to embed a line so that it is still run. */
 const AROUND: readonly ((line: string) => string)[] = [
   (line) => `make; ${line}`,
   (line) => `make && ${line} && make`,
@@ -79,7 +79,7 @@ const AROUND: readonly ((line: string) => string)[] = [
   (line) => `bash <<< ${quoted(line)}`,
   (line) => `echo ${quoted(line)} | sh`,
 ];
-/** What may stand before a simple command. */
+/** What may come before a simple command. */
 const BEFORE = [
   "A=1 ",
   "A=1 B='c d' ",
@@ -102,7 +102,7 @@ const BEFORE = [
 const before = fc.array(fc.constantFrom(...BEFORE), { maxLength: 3 }).map((parts) => parts.join(""));
 const around = fc.array(fc.constantFrom(...AROUND), { maxLength: 4 });
 
-test("a command that is denied is never allowed, however it is spelled and wherever it stands", () => {
+test("a denied command is never allowed, however it is spelled and wherever it appears", () => {
   fc.assert(
     fc.property(before, command, around, (prefix, plain, places) => {
       const line = places.reduce((inner, place) => place(inner), prefix + plain);
@@ -112,7 +112,7 @@ test("a command that is denied is never allowed, however it is spelled and where
   );
 });
 
-/** A program that starts the command after it, and the mark in place of which it puts something that nobody knows. */
+/** A program that starts the command after it, and the mark that it replaces with an unknown value. */
 const FILLING = [
   ["find . -execdir ", "{}"],
   ["xargs -I{} ", "{}"],
@@ -121,7 +121,7 @@ const FILLING = [
   ["xargs --replace=X ", "X"],
 ] as const;
 
-/** A command of which one word is hidden in part by a mark, and a program that fills the mark in. */
+/** A command in which a mark hides part of one word, after a program that fills in the mark. */
 const filled = fc
   .record({
     words: fc.constantFrom(...DENIED),
@@ -134,7 +134,7 @@ const filled = fc
     return start + words.map((word, index) => (index === hidden % words.length ? hide(word) : word)).join(" ");
   });
 
-test("a command that is denied is not allowed where a program that starts it puts one of its words in", () => {
+test("a denied command is not allowed if a program that starts it fills in one of its words", () => {
   fc.assert(
     fc.property(filled, (line) => {
       expect(["deny", "ask"]).toContain(decided(line));
@@ -143,7 +143,7 @@ test("a command that is denied is not allowed where a program that starts it put
   );
 });
 
-test("by its spelling alone it does not become a question", () => {
+test("a command is not asked about just because of its spelling", () => {
   fc.assert(
     fc.property(command, (line) => {
       expect(decided(line)).toBe("deny");
@@ -158,7 +158,7 @@ const piece = fc.constantFrom(
   ),
 );
 
-test("whatever is written, a rule for one program allows no line in which it is not named", () => {
+test("whatever is written, a rule for one program allows no line that does not contain it", () => {
   const rules: readonly PermissionRule[] = [{ type: "bash", pattern: "make *", action: "allow" }];
   const check = (pieces: readonly string[], gap: string) => {
     expect(evaluateRules(toOperations({ type: "bash", values: [pieces.join(gap)] }), rules)).toBe("ask");

@@ -25,13 +25,13 @@ const WRITTEN_ALIKE: readonly [string, unknown][] = [
   ["a map without a prototype", Object.assign(Object.create(null) as object, { a: 1 })],
 ];
 
-test.each(WRITTEN_ALIKE)("%s: written byte for byte as @msgpack/msgpack writes it", (_, value) => {
+test.each(WRITTEN_ALIKE)("%s: encoded byte for byte like @msgpack/msgpack", (_, value) => {
   const expected = encode({ value }, { useBigInt64: true, ignoreUndefined: true });
 
   expect(Buffer.compare(packMap({ value }), expected)).toBe(0);
 });
 
-test.each([0, 1_000, 1_795_260_000_123, -1, 2 ** 45])("the date %d is read again", (time) => {
+test.each([0, 1_000, 1_795_260_000_123, -1, 2 ** 45])("the date %d is decoded again", (time) => {
   const date = new Date(time);
 
   expect(unpackPacket(packMap({ date }))).toEqual({ date });
@@ -42,7 +42,7 @@ test("entries without a value are left out", () => {
   expect(decode(packMap({ a: undefined, b: { c: undefined, d: 1 } }))).toEqual({ b: { d: 1 } });
 });
 
-test("what is written for any value is read as that value", () => {
+test("whatever is encoded for a value is decoded to that value", () => {
   const text = fc.string({ unit: "grapheme", maxLength: 300 });
   const key = fc.string({ maxLength: 20 });
   const leaf = fc.oneof(
@@ -61,7 +61,7 @@ test("what is written for any value is read as that value", () => {
       fc.dictionary(key, tie("value"), { noNullPrototype: true }),
     ),
   }));
-  // An integer has no sign when it is 0.
+  // The integer 0 has no sign.
   const property = fc.property(value, (any) => {
     expect(unpackPacket(packMap({ any }))).toEqual({ any: positiveZero(any) });
   });
@@ -76,7 +76,7 @@ function positiveZero(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, positiveZero(each)]));
 }
 
-test("an envelope of exactly 4 MiB is written, one byte more is refused", () => {
+test("an envelope of exactly 4 MiB is encoded, one byte more is refused", () => {
   const texts = Array.from({ length: 4 }, () => "x".repeat(1_048_576));
   const rest = 4_194_304 - packMap({ texts: [...texts.slice(1), ""] }).length - 4;
   const withLast = (length: number) => packMap({ texts: [...texts.slice(1), "x".repeat(length)] });

@@ -18,7 +18,7 @@ function codeOf(run: () => unknown): string {
   return "accepted";
 }
 
-/** In maps of one key; `a`, which holds them, is one of them too. */
+/** Maps with one key each, this many in total. That includes the outer map with `a`, which contains them. */
 function mapsOfKeys(count: number): Uint8Array {
   return encode({ a: Array.from({ length: count }, (_, index) => ({ [index === 0 ? "a" : `k${index}`]: 1 })) });
 }
@@ -95,14 +95,14 @@ test.each(ACCEPTED)("%s is accepted", (_, bytes) => {
   expect(codeOf(() => unpackPacket(bytes))).toBe("accepted");
 });
 
-test("rows whose keys have one hash are read as what they are, and each key counts once", () => {
+test("rows whose keys have the same hash are read correctly, and each key counts once", () => {
   const row = { Aa: 1, BB: 2, AaBB: 3, BBAa: 4, AaAa: 5, BBBB: 6 };
   const rows = Array.from({ length: 1_000 }, () => row);
 
   expect(unpackPacket(encode({ rows }))).toEqual({ rows });
 });
 
-test("a map with 15 keys of 4 KB is refused by its first key", () => {
+test("a map with 15 keys of 4 KB is refused because of its first key", () => {
   const map = Object.fromEntries(Array.from({ length: 15 }, (_, index) => ["k".repeat(4_096) + index, 1]));
 
   expect(codeOf(() => unpackPacket(encode(map)))).toBe("too_large: A key is over 256 bytes");
@@ -115,7 +115,7 @@ test("a view into a larger buffer is read within its own bounds", () => {
   expect(codeOf(() => unpackPacket(buffer.subarray(2, 5)))).toBe("malformed: The packet ends inside a value");
 });
 
-test("reading after a refusal starts afresh", () => {
+test("reading after a refusal starts from scratch", () => {
   expect(codeOf(() => unpackPacket(inMap(`${"91".repeat(31)}90`)))).toContain("too_large");
   expect(codeOf(() => unpackPacket(inMap("9201 81a16102")))).toBe("accepted");
 });
@@ -131,7 +131,7 @@ const VALUES = [
   "d6ff5f5e1000 d7ffee6b27fd5f5e1000 c70cff3b9ac9ffffffffffff000000 c704ff5f5e1000",
 ];
 
-test.each(VALUES.flatMap((values) => values.split(" ")))("%s is read as @msgpack/msgpack reads it", (value) => {
+test.each(VALUES.flatMap((values) => values.split(" ")))("%s is read like @msgpack/msgpack reads it", (value) => {
   const extensionCodec = new ExtensionCodec();
   extensionCodec.register({ type: 0, encode: () => null, decode: () => undefined });
   const packet = inMap(value);
@@ -142,13 +142,13 @@ test.each(VALUES.flatMap((values) => values.split(" ")))("%s is read as @msgpack
 test.each([
   ["short", 1],
   ["long", 250],
-])("of a %s text every bad byte becomes U+FFFD, and nothing is lost", (_, repeated) => {
+])("in a %s text every bad byte becomes U+FFFD, and nothing is lost", (_, repeated) => {
   const packet = inMap(`da${(3 + repeated * 2).toString(16).padStart(4, "0")} efbbbf ${"61ff".repeat(repeated)}`);
 
   expect(unpackPacket(packet)).toEqual({ a: `\uFEFF${"a\uFFFD".repeat(repeated)}` });
 });
 
-test("bytes are no text, however their length is written and whatever stands before them", () => {
+test("bytes are never read as text, however their length is encoded and whatever precedes them", () => {
   const lengths = [0, 1, 5, 31, 32, 161, 217, 255, 256, 55_813, 65_535, 65_536];
   const hexOf = (tag: string, length: number, digits: number) =>
     `${tag}${length.toString(16).padStart(digits, "0")}${"d9".repeat(length)}`;
@@ -163,7 +163,7 @@ test("bytes are no text, however their length is written and whatever stands bef
   expect(texts.filter((hex) => typeof unpackPacket(inMap(hex))["a"] !== "string")).toEqual([]);
 });
 
-test("a key that means something in JavaScript is a property of the map's own", () => {
+test("a key with a special meaning in JavaScript is a property of the map itself", () => {
   const json = '{"__proto__":{"polluted":1},"constructor":2,"a":[{"prototype":3,"__proto__":4}]}';
   const map = unpackPacket(packMap(JSON.parse(json) as Record<string, unknown>));
 

@@ -56,14 +56,14 @@ test.each([
   },
   { format: "date", right: "2024-02-29", wrong: "2023-02-29", problem: "expected a date such as 2026-03-31" },
   { format: "date", right: "1999-12-31", wrong: "31.12.1999", problem: "expected a date such as 2026-03-31" },
-])("a field of the format $format takes $right and not $wrong", ({ format, right, wrong, problem }) => {
+])("a field with the format $format accepts $right and not $wrong", ({ format, right, wrong, problem }) => {
   const [field] = readForm({ properties: { a: { type: "string", format } } });
 
   expect(field && parseField(field, right)).toEqual({ value: right });
   expect(field && parseField(field, wrong)).toEqual({ problem });
 });
 
-test("a format that is not known takes any text", () => {
+test("an unknown format accepts any text", () => {
   const [field] = readForm({ properties: { a: { type: "string", format: "toString" } } });
 
   expect(field && parseField(field, "x")).toEqual({ value: "x" });
@@ -85,7 +85,7 @@ test.each([
   expect(() => readForm(schema)).toThrow(why);
 });
 
-test("an array of an enum is a field with several choices, as MCP has it, with titles and without", () => {
+test("an array of an enum is a multiple choice as in MCP, with titles and without", () => {
   const items = { anyOf: [{ const: "r", title: "Red" }, { const: "g" }] };
   const fields = readForm({
     properties: {
@@ -146,6 +146,6 @@ test.each([
   [extras, "", { problem: "expected at least 1 items" }],
   [extras, "ham, egg, 2", { problem: "expected at most 2 items" }],
   [none, "", { value: [] }],
-])("to %o somebody types %j: %j", (field, typed, read) => {
+])("for %o somebody types %j: %j", (field, typed, read) => {
   expect(field && parseField(field, typed)).toEqual(read);
 });

@@ -16,7 +16,7 @@ const AGENTS = {
 };
 const tool = defineTool({ description: "Finds.", input: { type: "object" }, run: () => ({}) });
 
-/** The system prompts of the model's requests, in order. */
+/** The system prompts in the requests to the model, in order. */
 function prompts(agent: TestAgent): string[] {
   return agent.model.requests.map(({ body }) => {
     const [first] = body["system"] as readonly { readonly text: string }[];
@@ -44,7 +44,7 @@ async function roomWith(metadata: string): Promise<string> {
   return name;
 }
 
-test("the dispatch's metadata name the agent: its instructions, tools and model serve the room", async () => {
+test("the dispatch's metadata select the agent: its instructions, tools and model serve the room", async () => {
   const tools = { find_invoice: tool, print: tool };
   await using agent = await TestAgent.start({ agents: AGENTS, tools, metadata: '{"agent": "billing"}' });
   const user = await agent.client("ana");
@@ -59,7 +59,7 @@ test("the dispatch's metadata name the agent: its instructions, tools and model 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("the room's metadata name the agent where the dispatch does not", async () => {
+test("the room's metadata select the agent if the dispatch does not", async () => {
   await using agent = await TestAgent.start({ agents: AGENTS, roomName: await roomWith('{"agent": "support"}') });
   const user = await agent.client("ana", {}, { attributes: { agent: "billing" } });
 
@@ -68,7 +68,7 @@ test("the room's metadata name the agent where the dispatch does not", async () 
   expect(prompts(agent)).toEqual(["You know printers."]);
 });
 
-test("the token of the first participant names the agent where no metadata do", async () => {
+test("the first participant's token selects the agent if no metadata do", async () => {
   await using agent = await TestAgent.start({ agents: AGENTS, roomName: await roomWith("not JSON") });
   const first = await agent.client("ana", {}, { attributes: { agent: "billing" } });
   await ask(agent, first);
@@ -83,7 +83,7 @@ test.each([
   ["is no JSON", "billing", "expected a JSON object"],
   ["names no agent that there is", '{"agent": "sales"}', "no agent has this name"],
   ["names it by a number", '{"agent": 7}', "agent: expected a string"],
-])("metadata that %s leave the room to the default agent, and a line in the log", async (_, metadata, why) => {
+])("metadata that %s leave the room to the default agent, and cause a log line", async (_, metadata, why) => {
   const { logger, lines } = listening();
   await using agent = await TestAgent.start({ agents: AGENTS, metadata, logger });
   const user = await agent.client("ana");
@@ -95,7 +95,7 @@ test.each([
   expect(complaints).toMatchObject([{ source: "dispatch metadata", why, agents: ["billing", "support", "default"] }]);
 });
 
-test("a room or a token that names no agent leaves the room to the next that does, and a line in the log", async () => {
+test("a room or token without an agent leaves the choice to the next source, and causes a log line", async () => {
   const { logger, lines } = listening();
   const roomName = await roomWith('{"agent": "sales"}');
   await using agent = await TestAgent.start({ agents: AGENTS, roomName, logger });
@@ -114,7 +114,7 @@ test("a room or a token that names no agent leaves the room to the next that doe
   ]);
 });
 
-test("the next worker of the room asks the same agent", async () => {
+test("the room's next worker uses the same agent", async () => {
   await using agent = await TestAgent.start({ agents: AGENTS });
   const user = await agent.client("ana", {}, { attributes: { agent: "billing" } });
   await ask(agent, user);
@@ -127,7 +127,7 @@ test("the next worker of the room asks the same agent", async () => {
   expect(prompts(agent)).toEqual(["You know invoices.", "You know invoices."]);
 });
 
-/** Instructions that count how often they were written. */
+/** Instructions from a function, with a count of how often it was called. */
 function written(write: Exclude<NonNullable<AgentOptions["agent"]>["instructions"], string | undefined>) {
   let count = 0;
   const instructions: typeof write = (session) => {
@@ -137,7 +137,7 @@ function written(write: Exclude<NonNullable<AgentOptions["agent"]>["instructions
   return { agent: { instructions }, count: () => count };
 }
 
-test("instructions are written of the room and its participants, and again only when those change", async () => {
+test("instructions are generated for the room and its participants, and again only when those change", async () => {
   const people = written(({ participants }) => {
     const [first] = participants;
     const { name, language, attributes, isPhone, localTime } = first ?? {};
@@ -162,7 +162,7 @@ test("instructions are written of the room and its participants, and again only 
   expect(people.count()).toBe(2);
 });
 
-test("instructions are written anew when attributes, the room's metadata or a language change", async () => {
+test("instructions are generated again when attributes, the room's metadata or a language change", async () => {
   const told = written(({ participants, roomMetadata }) =>
     JSON.stringify([participants[0]?.attributes, participants[0]?.language, roomMetadata]),
   );
@@ -187,7 +187,7 @@ test("instructions are written anew when attributes, the room's metadata or a la
   ]);
 });
 
-test("what is no language is not taken for one", async () => {
+test("an invalid language is ignored", async () => {
   const told = written(({ participants }) => `Language: ${participants[0]?.language}`);
   await using agent = await TestAgent.start({ agent: told.agent });
   const user = await agent.client("ana", { preferredLanguage: "../../../../dev/zero" });
@@ -196,7 +196,7 @@ test("what is no language is not taken for one", async () => {
   expect(prompts(agent)).toEqual(["Language: undefined"]);
 });
 
-test("a text that stays the same keeps the prompt cache, also when its function was asked again", async () => {
+test("an unchanged text preserves the prompt cache, even if its function was called again", async () => {
   const same = written(() => "Always this.");
   await using agent = await TestAgent.start({ agent: same.agent });
   const user = await agent.client("ana");
@@ -211,7 +211,7 @@ test("a text that stays the same keeps the prompt cache, also when its function 
   expect(Number(second?.usage?.["cache_read_input_tokens"])).toBeGreaterThan(0);
 });
 
-test("instructions that cannot be written stay as they were, and the talk goes on", async () => {
+test("instructions that cannot be generated stay as they were, and the session continues", async () => {
   const { logger, lines } = listening();
   const failing = written(({ participants }) => {
     if (participants.length > 1) throw new Error("no such customer");
@@ -228,7 +228,7 @@ test("instructions that cannot be written stay as they were, and the talk goes o
   expect(lines.map(({ msg }) => msg)).toContain("writing agent instructions failed");
 });
 
-test("what a function writes while a turn runs is for the next one", async () => {
+test("instructions generated while a turn runs are for the next one", async () => {
   const late = Promise.withResolvers<string>();
   const wait = defineTool({
     description: "Waits.",
@@ -249,7 +249,7 @@ test("what a function writes while a turn runs is for the next one", async () =>
   expect(hasIt).toEqual([false, false, true]);
 });
 
-test("a function that hangs delays one turn, for two seconds, and what it writes later is used from then on", async () => {
+test("a function that hangs delays one turn, for two seconds, and its later result is used from then on", async () => {
   const { logger, lines } = listening();
   const late = Promise.withResolvers<string>();
   const hanging = written(() => late.promise);
@@ -270,11 +270,11 @@ test("a function that hangs delays one turn, for two seconds, and what it writes
     true,
   ]);
   expect(hanging.count()).toBe(1);
-  // Each wait in vain would be told of.
+  // Waiting again in vain would be logged.
   expect(lines.filter(({ msg }) => msg === "writing agent instructions failed")).toHaveLength(1);
 });
 
-test("the next worker serves with the agent and metadata that served, whatever its own dispatch says", async () => {
+test("the next worker keeps the agent and metadata that served, whatever its own dispatch says", async () => {
   const billing = {
     instructions: ({ metadata }: AgentSession) => `You know the invoices of ${JSON.stringify(metadata["caller"])}.`,
   };
@@ -293,7 +293,7 @@ test("the next worker serves with the agent and metadata that served, whatever i
   expect(prompts(agent)).toEqual(['You know the invoices of "Ana".', 'You know the invoices of "Ana".']);
 });
 
-test("a dispatch that came too late does not change the agent when the next worker is made by it", async () => {
+test("a dispatch that came too late does not change the agent, even when it creates the next worker", async () => {
   await using agent = await TestAgent.start({ agents: AGENTS });
   const user = await agent.client("ana");
   await ask(agent, user);

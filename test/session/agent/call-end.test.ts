@@ -45,7 +45,7 @@ function calling() {
   return { hungUp, end: new CallEnd(line, pino({ enabled: false })) };
 }
 
-test("a participant's call ends when its turn has and the last words had time to arrive", () => {
+test("a participant's call ends once its turn has ended and the last words had time to arrive", () => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });
 
@@ -64,7 +64,7 @@ test("a participant's call ends when its turn has and the last words had time to
 test.each([
   ["says something", (end: CallEnd) => end.watch(begun("ana"))],
   ["begins to speak", (end: CallEnd) => end.handleUserActivity("ana")],
-])("who %s at once after the last words stays", (_, say) => {
+])("a participant who %s right after the last words stays", (_, say) => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: false });
   end.watch(ended("ana", "completed"));
@@ -79,7 +79,7 @@ test.each([
 test.each([
   [true, []],
   [false, ["ana"]],
-])("somebody else's words in the last second keep a call that ends for all (%s)", (isForAll, left) => {
+])("somebody else's words in the last second keep a call open that ends for all (%s)", (isForAll, left) => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll });
   end.watch(ended("ana", "completed"));
@@ -91,7 +91,7 @@ test.each([
   expect(hungUp).toEqual(left);
 });
 
-test("words over the last words keep the call", () => {
+test("words spoken over the last words keep the call open", () => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: true });
 
@@ -115,7 +115,7 @@ test("a call whose last words are spoken ends after their sound, not after the t
   expect([before, hungUp]).toEqual([[], ["ana"]]);
 });
 
-test("words over the sound of the last words keep the call", () => {
+test("words during the sound of the last words keep the call open", () => {
   const { hungUp, end } = calling();
   end.afterTurn({ participant: "ana", isForAll: true });
   end.watch(ended("ana", "completed", { isSpoken: true }));
@@ -126,7 +126,7 @@ test("words over the sound of the last words keep the call", () => {
   expect(hungUp).toEqual([]);
 });
 
-test("a worker that only says the rest of the last words ends the call, too", () => {
+test("a worker that only says the rest of the last words ends the call as well", () => {
   const { hungUp, end } = calling();
   const input = [{ type: "note", note: "Nobody is there.", say: "Goodbye.", endsCall: true }] as const;
   const event = { type: "turn_spoken", state: "completed", heard: undefined } as const;

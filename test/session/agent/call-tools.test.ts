@@ -13,7 +13,7 @@ const identities = async (agent: TestAgent) =>
     .map(({ identity }) => identity)
     .filter((each) => !each.startsWith("agent-"));
 
-test("only the tools that the agent switches on are offered", async () => {
+test("only the tools that the agent enables are offered", async () => {
   await using agent = await TestAgent.start({
     agent: { callTools: { end_call: true, set_language: ["de", "en"] } },
   });
@@ -25,7 +25,7 @@ test("only the tools that the agent switches on are offered", async () => {
   expect(offeredTools(agent)).toEqual(["end_call", "set_language"]);
 });
 
-test("end_call takes the participant out of the room after the last words, and asks the model no more", async () => {
+test("end_call removes the participant from the room after the last words, without another model call", async () => {
   await using agent = await TestAgent.start({ agent: { callTools: { end_call: true } } });
   const user = await agent.client("ana");
   await agent.client("bob");
@@ -61,7 +61,7 @@ test.each([
     [goodbye],
   ],
 ] as const)(
-  "a call that was ended %s ends with the next worker, whose model is not asked",
+  "a call that was ended %s ends with the next worker, whose model is not called",
   async (_, input, blocks) => {
     await using agent = await TestAgent.start({ agent: { callTools: { end_call: true } } });
     await agent.leave();
@@ -88,7 +88,7 @@ test.each([
   ["press_keys", { keys: "12#" }, "press 12#"],
   ["skip_turn", {}, "skip"],
   ["set_language", { language: "de" }, "language de"],
-])("a rule denies %s by its pattern, and the model goes on without it", async (name, input, pattern) => {
+])("a rule denies %s by its pattern, and the model continues without it", async (name, input, pattern) => {
   const callTools = {
     end_call: true as const,
     transfer_call: { sales: "tel:+4930123456" },
@@ -107,7 +107,7 @@ test.each([
   expect(await identities(agent)).toEqual(["ana"]);
 });
 
-test("skip_turn answers nothing, and the next message goes on after it", async () => {
+test("skip_turn gives no answer, and the next message is answered normally", async () => {
   await using agent = await TestAgent.start({ agent: { callTools: { skip_turn: true } } });
   const user = await agent.client("ana");
   agent.model.script([reply([toolUse("skip_turn")]), reply([text("Here I am.")])]);
@@ -142,7 +142,7 @@ test("set_language changes the language of the participant's next answers", asyn
   expect(prompts).toEqual(["Speak English.", "Speak English.", "Speak de."]);
 });
 
-test("the language that was chosen holds with the next worker, until the client names another one than before", async () => {
+test("the chosen language stays with the next worker, until the client announces a different one", async () => {
   const instructions = ({ participants }: AgentSession) => `Speak ${participants[0]?.language ?? "English"}.`;
   await using agent = await TestAgent.start({ agent: { instructions, callTools: { set_language: ["de", "en"] } } });
   const user = await agent.client("ana", { preferredLanguage: "en" });
@@ -166,7 +166,7 @@ test("the language that was chosen holds with the next worker, until the client 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a language that was chosen long ago holds, and one that the client has replaced does not come back", async () => {
+test("a language chosen long ago stays, and one that the client has replaced does not come back", async () => {
   const instructions = ({ participants }: AgentSession) => `Speak ${participants[0]?.language ?? "English"}.`;
   await using agent = await TestAgent.start({ agent: { instructions, callTools: { set_language: ["de", "en"] } } });
   const user = await agent.client("ana");
@@ -177,7 +177,7 @@ test("a language that was chosen long ago holds, and one that the client has rep
   };
   const takeOver = async (preferredLanguage: string) => {
     await agent.leave();
-    // As retention does.
+    // As the retention job does.
     await agent.sql`delete from turns`;
     await agent.join();
     await user.configure({ preferredLanguage });
@@ -194,7 +194,7 @@ test("a language that was chosen long ago holds, and one that the client has rep
   expect([chosen, replaced, await ask()]).toEqual(["Speak de.", "Speak fr.", "Speak fr."]);
 });
 
-test("press_keys sends the keys of a telephone into the room, in order", async () => {
+test("press_keys sends telephone keys into the room, in order", async () => {
   await using agent = await TestAgent.start({ agent: { callTools: { press_keys: true } } });
   const user = await agent.client("ana");
   const pressed: string[] = [];
@@ -206,7 +206,7 @@ test("press_keys sends the keys of a telephone into the room, in order", async (
   expect(pressed).toEqual(["1:1", "10:*", "11:#"]);
 });
 
-test("only a caller by telephone can be transferred", async () => {
+test("only a telephone caller can be transferred", async () => {
   await using agent = await TestAgent.start({ agent: { callTools: { transfer_call: { sales: "tel:+4930123456" } } } });
   const user = await agent.client("ana");
   agent.model.script([reply([toolUse("transfer_call", { to: "sales" })]), reply([text("I cannot.")])]);
@@ -218,7 +218,7 @@ test("only a caller by telephone can be transferred", async () => {
   ]);
 });
 
-test("a transfer that LiveKit refuses is told to the model, and the caller stays", async () => {
+test("the model is told about a transfer that LiveKit refuses, and the caller stays", async () => {
   await using agent = await TestAgent.start({ agent: { callTools: { transfer_call: { sales: "tel:+4930123456" } } } });
   await using caller = await PlainClient.join(agent.roomName, "caller", { kind: "sip" });
   agent.model.script([reply([toolUse("transfer_call", { to: "sales" })]), reply([text("It did not work.")])]);

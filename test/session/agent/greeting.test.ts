@@ -11,7 +11,7 @@ import { PlainClient } from "../../support/plain-client.ts";
 const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
 const HELLO = "Hello, this is Parley. How can I help?";
 
-/** The whole text of the first answer that nobody asked for. */
+/** The whole text of the first answer that no message asked for. */
 async function greeted(user: Participant): Promise<string> {
   const start = await user.next("start_answer");
   await user.next("assistant_sentence", ({ previousId, isFinal }) => previousId === start.id && isFinal);
@@ -21,7 +21,7 @@ async function greeted(user: Participant): Promise<string> {
     .join(" ");
 }
 
-test("a participant that comes is greeted in the agent's words, and the model sees what was said", async () => {
+test("a participant who joins is greeted in the agent's words, and the model sees what was said", async () => {
   await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
 
   const user = await agent.client("ana");
@@ -38,7 +38,7 @@ test("a participant that comes is greeted in the agent's words, and the model se
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a greeting answers no message: it names itself", async () => {
+test("a greeting answers no message, and says that it is a greeting", async () => {
   await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
 
   const user = await agent.client("ana");
@@ -47,7 +47,7 @@ test("a greeting answers no message: it names itself", async () => {
   expect(start.previousId).toBe(start.id);
 });
 
-test("the telemetry tells a greeting and words into a silence from an answer", async () => {
+test("telemetry distinguishes greetings and idle messages from answers", async () => {
   const idle = [{ afterMs: 500, say: "Are you there?" }];
   await using talk = await WatchedTalk.start({ agent: { greeting: HELLO, idle } });
   const { agent } = talk;
@@ -65,7 +65,7 @@ test("the telemetry tells a greeting and words into a silence from an answer", a
   expect(turns.map(({ attributes }) => attributes["parley.turn.steps"]).slice(0, 3)).toEqual([0, 0, 1]);
 });
 
-test("the model writes the greeting where the agent says what it is to be", async () => {
+test("the model writes the greeting when the agent only describes it", async () => {
   await using agent = await TestAgent.start({ agent: { greeting: { ask: "Greet in the participant's language." } } });
   agent.model.script([reply([text("Guten Tag!")])]);
 
@@ -84,7 +84,7 @@ test("an ordinary LiveKit client is greeted on lk.transcription", async () => {
   await expect.poll(() => user.heard, { timeout: 5_000 }).toEqual([HELLO]);
 });
 
-test("who is called by telephone is greeted when it has picked up", async () => {
+test("a participant called by telephone is greeted after picking up", async () => {
   await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
   const watcher = await agent.client("watcher");
   expect(await greeted(watcher)).toBe(HELLO);
@@ -106,7 +106,7 @@ test("who is called by telephone is greeted when it has picked up", async () => 
   expect(before).toBe(1);
 });
 
-test("who comes back is not greeted again, and neither is anybody by the next worker", async () => {
+test("a participant who comes back is not greeted again, and the next worker greets nobody", async () => {
   await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
   const user = await agent.client("ana");
   await greeted(user);
@@ -132,14 +132,14 @@ test("each of several participants is greeted", async () => {
   await expect.poll(count, { timeout: 5_000 }).toHaveLength(2);
 });
 
-test("who speaks first is answered, and not greeted", async () => {
+test("a participant who speaks first is answered, and not greeted", async () => {
   await using agent = await TestAgent.start({ agent: { greeting: HELLO } });
   await using user = await PlainClient.join(agent.roomName, "ana");
   agent.model.script([reply([text("Hi.")])]);
 
   await user.write("Hello?");
   await expect.poll(() => user.heard, { timeout: 5_000 }).toEqual(["Hi."]);
-  // Longer than an ordinary client is waited for.
+  // Longer than the worker waits for an ordinary client.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
 
   expect(await agent.sql`select from turns`).toHaveLength(1);

@@ -24,7 +24,7 @@ const toBilling = toolUse("hand_off", { to: "billing", summary: "Ana asks for in
 const prompts = (agent: TestAgent) =>
   agent.model.requests.map(({ body }) => (body["system"] as { text: string }[])[0]?.text);
 
-test("an agent hands the talk to another, which answers in the same turn with its own instructions, tools and model", async () => {
+test("an agent hands the session off to another, which answers in the same turn with its own instructions, tools and model", async () => {
   await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
   const user = await agent.client("ana");
   agent.model.script([reply([text("One moment."), toBilling]), reply([text("It is paid.")])]);
@@ -38,7 +38,7 @@ test("an agent hands the talk to another, which answers in the same turn with it
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("the other agent hands the talk back", async () => {
+test("the other agent hands the session back", async () => {
   await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
   const user = await agent.client("ana");
   agent.model.script([
@@ -59,7 +59,7 @@ test("the other agent hands the talk back", async () => {
   ]);
 });
 
-test("the next worker of the room goes on with the agent that it was handed to", async () => {
+test("the room's next worker continues with the agent that it was handed off to", async () => {
   await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
   const user = await agent.client("ana");
   agent.model.script([reply([toBilling]), reply([text("It is paid.")]), reply([text("Yes.")])]);
@@ -73,7 +73,7 @@ test("the next worker of the room goes on with the agent that it was handed to",
   expect(prompts(agent).at(-1)).toBe("You know invoices.");
 });
 
-test("with history summary the other agent is shown the summary in the place of the talk", async () => {
+test("with history summary the other agent is shown the summary in place of the conversation", async () => {
   const handoffs = { billing: { when: "it is about an invoice", history: "summary" as const } };
   await using agent = await TestAgent.start({
     agent: { ...DESK, handoffs },
@@ -92,7 +92,7 @@ test("with history summary the other agent is shown the summary in the place of 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("of two summaries in one turn the last stands for the talk", async () => {
+test("of two summaries in one turn the last one replaces the conversation", async () => {
   const history = "summary" as const;
   const billing = { ...BILLING, handoffs: { default: { when: "it is about anything else", history } } };
   await using agent = await TestAgent.start({
@@ -119,7 +119,7 @@ test("of two summaries in one turn the last stands for the talk", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a hand-off to an agent that is not there fails, and the agent goes on itself", async () => {
+test("a handoff to an unknown agent fails, and the first agent continues", async () => {
   const handoffs = { night_desk: { when: "it is late" } };
   await using agent = await TestAgent.start({ agent: { ...DESK, handoffs } });
   const user = await agent.client("ana");
@@ -138,7 +138,7 @@ test("a hand-off to an agent that is not there fails, and the agent goes on itse
   expect(prompts(agent)).toEqual(Array.from({ length: 3 }, () => "You are the front desk."));
 });
 
-test("a rule denies a hand-off, and the agent goes on itself", async () => {
+test("a rule denies a handoff, and the first agent continues", async () => {
   const rules = [{ type: "call", pattern: "hand off *", action: "deny" as const }];
   await using agent = await TestAgent.start({
     agent: { ...DESK, permission: { rules } },
@@ -153,7 +153,7 @@ test("a rule denies a hand-off, and the agent goes on itself", async () => {
   expect(prompts(agent)).toEqual(["You are the front desk.", "You are the front desk."]);
 });
 
-test("agents that hand the talk to and fro are stopped by the limit of steps, and the last one answers", async () => {
+test("agents that keep handing off to each other are stopped by the step limit, and the last one answers", async () => {
   await using agent = await TestAgent.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
   const user = await agent.client("ana");
   const toDesk = toolUse("hand_off", { to: "default", summary: "Not about an invoice." });
@@ -167,7 +167,7 @@ test("agents that hand the talk to and fro are stopped by the limit of steps, an
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("after a hand-off the other agent's rules hold, and the first one's no more", async () => {
+test("after a handoff the other agent's rules apply, and the first one's no longer do", async () => {
   const { tool: write, ran } = guardedTool();
   const edit = (action: "allow" | "deny") => ({ permission: { rules: [{ type: "edit", pattern: "*", action }] } });
   const desk = { instructions: "You are the front desk.", handoffs: DESK.handoffs, ...edit("deny") };
@@ -190,7 +190,7 @@ test("after a hand-off the other agent's rules hold, and the first one's no more
   expect(ran).toEqual(["by-billing"]);
 });
 
-test("in telemetry a hand-off is a tool's span, and the next turn is the other agent's", async () => {
+test("in telemetry a handoff is a tool's span, and the next turn is the other agent's", async () => {
   await using talk = await WatchedTalk.start({ agent: DESK, agents: { billing: BILLING }, tools: TOOLS });
   const { agent, receiver } = talk;
   const user = await agent.client("ana");

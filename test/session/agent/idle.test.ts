@@ -7,12 +7,12 @@ import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { outline } from "../../support/model-view.ts";
 import type { Participant } from "../../support/participant.ts";
 
-/** The final sentences of all answers so far. */
+/** The final sentences in all answers so far. */
 const said = (user: Participant) => user.all("assistant_sentence").flatMap(({ text: words }) => words || []);
 
 const rooms = () => new RoomServiceClient(inject("livekitUrl"), inject("livekitApiKey"), inject("livekitApiSecret"));
 
-test("into a silence the agent says its words, one step after another, and again after the next message", async () => {
+test("during a silence the agent says its idle messages, step by step, and again after the next message", async () => {
   const idle = [
     { afterMs: 600, say: "Are you there?" },
     { afterMs: 600, say: "Hello?" },
@@ -30,7 +30,7 @@ test("into a silence the agent says its words, one step after another, and again
   expect(outline(agent).join("\n")).toContain("[Nobody has said anything for 1 s.]");
 });
 
-test("a tool that runs is no silence", async () => {
+test("a running tool is not a silence", async () => {
   const slow = defineTool({
     description: "Is slow.",
     input: { type: "object" },
@@ -53,7 +53,7 @@ test("a tool that runs is no silence", async () => {
   await expect.poll(() => said(user), { timeout: 5_000 }).toEqual(["Done.", "Are you there?"]);
 });
 
-test("neither is one that goes on in the background", async () => {
+test("a tool in the background is not a silence either", async () => {
   const baked = Promise.withResolvers<string>();
   const bake = defineTool({
     description: "Bakes.",
@@ -78,7 +78,7 @@ test("neither is one that goes on in the background", async () => {
   expect(meanwhile).toEqual(["It is in the oven."]);
 });
 
-test("a question about a permission is no silence", async () => {
+test("a permission question is not a silence", async () => {
   const act = defineTool({
     description: "Acts.",
     input: { type: "object" },
@@ -101,7 +101,7 @@ test("a question about a permission is no silence", async () => {
   expect(await user.answerTo(messageId)).toBe("Done.");
 });
 
-test("a form that is being filled in is no silence", async () => {
+test("a form that is being filled in is not a silence", async () => {
   const book = defineTool({
     description: "Books.",
     input: { type: "object" },

@@ -15,7 +15,7 @@ function served(name: string, idle: AgentSettings["idle"]): ServedAgent {
   return { ...agentSchema.parse({ instructions: "x", idle }), name } as unknown as ServedAgent;
 }
 
-/** A quiet room with ana in it, whose agents are these; the first one serves it. */
+/** A silent room with ana and agents that have these idle settings. The first agent serves it. */
 function quietRoom(
   idles: Readonly<Record<string, AgentSettings["idle"]>>,
   { onBegin = () => {}, untilQuiet = async () => {} } = {},
@@ -49,7 +49,7 @@ function quietRoom(
   return { agents, initiative, said, callEnd, hungUp };
 }
 
-test("an agent that takes over begins with its own first step of a silence", async () => {
+test("an agent that takes over starts with its own first idle step", async () => {
   const { agents, initiative, said } = quietRoom({
     desk: [{ afterMs: 1_000, say: "Desk?" }],
     billing: [
@@ -66,7 +66,7 @@ test("an agent that takes over begins with its own first step of a silence", asy
   expect(said).toEqual(["Desk?", "Billing?"]);
 });
 
-test("last words that cannot be said do not leave the next turn to end the call", async () => {
+test("last words that cannot be spoken do not make the next turn end the call", async () => {
   const refuse = () => {
     throw new Error("too many turns");
   };
@@ -84,7 +84,7 @@ test("last words that cannot be said do not leave the next turn to end the call"
   expect(hungUp).toEqual([]);
 });
 
-test("who speaks when a step is due is not spoken over, and the step's time begins again after the last word", async () => {
+test("a participant who speaks when a step is due is not spoken over, and the step's time starts again after the last word", async () => {
   const quiet = Promise.withResolvers<void>();
   const idle = [{ afterMs: 1_000, say: "Are you there?" }];
   const { initiative, said } = quietRoom({ desk: idle }, { untilQuiet: () => quiet.promise });
@@ -99,7 +99,7 @@ test("who speaks when a step is due is not spoken over, and the step's time begi
   expect([soon, said]).toEqual([[], ["Are you there?"]]);
 });
 
-test("a silence begins when the agent's last word was heard, not when its turn has ended", async () => {
+test("a silence starts when the agent's last word was heard, not when its turn has ended", async () => {
   const { initiative, said } = quietRoom({ desk: [{ afterMs: 1_000, say: "Are you there?" }] });
   initiative.handleUserActivity("ana");
   const turn = { participantIdentity: "ana", input: [] };

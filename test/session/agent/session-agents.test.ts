@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AgentSession } from "../../../src/agent/agent-session.ts";
 import { SessionAgents } from "../../../src/session/agent/session-agents.ts";
 
-test("a function is asked again when the participant's hour is another one, and not within it", async () => {
+test("a function is called again in the participant's next hour, and not within the same hour", async () => {
   const hours: (number | undefined)[] = [];
   const instructions = ({ participants: [first] }: AgentSession) => {
     hours.push(first?.localTime.hour);
@@ -34,7 +34,7 @@ test("a function is asked again when the participant's hour is another one, and 
 
 const AGENTS = ["default", "billing"].map((name) => ({ name, instructions: `You are ${name}.` }) as never);
 
-/** The agents of a room that got a job without metadata, and of which LiveKit lists these dispatches. */
+/** The agents for a room whose job has no metadata. LiveKit lists these dispatches for it. */
 function openAgents(dispatches: readonly { readonly id: string; readonly metadata: string }[]) {
   const lines: Record<string, unknown>[] = [];
   const [standard] = AGENTS;
@@ -55,7 +55,7 @@ function openAgents(dispatches: readonly { readonly id: string; readonly metadat
 
 const BILLING = { id: "AD_1", metadata: '{"agent": "billing", "caller": "ana"}' };
 
-test("of two dispatches of a room the one that names an agent decides, and the first turn waits for it", async () => {
+test("of two dispatches for a room the one with an agent decides, and the first turn waits for it", async () => {
   const { agents } = openAgents([{ id: "AD_2", metadata: "" }, BILLING]);
   void agents.readDispatches();
   await agents.prepare(() => undefined);
@@ -64,7 +64,7 @@ test("of two dispatches of a room the one that names an agent decides, and the f
   expect(agents.session.metadata).toEqual({ agent: "billing", caller: "ana" });
 });
 
-test("a dispatch that comes after the first turn has begun is not used, and the log says so once", async () => {
+test("a dispatch that arrives after the first turn has started is not used, which is logged once", async () => {
   const dispatches: (typeof BILLING)[] = [];
   const { agents, lines } = openAgents(dispatches);
   await agents.readDispatches();

@@ -37,7 +37,7 @@ function output({ earlier, spoken }: { earlier?: Earlier; spoken?: SpokenAnswer 
 
 const { signal } = new AbortController();
 
-test("an aside without a voice is a sentence of its own, and never the final one", async () => {
+test("an aside without a voice is a separate sentence, and never the final one", async () => {
   const { answer, sentences } = output();
   answer.write("Let me see.");
   answer.flush();
@@ -51,7 +51,7 @@ test("an aside without a voice is a sentence of its own, and never the final one
   ]);
 });
 
-test("a sentence that waits for its end is whole after an aside", async () => {
+test("a sentence that is incomplete before an aside is completed after it", async () => {
   const { answer, sentences } = output();
   answer.write("It is ");
   await answer.aside("One moment.", signal);
@@ -60,7 +60,7 @@ test("a sentence that waits for its end is whole after an aside", async () => {
   expect(sentences.map(([, text]) => text)).toEqual(["One moment.", "It is open."]);
 });
 
-test("an answer that is gone on with counts the asides that were said before", async () => {
+test("a resumed answer counts the asides that were said before", async () => {
   const first = output();
   first.answer.write("Let me see.");
   first.answer.flush();
@@ -75,7 +75,7 @@ test("an answer that is gone on with counts the asides that were said before", a
   expect(second.sentences).toEqual([[3, "Yes.", true]]);
 });
 
-/** A voice whose asides begin and end when the test says so. */
+/** A voice whose asides start and end when the test calls `begin` and `end`. */
 function spokenBy(): { spoken: SpokenAnswer; begin: () => void; end: (isHeard: boolean) => void } {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let begin = () => {};
@@ -92,7 +92,7 @@ function spokenBy(): { spoken: SpokenAnswer; begin: () => void; end: (isHeard: b
   return { spoken: spoken as SpokenAnswer, begin: () => begin(), end: resolve };
 }
 
-test("an aside in a session with a voice is shown when it begins to be heard", async () => {
+test("an aside in a session with a voice is shown when it starts to be heard", async () => {
   const { spoken, begin, end } = spokenBy();
   const { answer, sentences, transcribed, asides } = output({ spoken });
   const said = answer.aside("One moment.", signal);
@@ -123,7 +123,7 @@ test("an aside that could not be spoken is shown, before the final sentence", as
   expect(asides()).toBe(1);
 });
 
-test("an aside that was cut off before anybody heard it is not shown, and counts as unsaid", async () => {
+test("an aside that was cut off before anybody heard it is not shown, and counts as not said", async () => {
   const { spoken } = spokenBy();
   const { answer, sentences } = output({ spoken });
   const controller = new AbortController();
@@ -146,7 +146,7 @@ test("a filler is never shown", async () => {
   expect(sentences).toEqual([]);
 });
 
-test("the worker's last words are transcribed, too, when they could not be spoken", async () => {
+test("the worker's last words are transcribed even if they could not be spoken", async () => {
   const { spoken } = spokenBy();
   const { answer, transcribed } = output({ spoken });
   answer.write("Let me see.");
@@ -165,7 +165,7 @@ test("nothing is said after the answer has ended", async () => {
 
 const TEXTS = ["One. Two. Three.", "Four."];
 
-test("an answer that was cut off by the worker's end goes on with the sentences that were not sent", async () => {
+test("an answer that was cut off when the worker exited continues with the sentences that were not sent", async () => {
   const { answer, sentences, transcribed } = output({
     earlier: { texts: TEXTS, progress: { asides: 1, sent: 3, heard: 1 } },
   });
@@ -194,7 +194,7 @@ test("a sentence whose sound was cut off is spoken again, and not sent again", a
   expect(sentences.map(([sequence, text]) => `${sequence} ${text}`)).toEqual(["3 Three.", "4 Four.", "5 "]);
 });
 
-test("an answer that was sent whole is not said again", async () => {
+test("an answer that was sent in full is not said again", async () => {
   const { answer, sentences } = output({ earlier: { texts: TEXTS, progress: { asides: 0 } } });
   answer.sayRest();
   await answer.end();

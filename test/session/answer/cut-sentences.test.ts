@@ -4,7 +4,7 @@ import { cutSentences } from "../../../src/session/answer/cut-sentences.ts";
 import { Speaker } from "../../../src/session/answer/speaker.ts";
 import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 
-/** The sentences of a text that comes a character at a time, as a model writes it. */
+/** The sentences in a text that arrives a character at a time, as from a model. */
 function spoken(text: string, language: string | undefined): string[] {
   const sentences: string[] = [];
   const speaker = new Speaker(
@@ -43,7 +43,7 @@ test.each([
 });
 
 const WORDS = ["apple", "river", "stone", "very", "green", "house", "walks", "over", "Élan", "über", "gut", "città"];
-/** What no sentence ends in, with a full stop, a question mark or an exclamation mark inside. */
+/** Texts that contain a full stop, a question mark or an exclamation mark but do not end a sentence. */
 const UNCUT = [
   "https://example.com/a.b?c=d",
   "http://x.org/Path?Q=1!2.Html",
@@ -109,12 +109,12 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const plain = fc
   .tuple(fc.array(word, { minLength: 2, maxLength: 8 }), fc.constantFrom(".", "!", "?"))
   .map(([words, stop]) => capital(words.join(" ")) + stop);
-/** A sentence that holds something with a full stop in it, but does not end with it. */
+/** A sentence that contains something with a full stop, but does not end with it. */
 const mixed = fc
   .tuple(fc.array(word, { minLength: 1, maxLength: 4 }), fc.constantFrom(...UNCUT), fc.array(word, { minLength: 1 }))
   .map(([before, uncut, after]) => `${capital(before.join(" "))} ${uncut} ${after.join(" ")}.`);
 
-test("no sentence is cut where none ends, and none runs into the next", () => {
+test("no sentence is split where none ends, and none runs into the next", () => {
   const sentences = fc.array(fc.oneof(plain, mixed), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(sentences, fc.constantFrom(...LANGUAGES), (said, language) => {
@@ -124,7 +124,7 @@ test("no sentence is cut where none ends, and none runs into the next", () => {
   );
 });
 
-test("a plain sentence goes out with the first letter of the next", () => {
+test("a plain sentence is sent with the first letter of the next", () => {
   fc.assert(
     fc.property(plain, plain, fc.constantFrom(...LANGUAGES), (one, other, language) => {
       const first: string[] = [];
@@ -136,7 +136,7 @@ test("a plain sentence goes out with the first letter of the next", () => {
   );
 });
 
-test("the parts of any text are the text", () => {
+test("the parts of any text add up to the text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.constantFrom(...LANGUAGES), (text, language) => {
       expect(cutSentences(text, language).join("")).toBe(text);

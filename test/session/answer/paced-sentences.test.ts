@@ -15,7 +15,7 @@ function paced() {
   return { sentences, add, sent, told };
 }
 
-test("a sentence goes out when its first letters are heard", () => {
+test("a sentence is sent when its first letters are heard", () => {
   const { sentences, add, sent } = paced();
   add("One two.");
   add("Three.");
@@ -27,14 +27,14 @@ test("a sentence goes out when its first letters are heard", () => {
   expect(sent.at(-1)).toEqual([2, "Three.", false]);
 });
 
-test("a sentence that is complete only after its beginning was heard goes out at once", () => {
+test("a sentence completed only after its start was heard is sent immediately", () => {
   const { sentences, add, sent } = paced();
   sentences.markPlayed("One");
   add("One two.");
   expect(sent).toEqual([[1, "One two.", false]]);
 });
 
-test("what was not heard is dropped, and the last sentence is an empty one", () => {
+test("sentences that were not heard are dropped, and the last sentence is empty", () => {
   const { sentences, add, sent } = paced();
   add("One.");
   add("Two.", true);
@@ -46,7 +46,7 @@ test("what was not heard is dropped, and the last sentence is an empty one", () 
   ]);
 });
 
-test("an answer whose last sentence was heard gets no other", () => {
+test("an answer whose last sentence was heard gets no further one", () => {
   const { sentences, add, sent } = paced();
   add("One.", true);
   sentences.markPlayed("O");
@@ -54,7 +54,7 @@ test("an answer whose last sentence was heard gets no other", () => {
   expect(sent).toEqual([[1, "One.", true]]);
 });
 
-test("all that waits and comes goes out once it is released", () => {
+test("all waiting and later sentences are sent once the output is released", () => {
   const { sentences, add, sent } = paced();
   add("One.");
   sentences.release();
@@ -65,7 +65,7 @@ test("all that waits and comes goes out once it is released", () => {
   ]);
 });
 
-test("it tells how many sentences were sent, and how many were heard in full", () => {
+test("it reports how many sentences were sent, and how many were heard in full", () => {
   const { sentences, add, told } = paced();
   add("One two.");
   add("Three.");
@@ -80,7 +80,7 @@ test("it tells how many sentences were sent, and how many were heard in full", (
   ]);
 });
 
-test("once sentences are sent as they come, it tells of asides alone", () => {
+test("once sentences are sent as they arrive, it reports only asides", () => {
   const { sentences, add, told } = paced();
   add("One.");
   sentences.release();

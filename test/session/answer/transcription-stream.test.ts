@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TranscriptionStream } from "../../../src/session/answer/transcription-stream.ts";
 
-/** A stream whose writes end when the test says so. */
+/** A stream whose writes end when the test completes them. */
 function slowStream() {
   const written: string[] = [];
   const ends: (() => void)[] = [];
@@ -19,7 +19,7 @@ function slowStream() {
   return { stream, written, endWrite };
 }
 
-test("words that come while others are written go in one write, in their order, before the end", async () => {
+test("words that arrive during a write are written together, in order, before the end", async () => {
   const { stream, written, endWrite } = slowStream();
   stream.write("One ");
   await endWrite();
@@ -42,7 +42,7 @@ test("a stream without words is not opened", async () => {
   expect(written).toEqual([]);
 });
 
-/** What is written to a stream, and whether as all of it. */
+/** Records what is written to a stream, and whether it was marked as complete. */
 function noted() {
   const written: [string, boolean][] = [];
   const stream = new TranscriptionStream(async () => ({
@@ -54,7 +54,7 @@ function noted() {
 
 const nextMoment = () => new Promise((resolve) => setImmediate(resolve));
 
-test("words that come in one moment with their end are written as all there is", async () => {
+test("words that arrive together with their end are written as complete", async () => {
   const { stream, written } = noted();
   stream.write("One ");
   await Promise.resolve();
@@ -65,7 +65,7 @@ test("words that come in one moment with their end are written as all there is",
   expect(written).toEqual([["One two.", true]]);
 });
 
-test("words after which others may come are not all", async () => {
+test("words that others may follow are not marked as complete", async () => {
   const { stream, written } = noted();
   stream.write("One ");
   await nextMoment();

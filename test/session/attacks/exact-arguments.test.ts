@@ -31,14 +31,14 @@ async function callBoth({ agent, user }: { agent: TestAgent; user: Participant }
   const request = asked()[answered];
   if (request) await user.answer(request.id, { success: true, result: request.parameters });
   expect(await user.answerTo(messageId)).toBe("Done.");
-  // Large ones travel as streams, and may come after the answer.
+  // Large requests are sent as streams, and may arrive after the answer.
   await user.until(() => user.all("tool_use_request").length === requestsBefore + 2, "the requests");
-  // The device's own result is not told to it.
+  // The device is not sent its own result.
   const results = before + (request ? 1 : 2);
   await user.until(() => user.all("tool_use_result").length === results, "the results");
 }
 
-/** Where the newest turn's two calls have their arguments and results: on record, and in the model's next request. */
+/** The newest turn's two calls with their arguments and results: as stored, and in the model's next request. */
 async function lastCalls({ agent }: { agent: TestAgent }) {
   const stored = await agent.sql<{ name: string; input: unknown; result: unknown; error_code: string | null }[]>`
     select name, input, result, error_code from tool_calls
@@ -103,7 +103,7 @@ test("a tool runs with exactly what the model wrote, or not at all", { timeout: 
   expect(outcomes).toEqual(new Set(["run", "refused"]));
 });
 
-test.each([28, 29, 3_500, 4_500])("arguments of %i levels do not end the room", async (depth) => {
+test.each([28, 29, 3_500, 4_500])("arguments with %i levels do not end the session", async (depth) => {
   const world = await startAgent();
   await using _agent = world.agent;
   const { agent, user, ran } = world;

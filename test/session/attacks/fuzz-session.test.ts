@@ -24,7 +24,7 @@ afterEach(() => {
   if (rejections.length > 0) throw new AggregateError(rejections.splice(0), "A rejection was not handled");
 });
 
-/** One room under attack. `asker` and `helper` are honest; attackers come with each case. */
+/** One room under attack. `asker` and `helper` are honest; each case has its own attackers. */
 class Arena {
   readonly sent: (ReceivedMessage & { readonly to: readonly string[] | undefined })[] = [];
   readonly fake = new FakeSession({
@@ -85,7 +85,7 @@ interface Target {
   readonly requestStanza: number;
 }
 
-/** Packets that know the open call: forged results, claims, errors and cancels, well-formed or nearly. */
+/** Packets that contain the open call's id: forged results, claims, errors and cancels, valid or nearly so. */
 const forgery = fc
   .record({
     type: fc.constantFrom(1, 7, 7, 7, 8, 103, 104, 6),
@@ -157,7 +157,7 @@ test(`${CASES} attacks: nothing throws, no forged result counts, and the next go
     const settled = recorder.settled.filter(({ id }) => id === request.id);
     expect(settled).toHaveLength(1);
     const [call] = settled;
-    // A ControlStop is everyone's right.
+    // Everyone may send a ControlStop.
     const rightEnd = { state: "success", result: { ok: count } };
     expect(call?.state === "cancelled" ? rightEnd : call?.outcome).toEqual(rightEnd);
 
@@ -180,7 +180,7 @@ test(`${CASES} attacks: nothing throws, no forged result counts, and the next go
   expect(process.memoryUsage().heapUsed - baseline).toBeLessThan(50e6);
 }, 240_000);
 
-test("each packet of the corpus is answered with an error or ignored, and costs no more than its size", () => {
+test("each packet in the corpus is answered with an error or ignored, and costs no more than its size", () => {
   const arena = new Arena();
   const startedAt = cpuMs();
   for (const [index, bytes] of CORPUS.entries()) {
@@ -190,7 +190,7 @@ test("each packet of the corpus is answered with an error or ignored, and costs 
   expect(process.memoryUsage().heapUsed).toBeLessThan(600e6);
 });
 
-test("a tool list of tens of thousands of bad tools is answered by a few errors", async () => {
+test("a list of tens of thousands of bad tools is answered with a few errors", async () => {
   const arena = new Arena();
   const envelope = { stanzaId: 1, conversationId: "", type: 12, meta: {}, body: { tools: Array(45_000).fill(7) } };
   arena.fake.session.handle({ type: "packet", from: fakeParticipant("attacker"), bytes: pack(envelope) });
@@ -198,7 +198,7 @@ test("a tool list of tens of thousands of bad tools is answered by a few errors"
   expect(arena.sent.filter(({ message }) => message.type === "error_message").length).toBeLessThan(20);
 });
 
-test("asking for old messages again and again costs nobody else a message", async () => {
+test("requesting old messages again and again costs nobody else a message", async () => {
   const arena = new Arena();
   for (let join = 1; join <= 400; join++)
     arena.fake.session.handle({ type: "joined", participant: fakeParticipant("attacker", join) });
@@ -232,7 +232,7 @@ test("announcing 64 tools again and again does not stop the room", () => {
   expect(cpuMs() - startedAt).toBeLessThan(5_000);
 });
 
-test("a chat message that is empty, or one too many, is refused without a throw", () => {
+test("a chat message that is empty or exceeds the limit is refused without a throw", () => {
   const { session } = new Arena().fake;
   expect(() =>
     session.handle({ type: "chat", from: fakeParticipant("plain"), id: createId(), text: "  " }),

@@ -12,7 +12,7 @@ import { lastContent } from "../../support/model-view.ts";
 
 const VICTIM = fileURLToPath(new URL("../../support/processes/victim.ts", import.meta.url));
 
-test("F11: a client process that is killed in the middle of a call costs the call's own time", async () => {
+test("F11: a client process that is killed during a call costs the call's own time", async () => {
   await using agent = await TestAgent.start();
   const watcher = await agent.client("watcher", { tools: [] });
   const token = await createToken(agent.roomName, "victim");
@@ -31,7 +31,7 @@ test("F11: a client process that is killed in the middle of a call costs the cal
     await untilIt("asked");
     victim.kill("SIGKILL");
     await watcher.answerTo(messageId);
-    // LiveKit takes 15 s to find out.
+    // LiveKit takes 15 s to notice.
     expect(agent.room.remoteParticipants.has("victim")).toBe(true);
     expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
   } finally {
@@ -39,7 +39,7 @@ test("F11: a client process that is killed in the middle of a call costs the cal
   }
 });
 
-test("F13: the same identity joins again, and the call and the talk follow it", async () => {
+test("F13: the same identity joins again, and the call and the session follow it", async () => {
   await using agent = await TestAgent.start();
   const first = await agent.client("user", { tools: [announced("scan")] });
   agent.model.script(scriptOf("scan"));
@@ -55,7 +55,7 @@ test("F13: the same identity joins again, and the call and the talk follow it", 
   expect(await agent.calls()).toMatchObject([{ state: "success", result: { ok: 2 } }]);
 });
 
-test("F13: a first message of a second join counts, though its stanza number was used in the first", async () => {
+test("F13: the first message after a second join counts, though its stanza number was used before", async () => {
   await using agent = await TestAgent.start();
   await using first = await Participant.join(agent.roomName, "user");
   agent.model.script(() => reply([text("Hello.")]));
@@ -64,7 +64,7 @@ test("F13: a first message of a second join counts, though its stanza number was
   expect(await second.answerTo(await second.say("Two"))).toBe("Hello.");
 });
 
-test("F14: a room that is deleted in the middle of a call ends everything, and the record is whole", async () => {
+test("F14: a room that is deleted during a call ends everything, and the record is complete", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
   agent.model.script(scriptOf("scan"));
@@ -83,8 +83,8 @@ test("F14: a room that is deleted in the middle of a call ends everything, and t
   expect(blocks.map((block) => block.block_type)).toEqual(["tool_use", "tool_result"]);
 });
 
-// LiveKit names neither of them, and nothing in a packet may: they are asked to say it again.
-test("two data-only clients that join and speak at the same moment are told to speak again, and both are answered", async () => {
+// LiveKit does not identify either sender, and the worker cannot trust a packet to do so: both are asked to send again.
+test("two data-only clients that join and speak at the same moment are asked to repeat it, and both are answered", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(() => reply([text("Hello.")]));
   const join = (identity: string) => Participant.join(agent.roomName, identity, { canPublish: false });
@@ -156,7 +156,7 @@ for (const [what, scenario] of [
       stanzaId = await user.answer(id, answer);
     });
     await user.configure({ tools: [announced("scan")] });
-    // A packet that was sent while the connection was down may be lost: what was not acknowledged is sent again.
+    // A packet sent while the connection was down may be lost, so an unacknowledged result is sent again.
     const isTaken = user.all("acknowledgement").some((ack) => ack.acknowledgedStanzaId === stanzaId);
     if (!isTaken) await user.send({ type: "tool_use_result", body: answer }, { stanzaId });
     expect(await user.answerTo(messageId, 15_000)).toBe("Done.");

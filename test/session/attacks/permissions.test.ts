@@ -7,7 +7,7 @@ import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
 const permission = { rules: [], byVoice: false, waitMs: 60_000 };
 
-test("forged, flooding, huge and late answers decide nothing; the one who was asked still can, once", async () => {
+test("forged, flooding, huge and late answers decide nothing; the approver can still answer, once", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool }, policy: { permission } });
   const user = await agent.client("user", { features: ["permissions"] });
@@ -27,7 +27,7 @@ test("forged, flooding, huge and late answers decide nothing; the one who was as
     { permissionId, response: "yes" },
     { permissionId, response: "approve", sessionId: "another", participantIdentity: "user" },
   ];
-  // The large ones use up what may be sent without being asked for.
+  // The large messages use up the client's budget for unsolicited messages.
   const large = [
     { permissionId, response: "approve", editedInputJson: deep },
     { permissionId, response: "approve", message: "m".repeat(900_000) },

@@ -9,7 +9,7 @@ import { Participant } from "../../support/participant.ts";
 import { announced, scriptOf } from "../../support/client-tool.ts";
 import { lastContent, messagesTo } from "../../support/model-view.ts";
 
-/** A room in which `user` has been asked to scan. */
+/** A room in which the client `user` has received a request for `scan`. */
 async function openCall(agent: TestAgent, more: object = {}) {
   const user = await agent.client("user", { tools: [announced("scan", more)] });
   agent.model.script(scriptOf("scan"));
@@ -18,7 +18,7 @@ async function openCall(agent: TestAgent, more: object = {}) {
   return { user, messageId, id };
 }
 
-test("F4: results for calls that do not exist, or are over, change nothing", async () => {
+test("F4: results for calls that do not exist, or have ended, change nothing", async () => {
   await using agent = await TestAgent.start();
   const { user, messageId, id } = await openCall(agent);
   await user.answer(createId(), { success: true, result: { forged: 1 } });
@@ -35,7 +35,7 @@ test("F4: results for calls that do not exist, or are over, change nothing", asy
   ]);
 });
 
-test("a result with a number that would be stored as something else ends its call, and says where", async () => {
+test("a result with a number that would be stored differently ends its call, with the location in the error", async () => {
   await using agent = await TestAgent.start();
   const { user, messageId, id } = await openCall(agent);
 
@@ -70,7 +70,7 @@ test("F5, F7: a result from another client, the server's API or a hidden partici
   expect(call?.extra_answers.every(({ kind }) => kind === "wrong_participant")).toBe(true);
 });
 
-test("F7: a hidden participant cannot begin a turn, by packet or by stream", async () => {
+test("F7: a hidden participant cannot start a turn, by packet or by stream", async () => {
   const { logger, reasons } = dropLog();
   await using agent = await TestAgent.start({ logger });
   await using ghost = await Participant.join(agent.roomName, "ghost", { hidden: true });
@@ -83,7 +83,7 @@ test("F7: a hidden participant cannot begin a turn, by packet or by stream", asy
   expect(agent.model.requests).toHaveLength(0);
 });
 
-// job-session.ts does not say yet who may send data: `canSend: permission?.canPublishData ?? true`.
+// room-api.ts uses LiveKit's `canPublishData` to tell whether a participant can send messages.
 test("F7: a hidden participant in the room costs a data-only client no message", async () => {
   await using agent = await TestAgent.start();
   await using _recorder = await Participant.join(agent.roomName, "recorder", {
@@ -96,7 +96,7 @@ test("F7: a hidden participant in the room costs a data-only client no message",
   expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
 });
 
-test("a client cannot speak as another by naming it in a stream", async () => {
+test("a client cannot pose as another by using its name in a stream", async () => {
   await using agent = await TestAgent.start();
   const { user, messageId, id } = await openCall(agent);
   const thief = await agent.client("thief", { tools: [] });
@@ -111,11 +111,11 @@ test("a client cannot speak as another by naming it in a stream", async () => {
   expect(turns.every((turn) => turn["participant_identity"] !== "user")).toBe(true);
 });
 
-test("F6: a data-only client's result counts, in the first moments too", async () => {
+test("F6: a data-only client's result counts, even in the first moments", async () => {
   await using agent = await TestAgent.start();
   await using user = await Participant.join(agent.roomName, "quiet", { canPublish: false });
   agent.model.script(scriptOf("scan"));
-  // A stream and a packet keep no order between them: what a message needs must be known before it is sent.
+  // Streams and packets have no common order, so the tools must be known before the message is sent.
   await user.configure({ tools: [announced("scan")] });
   const messageId = await user.say("Go");
   const { id } = await user.next("tool_use_request");

@@ -16,7 +16,7 @@ async function publish(user: Participant, bytes: Uint8Array, topic?: string): Pr
   await user.room.localParticipant?.publishData(bytes, { reliable: true, ...(topic !== undefined && { topic }) });
 }
 
-test("packets on other topics are ignored, those without one are not", async () => {
+test("packets on other topics are ignored, those without a topic are not", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(() => reply([text("Hello.")]));
@@ -29,7 +29,7 @@ test("packets on other topics are ignored, those without one are not", async () 
   expect(agent.model.requests).toHaveLength(2);
 });
 
-test("a client of the core types only talks, and another's tool for the room runs in its turn", async () => {
+test("a client that supports only the core types can talk, and another's tool for the room runs in its turn", async () => {
   await using agent = await TestAgent.start({ tools: {} });
   const user = await agent.client("user", { tools: [announced("scan", { scope: "room" })] });
   const { Participant } = await import("../../support/participant.ts");
@@ -45,12 +45,12 @@ test("a client of the core types only talks, and another's tool for the room run
   expect(lastContent(agent)).toBe('{"ok":1}');
 });
 
-test("too many messages: 429 once, nobody else waits, and after the time that it names all is well", async () => {
+test("too many messages: one 429, nobody else waits, and after the time in it everything works again", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   const other = await agent.client("other");
   agent.model.script(() => reply([text("Hello.")]));
-  // Of a type that the worker ignores. All at once, so that they come before the budget refills.
+  // Of a type that the worker ignores. All are sent at once, so that they arrive before the budget refills.
   const ignored = rawPacket({ type: 4, stanzaId: 0, body: {} });
   await Promise.all(Array.from({ length: 400 }, () => publish(user, ignored, "parley")));
   const { code, retryAfterMs = 0 } = await user.next("error_message");
@@ -61,7 +61,7 @@ test("too many messages: 429 once, nobody else waits, and after the time that it
   expect(user.all("error_message")).toHaveLength(1);
 });
 
-test("a malformed packet is answered with 101 and the id that it had, and never with its content", async () => {
+test("a malformed packet is answered with 101 and its id, and never with its content", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   const secret = "my secret";
@@ -82,7 +82,7 @@ test("a malformed packet is answered with 101 and the id that it had, and never 
     await user.next("acknowledgement", (body) => body.acknowledgedStanzaId === 500 + index);
 });
 
-test("what names another conversation is answered with 201 and not handled; what names none is handled", async () => {
+test("a message for another conversation is answered with 201 and not handled; one without a conversation is handled", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
   const elsewhere = (stanzaId: number, type: number, body: Record<string, unknown>) =>
@@ -103,7 +103,7 @@ test("what names another conversation is answered with 201 and not handled; what
   expect(agent.model.requests).toHaveLength(2);
 });
 
-test("the whole corpus of bad bytes comes over the wire, and the talk goes on", async () => {
+test("the whole corpus of bad bytes arrives over the wire, and the session continues", async () => {
   await using agent = await TestAgent.start();
   const attacker = await agent.client("attacker");
   const user = await agent.client("user");
@@ -113,7 +113,7 @@ test("the whole corpus of bad bytes comes over the wire, and the talk goes on", 
   expect(await user.answerTo(await user.say("And?"))).toBe("Still here.");
 });
 
-test("a message that comes twice, as the same stanza or with the same id, is acknowledged and answered once", async () => {
+test("a message that arrives twice, as the same stanza or with the same id, is acknowledged and answered once", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(() => reply([text("Hello.")]));

@@ -8,7 +8,7 @@ import { lastContent } from "../../support/model-view.ts";
 
 const MB = 1_000_000;
 
-test("F9, F10: a 1 MB parameter and a 1 MB result pass", async () => {
+test("F9, F10: a 1 MB parameter and a 1 MB result are accepted", async () => {
   await using agent = await TestAgent.start({
     policy: { context: { budgetTokens: 30_000, hardTokens: 1_000_000 } } as never,
   });
@@ -24,11 +24,11 @@ test("F9, F10: a 1 MB parameter and a 1 MB result pass", async () => {
   expect(lastContent(agent)).toMatch(/^\{"page":"r+\n?\[truncated: /);
 });
 
-test("F9: parameters above the limit fail the call at once, and are not sent", async () => {
+test("F9: parameters above the limit fail the call immediately, and are not sent", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
   agent.model.script(scriptOf("scan", { page: "p".repeat(1_100_000) }));
-  // The call would have 30 s.
+  // The call's own deadline is 30 s.
   await user.answerTo(await user.say("Go"));
   expect(user.all("tool_use_request")).toMatchObject([{ parameters: {}, execution: "server" }]);
   expect(user.all("tool_use_result")).toMatchObject([{ success: false, errorCode: "invalid_parameters" }]);
@@ -44,7 +44,7 @@ for (const [what, result] of [
   ],
   ["a string above 1 MiB", { a: "r".repeat(1_100_000) }],
 ] as const) {
-  test(`F10: ${what} is an error for the model and for the client, and the talk goes on`, async () => {
+  test(`F10: ${what} is an error for the model and for the client, and the session continues`, async () => {
     await using agent = await TestAgent.start();
     const user = await agent.client("user", { tools: [announced("scan")] });
     agent.model.script(scriptOf("scan"));
@@ -59,7 +59,7 @@ for (const [what, result] of [
   });
 }
 
-test("many long streams that never end are refused beyond a number, and do not stop the talk", async () => {
+test("many long streams that never end are refused beyond a limit, and do not stop the session", async () => {
   await using agent = await TestAgent.start();
   const attacker = await agent.client("attacker");
   const user = await agent.client("user");
@@ -73,7 +73,7 @@ test("many long streams that never end are refused beyond a number, and do not s
   expect(await user.answerTo(await user.say("And?"))).toBe("Still here.");
 });
 
-test("F38: a client that knows packets of 15 kB and no streams talks, names its tools and runs them", async () => {
+test("F38: a client that supports packets of 15 kB but no streams can talk, announce its tools and run them", async () => {
   await using agent = await TestAgent.start();
   await using user = await Participant.join(agent.roomName, "user");
   user.room.unregisterByteStreamHandler("parley");

@@ -10,11 +10,11 @@ const notesOf = (agent: TestAgent) =>
   messagesTo(agent)
     .flatMap(({ content }) => content.filter(({ name }) => name === "call_outcome"))
     .map(({ input }) => (input as { note: string }).note);
-/** A client's tool with which a test holds a turn up. */
+/** A client tool with which a test holds up a turn. */
 const HOLD = { name: "hold", description: "H.", inputSchema: { type: "object" } };
 const RECEIPT = /^Started in the background \(call [\w-]+\)\. Its result will be reported when it arrives\.$/u;
 
-/** A background tool whose runs end when they are told to. */
+/** A background tool whose runs end when the test calls `end`. */
 function job(more: { onResult?: "speak" | "wait" | "silent"; timeoutMs?: number; idempotent?: boolean } = {}) {
   const runs: { end: (result: string) => void; signal: AbortSignal }[] = [];
   const started = Promise.withResolvers<void>();
@@ -37,14 +37,14 @@ async function said(user: Participant, sentence: string): Promise<void> {
   await user.next("assistant_sentence", (body) => body.text === sentence);
 }
 
-/** Leaves the call on record as a worker does that dies while it runs. */
+/** Leaves the call on record as a worker does when it dies during the call. */
 async function die(agent: TestAgent): Promise<void> {
   await agent.leave();
   await agent.sql`
     update tool_calls set state = 'running', error_code = null, error_message = null, finished_at = null`;
 }
 
-test("a background call: the answer comes with a receipt, the talk goes on, and the result is told at the next pause", async () => {
+test("a background call: the answer has a receipt, the session continues, and the result is reported at the next pause", async () => {
   const bake = job();
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user");
@@ -70,7 +70,7 @@ test("a background call: the answer comes with a receipt, the talk goes on, and 
   ]);
 });
 
-test("a result that comes during another turn is told when that has ended", async () => {
+test("a result that arrives during another turn is reported once that turn has ended", async () => {
   const bake = job();
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user", { tools: [HOLD] });
@@ -93,7 +93,7 @@ test("a result that comes during another turn is told when that has ended", asyn
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("bad arguments are told at once, and nothing is told later", async () => {
+test("bad arguments are reported immediately, and nothing is reported later", async () => {
   const bake = defineTool({
     description: "B.",
     input: z.object({ kind: z.string() }),
@@ -110,7 +110,7 @@ test("bad arguments are told at once, and nothing is told later", async () => {
   expect(notesOf(agent)).toEqual([]);
 });
 
-test("wait: the result comes with the participant's next message, not in a turn of its own", async () => {
+test("wait: the result is reported with the participant's next message, not in a separate turn", async () => {
   const bake = job({ onResult: "wait" });
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user");
@@ -131,7 +131,7 @@ test("wait: the result comes with the participant's next message, not in a turn 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("silent: the model learns the result with the next message and is told to keep it to itself", async () => {
+test("silent: the model receives the result with the next message and is told to keep it to itself", async () => {
   const bake = job({ onResult: "silent" });
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user");
@@ -143,7 +143,7 @@ test("silent: the model learns the result with the next message and is told to k
   expect(notesOf(agent)).toEqual(["For your knowledge only: do not speak of it unless you are asked."]);
 });
 
-test("two at once: one turn tells both results, each once", async () => {
+test("two at once: one turn reports both results, each once", async () => {
   const bake = job();
   const brew = job();
   await using agent = await TestAgent.start({ tools: { bake: bake.tool, brew: brew.tool } });
@@ -168,7 +168,7 @@ test("two at once: one turn tells both results, each once", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("an interruption does not touch it, whatever its onInterrupt is", async () => {
+test("an interruption does not affect it, whatever its onInterrupt is", async () => {
   const bake = job();
   const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => new Promise(() => {}) });
   await using agent = await TestAgent.start({
@@ -187,7 +187,7 @@ test("an interruption does not touch it, whatever its onInterrupt is", async () 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a stop cancels the background calls of the running turn, and the model hears of it with the next message", async () => {
+test("a stop cancels the running turn's background calls, and the model is told with the next message", async () => {
   const bake = job();
   const look = defineTool({ description: "L.", input: z.object({}), run: () => new Promise(() => {}) });
   await using agent = await TestAgent.start({ tools: { bake: bake.tool, look } });
@@ -226,7 +226,7 @@ test("a stop during a later turn leaves it running", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("its deadline is that of any call, and the model is told of it", async () => {
+test("it has the same deadline as any call, and the model is told when it passes", async () => {
   const bake = job({ timeoutMs: 200 });
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user");
@@ -238,7 +238,7 @@ test("its deadline is that of any call, and the model is told of it", async () =
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
 });
 
-test("a regenerated answer still knows the result that it was told", async () => {
+test("a regenerated answer still has the result that was reported", async () => {
   const bake = job({ onResult: "wait" });
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user");
@@ -259,7 +259,7 @@ test("a regenerated answer still knows the result that it was told", async () =>
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a new worker runs it again if that is safe, and its result is told once", async () => {
+test("a new worker runs it again if that is safe, and its result is reported once", async () => {
   const bake = job({ idempotent: true });
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user");
@@ -302,7 +302,7 @@ test("a new worker that may not run it again says that its outcome is unknown", 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a result that was there but not told when the worker stopped is told by the next one", async () => {
+test("a result that was not reported when the worker stopped is reported by the next one", async () => {
   const bake = job({ onResult: "wait" });
   await using agent = await TestAgent.start({ tools: { bake: bake.tool } });
   const user = await agent.client("user");

@@ -4,7 +4,7 @@ import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 
-test("a tool gets the ids of the session and of the room, to keep its state by", async () => {
+test("a tool receives the ids of the session and the room, under which to keep its state", async () => {
   const seen: unknown[] = [];
   const look = defineTool({
     description: "Looks.",

@@ -31,7 +31,7 @@ function stuckTool(more: { background?: boolean } = {}) {
   return { tool, aborted: aborted.promise };
 }
 
-test("a call that a device runs is cancelled by its id, the other call and the turn go on, and the model is told", async () => {
+test("a device's call is cancelled by its id, the other call and the turn continue, and the model is told", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { features: FEATURES, tools: [SCAN, { ...SCAN, name: "look" }] });
   agent.model.script([reply([toolUse("scan"), toolUse("look")]), reply([text("I only looked.")])]);
@@ -94,7 +94,7 @@ test("a call that waits for permission is cancelled by its id: the question is w
   expect(write.ran).toEqual([]);
 });
 
-test("a call whose turn is over is cancelled by its id, and the model is told in the next turn", async () => {
+test("a call whose turn has ended is cancelled by its id, and the model is told in the next turn", async () => {
   const stuck = stuckTool({ background: true });
   await using agent = await TestAgent.start({ tools: { stuck: stuck.tool } });
   const user = await agent.client("user", { features: FEATURES });
@@ -135,7 +135,7 @@ test("an either call that a client has claimed is cancelled by its id, and the s
   expect(runs).toEqual([]);
 });
 
-test("a ControlStop whose id is nothing in the session is answered with an error, and stops nothing", async () => {
+test("a ControlStop with an unknown id is answered with an error, and stops nothing", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { features: FEATURES, tools: [SCAN] });
   agent.model.script([reply([toolUse("scan")]), reply([text("Scanned.")])]);
@@ -145,7 +145,7 @@ test("a ControlStop whose id is nothing in the session is answered with an error
   const stanzaId = await cancel(user, "nothing");
 
   await user.next("acknowledgement", ({ acknowledgedStanzaId }) => acknowledgedStanzaId === stanzaId);
-  // The error is there before the Ack, by which the sender knows that no error will come.
+  // The error arrives before the Ack, so the sender knows from an Ack that no error will follow.
   expect(user.all("error_message")).toMatchObject([{ code: 201, originatingId: "nothing" }]);
   await user.answer(request.id, { success: true });
   expect(await user.answerTo(id)).toBe("Scanned.");

@@ -11,7 +11,9 @@ interface CallOptions extends AgentOptions {
   readonly configuration?: Parameters<TestAgent["client"]>[1];
 }
 
-/** The model calls a tool and the user's client has got the request. It ends with the test. */
+/**
+ * An agent whose model calls a tool, and a client that has received the request. Both are closed when the test ends.
+ */
 async function openCall(name: string, { configuration = { tools: [announced(name)] }, ...options }: CallOptions = {}) {
   const agent = await TestAgent.start(options);
   onTestFinished(() => agent[Symbol.asyncDispose]());
@@ -34,7 +36,7 @@ test("a client's error result reaches the model as an error, with the partial re
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "execution_error", result: { pages: 2 } }]);
 });
 
-test("a client that never answers is answered for at the deadline and told to stop", async () => {
+test("for a client that never answers the call times out at the deadline, and the client is told to stop", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", {
     features: ["tool_use_cancel"],
@@ -48,7 +50,7 @@ test("a client that never answers is answered for at the deadline and told to st
   expect(await user.next("tool_use_cancel")).toMatchObject({ reason: "timeout" });
 });
 
-test("an announced tool that names no time has 30 s, whatever the config gives the server's own", async () => {
+test("an announced tool without a time has 30 s, whatever the config sets for server tools", async () => {
   const { user, id, request } = await openCall("scan", { policy: { toolTimeoutMs: 5_000 } });
   expect(request.timeoutMs).toBe(30_000);
 
@@ -56,7 +58,7 @@ test("an announced tool that names no time has 30 s, whatever the config gives t
   await user.answerTo(id);
 });
 
-test("a call that its client says was cancelled is cancelled on record", async () => {
+test("a call that its client reports as cancelled is cancelled on record", async () => {
   const { agent, user, id, request } = await openCall("scan");
 
   await user.answer(request.id, { success: false, errorCode: "cancelled", errorMessage: "Closed by hand" });
@@ -75,7 +77,7 @@ test("late and duplicate results are recorded and change nothing", async () => {
   expect(await agent.calls()).toMatchObject([{ result: { first: true }, extra_answers: [{ kind: "duplicate" }] }]);
 });
 
-test("only the participant that was asked can answer", async () => {
+test("only the participant that received the request can answer", async () => {
   await using agent = await TestAgent.start();
   const phone = await agent.client("phone", { tools: [announced("scan", { scope: "room" })] });
   const laptop = await agent.client("laptop", { tools: [] });
@@ -93,7 +95,7 @@ test("only the participant that was asked can answer", async () => {
   ]);
 });
 
-test("a tool that nobody has is not offered, and a call to it is answered at once", async () => {
+test("a tool that nobody has is not offered, and a call to it is answered immediately", async () => {
   const read = defineTool({ description: "R.", input: z.object({}), execution: "client" });
   await using agent = await TestAgent.start({ tools: { read } });
   const user = await agent.client("user", { tools: [] });
@@ -104,7 +106,7 @@ test("a tool that nobody has is not offered, and a call to it is answered at onc
   expect(await agent.calls()).toMatchObject([{ error_code: "unknown_tool" }]);
 });
 
-test("a client that leaves and comes back within the grace gets the same request again", async () => {
+test("a client that leaves and comes back within the grace period gets the same request again", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { tools: [announced("scan")] });
   const watcher = await agent.client("watcher", { tools: [] });
@@ -148,7 +150,7 @@ test("an either tool runs on the client that announced it", async () => {
   expect([lastContent(agent), ran]).toEqual(["from the client", []]);
 });
 
-test("an either tool that the client declines is taken over by the server", async () => {
+test("the server takes over an either tool that the client declines", async () => {
   const ran: string[] = [];
   const { agent, user, id, request } = await openCall("both", { tools: { both: both(ran) } });
   await user.answer(request.id, { success: false, errorCode: "unknown_tool" });
@@ -161,22 +163,25 @@ test.each([
   ["unknown_tool", undefined],
   ["invalid_parameters", "parameters.page: expected a number"],
   ["no_paper", undefined],
-])("what a client reports of an either tool that only it has, %s (%s), is stored as it is", async (code, message) => {
-  const { agent, user, id, request } = await openCall("scan", {
-    configuration: { tools: [announced("scan", { execution: "either" })] },
-  });
-  const error = { errorCode: code, ...(message !== undefined && { errorMessage: message }) };
-  await user.answer(request.id, { success: false, ...error });
-  await user.answer(request.id, { success: true });
-  await user.answerTo(id);
-  await agent.leave();
-  expect(lastContent(agent)).toBe(message ?? code);
-  expect(await agent.calls()).toMatchObject([
-    { state: "error", error_code: code, error_message: message ?? code, extra_answers: [{ kind: "duplicate" }] },
-  ]);
-});
+])(
+  "what a client reports about an either tool that only it has, %s (%s), is stored unchanged",
+  async (code, message) => {
+    const { agent, user, id, request } = await openCall("scan", {
+      configuration: { tools: [announced("scan", { execution: "either" })] },
+    });
+    const error = { errorCode: code, ...(message !== undefined && { errorMessage: message }) };
+    await user.answer(request.id, { success: false, ...error });
+    await user.answer(request.id, { success: true });
+    await user.answerTo(id);
+    await agent.leave();
+    expect(lastContent(agent)).toBe(message ?? code);
+    expect(await agent.calls()).toMatchObject([
+      { state: "error", error_code: code, error_message: message ?? code, extra_answers: [{ kind: "duplicate" }] },
+    ]);
+  },
+);
 
-test("an either tool that a client of unknown tools does not claim is taken over, and its late result does not count", async () => {
+test("an either tool that a client with unknown tools does not claim is taken over, and its late result does not count", async () => {
   const ran: string[] = [];
   const { agent, user, id, request } = await openCall("both", {
     configuration: { features: ["claims", "tool_use_cancel"] },

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../../support/doubles/fake-session.ts";
 
-/** A session whose call runs at its client, and what has become of both when the session is closed. */
+/** Closes a session while its client runs a call. Returns what became of both. */
 async function closeWithOpenCall(answersAfterMs?: number) {
   const sent: Message[] = [];
   const from = fakeParticipant("user");
@@ -39,7 +39,7 @@ test("a session that closes waits until the client has answered the cancel of it
   expect(isAnswered).toBe(true);
 });
 
-test("a client that does not answer a cancel does not keep a session from closing", async () => {
+test("a client that does not answer a cancel does not prevent a session from closing", async () => {
   const closed = closeWithOpenCall();
 
   await expect(Promise.race([closed, sleep(5_000, "still open")])).resolves.toMatchObject({ isAnswered: false });

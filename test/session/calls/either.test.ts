@@ -11,11 +11,11 @@ const clock = forEachTest(() => new VirtualClock());
 const TIMEOUT_MS = 20_000;
 const SERVER_MS = 100;
 
-/** `new` knows claims; `old` knows spec/000 alone. */
+/** A `new` client supports claims; an `old` one knows only spec/000. */
 type Age = "old" | "new";
-/** What the client has told of its tools: this one, none, or nothing. */
+/** The tools that the client has announced: this one, none, or unknown because it announced no list. */
 type List = "announced" | "not announced" | "unknown";
-/** What it does with a request: answers soon or late, starts and goes away, has no such tool, or says nothing. */
+/** How the client handles a request: it answers soon or late, starts and leaves, lacks the tool, or stays silent. */
 type Pace = "fast" | "slow" | "gone" | "lacks it" | "silent" | "acknowledges it";
 
 /** One call of an `either` tool, in the turn of the participant whose client may run it. */
@@ -52,7 +52,7 @@ class Talk {
     const features = age === "new" ? { features: ["claims", "tool_use_cancel"] } : {};
     const tool = { name: "both", description: "B.", inputSchema: { type: "object" }, timeoutMs: TIMEOUT_MS };
     const tools = list === "unknown" ? {} : { tools: list === "announced" ? [tool] : [] };
-    // One that knows spec/000 alone may know of no Configuration.
+    // A client that knows only spec/000 may not send a Configuration.
     if (age === "new" || list !== "unknown") this.#say({ type: "configuration", body: { ...features, ...tools } });
     this.#say({ type: "user_message", body: { id: "go", content: "Go" } });
   }
@@ -112,7 +112,7 @@ const TABLE: readonly [Age, List, Record<Exclude<Pace, "acknowledges it">, Expec
     { fast: ON_SERVER, slow: ON_SERVER, gone: ON_SERVER, "lacks it": ON_SERVER, silent: ON_SERVER },
   ],
   ["old", "unknown", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: NOBODY }],
-  // Who claims and does not claim this one does not run it.
+  // A client that supports claims but does not claim this call does not run it.
   ["new", "unknown", { fast: ON_CLIENT, slow: ON_CLIENT, gone: LOST, "lacks it": ON_SERVER, silent: ON_SERVER }],
 ];
 test.each([
@@ -120,7 +120,7 @@ test.each([
   ["only acknowledges the request", "acknowledges it", ON_SERVER],
   ["answers late, but in time", "slow", ON_CLIENT],
 ] as const)(
-  "an idempotent either call of a client that knows spec/000 alone, whose list is unknown and which %s, has one run",
+  "an idempotent either call on a client that knows only spec/000, whose list is unknown and which %s, runs once",
   async (_what, pace, { runs, ...call }) => {
     const talk = new Talk("old", "unknown", [pace, true]);
     await clock.run(60_000);
@@ -130,7 +130,7 @@ test.each([
   },
 );
 
-test("an idempotent either call of a client that has announced the tool and is silent is not run by the server", async () => {
+test("an idempotent either call on a silent client that has announced the tool is not run by the server", async () => {
   const talk = new Talk("old", "announced", ["silent", true]);
   await clock.run(60_000);
 
@@ -142,7 +142,7 @@ const rows = TABLE.flatMap(([age, list, ends]) => {
 });
 
 test.each(rows)(
-  "an either call of a client that is %s, its tool %s, and %s, has one winner and one run",
+  "an either call on a client that is %s, its tool %s, and %s, has one winner and one run",
   async (...row) => {
     const [age, list, pace, { runs, ...call }] = row;
     const talk = new Talk(age, list, [pace]);

@@ -29,7 +29,7 @@ function slow(ms: number, more: Slow = {}) {
 
 interface Talk {
   readonly tools: Readonly<Record<string, ReturnType<typeof slow>>>;
-  /** What is used in each turn's first step. */
+  /** The tools to use in each turn's first step. */
   readonly uses?: readonly string[];
   readonly think?: () => FakeReply;
   readonly voice?: FakeVoice;
@@ -39,7 +39,7 @@ interface Talk {
   readonly prepare?: (clock: VirtualClock) => void;
 }
 
-/** Says "Go" and lets everything happen: what was spoken, what was shown and what the model was shown. */
+/** Says "Go" and lets everything happen. Returns what was spoken, what was shown, and what the model was shown. */
 async function talk(options: Talk) {
   const { tools, uses = Object.keys(tools), voice, policy = {}, language = "en", turns = 1 } = options;
   using clock = new VirtualClock();
@@ -92,7 +92,7 @@ test("a filler that has been said is not cut", async () => {
   expect(voice.said).toEqual(["(One moment.)", "Here."]);
 });
 
-test("a list of fillers is gone through from call to call", async () => {
+test("a list of fillers continues from call to call", async () => {
   const voice = new FakeVoice();
   const filler = ["One moment.", "Let me look."];
   await talk({ voice, turns: 3, tools: { look: slow(3_000, { filler }) } });
@@ -110,7 +110,7 @@ test("calls that run at the same time share one filler", async () => {
   expect(voice.said).toEqual(["(I look.)", "Here."]);
 });
 
-test("the silence before a filler begins when the words before it have been heard", async () => {
+test("the silence before a filler starts when the words before it have been heard", async () => {
   const voice = new FakeVoice();
   const release = voice.holdWords();
   const tools = { look: slow(2_000, { filler: "One moment." }) };
@@ -118,12 +118,12 @@ test("the silence before a filler begins when the words before it have been hear
   expect(voice.said).toEqual(["Here."]);
 });
 
-test("nothing is said over a call in a session without a voice", async () => {
+test("no filler is said in a session without a voice", async () => {
   const { shown } = await talk({ tools: { look: slow(60_000, { filler: "One moment.", noticeAfterMs: 100 }) } });
   expect(shown).toEqual(["Here."]);
 });
 
-test("nothing is said over a call in the background", async () => {
+test("no filler is said for a background call", async () => {
   const voice = new FakeVoice();
   const tools = { look: slow(10_000, { filler: "One moment.", noticeAfterMs: 100, background: true }) };
   await talk({ voice, tools });
@@ -134,7 +134,7 @@ test.each([
   ["en", "This is taking a little longer."],
   ["de-AT", "Das dauert etwas länger."],
   ["xx", "This is taking a little longer."],
-])("a call that takes long is excused in the participant's language (%s)", async (language, notice) => {
+])("the worker apologizes for a slow call in the participant's language (%s)", async (language, notice) => {
   const voice = new FakeVoice();
   await talk({ voice, language, tools: { look: slow(6_000, { noticeAfterMs: 5_000 }) } });
   expect(voice.said).toEqual([`(${notice})`, "Here."]);
@@ -147,7 +147,7 @@ test("the config has the last word on what is said", async () => {
   expect(voice.said).toEqual(["(Moment noch.)", "Here."]);
 });
 
-test("a turn that fails says so by voice and as text, and has its ErrorMessage", async () => {
+test("a turn that fails is reported by voice and as text, and with an ErrorMessage", async () => {
   const voice = new FakeVoice();
   const think = () => {
     throw new Error("The model is away");
@@ -158,7 +158,7 @@ test("a turn that fails says so by voice and as text, and has its ErrorMessage",
   expect(sent.filter(({ type }) => type === "error_message")).toHaveLength(1);
 });
 
-test("too many steps are said and shown, and are none of the answer's own words", async () => {
+test("reaching the step limit is said and shown, but not as part of the answer's own words", async () => {
   const voice = new FakeVoice();
   const think = () => ({ uses: [{ name: "look" }] });
   const { shown, blocks } = await talk({ voice, tools: { look: slow(1) }, think, policy: { maxSteps: 1 } });
@@ -167,7 +167,7 @@ test("too many steps are said and shown, and are none of the answer's own words"
   expect(blocks.filter(({ blockType }) => blockType === "text")).toEqual([]);
 });
 
-test("a timeout that the model says nothing about is told by voice and as text", async () => {
+test("a timeout that the model does not mention is reported by voice and as text", async () => {
   const voice = new FakeVoice();
   const replies: FakeReply[] = [{ uses: [{ name: "look" }] }, {}];
   const think = () => replies.shift() ?? {};
@@ -176,7 +176,7 @@ test("a timeout that the model says nothing about is told by voice and as text",
   expect(shown).toEqual(["I could not finish that."]);
 });
 
-test("a timeout that the model speaks of is not told twice", async () => {
+test("a timeout that the model mentions is not reported twice", async () => {
   const voice = new FakeVoice();
   await talk({ voice, tools: { look: slow(60_000, { timeoutMs: 1_000 }) } });
   expect(voice.said).toEqual(["Here."]);

@@ -5,7 +5,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { allResults, messagesTo } from "../../support/model-view.ts";
 
-/** A tool that ends when it is told to. */
+/** A tool that ends when the test opens it. */
 function gate(onInterrupt?: "finish" | "cancel" | "block") {
   const opened = Promise.withResolvers<string>();
   const started = Promise.withResolvers<AbortSignal>();
@@ -21,7 +21,7 @@ function gate(onInterrupt?: "finish" | "cancel" | "block") {
   return { tool, open: opened.resolve, started: started.promise };
 }
 
-test("a tool that finishes on: the model is told it is still running, and hears of its end in a turn of its own", async () => {
+test("onInterrupt finish: the model is told that the tool is still running, and about its end in a separate turn", async () => {
   const order = gate();
   await using agent = await TestAgent.start({ tools: { order: order.tool }, policy: { onNewMessage: "interrupt" } });
   const user = await agent.client("user");
@@ -41,7 +41,7 @@ test("a tool that finishes on: the model is told it is still running, and hears 
   expect(await agent.calls()).toMatchObject([{ name: "order", state: "success" }]);
 });
 
-test("a tool that is cancelled on an interrupt is aborted, and the model is told so", async () => {
+test("onInterrupt cancel: the tool is aborted, and the model is told so", async () => {
   const look = gate("cancel");
   await using agent = await TestAgent.start({ tools: { look: look.tool }, policy: { onNewMessage: "interrupt" } });
   const user = await agent.client("user");
@@ -56,7 +56,7 @@ test("a tool that is cancelled on an interrupt is aborted, and the model is told
   expect(told).toMatchObject([{ content: "Cancelled while it was running; its outcome is unknown", is_error: true }]);
 });
 
-test("a tool that blocks lets the new message wait until it has ended", async () => {
+test("onInterrupt block: the new message waits until the tool has ended", async () => {
   const pay = gate("block");
   await using agent = await TestAgent.start({ tools: { pay: pay.tool }, policy: { onNewMessage: "interrupt" } });
   const user = await agent.client("user");

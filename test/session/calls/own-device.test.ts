@@ -9,7 +9,7 @@ import { announced, scriptOf } from "../../support/client-tool.ts";
 
 const shared = (name: string) => announced(name, { scope: "room" });
 
-test("in another's turn only what was announced for the room is offered and called, and its owner is told who asks", async () => {
+test("in another's turn only tools announced for the room are offered and called, and the owner receives who asks", async () => {
   await using agent = await TestAgent.start();
   const phone = await agent.client("phone", { tools: [announced("scan"), shared("print")] });
   const laptop = await agent.client("laptop", { tools: [] });
@@ -30,7 +30,7 @@ test("in another's turn only what was announced for the room is offered and call
   expect(laptop.all("tool_use_request").filter(({ execution }) => execution === "client")).toEqual([]);
 });
 
-test("of two tools of one name the own device's is used, without a word of who asks", async () => {
+test("of two tools with one name the own device's is used, without saying who asks", async () => {
   await using agent = await TestAgent.start();
   const phone = await agent.client("phone", { tools: [shared("print")] });
   const laptop = await agent.client("laptop", { tools: [announced("print")] });
@@ -44,7 +44,7 @@ test("of two tools of one name the own device's is used, without a word of who a
   expect(phone.all("tool_use_request")).toEqual([]);
 });
 
-test("who has not said what tools it has is not asked in another's turn", async () => {
+test("a participant who has not announced tools is not asked in another's turn", async () => {
   const both = defineTool({
     description: "B.",
     input: z.object({}),
@@ -67,7 +67,7 @@ const FEATURES = { features: ["permissions"] };
 const rules = [{ type: "tool", pattern: "print", action: "ask" as const }];
 const policy = { permission: { rules, byVoice: false, waitMs: 60_000 } };
 
-test("leave for another's tool is asked of its owner, who is told who asks; nobody else's answer counts", async () => {
+test("the owner of another's tool is asked for permission, and sees who asks; nobody else's answer counts", async () => {
   await using agent = await TestAgent.start({ policy });
   const phone = await agent.client("phone", { ...FEATURES, tools: [shared("print")] });
   const laptop = await agent.client("laptop", { ...FEATURES, tools: [] });
@@ -86,7 +86,7 @@ test("leave for another's tool is asked of its owner, who is told who asks; nobo
   expect(laptop.all("permission_request")).toEqual([]);
 });
 
-test("what an owner always allows in another's turn holds for that call, and nobody else's", async () => {
+test("a grant from an owner in another's turn applies to that call, and to nobody else's", async () => {
   await using agent = await TestAgent.start({ policy });
   const phone = await agent.client("phone", { ...FEATURES, tools: [shared("print")] });
   const laptop = await agent.client("laptop", { ...FEATURES, tools: [] });
@@ -123,7 +123,7 @@ test("an owner without dialogs is asked in words by name, and nobody else's yes 
   await laptop.next("assistant_sentence", ({ text: said }) => said === "Printed.");
 });
 
-test("what an owner has allowed runs on that owner's device alone", async () => {
+test("a call that an owner has allowed runs only on that owner's device", async () => {
   await using agent = await TestAgent.start({ policy });
   const phone = await agent.client("phone", { ...FEATURES, tools: [shared("print")] });
   const tablet = await agent.client("tablet", { ...FEATURES, tools: [shared("print")] });
@@ -142,7 +142,7 @@ test("what an owner has allowed runs on that owner's device alone", async () => 
 });
 
 test.each(["while its turn waits", "after its turn"])(
-  "a worker that takes over %s for the leave of another's tool asks that owner again, and nobody else",
+  "a worker that takes over %s asks the owner of another's tool for permission again, and nobody else",
   async (when) => {
     await using agent = await TestAgent.start({ policy });
     const configuration = { ...FEATURES, tools: [shared("print")] };
@@ -176,7 +176,7 @@ test.each(["while its turn waits", "after its turn"])(
   },
 );
 
-test("a slow device holds up its own participant's turn, and the others' for some seconds; its outcome follows", async () => {
+test("a slow device delays its own participant's turn, and others' turns for a few seconds; its outcome follows", async () => {
   await using agent = await TestAgent.start();
   const eve = await agent.client("eve", { tools: [announced("scan", { timeoutMs: 60_000 })] });
   const ann = await agent.client("ann", { tools: [] });
@@ -213,7 +213,7 @@ test.each(["client", "either"] as const)(
   },
 );
 
-test("a tool that the worker declares for the room is run by whoever announced it for the room", async () => {
+test("a tool that the worker declares for the room runs on the device of whoever announced it for the room", async () => {
   const read = defineTool({ description: "R.", input: z.object({}), execution: "client", scope: "room" });
   await using agent = await TestAgent.start({ tools: { read } });
   const phone = await agent.client("phone", { tools: [shared("read")] });

@@ -10,7 +10,7 @@ function gateOf() {
   return { gate, passed, say: (line: string, id = "call") => gate.note(callOf({ id, logs: [line] })) };
 }
 
-test("the first passes at once, and of what follows the newest when the time is over", async () => {
+test("the first update passes immediately, and of the following ones the newest when the time is over", async () => {
   using clock = new VirtualClock();
   const { passed, say } = gateOf();
 
@@ -21,7 +21,7 @@ test("the first passes at once, and of what follows the newest when the time is 
   expect(passed).toEqual(["line 0", "line 99"]);
 });
 
-test("what is held passes before another change, and not again", async () => {
+test("a held update passes before another change, and not a second time", async () => {
   using clock = new VirtualClock();
   const { gate, passed, say } = gateOf();
   say("one");

@@ -14,7 +14,7 @@ const scan = {
   inputSchema: { type: "object", properties: { page: { type: "number" } }, required: ["page"] },
 };
 
-/** What a client was shown of calls, in order. */
+/** What a client was shown about calls, in order. */
 function shown(client: Participant): JsonObject[] {
   return client.received.flatMap(({ message }): JsonObject[] => {
     if (message.type === "tool_use_request") {
@@ -38,7 +38,7 @@ const rows: readonly [string, string, JsonObject, string, Answer?][] = [
   ["that nobody allows in time", "write", { path: "a.md" }, "permission_denied"],
 ];
 
-test.each(rows)("a call %s is shown to all as request and result, and is one call", async (...row) => {
+test.each(rows)("a call %s is shown to everyone as a request and a result, and counts as one call", async (...row) => {
   const [, name, input, code, response] = row;
   const { tool: write, ran } = guardedTool();
   const readFile = defineTool({ description: "R.", input: z.object({}), execution: "client" });
@@ -72,13 +72,13 @@ test.each(rows)("a call %s is shown to all as request and result, and is one cal
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a name and arguments that no message can hold are shown as far as one can", async () => {
+test("a name and arguments that no message can contain are shown as far as possible", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   const long = { text: "x".repeat(1_100_000) };
   const refused = [toolUse("../x y".padEnd(70, "z")), toolUse("nothing", long)];
   agent.model.script(refused.flatMap((use) => [reply([use]), reply([text("Done.")])]));
-  // One after the other: calls of one step are shown in the order in which they are stored.
+  // One call per turn, because the calls in one step are shown in the order in which they are stored.
   for (const _ of refused) await user.answerTo(await user.say("Go"));
 
   expect(shown(user)).toEqual([

@@ -48,7 +48,7 @@ test("a server tool's picture is shown to the model, in later turns and by the n
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a picture's bytes are in no block and no message, but in a table of their own", async () => {
+test("a picture's bytes are in no block and no message, but in a separate table", async () => {
   await using agent = await TestAgent.start({ tools: { plan } });
   const participant = await agent.client("ana", { features: ["blocks", "tool_call_state"] });
   agent.model.script(scriptOf("plan"));
@@ -63,7 +63,7 @@ test("a picture's bytes are in no block and no message, but in a table of their 
   expect(JSON.stringify(participant.received)).not.toContain(BASE64);
 });
 
-test("what a tool gives to display reaches every client with the result and the state, and the model never", async () => {
+test("a tool's display reaches every client with the result and the state, and never reaches the model", async () => {
   await using agent = await TestAgent.start({ tools: { plan } });
   const participant = await agent.client("ana", { features: ["tool_call_state"] });
   agent.model.script(scriptOf("plan"));
@@ -81,7 +81,7 @@ test("what a tool gives to display reaches every client with the result and the 
   expect(await agent.sql`select display from tool_calls`).toEqual([{ display: { url: "/plans/17" } }]);
 });
 
-test("a device shows the model a picture, and it is erased with the device's owner", async () => {
+test("a device shows the model a picture, which is erased with the device's owner", async () => {
   await using agent = await TestAgent.start();
   const photo = deviceResult({ result: { width: 1 }, content: [{ type: "image", source: { data: PNG } }] });
   const { parley } = await openSdk(agent, "ana", [toolOf(() => photo)]);
@@ -97,7 +97,7 @@ test("a device shows the model a picture, and it is erased with the device's own
   expect(await agent.sql`select from media`).toHaveLength(0);
 });
 
-test("a device's picture that is too large is an error for the model, which says how large it may be", async () => {
+test("a picture from a device that is too large is an error for the model, with the maximum size", async () => {
   await using agent = await TestAgent.start();
   const photo = deviceResult({ content: [{ type: "image", source: { data: pngOfBytes(3_200_000) } }] });
   const { parley } = await openSdk(agent, "ana", [toolOf(() => photo)]);

@@ -10,7 +10,7 @@ interface Options {
   readonly onInterrupt?: "block";
 }
 
-/** A talk in which the model says some words and then acts. */
+/** A session in which the model says some words and then calls a tool. */
 function acting(options: Options = {}) {
   const voice = new FakeVoice();
   let runs = 0;
@@ -52,7 +52,7 @@ test("a call starts when the participant is silent", async () => {
 });
 
 test.each([undefined, "block"] as const)(
-  "a participant that goes on speaking: the tool of the turn that is given up never ran (onInterrupt %s)",
+  "if a participant continues speaking, the tool of the abandoned turn never runs (onInterrupt %s)",
   async (onInterrupt) => {
     const { voice, ask, goOn, settle, runs, calls } = acting(onInterrupt ? { onInterrupt } : {});
     const stopSpeaking = voice.speakOver();

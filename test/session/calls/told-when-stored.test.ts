@@ -5,10 +5,10 @@ import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent } from "../../support/agent.ts";
 
-/** Longer than a message takes. */
+/** Longer than a message takes to arrive. */
 const A_WHILE_MS = 400;
 
-test("running is told when the call is stored and runs, not before", async () => {
+test("running is reported when the call is stored and runs, not before", async () => {
   const ran: string[] = [];
   const order = defineTool({ description: "O.", input: z.object({}), run: () => void ran.push("order") });
   await using agent = await TestAgent.start({ tools: { order }, hasDatabaseProxy: true });
@@ -28,7 +28,7 @@ test("running is told when the call is stored and runs, not before", async () =>
   expect(statuses()).toEqual(["pending", "running", "success"]);
 });
 
-test("a background call's receipt says that it has started only when it is stored and runs", async () => {
+test("a background call's receipt says that it has started only once it is stored and runs", async () => {
   const job = defineTool({
     description: "J.",
     input: z.object({}),
@@ -49,7 +49,7 @@ test("a background call's receipt says that it has started only when it is store
   expect(await user.answerTo(id)).toBe("Started.");
 });
 
-test("a tool's result is stored before any of its block events is told", async () => {
+test("a tool's result is stored before any of its block events is sent", async () => {
   const pause = { now: () => {} };
   const order = defineTool({
     description: "O.",

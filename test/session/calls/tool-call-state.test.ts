@@ -32,7 +32,7 @@ test("a pending call has no times, no output and no error", () => {
   });
 });
 
-test("a running call has its logs, and in its metadata who runs it, until when and how far it is", () => {
+test("a running call has its logs, and in its metadata who runs it, its deadline and its progress", () => {
   expect(toToolCallState(running)).toMatchObject({ status: "running", logs: ["one", "two"], startedAt: 1_000 });
   expect(metadataOf(running)).toEqual({
     messageId: "answer",
@@ -47,7 +47,7 @@ test("a running call has its logs, and in its metadata who runs it, until when a
   });
 });
 
-test("a text is the output as it is, a map as JSON", () => {
+test("a text is the output unchanged, a map as JSON", () => {
   const ended = (result: object) => callOf({ state: "success", outcome: success({ ...result }), finishedAt: 2_000 });
 
   expect(toToolCallState(ended({ value: "21 °C" }))).toMatchObject({ output: "21 °C", finishedAt: 2_000 });
@@ -55,7 +55,7 @@ test("a text is the output as it is, a map as JSON", () => {
   expect(toToolCallState(ended({}))?.error).toBeUndefined();
 });
 
-test("a failure has its message as error, its code in the metadata, and what there is of a result as output", () => {
+test("a failure has its message as the error, its code in the metadata, and any partial result as output", () => {
   const outcome = { state: "error", errorCode: "jammed", errorMessage: "Paper", result: { pages: 1 } } as const;
   const call = callOf({ state: "error", outcome });
 
@@ -63,13 +63,13 @@ test("a failure has its message as error, its code in the metadata, and what the
   expect(metadataOf(call)).toMatchObject({ errorCode: "jammed" });
 });
 
-test("a cancelled call says why", () => {
+test("a cancelled call contains the reason", () => {
   const call = callOf({ state: "cancelled", outcome: failure("cancelled", "Stopped") });
 
   expect(toToolCallState(call)).toMatchObject({ status: "cancelled", error: "Stopped" });
 });
 
-test("a detail of name leaves ids, name, status and times; off leaves nothing", () => {
+test("the detail name leaves ids, name, status and times; off leaves nothing", () => {
   const outcome = failure("jammed", "Paper");
   const secret = callOf({ ...running, state: "error", outcome, finishedAt: 2_000, detail: "name" });
 
@@ -100,7 +100,7 @@ test("however large a call is, its state fits into one envelope, and its input s
   expect(JSON.parse(body.metadataJson)).toMatchObject({ isCut: true });
 });
 
-test("a call's row shows the call as it was when an event told of it, though it has moved on", () => {
+test("a call's row shows the call as it was when an event reported it, even if it has changed since", () => {
   const told = JSON.parse(JSON.stringify(toLiveCall(running, (text) => text))) as ReturnType<typeof toLiveCall>;
   const ended: Call = {
     ...running,

@@ -19,7 +19,7 @@ const features = ["tool_call_state"];
 const clientTool = { name: "scan", description: "Scans.", inputSchema: { type: "object" } };
 const script = [reply([toolUse("scan", { page: 1 }, "toolu_1")]), reply([text("Done.")])];
 
-/** A server tool whose run the test holds in its hands. */
+/** A server tool whose run the test controls. */
 function heldTool(stateDetail?: "full" | "name" | "off") {
   const started = Promise.withResolvers<Pick<ToolContext, "log" | "progress">>();
   const end = Promise.withResolvers<unknown>();
@@ -43,7 +43,7 @@ const statuses = (participant: Participant) =>
     .filter((status, index, all) => status !== all[index - 1]);
 const isEnded = ({ status }: State) => status === "success" || status === "error" || status === "cancelled";
 
-test("the life of a server tool's call is shown, with its logs and progress while it runs", async () => {
+test("the states of a server tool's call are shown, with logs and progress while it runs", async () => {
   const { tool, started, end } = heldTool();
   await using agent = await TestAgent.start({ tools: { scan: tool } });
   const user = await agent.client("user", { features });
@@ -80,7 +80,7 @@ test("the life of a server tool's call is shown, with its logs and progress whil
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
 });
 
-test("what a client says of a call that it runs is shown to all who asked, and kept", async () => {
+test("a client's updates about a call that it runs are shown to everyone who asked, and stored", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", { features: ["tool_use_progress"], tools: [clientTool] });
   const watcher = await agent.client("watcher", { features, tools: [] });
@@ -131,7 +131,7 @@ test("an MCP server's progress is shown while its tool runs", async () => {
   expect(JSON.parse(last.metadataJson)).toMatchObject({ progress: 1, mcpServer: "shop" });
 });
 
-test("who asks late is shown the call that is open, and who did not ask nothing", async () => {
+test("a participant who asks late sees the open call, and one who did not ask sees nothing", async () => {
   const { tool, started, end } = heldTool();
   await using agent = await TestAgent.start({ tools: { scan: tool } });
   const user = await agent.client("user");
@@ -151,7 +151,7 @@ test("who asks late is shown the call that is open, and who did not ask nothing"
   expect(statuses(user)).toEqual(["running", "success"]);
 });
 
-test("a call that a stopped worker left open is shown with what it had logged, and goes on from there", async () => {
+test("a call that a stopped worker left open is shown with its log so far, and continues from there", async () => {
   await using agent = await TestAgent.start();
   await agent.leave();
   const content = { tool_use_id: "toolu_1", tool_name: "scan", input: {} };
@@ -180,7 +180,7 @@ test("a call that a stopped worker left open is shown with what it had logged, a
   expect(Math.min(...states(user).map(revisionOf))).toBeGreaterThan(5);
 });
 
-test("of a tool with the detail name only that is shown; of one with off nothing, and the config wins", async () => {
+test("a tool with the detail name shows only that, one with off shows nothing, and the config takes precedence", async () => {
   const quick = (stateDetail?: "full" | "name" | "off") => {
     const held = heldTool(stateDetail);
     held.end("secret");
@@ -209,7 +209,7 @@ test("of a tool with the detail name only that is shown; of one with off nothing
   ]);
 });
 
-test("a flood of logs is kept within its bounds, costs few messages, and holds nothing up", async () => {
+test("a flood of logs stays within its limits, costs few messages, and delays nothing", async () => {
   const flood = defineTool({
     description: "Floods.",
     input: z.object({}),
@@ -238,7 +238,7 @@ test("a flood of logs is kept within its bounds, costs few messages, and holds n
   expect(row?.["lines"]).toBe(1_000);
 });
 
-test("who comes back hears how calls ended while it was away, once", async () => {
+test("a participant who comes back learns once how calls ended meanwhile", async () => {
   const { tool, started, end } = heldTool();
   const shown: State[] = [];
   const { session } = new FakeSession({
@@ -275,7 +275,7 @@ test("who comes back hears how calls ended while it was away, once", async () =>
   expect(shown.slice(seen)).toEqual([expect.objectContaining({ status: "success", output: "ok" })]);
 });
 
-/** A ToolStates whose sends the test lets end, one after another. */
+/** A ToolStates whose sends the test completes one by one. */
 function heldStates(present: readonly string[] = ["ann"]) {
   const sent: { readonly state: State; readonly to: readonly string[] | undefined; readonly done: () => void }[] = [];
   const send = (message: Message, { to }: { to?: readonly string[] } = {}) => {
@@ -287,7 +287,7 @@ function heldStates(present: readonly string[] = ["ann"]) {
   return { shown: new ToolStates({ outbox: { send }, participants }), sent };
 }
 
-test("whose permission a call waits for is shown to the others until it was given", async () => {
+test("others see whose permission a call waits for until it is given", async () => {
   const { shown, sent } = heldStates(["ann", "ben"]);
   const approvers = () => sent.map(({ state, to }) => [(JSON.parse(state.metadataJson) as JsonObject)["approver"], to]);
   const call = callOf({ revision: 1 });
@@ -311,7 +311,7 @@ test("whose permission a call waits for is shown to the others until it was give
   ]);
 });
 
-test("while one state of a call is under way the newest of each status waits", async () => {
+test("while one state of a call is being sent the newest of each status waits", async () => {
   const { shown, sent } = heldStates();
 
   shown.show(callOf({ revision: 1 }));
@@ -326,7 +326,7 @@ test("while one state of a call is under way the newest of each status waits", a
   expect(sent.map(({ state }) => revisionOf(state))).toEqual([1, 99, 100]);
 });
 
-test("who asks for a call in the middle of its flood is not shown what is older than its first", async () => {
+test("a participant who asks for a call's states during a flood is not shown older states after the first", async () => {
   const { shown, sent } = heldStates(["ann", "eve"]);
   const running = (revision: number) => callOf({ state: "running", revision });
   shown.show(running(1));
@@ -347,7 +347,7 @@ test("who asks for a call in the middle of its flood is not shown what is older 
   ]);
 });
 
-test("answers after a call's end are shown beside it, up to eight, and never those of a tool that shows no details", async () => {
+test("answers after a call's end are shown with it, up to eight, and never those of a tool that shows no details", async () => {
   const { shown, sent } = heldStates();
   const late = { kind: "late", from: "bob", success: true } as const;
   const ended = { state: "success", outcome: success({ pages: 1 }) } as const;

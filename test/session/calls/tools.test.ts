@@ -16,7 +16,7 @@ const wait = (resultOf: { value?: unknown; afterMs?: number; error?: string }) =
     },
   });
 
-/** The tool_result blocks that the model was sent in its last request. */
+/** The tool_result blocks in the model's last request. */
 function lastResults(agent: TestAgent): Record<string, unknown>[] {
   return (messagesTo(agent).at(-1)?.content ?? []).map((sent) => {
     const block: Record<string, unknown> = { ...sent };
@@ -62,7 +62,7 @@ test("an unknown tool is an error result", async () => {
   ]);
 });
 
-test("bad input names the failing field and does not reach the tool", async () => {
+test("the error for bad input contains the failing field, and the tool does not run", async () => {
   const typed = defineTool({ description: "T.", input: z.object({ count: z.number() }), run: () => "ran" });
   await using agent = await TestAgent.start({ tools: { typed } });
   const [result] = await answerWith(agent, toolUse("typed", { count: "many" }));
@@ -76,7 +76,7 @@ test("a tool that throws is an error result with its message", async () => {
   expect(await answerWith(agent, toolUse("broken"))).toMatchObject([{ is_error: true, content: "The shop is closed" }]);
 });
 
-test("a slow tool is aborted at its deadline and answered with the text of spec/003", async () => {
+test("a slow tool is aborted at its deadline and answered with the text in spec/003", async () => {
   let aborted: unknown;
   const slow = defineTool({
     description: "S.",
@@ -93,7 +93,7 @@ test("a slow tool is aborted at its deadline and answered with the text of spec/
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "timeout" }]);
 });
 
-test("a long result is cut for the model with a visible mark", async () => {
+test("a long result is truncated for the model with a visible mark", async () => {
   const policy = { toolResultMaxBytes: 1_000 };
   await using agent = await TestAgent.start({ tools: { long: wait({ value: "x".repeat(5_000) }) }, policy });
   const [result] = await answerWith(agent, toolUse("long"));
@@ -123,7 +123,7 @@ test("the tool_use block is stored before its tool runs", async () => {
   expect(stored).toEqual({ rows: [{ block_type: "tool_use" }], calls: 1 });
 });
 
-test("the step limit ends in one last call without tools", async () => {
+test("the step limit leads to one last call without tools", async () => {
   await using agent = await TestAgent.start({ tools: { again: wait({ value: "more" }) }, policy: { maxSteps: 2 } });
   const user = await agent.client("user");
   agent.model.script([reply([toolUse("again")]), reply([toolUse("again")]), reply([text("Enough.")])]);
@@ -136,7 +136,7 @@ test("the step limit ends in one last call without tools", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a tool that blocks the process, ignores its signal or never settles costs its own call only", async () => {
+test("a tool that blocks the process, ignores its signal or never settles affects only its own call", async () => {
   const never = () => new Promise(() => {});
   const tools = {
     stuck: defineTool({ description: "S.", input: z.object({}), timeoutMs: 100, run: never }),

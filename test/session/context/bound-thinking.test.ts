@@ -16,7 +16,9 @@ const look = defineTool({
 });
 const policy = { context: { budgetTokens: 2_000, hardTokens: 8_000, instructionBytes: 0 } };
 
-/** A model that takes thinking back only behind what it was written behind, and thinks in each step. */
+/**
+ * An agent whose model thinks in each step, and accepts thinking only after the same content as when it was written.
+ */
 async function startAgent(): Promise<{ agent: TestAgent; model: ModelServer } & AsyncDisposable> {
   const model = await startModelServer({ bindsThinking: true });
   const agent = await TestAgent.start({ tools: { look }, policy, modelUrl: model.url });
@@ -47,7 +49,7 @@ const thoughtsIn = ({ body }: RecordedRequest) =>
     .flatMap(({ content }) => content)
     .filter(({ type }) => type === "thinking").length;
 
-test("where older turns are left out and results shortened, no request is refused for the thinking behind them", async () => {
+test("when older turns are left out and results shortened, no request is refused because of the thinking that follows them", async () => {
   await using started = await startAgent();
   const { agent, model } = started;
   const user = await agent.client("user");
@@ -59,7 +61,7 @@ test("where older turns are left out and results shortened, no request is refuse
   expect(Math.max(...model.requests.slice(-10).map(thoughtsIn))).toBeGreaterThan(1);
 });
 
-test("when tools have changed, the request is made again without the thinking, once", async () => {
+test("when tools have changed, the request is repeated without the thinking, once", async () => {
   await using started = await startAgent();
   const { agent, model } = started;
   const user = await agent.client("user", { tools: [] });
@@ -72,7 +74,7 @@ test("when tools have changed, the request is made again without the thinking, o
   expect(model.rejections).toEqual([expect.stringContaining("bound to a different conversation")]);
 });
 
-test("the next worker does not send again what was left out of the thinking", async () => {
+test("the next worker does not send thinking that was left out before", async () => {
   await using started = await startAgent();
   const { agent, model } = started;
   const user = await agent.client("user", { tools: [] });

@@ -35,7 +35,7 @@ async function talk(user: Participant, turns: number): Promise<void> {
 
 const shown = ({ body }: RecordedRequest) => JSON.stringify(body["messages"]);
 
-test("the API's own summaries are sent back, and what stands before them leaves", async () => {
+test("the API's own summaries are sent back, and what precedes them is dropped", async () => {
   const { agent, user } = await startAgent();
   await using _ = agent;
 
@@ -51,7 +51,7 @@ test("the API's own summaries are sent back, and what stands before them leaves"
   expect(JSON.stringify(user.received)).not.toContain("Summary of");
 });
 
-test("between two of the API's summaries the request before is read from the cache, with one miss for each", async () => {
+test("between two of the API's summaries the previous request is read from the cache, with one miss for each summary", async () => {
   const { agent, user } = await startAgent();
   await using _ = agent;
 
@@ -66,7 +66,7 @@ test("between two of the API's summaries the request before is read from the cac
   expect(shares.filter(({ isNew, share }) => !isNew && share < 0.95)).toEqual([]);
 });
 
-test("another worker goes on with the same request", async () => {
+test("another worker continues with the same request", async () => {
   const { agent, user } = await startAgent();
   await using _ = agent;
   await talk(user, 5);
@@ -82,7 +82,7 @@ test("another worker goes on with the same request", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("what the summaries cost is counted", async () => {
+test("the cost of the summaries is counted", async () => {
   const { agent, user } = await startAgent();
   await using _ = agent;
 

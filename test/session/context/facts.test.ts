@@ -11,19 +11,19 @@ import { placed, turn } from "../../conversation/arbitrary-turns.ts";
 
 const LIMITS = { budgetTokens: 3_000, hardTokens: 20_000 };
 const SUMMARIES = 3;
-/** The API of this test counts a token for each four bytes. */
+/** The API in this test counts one token for every four bytes. */
 const BYTES_A_TOKEN = 4;
 
-/** Ten people with their languages, five outcomes that were promised: these are on record. */
+/** Ten people with their languages and five promised outcomes, all of which are on record. */
 const PEOPLE = Array.from({ length: 10 }, (_, index) => ({ identity: `person-${index}`, language: `l${index}` }));
 const PROMISES = Array.from({ length: 5 }, (_, index) => `toolu_promise_${index}`);
-/** Fifteen that were only said. */
+/** Fifteen facts that were only said. */
 const SAID = Array.from(
   { length: 15 },
   (_, index) => `Fact ${index + 1}: box ${index + 1} has the number ${index * 97}.`,
 );
 
-/** Thirty facts in fifteen turns; after that the talk is about nothing. */
+/** The first fifteen turns contain thirty facts. Later turns contain none. */
 function talkTurn(position: number): TurnRecord {
   const { identity = "person-0" } = PEOPLE[(position - 1) % PEOPLE.length] ?? {};
   const said = SAID[position - 1] ?? `Well, well, and so on and so forth, says turn ${position}. `.repeat(4);
@@ -51,7 +51,10 @@ function* saying(text: string): Generator<ModelEvent> {
   yield { type: "message_stop", stopReason: "end_turn", stopDetails: null, usage: NO_USAGE };
 }
 
-/** Talks until so many summaries have come into place, and returns what the model is then shown in front of the talk. */
+/**
+ * Adds turns until there are enough summaries, and returns the text that the model is then shown before the
+ * conversation.
+ */
 async function prefaceAfter(write: (prompt: string) => string): Promise<string> {
   const summaries: Summary[] = [];
   const shown = new ContextWindow({ turns: [], context: undefined }, LIMITS, {
@@ -87,12 +90,12 @@ const comeBack = (preface: string) => ({
   said: SAID.filter((fact) => preface.includes(fact)).length,
 });
 
-test("of thirty facts all come back three summaries later, if the model that writes notes leaves none out", async () => {
+test("all of thirty facts are still there three summaries later, if the model that writes notes omits none", async () => {
   const copyFacts = (prompt: string) => [...new Set(prompt.match(/Fact \d+: [^.]+\./gu))].join("\n");
 
   expect(comeBack(await prefaceAfter(copyFacts))).toEqual({ pinned: 15, said: 15 });
 });
 
-test("those that are on record come back even when the model writes nothing of them", async () => {
+test("facts on record are still there even if the model writes nothing about them", async () => {
   expect(comeBack(await prefaceAfter(() => "They talked."))).toEqual({ pinned: 15, said: 0 });
 });

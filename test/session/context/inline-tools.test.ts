@@ -17,7 +17,7 @@ function startAgent(more: Partial<typeof context> = {}): Promise<TestAgent> {
   return TestAgent.start({ tools: { look }, policy: { context: { ...context, ...more } } });
 }
 
-/** The model uses a tool when it is told its name, and else only talks. */
+/** Scripts the model to use a tool when a message requests that tool by name, and otherwise to reply with text. */
 function follow(agent: TestAgent): void {
   agent.model.script(({ body }) => {
     const last = (body["messages"] as { role: string; content: { text?: string }[] }[]).findLast(
@@ -40,7 +40,7 @@ const tokensOf = ({ usage = {} }: RecordedRequest) =>
     0,
   );
 
-/** Of the tokens of each request, how much the next one read from the cache. */
+/** The share of each request's tokens that the next request read from the cache. */
 function sharesRead(requests: readonly RecordedRequest[]): number[] {
   return requests.slice(1).map((request, index) => {
     const before = requests[index] as RecordedRequest;
@@ -48,7 +48,7 @@ function sharesRead(requests: readonly RecordedRequest[]): number[] {
   });
 }
 
-/** What a request tells of tools, as `+scan`, `+scan again` (by its name only) and `-scan`. */
+/** The tool changes in a request, as `+scan`, `+scan again` (without its definition) and `-scan`. */
 function told({ body }: RecordedRequest): string[] {
   const messages = body["messages"] as { role: string; content: AnnouncementBlock[] }[];
   return messages
@@ -66,7 +66,7 @@ interface AnnouncementBlock {
   readonly tool: { readonly name?: string; readonly definition?: { readonly name: string } };
 }
 
-test("the prompt cache is read on when a client's tool comes, goes and comes back", async () => {
+test("the prompt cache stays valid when a client's tool comes, goes and comes back", async () => {
   await using agent = await startAgent();
   follow(agent);
   const user = await agent.client("user", { tools: [announced("print")] });
@@ -86,7 +86,7 @@ test("the prompt cache is read on when a client's tool comes, goes and comes bac
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("the prompt cache is read on when a tool of an MCP server comes, goes and comes back", async () => {
+test("the prompt cache stays valid when an MCP server's tool comes, goes and comes back", async () => {
   let isDisconnected = false;
   const book = { ...toServerTool("shop_book", look, undefined), isDisconnected: () => isDisconnected };
   const liveTools = new Map([["look", toServerTool("look", look, undefined)]]);
@@ -110,7 +110,7 @@ test("the prompt cache is read on when a tool of an MCP server comes, goes and c
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a tool of the worker that only clients run is told in the talk, too", async () => {
+test("a worker's tool that only clients run is declared in the conversation, too", async () => {
   const scan = defineTool({ description: "S.", input: z.object({}), execution: "client" });
   await using agent = await TestAgent.start({ tools: { look, scan }, policy: { context } });
   follow(agent);
@@ -123,7 +123,7 @@ test("a tool of the worker that only clients run is told in the talk, too", asyn
   expect(told(agent.model.requests.at(-1) as RecordedRequest)).toEqual(["+scan"]);
 });
 
-test("tools with long descriptions do not crowd the talk out", async () => {
+test("tools with long descriptions do not displace the conversation", async () => {
   await using agent = await startAgent({ budgetTokens: 2_000, hardTokens: 40_000 });
   follow(agent);
   const tools = Array.from({ length: 10 }, (_, index) =>
@@ -138,7 +138,7 @@ test("tools with long descriptions do not crowd the talk out", async () => {
   expect(Math.min(...sharesRead(agent.model.requests))).toBeGreaterThan(0.95);
 });
 
-test("a tool that was told in the talk is called, and one that was taken back is not", async () => {
+test("a tool declared in the conversation is called, and one that was removed is not", async () => {
   await using agent = await startAgent();
   agent.model.script([
     reply([toolUse("scan")]),
@@ -160,7 +160,7 @@ test("a tool that was told in the talk is called, and one that was taken back is
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("participants with tools of their own take turns without a miss of the cache", async () => {
+test("participants with their own tools take turns without a cache miss", async () => {
   await using agent = await startAgent();
   follow(agent);
   const phone = await agent.client("phone", { tools: [announced("scan")] });
@@ -180,7 +180,7 @@ test("participants with tools of their own take turns without a miss of the cach
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("another worker goes on with the same request, and tells nothing twice", async () => {
+test("another worker continues with the same request, and declares nothing twice", async () => {
   await using agent = await startAgent();
   follow(agent);
   const user = await agent.client("user", { tools: [announced("scan", { description: "Ä scan." })] });
@@ -197,7 +197,7 @@ test("another worker goes on with the same request, and tells nothing twice", as
   expect(told(after)).toEqual(["+scan"]);
 });
 
-test("tools are told anew when the turns that told of them are left out", async () => {
+test("tools are declared again when the turns that declared them are left out", async () => {
   await using agent = await startAgent({ budgetTokens: 2_000, hardTokens: 8_000 });
   follow(agent);
   const user = await agent.client("user", { tools: [announced("scan")] });
@@ -211,7 +211,7 @@ test("tools are told anew when the turns that told of them are left out", async 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a tool that the API refuses is told of no more, and the turn goes on without it", async () => {
+test("a tool that the API refuses is no longer declared, and the turn continues without it", async () => {
   await using agent = await startAgent();
   agent.model.script((request) => {
     const index = told(request).indexOf("+odd");

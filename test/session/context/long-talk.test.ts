@@ -43,7 +43,7 @@ async function talk(user: Participant, turns: number): Promise<void> {
   }
 }
 
-test("in a talk of many turns no request is over the limit, and old turns give way to notes on them", async () => {
+test("in a session with many turns no request is over the limit, and notes replace old turns", async () => {
   const { agent, user } = await startAgent({ summaryModel: "small" });
   await using _ = agent;
 
@@ -61,7 +61,7 @@ test("in a talk of many turns no request is over the limit, and old turns give w
   expect(rows.at(-1)).toMatchObject({ text: "They told of their day.", model: "small" });
 });
 
-test("between two summaries nearly all tokens of the request before are read from the cache, with one miss for each", async () => {
+test("between two summaries nearly all tokens of the previous request are read from the cache, with one miss for each summary", async () => {
   const { agent, user } = await startAgent({ summaryModel: "small" });
   await using _ = agent;
 
@@ -78,7 +78,7 @@ test("between two summaries nearly all tokens of the request before are read fro
   expect(shares.filter(({ isNew }) => isNew)).toHaveLength(Number(summaries?.["count"]));
 });
 
-test("another worker goes on with the same request, which the cache knows", async () => {
+test("another worker continues with the same request, which is in the cache", async () => {
   const { agent, user } = await startAgent({ summaryModel: "small" });
   await using _ = agent;
   await talk(user, 30);
@@ -94,7 +94,7 @@ test("another worker goes on with the same request, which the cache knows", asyn
   expect(Number(after.usage?.["cache_read_input_tokens"]) / tokensOf(before)).toBeGreaterThan(0.95);
 });
 
-test("without a model for notes old turns are left out all the same, and the model is told where they are", async () => {
+test("without a model for notes old turns are left out as well, and the model is told where to find them", async () => {
   const { agent, user } = await startAgent();
   await using _ = agent;
 
@@ -119,7 +119,7 @@ test("while the model for notes hangs every turn is answered, and old turns are 
   expect(hasNotes(last)).toBe(false);
 });
 
-test("an edit far back goes on from what was shown there", async () => {
+test("an edit far back continues with the context that was shown there", async () => {
   const { agent, user } = await startAgent({ summaryModel: "small" });
   await using _ = agent;
   const id = await user.say("The second message");

@@ -51,7 +51,7 @@ test.each<[string, (user: Participant, agent: TestAgent) => Promise<number>, num
     },
     202,
   ],
-])("a message that %s changes nothing of what the model is shown of the turns before", async (_, refuse, code) => {
+])("a message that %s does not change what the model is shown of earlier turns", async (_, refuse, code) => {
   await using agent = await TestAgent.start({ policy: { context: CONTEXT } as never });
   const user = await agent.client("user");
   agent.model.script([reply([text("Hello, Bob.")]), reply([text("Fine.")])]);
@@ -72,7 +72,7 @@ test.each<[string, Step]>([
   ["prompt that is too long", refuses(400, "prompt is too long: 9000 tokens > 8000 maximum")],
   ["request that is too large", refuses(413, "Request exceeds the maximum size")],
   ["message with too many pictures", refuses(400, "messages.3.content: too many images")],
-])("a %s, even without all turns before, changes nothing of what the model is shown of them", async (_, refusal) => {
+])("a %s, even without all earlier turns, does not change what the model is shown of them", async (_, refusal) => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(({ body }, index) => {
@@ -95,7 +95,7 @@ test.each<[string, Step]>([
   expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
 });
 
-test("a message that is over the budget changes nothing of what the model is shown of the turns before", async () => {
+test("a message that exceeds the budget does not change what the model is shown of earlier turns", async () => {
   await using agent = await TestAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
   const user = await agent.client("user");
   const step = (words: string) => billed(words, { input: 500, output: 50 });
@@ -112,5 +112,5 @@ test("a message that is over the budget changes nothing of what the model is sho
   expect(shown(agent).map(withoutMarks).slice(0, before.length)).toEqual(before.map(withoutMarks));
 });
 
-/** The mark of the prompt cache moves with the talk. */
+/** Removes the prompt cache's marks, which move as the conversation grows. */
 const withoutMarks = (message: string) => message.replaceAll(/,?"cache_control":\{[^}]*\}/gu, "");

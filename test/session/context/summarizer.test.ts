@@ -13,7 +13,7 @@ const BUDGET = 1_000;
 const usage = { inputTokens: 50, outputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const logger = pino({ level: "silent" });
 
-/** Turns of a talk, oldest first, with these positions. */
+/** Turns of a conversation with these positions, oldest first. */
 function turnsOf(from: number, to: number): TurnRecord[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from - 1 + index).map((index) =>
     turn(index + 1, "completed", {
@@ -31,10 +31,10 @@ function turnsOf(from: number, to: number): TurnRecord[] {
   );
 }
 
-/** The talk up to a turn, with what stands for the turns that are not shown. */
+/** The conversation up to a turn, with a summary in place of the turns that are not shown. */
 function talk(to: number, summary?: Summary): ContextWindow {
   const from = (summary?.to ?? 0) + 1;
-  // A token for each four bytes.
+  // One token for every four bytes.
   const context = { from, measured: { tokens: 1_000, bytes: 4_000 } };
   const window = { turns: turnsOf(from, to), context, summary };
   return new ContextWindow(window, { budgetTokens: BUDGET, hardTokens: 10_000 });
@@ -59,7 +59,7 @@ function summarizer(ask: (prompt: string, signal: AbortSignal) => Iterable<Model
   return { prompts, summarizer: new Summarizer({ model, archive, budgetTokens: BUDGET, logger }) };
 }
 
-test("notes are written on older turns once there are enough of them, and leave the newest alone", async () => {
+test("notes on older turns are written once there are enough of them, without the newest turns", async () => {
   const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
   writer.consider(talk(2));
   expect(prompts).toEqual([]);
@@ -73,7 +73,7 @@ test("notes are written on older turns once there are enough of them, and leave 
   expect(prompts[0]).not.toContain("Question 10");
 });
 
-test("the next notes go on from those before, and read only what is new", async () => {
+test("the next notes continue the previous ones, and read only what is new", async () => {
   const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
   writer.consider(talk(10));
   await vi.waitFor(() => expect(writer.notes).toBeDefined());
@@ -86,7 +86,7 @@ test("the next notes go on from those before, and read only what is new", async 
   expect(prompts[1]).not.toContain(`Turn ${textTo}\n`);
 });
 
-test("notes are begun in a pause, not where the next turn begins at once, but without a pause for long all the same", async () => {
+test("notes are started in a pause, not when the next turn follows immediately, but after a long time even without a pause", async () => {
   const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
   const pause = async () => new Promise((resolve) => setTimeout(resolve, 100));
   writer.consider(talk(3));
@@ -106,7 +106,7 @@ test("notes are begun in a pause, not where the next turn begins at once, but wi
 
 const leftOut = { id: "s", from: 1, to: 5, toTurn: "t5", promises: [], people: [], model: null, usage: null };
 
-test("turns that were left out without notes are read from the record, and noted at once", async () => {
+test("turns left out without notes are read from the record, and noted immediately", async () => {
   const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
 
   writer.consider(talk(11, { ...leftOut, text: null, textFrom: 0, textTo: 0 }));
@@ -116,7 +116,7 @@ test("turns that were left out without notes are read from the record, and noted
   for (const position of [5, 6]) expect(prompts[0]).toContain(`Turn ${position}\n`);
 });
 
-test("what was left out after the last notes is added to them, and they begin where they began", async () => {
+test("turns left out after the last notes are added to them, and the notes' start does not change", async () => {
   const { summarizer: writer, prompts } = summarizer(() => says("<notes>They asked.</notes>"));
 
   writer.consider(talk(11, { ...leftOut, text: "They met.", textFrom: 2, textTo: 4 }));
@@ -147,7 +147,7 @@ for (const [what, ask] of [
   ["is cut off", () => says("<notes>They", "max_tokens")],
   ["does not come to an end", () => says(`<notes>${"x".repeat(20_000)}</notes>`)],
 ] as const) {
-  test(`a model that ${what} leaves no notes, and after the third time it is not asked for a while`, async () => {
+  test(`a model that ${what} leaves no notes, and after the third time it is not called for a while`, async () => {
     const { summarizer: writer, prompts } = summarizer(ask);
     for (let attempt = 1; attempt <= 5; attempt++) {
       writer.consider(talk(10));
@@ -158,7 +158,7 @@ for (const [what, ask] of [
   });
 }
 
-test("a model that hangs is given up, and nobody waits for it", async () => {
+test("a model that hangs is given up on, and nobody waits for it", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout"] });
   const timeouts: AbortController[] = [];
   vi.spyOn(AbortSignal, "timeout").mockImplementation(() => {
@@ -184,7 +184,7 @@ test("a model that hangs is given up, and nobody waits for it", async () => {
   writer.close();
 });
 
-test("what was written of turns that were replaced is forgotten, also while it is being written", async () => {
+test("notes on turns that were replaced are discarded, even while they are being written", async () => {
   const gate = Promise.withResolvers<void>();
   const { summarizer: writer } = summarizer(async function* () {
     await gate.promise;

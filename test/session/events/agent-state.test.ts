@@ -19,7 +19,7 @@ function state() {
   return { agent, said, turn, call };
 }
 
-/** The same, of an agent that shows what it does. */
+/** The same for an agent that publishes its state. */
 function shownState() {
   const shown = state();
   shown.agent.publish();
@@ -27,13 +27,13 @@ function shownState() {
   return shown;
 }
 
-test("a room that was just joined is told that the agent listens", () => {
+test("a room that was just joined is told that the agent is listening", () => {
   const { agent, said } = state();
   agent.publish();
   expect(said).toEqual(["listening listening"]);
 });
 
-test("a turn with a tool goes through its states, and LiveKit's own has no word for the tool", () => {
+test("a turn with a tool goes through its states, and LiveKit's own state has no value for the tool", () => {
   const { agent, said, turn, call } = shownState();
   turn("turn_start");
   pass();
@@ -55,7 +55,7 @@ test("a turn with a tool goes through its states, and LiveKit's own has no word 
   ]);
 });
 
-test("a call that outlives its turn is not what the agent is busy with", () => {
+test("a call that outlives its turn does not count as what the agent is doing", () => {
   const { said, turn, call } = shownState();
   turn("turn_start");
   call("a");
@@ -65,7 +65,7 @@ test("a call that outlives its turn is not what the agent is busy with", () => {
   expect(said.at(-1)).toBe("listening listening");
 });
 
-test("between two pieces of sound the agent does not listen, even if the turn has ended", () => {
+test("between two pieces of sound the state is not listening, even if the turn has ended", () => {
   const { agent, said, turn } = shownState();
   turn("turn_start");
   agent.setSpeaking(true);
@@ -79,7 +79,7 @@ test("between two pieces of sound the agent does not listen, even if the turn ha
   expect([between, said.at(-1)]).toEqual(["thinking thinking", "listening listening"]);
 });
 
-test("what is over at once is not said", () => {
+test("a state that ends immediately is not published", () => {
   const { said, turn, call } = shownState();
   turn("turn_start");
   call("a");
@@ -88,7 +88,7 @@ test("what is over at once is not said", () => {
   expect(said).toEqual(["thinking thinking"]);
 });
 
-test("nothing is shown before the first publication, which shows what the agent does by then", () => {
+test("nothing is published before the first publication, which shows the current state", () => {
   const { agent, said, turn } = state();
   turn("turn_start");
   pass();
@@ -99,7 +99,7 @@ test("nothing is shown before the first publication, which shows what the agent 
   expect(said).toEqual(["thinking thinking"]);
 });
 
-test("nothing is shown after its end", () => {
+test("nothing is published after the end", () => {
   const { agent, said, turn } = shownState();
   agent.close();
 

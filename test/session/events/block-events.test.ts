@@ -27,7 +27,7 @@ const turn: TurnRecord = {
   blocks: [],
 };
 
-/** Tells turn events to watchers of these features, and returns what was sent. */
+/** Sends turn events to watchers with these features, and returns the messages that were sent. */
 function sentFor(features: readonly string[], ...events: readonly TurnEvent[]): Message[] {
   const sent: Message[] = [];
   const send = (message: Message) => {
@@ -48,7 +48,7 @@ const thought = (sequence: number, textContent: string): TurnEvent => ({
   block: { sequence, blockType: "thinking", textContent, content: { signature: "s" } },
 });
 
-test("a client that asked for blocks gets a turn as its blocks, with arguments as they are written", async () => {
+test("a client that asked for blocks receives a turn as its blocks, with arguments as they are written", async () => {
   await using agent = await TestAgent.start({ tools: { add } });
   const user = await agent.client("user", { features: ["blocks", "reasoning_steps"] });
   const other = await agent.client("other");
@@ -113,7 +113,7 @@ test("a client that asked for blocks gets a turn as its blocks, with arguments a
   expect([...other.all("block_event"), ...other.all("reasoning_step")]).toEqual([]);
 });
 
-test("nothing is sent while nobody asks, and a step's number counts those that nobody saw", () => {
+test("nothing is sent while nobody asks, and a step's number includes the steps that nobody saw", () => {
   const start: TurnEvent = { type: "turn_start", model: "m" };
 
   expect(sentFor([], start, thought(0, "a"), { type: "block_start", sequence: 1, blockType: "text" })).toEqual([]);
@@ -129,7 +129,7 @@ test("nothing is sent while nobody asks, and a step's number counts those that n
   expect(steps.map(({ body }) => (body as MessageBody<"reasoning_step">).sequence)).toEqual([1, 2, 1]);
 });
 
-test("a delta that shows nothing is not sent; a block that no envelope holds comes without its content", () => {
+test("a delta without visible content is not sent, and a block too large for an envelope arrives without its content", () => {
   const textContent = "x".repeat(2_000_000);
   const sent = sentFor(
     ["blocks"],
@@ -142,7 +142,7 @@ test("a delta that shows nothing is not sent; a block that no envelope holds com
   ]);
 });
 
-test("words run ahead of the record; the end of a tool's block, and of the turn, waits for it", async () => {
+test("words are sent before they are stored; the end of a tool's block, and of the turn, is sent after", async () => {
   await using agent = await TestAgent.start({ tools: { add }, hasDatabaseProxy: true });
   const user = await agent.client("user", { features: ["blocks"] });
   agent.model.script([
@@ -167,7 +167,7 @@ test("words run ahead of the record; the end of a tool's block, and of the turn,
   await user.answerTo(messageId);
 });
 
-test("a turn whose end cannot be stored is told as failed, as its record says", async () => {
+test("a turn whose end cannot be stored is reported as failed, as on its record", async () => {
   await using agent = await TestAgent.start({ tools: { add } });
   const user = await agent.client("user", { features: ["blocks"] });
   agent.model.script([reply([text("One.")])]);

@@ -17,12 +17,12 @@ let sql: Sql;
 
 beforeAll(async () => {
   database = await tempDatabase();
-  // What is committed survives these crashes: the server itself never dies.
+  // Committed data survives these crashes, because the database server itself never dies.
   const [{ name } = { name: "" }] = await database.sql<{ name: string }[]>`select current_database() as name`;
   await database.sql`alter database ${database.sql(name)} set synchronous_commit = off`;
   await database.sql.end();
   sql = connect(database.url);
-  // All connections are there before time is the test's.
+  // Opens all connections before the test controls time.
   await Promise.all(Array.from({ length: 8 }, () => sql`select pg_sleep(0.05)`));
 });
 
@@ -59,14 +59,14 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   phoneNamesTools: fc.boolean(),
 });
 
-/** Intervals only renew the lease and tend connections; a signal's time is virtual as all other. */
+/** Disables intervals, which only renew the lease and tend connections. The time of signals is virtual as well. */
 async function inVirtualTime<Result>(
   { failures }: Scenario,
   work: (ports: { clock: VirtualClock; traffic: Traffic }) => Promise<Result>,
 ) {
   const traffic = new Traffic(new Map(failures));
   using clock = new VirtualClock(() => traffic.count > 0);
-  // The database's time is the real one.
+  // Virtual time starts at the real time, which the database uses.
   clock.now = new Date().getTime();
   const interval = vi.spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
   const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
@@ -84,7 +84,7 @@ async function inVirtualTime<Result>(
 }
 
 test(
-  `over ${TALKS} talks whose workers die or stand still and whose statements fail at any moment, each call runs once and all that was begun ends`,
+  `over ${TALKS} sessions whose workers die or freeze and whose statements fail at any moment, each call runs once and all that was started ends`,
   { timeout: 60_000 + TALKS * 1_000 },
   async () => {
     const failures: string[] = [];
@@ -104,7 +104,7 @@ test(
       for (const fault of faults) failures.push(`${fault}: ${JSON.stringify(planned)}`);
     }
     expect(failures).toEqual([]);
-    // They die while there is something to lose.
+    // The workers must die while there is something to lose.
     expect(deaths).toBeGreaterThan(TALKS);
     expect(stoodStill).toBeGreaterThan(TALKS / 4);
     expect(runs).toBeGreaterThan(TALKS);

@@ -5,7 +5,7 @@ import type { TcpProxy } from "../../support/servers/tcp-proxy.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 
-// Most of this is waiting, each in a room and a database of its own: it is done side by side.
+// Most of the time is spent waiting, so these tests run concurrently, each with its own room and database.
 async function startAgent(ran: string[] = []): Promise<{ agent: TestAgent; database: TcpProxy }> {
   const order = defineTool({ description: "O.", input: z.object({}), run: () => ran.push("order") });
   const agent = await TestAgent.start({ tools: { order }, hasDatabaseProxy: true });
@@ -13,7 +13,7 @@ async function startAgent(ran: string[] = []): Promise<{ agent: TestAgent; datab
   return { agent, database: agent.database };
 }
 
-test.concurrent("a database that does not answer does not hold the words back, and everything is stored once it does", async () => {
+test.concurrent("a database that does not answer does not delay the words, and everything is stored once it does", async () => {
   const { agent, database } = await startAgent();
   await using _agent = agent;
   const user = await agent.client("user");
@@ -43,7 +43,7 @@ test.concurrent("no tool runs while its call cannot be stored; it runs once when
   expect(ran).toEqual(["order"]);
 });
 
-test.concurrent("connections that are cut in the middle of a turn cost nothing", async () => {
+test.concurrent("connections that break in the middle of a turn lose nothing", async () => {
   const ran: string[] = [];
   const { agent, database } = await startAgent(ran);
   await using _agent = agent;
@@ -94,7 +94,7 @@ test.concurrent(
   },
 );
 
-/** F28. What it takes away and gives back is seen by the database's own means, so the errors are the real ones. */
+/** F28. Each entry causes and ends a failure through the database itself, so the errors are real. */
 for (const [what, take] of [
   [
     "whose disk is full",
@@ -123,7 +123,7 @@ for (const [what, take] of [
     },
   ],
 ] as const) {
-  test.concurrent(`a database ${what} is a clear error and no deadlock`, { timeout: 60_000 }, async () => {
+  test.concurrent(`a database ${what} causes a clear error and no deadlock`, { timeout: 60_000 }, async () => {
     const ran: string[] = [];
     const { agent } = await startAgent(ran);
     await using _agent = agent;

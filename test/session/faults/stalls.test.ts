@@ -11,7 +11,7 @@ import { lastContent } from "../../support/model-view.ts";
 
 const CLIENT = fileURLToPath(new URL("../../support/processes/stopped-client.ts", import.meta.url));
 
-/** A client process of our SDK that is stopped as soon as it runs its tool. */
+/** A client process with our SDK that is stopped as soon as it runs its tool. */
 class StoppedClient implements Disposable {
   readonly #process;
   #output = "";
@@ -48,11 +48,11 @@ for (const [stopMs, timeoutMs, expected, shown, late] of [
   [3_000, 1_000, { state: "error", error_code: "timeout" }, /timed out after 1s/, ["late"]],
   [3_000, 30_000, SUCCESS, /"pages":1/, []],
   [8_000, 30_000, SUCCESS, /"pages":1/, []],
-  // LiveKit takes it for gone after about 15 s, so it comes back and is asked again.
+  // LiveKit considers the client gone after about 15 s, so the client rejoins and is asked again.
   [20_000, 60_000, SUCCESS, /"pages":1/, []],
 ] as const) {
   test.concurrent(
-    `F12: a client that stands still for ${stopMs} ms in a call of ${timeoutMs} ms runs its tool once; the call: ${expected.state}`,
+    `F12: a client that freezes for ${stopMs} ms in a call of ${timeoutMs} ms runs its tool once; the call: ${expected.state}`,
     { timeout: 90_000 },
     async () => {
       await using agent = await TestAgent.start();
@@ -67,13 +67,14 @@ for (const [stopMs, timeoutMs, expected, shown, late] of [
       expect(await agent.calls()).toMatchObject([expected]);
       expect(lastContent(agent)).toMatch(shown);
 
-      // It is a client as before.
+      // The client works as before.
       agent.model.script(scriptOf("scan"));
       expect(await watcher.answerTo(await watcher.say("Again"), 40_000)).toBe("Done.");
       expect((await agent.calls())[1]).toMatchObject(SUCCESS);
       expect(client.runs).toBe(2);
       await agent.leave();
-      // What it said late is on record and changed nothing; so is what it said twice, where it was asked twice.
+      // The client's late results are on record and changed nothing, and neither did duplicates where it was asked
+      // twice.
       const [first] = await agent.calls();
       expect(first).toMatchObject(expected);
       const kinds = first?.extra_answers.map(({ kind }) => kind).filter((kind) => kind !== "duplicate");
@@ -82,16 +83,20 @@ for (const [stopMs, timeoutMs, expected, shown, late] of [
   );
 }
 
-test.concurrent("F37: tokens that expire end no talk, and a new one joins again", { timeout: 60_000 }, async () => {
-  await using agent = await TestAgent.start({ tokenTtlSeconds: 2 });
-  const user = await agent.client("user", {}, { ttlSeconds: 2 });
-  agent.model.script(() => reply([text("Hello.")]));
-  await sleep(4_000);
-  expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
-  await user.reconnect(SimulateScenarioKind.SIMULATE_FULL_RECONNECT);
-  await user.configure({});
-  expect(await user.answerTo(await user.say("Still there?"))).toBe("Hello.");
-  await user.leave();
-  const again = await agent.client("user");
-  expect(await again.answerTo(await again.say("Hi again"))).toBe("Hello.");
-});
+test.concurrent(
+  "F37: expiring tokens end no session, and a client can join again with a new one",
+  { timeout: 60_000 },
+  async () => {
+    await using agent = await TestAgent.start({ tokenTtlSeconds: 2 });
+    const user = await agent.client("user", {}, { ttlSeconds: 2 });
+    agent.model.script(() => reply([text("Hello.")]));
+    await sleep(4_000);
+    expect(await user.answerTo(await user.say("Hi"))).toBe("Hello.");
+    await user.reconnect(SimulateScenarioKind.SIMULATE_FULL_RECONNECT);
+    await user.configure({});
+    expect(await user.answerTo(await user.say("Still there?"))).toBe("Hello.");
+    await user.leave();
+    const again = await agent.client("user");
+    expect(await again.answerTo(await again.say("Hi again"))).toBe("Hello.");
+  },
+);

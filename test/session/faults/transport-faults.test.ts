@@ -20,7 +20,10 @@ const announce = (name: keyof typeof TIMEOUTS) => ({
   timeoutMs: TIMEOUTS[name],
 });
 
-/** One seed: a phone that asks, a laptop with a tool, three turns of tool calls over a bad line. */
+/**
+ * Plays one seed: a phone that asks, a laptop with a tool, and three turns with tool calls over an unreliable
+ * connection.
+ */
 async function play(
   seed: number,
   clock: VirtualClock,
@@ -94,7 +97,9 @@ async function play(
   return { room, fake, phone, broken };
 }
 
-/** (a) and (d): what the model was sent pairs every use with one result, in the very next message, in call order. */
+/**
+ * (a) and (d): the history sent to the model pairs every tool use with one result, in the next message, in call order.
+ */
 function faultsOf(history: readonly HistoryMessage[]): string[] {
   const faults: string[] = [];
   for (const [index, message] of history.entries()) {
@@ -109,7 +114,7 @@ function faultsOf(history: readonly HistoryMessage[]): string[] {
   return faults;
 }
 
-/** Where the run broke a promise. */
+/** The promises that the run has broken. */
 function check({ room, fake, phone }: { room: FakeRoom; fake: FakeSession; phone: FakeClient }): string[] {
   const faults: string[] = [];
   const promise = (holds: boolean, what: string) => void (holds || faults.push(what));
@@ -132,7 +137,8 @@ function check({ room, fake, phone }: { room: FakeRoom; fake: FakeSession; phone
     if (!end?.outcome) continue;
     const { startedAt, finishedAt = Number.POSITIVE_INFINITY, timeoutMs, outcome } = end;
     const tookMs = startedAt === undefined ? 0 : finishedAt - startedAt;
-    // A client that stays silent, or whose Configuration was lost, has its time; then an idempotent tool has it again.
+    // If a client stays silent or its Configuration was lost, the call waits until its deadline. An idempotent tool
+    // then runs a second time.
     const tries = call.toolName === "again" ? 2 : 1;
     promise(tookMs <= tries * timeoutMs + 1_001, `f: ${call.toolName} took ${tookMs} of ${timeoutMs} ms`);
     if (outcome.state === "success") promise(outcome.result["id"] === call.id, "b: a result of another call");
@@ -164,7 +170,7 @@ function check({ room, fake, phone }: { room: FakeRoom; fake: FakeSession; phone
 }
 
 test(
-  `F40: over ${SEEDS} seeded bad lines each call settles once, in time and in order`,
+  `F40: over ${SEEDS} seeded unreliable connections each call settles once, in time and in order`,
   async () => {
     const failures: string[] = [];
     let calls = 0;
@@ -177,7 +183,7 @@ test(
       successes += fake.recorder.settled.filter(({ state }) => state === "success").length;
     }
     expect(failures).toEqual([]);
-    // The line is bad, but not so bad that nothing is tested.
+    // The connection is unreliable, but good enough for the test to be meaningful.
     expect(calls).toBeGreaterThan(3 * SEEDS);
     expect(successes).toBeGreaterThan(calls / 4);
   },

@@ -11,7 +11,7 @@ import { forEachTest } from "../../support/lifetimes.ts";
 
 const clock = forEachTest(() => new VirtualClock());
 
-/** A session with one client, `user`, in a time of our own. */
+/** A session with one client, `user`, in virtual time. */
 class Room {
   readonly sent: Message[] = [];
   isStuck = false;
@@ -48,7 +48,7 @@ class Room {
   }
 }
 
-test("F1: a client that never answers costs its time and the grace, to the millisecond", async () => {
+test("F1: a client that never answers takes its time and the grace period, to the millisecond", async () => {
   const room = new Room("scan");
   room.announce(1_000);
   room.go();
@@ -64,7 +64,7 @@ for (const [at, state, extras] of [
   [1_999, "success", []],
   [2_001, "error", [{ kind: "late" }]],
 ] as const) {
-  test(`F2: of a result after ${at} ms and a deadline of 2000 ms exactly one counts`, async () => {
+  test(`F2: with a result after ${at} ms and a deadline of 2000 ms, exactly one counts`, async () => {
     const room = new Room("scan");
     room.announce(1_000);
     room.go();
@@ -78,7 +78,7 @@ for (const [at, state, extras] of [
 }
 
 for (const skewMs of [3_600_000, -3_600_000]) {
-  test(`F33: a clock that is set by ${skewMs / 3_600_000} h before a take-over changes no deadline`, async () => {
+  test(`F33: changing the clock by ${skewMs / 3_600_000} h before a takeover changes no deadline`, async () => {
     const ranAt: number[] = [];
     const both = defineTool({
       description: "B.",
@@ -104,7 +104,7 @@ for (const skewMs of [3_600_000, -3_600_000]) {
   });
 }
 
-test("F34: sends that hang for ever fail the call once, at the send's deadline, and the talk goes on", async () => {
+test("F34: sends that hang forever fail the call once, at the send's deadline, and the session continues", async () => {
   const room = new Room("scan");
   room.announce(30_000);
   room.isStuck = true;
@@ -119,7 +119,7 @@ test("F34: sends that hang for ever fail the call once, at the send's deadline, 
   expect(room.sent.map(({ type }) => type)).toEqual(["start_answer", "acknowledgement", "assistant_sentence"]);
 });
 
-test("F36: 10,000 results in one tick stop nobody", async () => {
+test("F36: 10,000 results in one tick block nobody", async () => {
   const room = new Room("scan");
   room.announce(30_000);
   room.go();
@@ -135,7 +135,7 @@ test("F36: 10,000 results in one tick stop nobody", async () => {
   expect(tookMs).toBeLessThan(1_000);
 });
 
-test("F35: a listener that throws costs nobody else anything", async () => {
+test("F35: a listener that throws affects nobody else", async () => {
   const seen: string[] = [];
   const sent: Message[] = [];
   const { session, recorder } = new FakeSession({

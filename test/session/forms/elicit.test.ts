@@ -24,7 +24,7 @@ interface Options {
   readonly schema?: Elicitation<unknown>["schema"];
 }
 
-/** Books a table after it has asked; `answers` are what it was given, `begun` how often it ran. */
+/** A tool that books a table after it has asked. `answers` are the answers it received, `begun` counts its runs. */
 function booking({ schema = SCHEMA, ...options }: Options = {}) {
   const answers: unknown[] = [];
   const seen = { begun: 0 };
@@ -67,7 +67,7 @@ async function start(options: Options & { readonly configuration?: object } = {}
   };
 }
 
-test("a running tool has its participant's device show a form, its clock stands still, and it gets the content", async () => {
+test("a running tool makes its participant's device show a form, its clock stops meanwhile, and it receives the content", async () => {
   await using talk = await start({ timeoutMs: 300 });
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -84,7 +84,7 @@ test("a running tool has its participant's device show a form, its clock stands 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("the form is a call of its own on record, and its states are shown to the client", async () => {
+test("the form is a separate call on record, and its states are shown to the client", async () => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -107,7 +107,7 @@ test.each([
   ["decline", { action: "decline" }],
   ["cancel", { action: "cancel" }],
   ["something else", { value: "well" }],
-])("a client that answers %s gives no content", async (kind, result) => {
+])("a client that answers %s returns no content", async (kind, result) => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -118,7 +118,7 @@ test.each([
   expect(talk.answers).toEqual([{ action: kind === "decline" ? "decline" : "cancel" }]);
 });
 
-test("content that does not fit is asked for again, with what is wrong", async () => {
+test("invalid content is asked for again, with the error", async () => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -133,7 +133,7 @@ test("content that does not fit is asked for again, with what is wrong", async (
   expect(talk.answers).toEqual([ACCEPTED]);
 });
 
-test("after three answers that do not fit, the form is cancelled", async () => {
+test("after three invalid answers, the form is cancelled", async () => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -145,7 +145,7 @@ test("after three answers that do not fit, the form is cancelled", async () => {
   expect(talk.answers).toEqual([{ action: "cancel" }]);
 });
 
-test("a schema of zod has the last word, and the tool gets what it makes of the content", async () => {
+test("a zod schema has the last word, and the tool receives its output", async () => {
   const schema = z.object({ code: z.string().regex(/^[a-z]+$/), loud: z.boolean().default(true) });
   await using talk = await start({ schema });
   const { agent, user } = talk;
@@ -158,7 +158,7 @@ test("a schema of zod has the last word, and the tool gets what it makes of the 
   expect(talk.answers).toEqual([{ action: "accept", content: { code: "ab", loud: true } }]);
 });
 
-test("of several choices the client gives a list, and what is not among them is asked for again", async () => {
+test("for multiple choices the client returns a list, and a value not among them is asked for again", async () => {
   const schema = z.object({ extras: z.array(z.enum(["bread", "olives", "nuts"])).min(1) });
   await using talk = await start({ schema });
   const { agent, user } = talk;
@@ -173,7 +173,7 @@ test("of several choices the client gives a list, and what is not among them is 
   expect(talk.answers).toEqual([{ action: "accept", content: { extras: ["nuts", "bread"] } }]);
 });
 
-test("silence is a cancel, and the client is told that its form is over", async () => {
+test("silence is a cancel, and the client is told that its form is closed", async () => {
   await using talk = await start({ configuration: device({ timeoutMs: 100 }) });
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -202,7 +202,7 @@ test("a stop ends the call, withdraws the form, and a late answer changes nothin
   expect(talk.answers).toEqual([]);
 });
 
-test("a new message is answered while a form is open, and the outcome is told later", async () => {
+test("a new message is answered while a form is open, and the outcome is reported later", async () => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([BOOK, reply([text("Yes?")]), reply([text("It is booked.")])]);
@@ -251,7 +251,7 @@ test("nobody else's device is asked, and nobody else's answer counts", async () 
   expect(talk.answers).toEqual([ACCEPTED]);
 });
 
-test("a schema that no form can show is the tool's own error", async () => {
+test("a schema that no form can show is an error in the tool", async () => {
   await using talk = await start({ schema: { type: "object", properties: { list: { type: "array" } } } });
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -262,7 +262,7 @@ test("a schema that no form can show is the tool's own error", async () => {
   expect(toolResults(agent)).toEqual([{ content, isError: true }]);
 });
 
-test("the model uses the client's ask_user, too", async () => {
+test("the model uses the client's own ask_user", async () => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([reply([toolUse(ASK_USER, { message: MESSAGE, requestedSchema: SCHEMA })]), DONE]);
@@ -274,7 +274,7 @@ test("the model uses the client's ask_user, too", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a worker that stops tells the client that its form is over", async () => {
+test("a worker that stops tells the client that its form is closed", async () => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([BOOK]);
@@ -285,7 +285,7 @@ test("a worker that stops tells the client that its form is over", async () => {
   expect(await user.next("tool_use_cancel")).toEqual({ id, reason: "closed" });
 });
 
-/** As a worker leaves it that dies: what it ended while it closed is open again. */
+/** Leaves the session as a dying worker does: what was ended on closing is open again. */
 async function die({ agent, user }: Pick<Awaited<ReturnType<typeof start>>, "agent" | "user">): Promise<void> {
   await agent.leave();
   await agent.sql`
@@ -298,7 +298,7 @@ async function die({ agent, user }: Pick<Awaited<ReturnType<typeof start>>, "age
   await user.configure(device());
 }
 
-test("a worker that dies while a form is open: the next one goes on with the same form", async () => {
+test("if a worker dies while a form is open, the next one continues with the same form", async () => {
   await using talk = await start({ idempotent: true });
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);
@@ -316,7 +316,7 @@ test("a worker that dies while a form is open: the next one goes on with the sam
   expect(await agent.calls()).toMatchObject([{ state: "success" }, { name: ASK_USER, state: "success" }]);
 });
 
-test("what was answered before a worker died is not asked again", async () => {
+test("fields answered before a worker died are not asked again", async () => {
   const seen: unknown[] = [];
   const tool = defineTool({
     description: "Asks twice.",
@@ -343,7 +343,7 @@ test("what was answered before a worker died is not asked again", async () => {
   expect(user.all("tool_use_request").some(({ parameters }) => parameters["message"] === "First?")).toBe(false);
 });
 
-test("a form whose tool fails meanwhile is withdrawn, and nobody is said to have cancelled it", async () => {
+test("a form whose tool fails meanwhile is withdrawn, and not reported as cancelled by anybody", async () => {
   const isShown = Promise.withResolvers<void>();
   const tool = defineTool({
     description: "Asks, and does not wait.",
@@ -367,7 +367,7 @@ test("a form whose tool fails meanwhile is withdrawn, and nobody is said to have
   await expect.poll(ends).toEqual(["error execution_error", "error outcome_unknown"]);
 });
 
-test("a tool that may not run again has its form withdrawn by the next worker", async () => {
+test("if a tool may not run again, the next worker withdraws its form", async () => {
   await using talk = await start();
   const { agent, user } = talk;
   agent.model.script([BOOK, DONE]);

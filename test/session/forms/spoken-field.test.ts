@@ -57,7 +57,7 @@ test.each([
   [{ type: "array", items: COLOR }, "en", "dark red", ["dark red"]],
   [{ type: "string", minLength: 2 }, "en", " Ana ", "Ana"],
   [{ type: "string", minLength: 2 }, "en", "A", undefined],
-] as const)("of %j, in %s %j is %j", (...row) => {
+] as const)("for %j, in %s %j is %j", (...row) => {
   const [schema, language, utterance, value] = row;
   const read = readSpokenField(fieldOf(schema), utterance, language);
 
@@ -68,7 +68,7 @@ test.each([
   ["Never mind", "refused"],
   ["skip", "left_out"],
   ["Skip the first", "value"],
-] as const)("to an optional text, %j is %s", (utterance, kind) => {
+] as const)("for an optional text, %j is %s", (utterance, kind) => {
   expect(readSpokenField(fieldOf({ type: "string" }, false), utterance, "en").kind).toBe(kind);
 });
 

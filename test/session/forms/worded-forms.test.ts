@@ -64,7 +64,7 @@ test("a participant without a device for forms is asked field by field, and its 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("an answer that does not fit is asked for again with the reason, and a third one cancels", async () => {
+test("an invalid answer is asked for again with the reason, and a third one cancels", async () => {
   const { tool, answers } = book();
   await using agent = await TestAgent.start({ tools: { book: tool } });
   const user = await agent.client("user");
@@ -98,7 +98,7 @@ test.each([
   expect(answers).toEqual([expected]);
 });
 
-test("nobody who answers is a cancel", async () => {
+test("silence is a cancel", async () => {
   const { tool, answers } = book();
   const permission = { rules: [], byVoice: false, waitMs: 300 };
   await using agent = await TestAgent.start({ tools: { book: tool }, policy: { permission } });
@@ -110,7 +110,7 @@ test("nobody who answers is a cancel", async () => {
   expect(await agent.calls()).toMatchObject([{ name: "book" }, { error_code: "timeout" }]);
 });
 
-test("a caller by telephone is asked nothing where the agent does not speak and listen: that is a cancel at once", async () => {
+test("a telephone caller is not asked if the agent cannot speak and listen: that is a cancel immediately", async () => {
   const { tool, answers } = book();
   await using agent = await TestAgent.start({ tools: { book: tool } });
   await using caller = await PlainClient.join(agent.roomName, "caller", { kind: "sip" });
@@ -125,7 +125,7 @@ test("a caller by telephone is asked nothing where the agent does not speak and 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("somebody else's message is no answer", async () => {
+test("a message from somebody else is not an answer", async () => {
   const { tool, answers } = book();
   await using agent = await TestAgent.start({ tools: { book: tool } });
   const user = await agent.client("user");
@@ -138,7 +138,7 @@ test("somebody else's message is no answer", async () => {
   expect(answers).toEqual([]);
 });
 
-test("a client's tool of the same name that takes no forms is not asked", async () => {
+test("a client's tool with the same name that accepts no forms is not called", async () => {
   const { tool } = book();
   await using agent = await TestAgent.start({ tools: { book: tool } });
   const inputSchema = { type: "object", properties: { question: { type: "string" } }, required: ["question"] };
@@ -150,7 +150,7 @@ test("a client's tool of the same name that takes no forms is not asked", async 
   expect(user.all("tool_use_request").map(({ toolName }) => toolName)).toEqual(["book"]);
 });
 
-test("of several choices those are taken that are named, and all again where they are too many", async () => {
+test("for multiple choices the ones that were named are selected, and all are asked again if there are too many", async () => {
   const schema = z.object({
     extras: z
       .array(z.enum(["bread", "olives", "nuts"]))
@@ -195,7 +195,7 @@ test("a form without fields is a yes or no", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("after a worker died, fields that were answered are not asked again, and the open one is", async () => {
+test("after a worker died, answered fields are not asked again, and the open one is", async () => {
   const { tool, answers } = book({ idempotent: true });
   await using agent = await TestAgent.start({ tools: { book: tool } });
   const user = await agent.client("user");
@@ -226,7 +226,7 @@ test("after a worker died, fields that were answered are not asked again, and th
   expect(user.all("assistant_sentence").some(({ text: said }) => said.includes("How many"))).toBe(false);
 });
 
-test("the first words of a participant who comes back do not answer a form that it may not have seen", async () => {
+test("the first words of a participant who comes back do not answer a form that the participant may not have seen", async () => {
   const { tool, answers } = book({ schema: z.object({ note: z.string().meta({ title: "A note" }) }) });
   await using agent = await TestAgent.start({ tools: { book: tool } });
   const user = await agent.client("user");

@@ -14,7 +14,7 @@ async function note(user: Participant, messageId: string, content: string): Prom
 const stored = (agent: TestAgent) => agent.sql`
   select message_id, participant_identity, content, commentary_type from commentaries order by id`;
 
-test("a commentary is stored with its message, and who wrote it", async () => {
+test("a commentary is stored with its message and its author", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([reply([text("One.")])]);
@@ -48,7 +48,7 @@ test.each([
   expect(await stored(agent)).toEqual([]);
 });
 
-test("a turn takes 20 commentaries, and its writer hears that the next is not kept", async () => {
+test("a turn accepts 20 commentaries, and the author of the next one learns that it is not kept", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([reply([text("One.")])]);
@@ -64,7 +64,7 @@ test("a turn takes 20 commentaries, and its writer hears that the next is not ke
   expect(await user.next("error_message")).toMatchObject({ code: 202, originatingId: ids.at(-1) });
 });
 
-test("a call waits for its own record alone, however much participants note meanwhile", async () => {
+test("a call waits only for its own record, however many commentaries participants send meanwhile", async () => {
   const ping = defineTool({ description: "P.", input: { type: "object" }, run: () => "pong" });
   await using agent = await TestAgent.start({ tools: { ping } });
   const user = await agent.client("user");
@@ -72,7 +72,7 @@ test("a call waits for its own record alone, however much participants note mean
   agent.model.script([reply([text("One.")])]);
   const messageId = await user.say("a");
   await user.answerTo(messageId);
-  // Whatever is written of commentaries waits for this lock, and goes on waiting.
+  // Every write to commentaries has to wait for this lock.
   await agent.sql.begin(async (lock) => {
     await lock`lock table commentaries in access exclusive mode`;
     for (let count = 0; count < 30; count++) await note(other, messageId, "x".repeat(10_000));

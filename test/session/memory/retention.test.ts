@@ -13,7 +13,7 @@ import { toolResults } from "../../support/model-view.ts";
 
 const look = defineTool({ description: "L.", input: z.object({}), readOnly: true, run: () => "clear sky" });
 
-test("a talk goes on, here and with the next worker, when turns that it shows have been deleted", async () => {
+test("a session continues, here and with the next worker, when turns in its context have been deleted", async () => {
   const liveTools = new Map<string, ServerTool>([["look", toServerTool("look", look, undefined)]]);
   await using agent = await TestAgent.start({ liveTools });
   liveTools.set("recall", recallTool(createRecallStore(agent.sql), { isAlwaysOffered: true }));
@@ -48,7 +48,7 @@ test("a talk goes on, here and with the next worker, when turns that it shows ha
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("notes that tell of deleted turns are shown no more, and are made anew from what is left", async () => {
+test("notes on deleted turns are no longer shown, and are written again from the remaining turns", async () => {
   const policy = { context: { budgetTokens: 2_000, hardTokens: 8_000, instructionBytes: 0 } };
   await using agent = await TestAgent.start({ policy, summaryModel: "small" });
   const isNotes = ({ body }: RecordedRequest) => body["model"] === "small";

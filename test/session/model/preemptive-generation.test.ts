@@ -55,7 +55,7 @@ function speculate() {
   return { ends, speculations: new PreemptiveGeneration((end) => ends.push(end)) };
 }
 
-test.each([0, 3, 20])("a turn that asks the same gets all events in order, taken after %i ms", async (ms) => {
+test.each([0, 3, 20])("a turn with the same request gets all events in order, taken after %i ms", async (ms) => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["It ", "is ", "ten."]);
   speculations.begin(asked("What time is it?"), { openStream });
@@ -67,7 +67,7 @@ test.each([0, 3, 20])("a turn that asks the same gets all events in order, taken
   expect(ends).toEqual(["adopted"]);
 });
 
-test("a turn that asks something else makes its own call, and the other is cut off", async () => {
+test("a turn with a different request makes its own call, and the other is aborted", async () => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["Yes.", "No."]);
   speculations.begin(asked("Order"), { openStream });
@@ -78,7 +78,7 @@ test("a turn that asks something else makes its own call, and the other is cut o
   expect(ends).toEqual(["void"]);
 });
 
-test("a call that failed is not taken", async () => {
+test("a failed call is not used", async () => {
   const { speculations } = speculate();
   const { opened, openStream } = modelOf([], { fails: true });
   speculations.begin(asked("Hi"), { openStream });
@@ -88,7 +88,7 @@ test("a call that failed is not taken", async () => {
   expect(speculations.take(asked("Hi"))).toBeUndefined();
 });
 
-test("the turn's end cuts the call off that it has taken", async () => {
+test("the turn's end aborts the call that it uses", async () => {
   const { speculations } = speculate();
   const { opened, openStream } = modelOf(Array.from({ length: 1_000 }, String));
   speculations.begin(asked("Hi"), { openStream });
@@ -101,7 +101,7 @@ test("the turn's end cuts the call off that it has taken", async () => {
   expect(opened[0]?.signal.aborted).toBe(true);
 });
 
-test("a participant who goes on speaking costs two calls at most", () => {
+test("a participant who continues speaking costs two calls at most", () => {
   const { ends, speculations } = speculate();
   const { opened, openStream } = modelOf(["Yes."]);
   for (const words of ["I", "I would", "I would like"])
@@ -113,7 +113,7 @@ test("a participant who goes on speaking costs two calls at most", () => {
   expect(ends).toEqual(["void", "void"]);
 });
 
-test("where too much comes to nothing it is not asked ahead, until enough turns have passed", () => {
+test("if too many calls are wasted there are no further ones, until enough turns have passed", () => {
   const { ends, speculations } = speculate();
   const { openStream } = modelOf(["Yes."]);
   for (let turn = 0; turn < 100; turn++) {
@@ -127,7 +127,7 @@ test("where too much comes to nothing it is not asked ahead, until enough turns 
   expect(ends.length).toBeLessThanOrEqual(40);
 });
 
-test("where everything is taken it is asked ahead for every turn", () => {
+test("if every call is used there is one for every turn", () => {
   const { ends, speculations } = speculate();
   const { openStream } = modelOf(["Yes."]);
   for (let turn = 0; turn < 20; turn++) {
@@ -140,7 +140,7 @@ test("where everything is taken it is asked ahead for every turn", () => {
   expect(ends).toEqual(Array.from({ length: 20 }, () => "adopted"));
 });
 
-test("the first sentence is prepared as soon as it is whole, and thrown away with the call", async () => {
+test("the first sentence is synthesized as soon as it is complete, and discarded with the call", async () => {
   const { speculations } = speculate();
   const { openStream } = modelOf(["It is", " ten. And", " late. Good", " night."]);
   const prepared: string[] = [];

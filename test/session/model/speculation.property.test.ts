@@ -9,11 +9,14 @@ import { propertyRuns, propertySeed } from "../../support/property-runs.ts";
 const TALKS = propertyRuns(60);
 const USER = fakeParticipant("user");
 
-/** What is recognized of one turn, a pause after each: the participant goes on speaking after all but the last. */
+/**
+ * The words recognized in one turn, each followed by a pause. The participant continues after every pause except the
+ * last.
+ */
 const turn = fc.record({
   pausesMs: fc.array(fc.constantFrom(0, 1, 20, 200), { minLength: 1, maxLength: 4 }),
   uses: fc.constantFrom("nothing", "a tool", "a tool that is asked about"),
-  /** The turn is never said to its end: what was heard was no speech, or somebody typed meanwhile. */
+  /** "typed" if the spoken turn never ends: the sound was no speech, or somebody typed meanwhile. */
   end: fc.constantFrom("said", "said", "said", "typed"),
 });
 const talk = fc.array(turn, { minLength: 4, maxLength: 12 });
@@ -81,7 +84,7 @@ async function play(turns: readonly (typeof turn extends fc.Arbitrary<infer Turn
       });
       await vi.advanceTimersByTimeAsync(ms);
     }
-    // What was recognized last may be all, or not.
+    // The words recognized last may be complete or not.
     if (index % 2 === 1) words += " and no more";
     if (end === "said")
       session.handle({ type: "utterance", from: USER, transcript: { id, text: words, language: "en" } });
@@ -94,7 +97,7 @@ async function play(turns: readonly (typeof turn extends fc.Arbitrary<infer Turn
 }
 
 test(
-  `over ${TALKS} talks whose participants go on after a pause, nothing comes of an answer to half a turn`,
+  `over ${TALKS} sessions whose participants continue after a pause, an answer to half a turn has no effect`,
   { timeout: 30_000 + TALKS * 50 },
   async () => {
     vi.useFakeTimers();
@@ -120,7 +123,7 @@ test(
       turns += whole.length;
     }
     vi.useRealTimers();
-    // There was something to be lost, and it did not cost too much.
+    // There was something to lose, and the cost stayed moderate.
     expect(early).toBeGreaterThan(TALKS / 4);
     expect(calls / turns).toBeLessThan(1.5);
   },

@@ -11,7 +11,7 @@ import { VirtualClock } from "../../support/virtual-clock.ts";
 
 const USER = fakeParticipant("user");
 
-/** Its question is put in words, for the client shows no dialogs. */
+/** Its permission is asked for in words, because the client shows no dialogs. */
 const GUARDED = defineTool({
   description: "Writes.",
   input: z.object({}),
@@ -19,7 +19,7 @@ const GUARDED = defineTool({
   run: async () => "written",
 });
 
-/** A room with one client, and what the worker says to it. */
+/** A room with one client, and the worker's messages to that client. */
 function room(uses = 1, name = "scan") {
   const sent: ReturnType<typeof decode>["message"][] = [];
   const transcribed: string[] = [];
@@ -63,10 +63,10 @@ function room(uses = 1, name = "scan") {
 }
 
 const userMessage = (id = createId()) => ({ type: "user_message", body: { id, content: "Go" } }) as const;
-/** A message that changes nothing, and is not answered. */
+/** A message that has no effect and gets no answer. */
 const noise = { type: "audio_chunk", body: {} } as const;
 
-test("a budget refills steadily, and what costs more than is left is paid for afterwards", () => {
+test("a budget refills steadily, and a message that costs more than is left is paid for afterwards", () => {
   const budget = new MessageBudget();
   const taken = Array.from({ length: 300 }, () => budget.spend(1, 1_000)).filter(Boolean);
   expect(taken).toHaveLength(200);
@@ -94,7 +94,7 @@ test("ten seconds of twenty turns each, with a message and a result, lose nothin
   expect(fake.recorder.settled.map(({ state }) => state)).toEqual(Array.from({ length: 200 }, () => "success"));
 });
 
-test("results of forty calls come through, whatever else was sent before them", async () => {
+test("results for forty calls arrive, whatever else was sent before them", async () => {
   const { fake, say, errors, onRequest } = room(40);
   const requests: string[] = [];
   onRequest(({ id }) => void requests.push(id));
@@ -110,7 +110,7 @@ test("results of forty calls come through, whatever else was sent before them", 
     .toMatchObject([{ code: 429, retryAfterMs: 1_000, originatingId: expect.any(String) as string }]);
 });
 
-test("what is dropped has no Ack, is named once, and counts when it is sent again after the time that was said", async () => {
+test("a dropped message has no Ack, is reported once, and counts when it is sent again after the given time", async () => {
   using clock = new VirtualClock();
   const { say, errors, fake } = room();
   for (let count = 0; count < 250; count++) say(noise);
@@ -131,7 +131,7 @@ test("what is dropped has no Ack, is named once, and counts when it is sent agai
   expect(fake.recorder.turns.size).toBe(1);
 });
 
-test("each of the first twenty messages that are dropped is named, and can be sent again", async () => {
+test("each of the first twenty dropped messages is reported, and can be sent again", async () => {
   using clock = new VirtualClock();
   const { say, errors } = room();
   for (let count = 0; count < 250; count++) say(noise);
@@ -143,7 +143,7 @@ test("each of the first twenty messages that are dropped is named, and can be se
   expect(named.filter((id) => id !== "")).toEqual(ids.slice(0, 20));
 });
 
-test("a flood of progress is told of once, and costs its participant no message", async () => {
+test("a flood of progress is reported once, and costs its participant no message", async () => {
   const { fake, say, errors, onRequest } = room();
   const requests: string[] = [];
   onRequest(({ id }) => void requests.push(id));
@@ -165,7 +165,7 @@ test.each([
     () => pack({ stanzaId: 0, conversationId: "", type: 99, meta: {}, body: { a: "x".repeat(400_000) } }),
   ],
   ["lists of tools", () => pack({ stanzaId: 0, conversationId: "", type: 12, meta: {}, body: { tools: named(64) } })],
-])("a few %s are worth many messages", (_what, make) => {
+])("a few %s cost as much as many messages", (_what, make) => {
   const { fake, errors } = room();
   for (let count = 0; count < 5; count++) fake.session.handle({ type: "packet", from: USER, bytes: make() });
 
@@ -173,7 +173,7 @@ test.each([
 });
 const named = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `tool_${index}` }));
 
-test("of lists of tools that come soon after each other, only the last is read", async () => {
+test("of tool lists that arrive in quick succession, only the last is read", async () => {
   using clock = new VirtualClock();
   const { say, errors } = room();
   for (let count = 0; count < 40; count++) {
@@ -185,7 +185,7 @@ test("of lists of tools that come soon after each other, only the last is read",
   expect(errors().map(({ message }) => message)).toEqual([expect.stringContaining("bad_39")]);
 });
 
-test("what a client has sent again is free once after it has joined, and then costs what it weighs", async () => {
+test("messages that a client repeats are free once after it has joined, and then cost their size", async () => {
   let bytesSent = 0;
   const fake = new FakeSession({
     think: () => ({ text: "x".repeat(400_000) }),
@@ -227,7 +227,7 @@ test("the answers to one open request are free once, and forged ones never", asy
   await expect.poll(() => fake.recorder.settled.map(({ state }) => state)).toEqual(["success"]);
 });
 
-/** Spends all that the client may send without being asked, and more than comes back in a test. */
+/** Uses up the client's whole budget for unsolicited messages, and more than is refilled during a test. */
 function spendAll({ fake }: ReturnType<typeof room>): void {
   const bytes = pack({ stanzaId: 0, conversationId: "", type: 99, meta: {}, body: { a: "x".repeat(400_000) } });
   for (let count = 0; count < 5; count++) fake.session.handle({ type: "packet", from: USER, bytes });
@@ -246,7 +246,7 @@ test.each([
     ({ fake }: ReturnType<typeof room>) => fake.session.handle({ type: "chat", from: USER, id: "yes", text: "Yes" }),
   ],
 ])(
-  "a yes by %s to a question in words counts, whatever else was sent before it, and is free once",
+  "a yes by %s to a question in words counts, whatever else was sent before, and is free once",
   async (_way, answer) => {
     const one = room(1, "guarded");
     one.say(userMessage());
@@ -262,7 +262,7 @@ test.each([
   },
 );
 
-test("who was told of too many packets is told of too many texts and streams as well", async () => {
+test("a client that was told about too many packets is told about too many texts and streams as well", async () => {
   const one = room();
   spendAll(one);
   expect(one.errors()).toHaveLength(1);
@@ -277,7 +277,7 @@ test("who was told of too many packets is told of too many texts and streams as 
   expect(aboutStream?.retryAfterMs).toBeGreaterThan(1_000);
 });
 
-test("whoever types too much without the protocol reads once that it was not taken", async () => {
+test("a user without the protocol who types too much is told once that it was ignored", async () => {
   const { fake, transcribed } = room();
   for (let count = 0; count < 300; count++)
     fake.session.handle({ type: "chat", from: USER, id: createId(), text: "Hi" });
@@ -285,7 +285,7 @@ test("whoever types too much without the protocol reads once that it was not tak
   await expect.poll(() => transcribed.filter((text) => text.startsWith("Too many messages"))).toHaveLength(1);
 });
 
-test("a text of a sender without budget is refused before it is read, but for the answer to a question in words", async () => {
+test("a text from a sender without budget is refused unread, unless it answers a question in words", async () => {
   const one = room(1, "guarded");
   const isRead = () => {
     let isRefused = false;
@@ -304,7 +304,7 @@ test("a text of a sender without budget is refused before it is read, but for th
   await expect.poll(() => one.transcribed.filter((text) => text.startsWith("Too many messages"))).toHaveLength(1);
 });
 
-test("thousands of bad packets make two lines in the log, the second with their number", async () => {
+test("thousands of bad packets cause two log lines, the second with their number", async () => {
   using clock = new VirtualClock();
   const { fake, lines } = room();
   for (let count = 0; count < 4_000; count++)

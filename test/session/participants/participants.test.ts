@@ -3,7 +3,7 @@ import { MAX_ABSENT, Participants } from "../../../src/session/participants/part
 
 const participant = (identity: string) => ({ identity, sid: `PA_${identity}`, isSip: false }) as never;
 
-test("those who left last keep their tools, and nobody fills the memory by joining under ever new identities", () => {
+test("those who left last keep their tools, and nobody can fill the memory by joining with ever new identities", () => {
   const participants = new Participants();
   const joinAndLeave = (identity: string) => {
     const { state } = participants.join(participant(identity));

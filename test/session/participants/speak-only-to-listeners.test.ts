@@ -3,7 +3,9 @@ import type { Message, MessageBody } from "../../../src/protocol/messages/messag
 import { decode, encode, FakeSession, fakeParticipant } from "../../support/doubles/fake-session.ts";
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
-/** A session whose participants have said whether they listen, by name; `undefined`: not. */
+/**
+ * A session in which each participant, by name, has told whether it listens. `undefined` means that it has not told.
+ */
 function room(listeners: Readonly<Record<string, boolean | undefined>>, voice?: FakeVoice) {
   const sent: Message[] = [];
   const { session } = new FakeSession({
@@ -37,14 +39,14 @@ test("the worker says in its Configuration whether it listens and speaks", () =>
   expect(written).toMatchObject({ listens: false, speaks: false });
 });
 
-test("an answer is not spoken when every participant has said that it does not listen", async () => {
+test("an answer is not spoken when every participant has announced that it does not listen", async () => {
   const voice = new FakeVoice();
 
   expect(await room({ ann: false, ben: false }, voice).ask("ann")).toBe("text");
   expect(voice.said).toEqual([]);
 });
 
-test("an answer is spoken as long as one participant may listen, and again when one does again", async () => {
+test("an answer is spoken while one participant may be listening, and again when one listens again", async () => {
   expect(await room({ ann: false, ben: undefined }, new FakeVoice()).ask("ann")).toBe("text+voice");
   const { ask, say } = room({ ann: false }, new FakeVoice());
   expect(await ask("ann")).toBe("text");

@@ -19,7 +19,9 @@ const result = (name: string): TurnBlock => ({
   content: { tool_use_id: `use_${name}`, content: "Done." },
 });
 
-/** A worker that was just started, with an MCP server named `shop`. Says after how long the turn goes on. */
+/**
+ * A worker that has just started, with an MCP server named `shop`. Resolves to the time after which the turn continues.
+ */
 async function waited(blocks: readonly TurnBlock[], listedAfterMs: number, signal = new AbortController().signal) {
   const serverTools = new Map<string, unknown>();
   const listeners = new Set<() => void>();
@@ -46,7 +48,7 @@ test.each([
   { when: "5 s have passed", blocks: [use("shop_look")], listedAfterMs: 30_000, expected: 5_000 },
   { when: "no such call is open", blocks: [use("shop_look"), result("shop_look")], listedAfterMs: 700, expected: 0 },
   { when: "no server has such a name", blocks: [use("look")], listedAfterMs: 700, expected: 0 },
-])("a turn is taken up when $when", async ({ blocks, listedAfterMs, expected }) => {
+])("a turn is resumed when $when", async ({ blocks, listedAfterMs, expected }) => {
   expect(await waited(blocks, listedAfterMs)).toBe(expected);
 });
 

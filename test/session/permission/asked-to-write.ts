@@ -10,7 +10,10 @@ interface Options extends AgentOptions {
   readonly guarded?: Parameters<typeof guardedTool>[0];
 }
 
-/** A user who is asked whether the model may write notes/a.md, and what the model says `then`. It ends with the test. */
+/**
+ * A user who is asked whether the model may write notes/a.md, and what the model says `then`. Closed when the test
+ * ends.
+ */
 export async function askedToWrite(then: readonly string[], { guarded, ...options }: Options = {}) {
   const { tool, ran } = guardedTool(guarded);
   const agent = await TestAgent.start({ tools: { write: tool }, ...options });

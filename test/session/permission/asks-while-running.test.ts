@@ -13,13 +13,13 @@ const DONE = reply([text("Done.")]);
 interface Options {
   readonly timeoutMs?: number;
   readonly idempotent?: boolean;
-  /** Asks for all at once. */
+  /** Asks for all hosts at once. */
   readonly atOnce?: boolean;
-  /** Goes on without what it was not allowed. */
+  /** Continues without the hosts that were refused. */
   readonly goesOn?: boolean;
 }
 
-/** Asks for each host while it runs; `visited` are those that it was allowed, `begun` how often it ran. */
+/** A tool that asks for each host while it runs. `visited` are the hosts that were allowed, `begun` counts the runs. */
 function visitor({ atOnce = false, goesOn = false, ...options }: Options = {}) {
   const visited: string[] = [];
   const seen = { begun: 0 };
@@ -53,7 +53,7 @@ const asked = (agent: TestAgent) => agent.sql`select state, type, while_running 
 const answer = (permissionId: string, response: "approve" | "reject" | "always") =>
   ({ type: "permission_response", body: { permissionId, response } }) as const;
 
-test("a running tool asks, its clock stands still meanwhile, and it goes on when it is allowed", async () => {
+test("a running tool asks, its clock stops meanwhile, and it continues when it is allowed", async () => {
   const { tool, visited } = visitor({ timeoutMs: 300 });
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
@@ -80,7 +80,7 @@ test("a running tool asks, its clock stands still meanwhile, and it goes on when
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("after a no that the tool lets out, the call ends as permission_denied", async () => {
+test("after a no that the tool does not catch, the call ends as permission_denied", async () => {
   const { tool, visited } = visitor();
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
@@ -94,7 +94,7 @@ test("after a no that the tool lets out, the call ends as permission_denied", as
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "permission_denied" }]);
 });
 
-test("several questions of one call, one after another: a no to one leaves the others to be answered", async () => {
+test("several questions in one call, one after another: a no to one leaves the others open", async () => {
   const { tool } = visitor({ goesOn: true });
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
@@ -110,7 +110,7 @@ test("several questions of one call, one after another: a no to one leaves the o
   expect((await asked(agent)).map(({ state }) => state)).toEqual(["rejected", "approved"]);
 });
 
-test("several questions at once: the clock goes on after the last, and the answers may come in any order", async () => {
+test("several questions at once: the clock continues after the last, and the answers may come in any order", async () => {
   const { tool, visited } = visitor({ atOnce: true, timeoutMs: 500 });
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
@@ -127,7 +127,7 @@ test("several questions at once: the clock goes on after the last, and the answe
   expect(visited).toEqual(["b.example", "a.example"]);
 });
 
-test("rules judge first: what they allow is not asked about, what they deny is refused", async () => {
+test("rules are checked first: what they allow is not asked about, and what they deny is refused", async () => {
   const { tool } = visitor({ goesOn: true });
   const rules = [
     { type: "network", pattern: "*", action: "allow" },
@@ -143,7 +143,7 @@ test("rules judge first: what they allow is not asked about, what they deny is r
   expect(await asked(agent)).toEqual([]);
 });
 
-test("what was allowed for good is not asked again, but something of another type is", async () => {
+test("a grant is not asked about again, but another type of operation is", async () => {
   const { tool } = visitor();
   const kinds = defineTool({
     description: "Asks for the same under two types.",
@@ -164,7 +164,7 @@ test("what was allowed for good is not asked again, but something of another typ
   expect(await agent.calls()).toMatchObject([{ name: "kinds", state: "success" }]);
 });
 
-test("silence is no: the question expires, and the tool goes on without it", async () => {
+test("silence is a no: the question expires, and the tool continues without it", async () => {
   const { tool } = visitor({ goesOn: true });
   await using agent = await TestAgent.start({ tools: { visit: tool }, policy: policy({ waitMs: 300 }) });
   const user = await agent.client("user", FEATURES);
@@ -189,7 +189,7 @@ test("a stop ends the call and withdraws its question, and the dialog is closed"
   expect(visited).toEqual([]);
 });
 
-test("a new message is answered while a running tool asks, and the outcome is told later", async () => {
+test("a new message is answered while a running tool asks, and the outcome is reported later", async () => {
   const { tool } = visitor();
   await using agent = await TestAgent.start({ tools: { visit: tool } });
   const user = await agent.client("user", FEATURES);
@@ -208,7 +208,7 @@ test.each([
   [false, 1],
   [true, 2],
 ])(
-  "a worker that dies meanwhile: the question is over, and a tool (idempotent: %s) has run %i times",
+  "if a worker dies meanwhile, the question is closed, and a tool (idempotent: %s) has run %i times",
   async (idempotent, runs) => {
     const { tool, seen } = visitor({ idempotent });
     await using agent = await TestAgent.start({ tools: { visit: tool } });
@@ -235,7 +235,7 @@ test.each([
   },
 );
 
-test("an answer that comes after another worker has taken the session lets the tool here go no further", async () => {
+test("an answer that arrives after another worker has claimed the session does not let the tool here continue", async () => {
   const told = Promise.withResolvers<string>();
   const visit = defineTool({
     description: "Visits.",

@@ -9,7 +9,7 @@ import { toolResults } from "../../support/model-view.ts";
 const FEATURES = { features: ["permissions"] };
 const DENY = [{ type: "edit", pattern: "notes/**", action: "deny" as const }];
 
-/** A talk in a room of its own, whose answers to each message are to write a file, and then to say so. */
+/** A session in its own room. Its model answers each message by writing a file and then saying so. */
 async function startTalk(options: AgentOptions = {}) {
   const { tool, ran } = guardedTool();
   const agent = await TestAgent.start({ tools: { write: tool }, ...options });
@@ -29,7 +29,7 @@ async function answerNext(user: Participant, response: "always" | "reject"): Pro
   await user.answerTo(messageId);
 }
 
-test("what was allowed for good in one room is asked in no other, but of others, and again when it is revoked", async () => {
+test("a grant from one room applies in all rooms, but not to other participants, until it is revoked", async () => {
   await using first = await startTalk();
   const { databaseUrl, roomName } = first.agent;
   await using second = await startTalk({ databaseUrl });
@@ -55,7 +55,7 @@ test("what was allowed for good in one room is asked in no other, but of others,
   expect(second.ran).toEqual(["notes/a.md"]);
 });
 
-test("a rule that denies wins over what was allowed for good in another room", async () => {
+test("a rule that denies takes precedence over a grant from another room", async () => {
   await using first = await startTalk();
   const policy = { permission: { rules: DENY, byVoice: false, waitMs: 60_000 } };
   await using second = await startTalk({ databaseUrl: first.agent.databaseUrl, policy });

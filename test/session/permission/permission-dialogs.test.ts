@@ -8,7 +8,7 @@ import { Participant } from "../../support/participant.ts";
 const FEATURES = { features: ["permissions"] };
 const WRITE = reply([toolUse("write", { path: "notes/a.md" })]);
 
-/** The participant is shown a request, and nothing but requests and what becomes of them. */
+/** Shows the participant a request. The participant's features cover nothing but requests and their outcomes. */
 async function ask({ waitMs = 60_000 }: { readonly waitMs?: number } = {}) {
   const agent = await TestAgent.start({
     tools: { write: guardedTool().tool },
@@ -18,7 +18,7 @@ async function ask({ waitMs = 60_000 }: { readonly waitMs?: number } = {}) {
   agent.model.script([WRITE, reply([text("So be it.")])]);
   const messageId = await user.say("Write it");
   const { id: permissionId, sessionId } = await user.next("permission_request");
-  /** As another process stores it, for whichever way the same identity has answered. */
+  /** Answers as another process does when the same identity answers there. */
   const answerElsewhere = (decision: PermissionDecision) =>
     replyToPermission(agent.sql, { permissionId, sessionId, by: "user", via: "http", decision });
   const dispose = () => agent[Symbol.asyncDispose]();
@@ -29,15 +29,18 @@ test.each([
   ["approve", { kind: "approve", isAlways: false }, "approved"],
   ["always", { kind: "approve", isAlways: true }, "approved"],
   ["reject", { kind: "reject" }, "rejected"],
-] as const)("who is shown a question hears that it was answered elsewhere (%s)", async (response, decision, state) => {
-  await using talk = await ask();
-  const { user, permissionId, sessionId } = talk;
-  await talk.answerElsewhere(decision);
+] as const)(
+  "a participant who is shown a question is notified that it was answered elsewhere (%s)",
+  async (response, decision, state) => {
+    await using talk = await ask();
+    const { user, permissionId, sessionId } = talk;
+    await talk.answerElsewhere(decision);
 
-  expect(await user.next("permission_response")).toMatchObject({ permissionId, sessionId, response, state });
-});
+    expect(await user.next("permission_response")).toMatchObject({ permissionId, sessionId, response, state });
+  },
+);
 
-test("it hears that its own answer was the one", async () => {
+test("a participant is notified that its own answer counted", async () => {
   await using talk = await ask();
   const { user, permissionId } = talk;
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
@@ -49,14 +52,14 @@ test("it hears that its own answer was the one", async () => {
   });
 });
 
-test("it hears that nobody has answered in time", async () => {
+test("a participant is notified that nobody has answered in time", async () => {
   await using talk = await ask({ waitMs: 1_000 });
   const { user, permissionId } = talk;
 
   expect(await user.next("permission_response")).toMatchObject({ permissionId, response: "reject", state: "expired" });
 });
 
-test("it hears that the call was stopped", async () => {
+test("a participant is notified that the call was stopped", async () => {
   await using talk = await ask();
   const { user, permissionId } = talk;
   await user.send({ type: "control_stop", body: {} });
@@ -68,20 +71,20 @@ test("it hears that the call was stopped", async () => {
   });
 });
 
-test("neither another participant hears of it, nor a client that has not asked for permissions", async () => {
+test("neither another participant is notified, nor a client that has not asked for permissions", async () => {
   await using talk = await ask();
   const { agent, user, messageId } = talk;
   const other = await agent.client("other", FEATURES);
   await user.configure({ features: [] });
   await talk.answerElsewhere({ kind: "approve", isAlways: false });
   await user.answerTo(messageId);
-  // What is sent to all comes after it.
+  // A message to everyone, which would arrive after the response.
   await other.next("assistant_sentence", ({ isFinal }) => isFinal);
 
   expect([...user.all("permission_response"), ...other.all("permission_response")]).toEqual([]);
 });
 
-test("a client that was away hears of it when it comes back", async () => {
+test("a client that was away is notified when it comes back", async () => {
   await using talk = await ask();
   const { agent, user, permissionId } = talk;
   const watcher = await agent.client("watcher");
@@ -91,13 +94,13 @@ test("a client that was away hears of it when it comes back", async () => {
   await watcher.next("assistant_sentence", ({ isFinal }) => isFinal);
 
   const again = await Participant.join(agent.roomName, "user");
-  // The worker may not have heard yet that it left, and have sent it what is lost.
+  // The worker may not have noticed yet that the client left, and may have sent the lost response to it.
   await again.configure({ ...FEATURES, lastSequenceSeen });
   expect(await again.next("permission_response")).toMatchObject({ permissionId, state: "rejected" });
   await again.leave();
 });
 
-test("what was answered while no worker had the room is told by the next one", async () => {
+test("an answer given while no worker was in the room is reported by the next one", async () => {
   await using talk = await ask();
   const { agent, user, permissionId } = talk;
   await agent.leave();

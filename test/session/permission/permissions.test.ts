@@ -15,7 +15,7 @@ const policy = (changes: object = {}) => ({ permission: { rules: [], byVoice: fa
 const states = (agent: TestAgent) => agent.sql<{ state: string; replied_via: string | null }[]>`
   select state, replied_via from permissions order by created_at`;
 
-test("a call waits for its permission, pending, and runs when it is approved", async () => {
+test("a call waits for its permission as pending, and runs when it is approved", async () => {
   const { agent, user, ran, messageId, request } = await askedToWrite(["Done."]);
   expect(request).toMatchObject({ type: "edit", pattern: ["notes/a.md"], title: "Write notes/a.md" });
   expect(JSON.parse(request.metadataJson)).toEqual({
@@ -50,7 +50,7 @@ test.each([
   expect(await agent.calls()).toMatchObject([{ state: "error", error_code: "permission_denied" }]);
 });
 
-test("what was allowed for good is not asked about again, until it is something else", async () => {
+test("what a grant covers is not asked about again, and anything else is", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await agent.client("user", FEATURES);
@@ -76,7 +76,7 @@ test("what was allowed for good is not asked about again, until it is something 
   expect(ran).toEqual(["notes/a.md", "notes/a.md"]);
 });
 
-test("a grant holds in another session of the same identity, and for nobody else", async () => {
+test("a grant applies in another session of the same identity, and for nobody else", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   await agent.sql`
@@ -94,7 +94,7 @@ test("a grant holds in another session of the same identity, and for nobody else
   expect(ran).toEqual(["notes/a.md"]);
 });
 
-test("a rule that denies is not asked about and no grant overrides it", async () => {
+test("an operation that a rule denies is not asked about, and no grant overrides the rule", async () => {
   const { tool, ran } = guardedTool();
   const rules = [
     { type: "edit", pattern: "notes/**", action: "deny" as const },
@@ -116,7 +116,7 @@ test("a rule that denies is not asked about and no grant overrides it", async ()
   expect(user.all("permission_request")).toEqual([]);
 });
 
-test("a rule about a tool's name asks before a tool that declares no permission", async () => {
+test("a rule for a tool's name asks before a tool that declares no permission", async () => {
   const look = defineTool({ description: "Looks.", input: z.object({}), readOnly: true, run: () => "seen" });
   const rules = [{ type: "tool", pattern: "look", action: "ask" as const }];
   await using agent = await TestAgent.start({ tools: { look }, policy: policy({ rules }) });
@@ -131,7 +131,7 @@ test("a rule about a tool's name asks before a tool that declares no permission"
   expect(toolResults(agent)).toEqual([{ content: "seen", isError: false }]);
 });
 
-test("silence is no: after its time a request has expired, whatever the tool's own time is", async () => {
+test("silence is a no: after its time a request has expired, whatever the tool's own timeout is", async () => {
   const { agent, user, ran, messageId, permissionId } = await askedToWrite(["Nobody answered."], {
     guarded: { timeoutMs: 50 },
     policy: policy({ waitMs: 1_000 }),
@@ -145,7 +145,7 @@ test("silence is no: after its time a request has expired, whatever the tool's o
   expect(ran).toEqual([]);
 });
 
-test("of two answers one wins, and the other is told so", async () => {
+test("of two answers one wins, and the other's sender is told so", async () => {
   const { agent, user, ran, messageId, permissionId } = await askedToWrite(["So be it."]);
   await Promise.all(
     (["approve", "reject"] as const).map((response) =>
@@ -159,7 +159,7 @@ test("of two answers one wins, and the other is told so", async () => {
   expect(ran).toHaveLength(decided?.state === "approved" ? 1 : 0);
 });
 
-test("only the participant that was asked can answer, and only what was asked", async () => {
+test("only the participant that was asked can answer, and only the request that was made", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await agent.client("user", FEATURES);
@@ -179,7 +179,7 @@ test("only the participant that was asked can answer, and only what was asked", 
   expect(ran).toEqual([]);
 });
 
-test("an answer that another process has stored is heard", async () => {
+test("an answer that another process has stored is noticed", async () => {
   const { agent, user, ran, messageId, permissionId, request } = await askedToWrite(["Done."]);
   const { sessionId } = request;
   const sql = connect(agent.databaseUrl, { maxConnections: 1 });
@@ -203,7 +203,7 @@ test("a stop withdraws the question with its call", async () => {
   expect(ran).toEqual([]);
 });
 
-test("edited arguments are checked, run and shown; bad ones leave the question open", async () => {
+test("edited arguments are validated, run and shown; invalid ones leave the question open", async () => {
   const { tool, ran } = guardedTool({ allowEditedInput: true });
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await agent.client("user", { features: ["permissions", "tool_call_state"] });
@@ -214,7 +214,7 @@ test("edited arguments are checked, run and shown; bad ones leave the question o
     await user.send({ type: "permission_response", body: { permissionId, response: "approve", editedInputJson } });
   }
   await user.until(() => user.all("error_message").length === 4, "four errors");
-  // Each is checked by itself: they come in any order.
+  // The answers are checked independently, so their errors arrive in any order.
   const errors = user.all("error_message").map(({ code, message }) => `${code} ${message}`);
   expect(new Set(errors)).toEqual(
     new Set([
@@ -239,7 +239,7 @@ test("edited arguments are checked, run and shown; bad ones leave the question o
 
 const NO_SECRETS = [{ type: "edit", pattern: "secrets/**", action: "deny" as const }];
 
-test("edited arguments that a rule denies are no answer: the question stays open for another", async () => {
+test("edited arguments that a rule denies are no answer: the question stays open for another one", async () => {
   const { agent, user, ran, messageId, permissionId } = await askedToWrite(["Done."], {
     guarded: { allowEditedInput: true },
     policy: policy({ rules: NO_SECRETS }),
@@ -258,7 +258,7 @@ test("edited arguments that a rule denies are no answer: the question stays open
   expect(ran).toEqual(["notes/a.md"]);
 });
 
-test("arguments that a rule denies are not run, even where a process of other rules has stored them", async () => {
+test("arguments that a rule denies are not run, even if a process with other rules has stored them", async () => {
   const { agent, user, ran, messageId, permissionId, request } = await askedToWrite(["No."], {
     guarded: { allowEditedInput: true },
     policy: policy({ rules: NO_SECRETS }),
@@ -275,7 +275,7 @@ test("arguments that a rule denies are not run, even where a process of other ru
   expect(ran).toEqual([]);
 });
 
-test("always beside edited arguments grants what they touch, and not what was shown", async () => {
+test("always with edited arguments grants what these touch, and not what was shown", async () => {
   const { tool, ran } = guardedTool({ allowEditedInput: true });
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await agent.client("user", FEATURES);
@@ -296,7 +296,7 @@ test("always beside edited arguments grants what they touch, and not what was sh
   expect(await agent.sql`select pattern from permission_grants`).toEqual([{ pattern: "notes/b.md" }]);
 });
 
-test("a tool that does not allow it takes no edited arguments", async () => {
+test("a tool that does not allow edits accepts no edited arguments", async () => {
   const { agent, user, permissionId } = await askedToWrite(["Done."]);
   const body = { permissionId, response: "approve", editedInputJson: '{"path":"b"}' } as const;
   await user.send({ type: "permission_response", body });
@@ -305,7 +305,7 @@ test("a tool that does not allow it takes no edited arguments", async () => {
   expect(await states(agent)).toEqual([{ state: "asked", replied_via: null }]);
 });
 
-test("a message beside an approval is refused by name: the model would not get it", async () => {
+test("a message with an approval is refused by its field name, because the model would not receive it", async () => {
   const { agent, user, permissionId } = await askedToWrite(["Done."]);
   await user.send({ type: "permission_response", body: { permissionId, response: "approve", message: "But quickly" } });
 
@@ -317,7 +317,7 @@ test("a message beside an approval is refused by name: the model would not get i
   expect(await states(agent)).toEqual([{ state: "asked", replied_via: null }]);
 });
 
-test("an approval of other arguments than those that would run is none", async () => {
+test("an approval for other arguments than those that would run does not count", async () => {
   const { agent, user, ran, messageId, permissionId } = await askedToWrite(["No."]);
   await agent.sql`update permissions set input_hash = 'of something else'`;
   await user.send({ type: "permission_response", body: { permissionId, response: "approve" } });
@@ -329,7 +329,7 @@ test("an approval of other arguments than those that would run is none", async (
   expect(ran).toEqual([]);
 });
 
-test("a tool whose pattern or title fails does not run, and the model reads which", async () => {
+test("a tool whose pattern or title fails does not run, and the model is told which one failed", async () => {
   const tool = defineTool({
     description: "Broken.",
     input: z.object({}),
@@ -352,7 +352,7 @@ test("a tool whose pattern or title fails does not run, and the model reads whic
   ]);
 });
 
-test("more time moves the moment at which silence is no, and sets the client's clock anew", async () => {
+test("more time postpones the deadline, and resets the client's clock", async () => {
   const { agent, user, messageId, permissionId, request } = await askedToWrite(["Nobody answered."], {
     policy: policy({ waitMs: 2_000 }),
   });

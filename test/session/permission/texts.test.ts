@@ -32,7 +32,7 @@ test.each([
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("who only chats is asked on lk.transcription, and answers on lk.chat", async () => {
+test("a participant who only chats is asked on lk.transcription, and answers on lk.chat", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   await using user = await Participant.join(agent.roomName, "user");
@@ -53,7 +53,7 @@ test("who only chats is asked on lk.transcription, and answers on lk.chat", asyn
   expect(ran).toEqual(["notes/a.md"]);
 });
 
-test("a running tool's question is put in the answer as well", async () => {
+test("a running tool's question is put into the answer as well", async () => {
   const visit = defineTool({
     description: "Visits a host.",
     input: z.object({}),
@@ -73,7 +73,7 @@ test("a running tool's question is put in the answer as well", async () => {
   expect(toolResults(agent)).toEqual([{ content: "visited", isError: false }]);
 });
 
-test("a call that its turn did not wait for is asked about apart from any turn", async () => {
+test("a call that its turn did not wait for is asked about outside of any turn", async () => {
   const mayAsk = Promise.withResolvers<void>();
   const bake = defineTool({
     description: "Bakes.",
@@ -112,7 +112,7 @@ test("a client that shows dialogs is not asked in words, and a yes is a message"
   expect(ran).toEqual([]);
 });
 
-/** A client without dialogs has been asked what is too long to be shown whole. */
+/** Asks a client without dialogs about a request that is too long to be shown in full. */
 async function askAtLength(agent: TestAgent, afterwards: string): Promise<Participant> {
   const user = await agent.client("user");
   agent.model.script([reply([toolUse("write", { path: "n".repeat(600) })]), reply([text(afterwards)])]);
@@ -121,7 +121,7 @@ async function askAtLength(agent: TestAgent, afterwards: string): Promise<Partic
   return user;
 }
 
-test("what is too long to be shown whole is shown, and takes no yes where a yes by voice would not do", async () => {
+test("a question too long to be shown in full is shown, and accepts no yes where a yes by voice would not count", async () => {
   const { tool, ran } = guardedTool({ voiceApproval: false });
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await askAtLength(agent, "Pardon?");
@@ -130,7 +130,7 @@ test("what is too long to be shown whole is shown, and takes no yes where a yes 
   expect(ran).toEqual([]);
 });
 
-test("what is too long to be shown whole takes a no", async () => {
+test("a question too long to be shown in full accepts a no", async () => {
   const { tool, ran } = guardedTool({ voiceApproval: false });
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await askAtLength(agent, "Then not.");

@@ -14,11 +14,11 @@ const approved = {
 } as unknown as PermissionRecord;
 const needOf = (...values: string[]) => ({ type: "read", values }) as unknown as PermissionNeed;
 
-test("an approval is for what was shown, also where an earlier version wrote it down", () => {
+test("an approval is for what was shown, even if an earlier version wrote it down", () => {
   expect(toPermit(approved, call, needOf("link", "notes/[1].md"))).toMatchObject({ isAllowed: true });
 });
 
-test("an approval of a path that leads elsewhere by now does not count", () => {
+test("an approval for a path that now leads elsewhere does not count", () => {
   expect(toPermit(approved, call, needOf("link", ".env"))).toEqual({
     isAllowed: false,
     why: "the call would now touch something other than what was approved",

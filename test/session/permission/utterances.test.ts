@@ -30,7 +30,7 @@ test.each([
   expect(await agent.sql`select replied_via from permissions`).toEqual([{ replied_via: "text" }]);
 });
 
-test("a sentence that is no answer is a message, and the question stays open", async () => {
+test("a sentence that does not answer is a message, and the question stays open", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
   const user = await agent.client("user");
@@ -60,7 +60,7 @@ test.each([
   expect(ran).toEqual([]);
 });
 
-test("somebody else's yes is a message", async () => {
+test("a yes from somebody else is a message", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
   const user = await agent.client("user");
@@ -73,7 +73,7 @@ test("somebody else's yes is a message", async () => {
   expect(ran).toEqual([]);
 });
 
-test("a question of a call that outlived its turn and its worker is said again behind the next answer", async () => {
+test("a question about a call that outlived its turn and its worker is repeated after the next answer", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
   const user = await agent.client("user", FEATURES);
@@ -96,26 +96,21 @@ test("a question of a call that outlived its turn and its worker is said again b
 });
 
 test.each([
-  // A message that is sent in the moment of leaving may not arrive.
+  // A message that is sent just before leaving may not arrive.
   ["asked while its approver was away", 500, (user: Participant) => user.next("start_answer")],
   ["shown to an approver who has left since", 0, (user: Participant) => user.next("assistant_sentence", isQuestion)],
-])(
-  "a yes on return does not approve a call that was %s, and the question is said again",
-  async (_, afterMs, before) => {
-    const { tool, ran } = guardedTool();
-    await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
-    const user = await agent.client("user");
-    await agent.client("other");
-    agent.model.script([reply([toolUse("write", { path: "notes/a.md" })], { afterMs }), reply([text("Yes?")])]);
-    await user.say("Write it");
-    await before(user);
-    await user.leave();
-    await expect
-      .poll(() => agent.sql`select state from permissions`, { timeout: 10_000 })
-      .toEqual([{ state: "asked" }]);
+])("a yes on return does not approve a call that was %s, and the question is repeated", async (_, afterMs, before) => {
+  const { tool, ran } = guardedTool();
+  await using agent = await TestAgent.start({ tools: { write: tool }, policy: BY_VOICE });
+  const user = await agent.client("user");
+  await agent.client("other");
+  agent.model.script([reply([toolUse("write", { path: "notes/a.md" })], { afterMs }), reply([text("Yes?")])]);
+  await user.say("Write it");
+  await before(user);
+  await user.leave();
+  await expect.poll(() => agent.sql`select state from permissions`, { timeout: 10_000 }).toEqual([{ state: "asked" }]);
 
-    const back = await agent.client("user");
-    expect(await back.answerTo(await back.say("Yes"))).toBe("Yes? Write notes/a.md. Yes or no?");
-    expect(ran).toEqual([]);
-  },
-);
+  const back = await agent.client("user");
+  expect(await back.answerTo(await back.say("Yes"))).toBe("Yes? Write notes/a.md. Yes or no?");
+  expect(ran).toEqual([]);
+});

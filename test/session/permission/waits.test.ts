@@ -15,7 +15,7 @@ const WAITING = "Waiting for the participant's permission. Its outcome will be r
 const isDone = ({ text: said }: { text: string }) => said === "It is written.";
 
 test.each(["queue", "interrupt"] as const)(
-  "a new message (%s) is answered while a permission waits; the model is told so, and of the outcome later",
+  "a new message (%s) is answered while a permission waits; the model is told so, and later the outcome",
   async (onNewMessage) => {
     const { agent, user, ran, permissionId } = await askedToWrite(["Yes?", "It is written."], {
       policy: { onNewMessage },
@@ -33,7 +33,7 @@ test.each(["queue", "interrupt"] as const)(
   },
 );
 
-test("a rejection after the person has talked on is told as well", async () => {
+test("a rejection after the person has continued talking is reported as well", async () => {
   const { agent, user, ran, permissionId } = await askedToWrite(["Yes?", "It is written."]);
   await user.answerTo(await user.say("Are you there?"));
   await user.send({ type: "permission_response", body: { permissionId, response: "reject" } });
@@ -43,7 +43,7 @@ test("a rejection after the person has talked on is told as well", async () => {
   expect(ran).toEqual([]);
 });
 
-test("a running sibling lets a new message wait until it has ended, and its record does not wait for the answer", async () => {
+test("a running sibling makes a new message wait until it has ended, and its record does not wait for the answer", async () => {
   const { tool } = guardedTool();
   const opened = Promise.withResolvers<string>();
   const look = defineTool({ description: "Looks.", input: z.object({}), run: () => opened.promise });
@@ -72,7 +72,7 @@ test("a running sibling lets a new message wait until it has ended, and its reco
   await user.next("assistant_sentence", isDone);
 });
 
-test("who leaves and comes back while a permission waits is asked the same again", async () => {
+test("a participant who leaves and comes back while a permission waits is asked the same again", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await agent.client("user", FEATURES);
@@ -94,7 +94,7 @@ test("who leaves and comes back while a permission waits is asked the same again
   expect(ran).toEqual(["notes/a.md"]);
 });
 
-test("a worker that takes over waits on for the same request, and runs the call once it is allowed", async () => {
+test("a worker that takes over keeps waiting for the same request, and runs the call once it is allowed", async () => {
   const { agent, user, ran, request } = await askedToWrite(["It is written."]);
   await agent.leave();
   expect(await agent.calls()).toMatchObject([{ state: "pending" }]);
@@ -112,7 +112,7 @@ test("a worker that takes over waits on for the same request, and runs the call 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("an answer that came while no worker was there is followed by the next one", async () => {
+test("the next worker acts on an answer that was given while no worker was there", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await agent.client("user", FEATURES);
@@ -130,7 +130,7 @@ test("an answer that came while no worker was there is followed by the next one"
   expect(user.all("permission_request")).toEqual([]);
 });
 
-test("a request that outlived its turn outlives the worker, too", async () => {
+test("a request that outlived its turn also outlives the worker", async () => {
   const { agent, user, ran, request } = await askedToWrite(["Yes?", "It is written."]);
   await user.answerTo(await user.say("Are you there?"));
   await agent.leave();
@@ -146,7 +146,7 @@ test("a request that outlived its turn outlives the worker, too", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a client's tool that waits after its turn and its worker waits for its client to name it again", async () => {
+test("a client's tool that waits after its turn and its worker waits for its client to announce it again", async () => {
   const scan = { name: "scan", description: "Scans.", inputSchema: { type: "object" } };
   const rules = [{ type: "tool", pattern: "scan", action: "ask" as const }];
   const policy = { permission: { rules, byVoice: false, waitMs: 60_000 } };
@@ -160,7 +160,7 @@ test("a client's tool that waits after its turn and its worker waits for its cli
   user.received.length = 0;
   await agent.join();
   await user.next("configuration");
-  // Longer than a turn that is taken up would wait for it.
+  // Longer than a resumed turn would wait for the client.
   await sleep(1_500);
   await user.configure({ ...FEATURES, tools: [scan] });
   const again = await user.next("permission_request");
@@ -174,7 +174,7 @@ test("a client's tool that waits after its turn and its worker waits for its cli
   expect(await agent.calls()).toMatchObject([{ name: "scan", state: "success" }]);
 });
 
-test("a request whose tool is gone when a worker takes over is withdrawn, and takes no answer", async () => {
+test("a request whose tool is gone when a worker takes over is withdrawn, and accepts no answer", async () => {
   const { tool } = guardedTool();
   const liveTools = new Map([["write", toServerTool("write", tool, undefined)]]);
   await using agent = await TestAgent.start({ liveTools });

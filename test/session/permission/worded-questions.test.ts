@@ -7,7 +7,7 @@ import type { Delivery } from "../../../src/tool/calls/call-ports.ts";
 const { signal } = new AbortController();
 const RECORD = { id: "p", participantIdentity: "user", title: "Write it", metadata: {} } as unknown as PermissionRecord;
 
-/** What a yes answers, once a question was said in this way. */
+/** The question that a yes answers after this delivery. */
 async function answeredBy(said: Delivery, { isSip = false }: { isSip?: boolean } = {}): Promise<string | undefined> {
   const participantState = new ParticipantState({ identity: "user", sid: "PA_1", isSip });
   const questions = new WordedQuestions({ participants: { get: () => participantState }, byVoice: true });
@@ -16,15 +16,15 @@ async function answeredBy(said: Delivery, { isSip = false }: { isSip?: boolean }
   return questions.take(participantState, "Yes", isSip ? "voice" : "text")?.permissionId;
 }
 
-test.each(["heard", "shown"] as const)("a question that was %s takes a yes", async (said) => {
+test.each(["heard", "shown"] as const)("a question that was %s accepts a yes", async (said) => {
   expect(await answeredBy(said)).toBe("p");
 });
 
-test("a question that was neither heard nor shown takes none", async () => {
+test("a question that was neither heard nor shown accepts none", async () => {
   expect(await answeredBy("unsaid")).toBeUndefined();
 });
 
-test("to a caller by telephone, a question must have been heard", async () => {
+test("for a telephone caller, the question must have been heard", async () => {
   expect(await answeredBy("shown", { isSip: true })).toBeUndefined();
   expect(await answeredBy("heard", { isSip: true })).toBe("p");
 });
@@ -41,7 +41,7 @@ test.each([
   ["left meanwhile", leave, "meanwhile"],
   ["joined again meanwhile", joinAgain, "meanwhile"],
   ["has joined again since", joinAgain, "since"],
-] as const)("a question whose approver %s takes no yes, and is said again", async (_, change, when) => {
+] as const)("a question whose approver %s accepts no yes, and is repeated", async (_, change, when) => {
   const participantState: ParticipantState = new ParticipantState({ identity: "user", sid: "PA_1", isSip: false });
   const questions = new WordedQuestions({ participants: { get: () => participantState }, byVoice: true });
   const said: string[] = [];

@@ -24,7 +24,7 @@ async function startAgent(options: AgentOptions & { readonly isAlwaysOffered?: b
   return agent;
 }
 
-/** The model calls recall with this, and reads what came of it. */
+/** Makes the model call recall with this input. Returns the result that the model is shown. */
 async function recalled(agent: TestAgent, input: Record<string, unknown>, identity = "user"): Promise<unknown> {
   const user = await agent.client(identity);
   agent.model.script([reply([toolUse("recall", input)]), reply([text("I see.")])]);
@@ -34,7 +34,7 @@ async function recalled(agent: TestAgent, input: Record<string, unknown>, identi
   return result?.isError === false ? (JSON.parse(result.content ?? "") as unknown) : result?.content;
 }
 
-test("what was said and found earlier is searched, with its time, its speaker and the id to read on with", async () => {
+test("earlier words and results are searched, and returned with their time, speaker and an id for reading on", async () => {
   await using agent = await startAgent();
   const user = await agent.client("user");
   agent.model.script([reply([toolUse("report", {}, "toolu_report")]), reply([text("The report is long.")])]);
@@ -55,7 +55,7 @@ test("what was said and found earlier is searched, with its time, its speaker an
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a stored result is given back by the id of its use or of its call, in pieces", async () => {
+test("a stored result is returned by the id of its use or its call, in pieces", async () => {
   await using agent = await startAgent();
   const user = await agent.client("user");
   agent.model.script([reply([toolUse("report", {}, "toolu_report")]), reply([text("Done.")])]);
@@ -72,7 +72,7 @@ test("a stored result is given back by the id of its use or of its call, in piec
   expect(third).not.toHaveProperty("nextOffset");
 });
 
-test("a result of the running turn is given back as well", async () => {
+test("a result in the running turn is returned as well", async () => {
   await using agent = await startAgent();
   const user = await agent.client("user");
   agent.model.script([
@@ -85,7 +85,7 @@ test("a result of the running turn is given back as well", async () => {
   expect(JSON.parse(String(lastContent(agent)))).toMatchObject({ text: "line 4999" });
 });
 
-test("another conversation's results are as if they did not exist", async () => {
+test("results from another conversation are treated as missing", async () => {
   await using agent = await startAgent();
   await using other = await startAgent({ databaseUrl: agent.databaseUrl });
   const user = await agent.client("user");
@@ -98,7 +98,7 @@ test("another conversation's results are as if they did not exist", async () => 
   expect(await recalled(other, { words: "walnut" })).toMatchObject({ found: [] });
 });
 
-test("recall is offered once the model is not shown the whole talk", async () => {
+test("recall is offered once the model is no longer shown the whole conversation", async () => {
   await using agent = await startAgent({ isAlwaysOffered: false });
   const user = await agent.client("user");
   agent.model.script([reply([text("One.")]), reply([text("Two.")])]);
@@ -112,7 +112,7 @@ test("recall is offered once the model is not shown the whole talk", async () =>
   expect([whole, offeredTools(agent)]).toEqual([["report"], ["recall", "report"]]);
 });
 
-test("a rule can deny it", async () => {
+test("a rule can deny recall", async () => {
   const rules = [{ type: "tool", pattern: "recall", action: "deny" as const }];
   await using agent = await startAgent({ policy: { permission: { rules, byVoice: false, waitMs: 60_000 } } });
 
@@ -122,7 +122,7 @@ test("a rule can deny it", async () => {
 test.each([
   [{ words: "!!!" }, "words: expected letters or digits"],
   [{ from: "yesterday" }, 'Invalid parameter "from": expected a time as 2026-11-22T16:00:00Z'],
-])("a call with %j is told what was wrong", async (input, error) => {
+])("a call with %j returns what was wrong", async (input, error) => {
   await using agent = await startAgent();
 
   expect(await recalled(agent, input)).toBe(error);

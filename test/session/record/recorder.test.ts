@@ -24,7 +24,7 @@ const newTurn = (id: string): TurnRecord => ({
   blocks: [],
 });
 
-test("answers that came too late are on record also when the session closes while they wait to be stored", async () => {
+test("answers that came too late are on record even if the session closes while they wait to be stored", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
   const talk = await FollowedTalk.begin(sql);
@@ -44,7 +44,7 @@ test("answers that came too late are on record also when the session closes whil
   expect(row?.extra_answers.map(({ from }) => from)).toEqual(["ann", "bob", "carol"]);
 });
 
-test("a message whose turn begins while it is still being stored waits no more", async () => {
+test("a message whose turn starts while it is still being stored no longer waits", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
   const talk = await FollowedTalk.begin(sql);
@@ -59,7 +59,7 @@ test("a message whose turn begins while it is still being stored waits no more",
   expect(await sql`select id from waiting_messages`).toEqual([]);
 });
 
-test("a call and the block of its use are one statement, and so are its end and its result", async () => {
+test("a call and the block with its use are one statement, and so are its end and its result", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
   const talk = await FollowedTalk.begin(sql);
@@ -90,7 +90,7 @@ test("a call and the block of its use are one statement, and so are its end and 
   await recorder.close();
 });
 
-test("of a turn that could not be stored nothing else is written, and the reason is the one that is told", async () => {
+test("after a turn could not be stored nothing else is written for it, and the reported reason is the original one", async () => {
   await using database = await tempDatabase();
   const { sql } = database;
   const talk = await FollowedTalk.begin(sql);

@@ -30,7 +30,7 @@ async function claimed() {
   return { lease: new SessionLease(sql, session, options), takeOver, isUnowned };
 }
 
-test("a worker that cannot reach its room lets go of the session in a third of the lease's time", async () => {
+test("a worker that cannot reach its room releases the session within a third of the lease's duration", async () => {
   const { lease, takeOver, isUnowned } = await claimed();
   lease.setCutOff(true);
   await sleep(100);
@@ -44,7 +44,7 @@ test("a worker that cannot reach its room lets go of the session in a third of t
   expect(lease.lost.aborted).toBe(true);
 });
 
-test("what needs the session waits while the room cannot be reached, and goes on when it can be and nobody has taken it", async () => {
+test("work that needs the session waits while the room is unreachable, and continues once it is reachable and nobody has claimed the session", async () => {
   const { lease, takeOver, isUnowned } = await claimed();
   lease.setCutOff(true);
   await expect.poll(isUnowned, { interval: 20 }).toBe(true);

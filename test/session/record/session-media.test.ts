@@ -16,7 +16,7 @@ const showing = (id: string): HistoryMessage[] => [
   },
 ];
 
-test("a picture stays in memory until it is stored and the model is asked without it", async () => {
+test("a picture stays in memory until it is stored and the model is called without it", async () => {
   const loaded: string[] = [];
   const storing = Promise.withResolvers<void>();
   const media = new SessionMedia({

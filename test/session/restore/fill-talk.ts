@@ -2,13 +2,13 @@ import type { Sql } from "../../../src/store/database/pool.ts";
 
 interface Talk {
   readonly sessionId: string;
-  /** In turns. */
+  /** The number of turns. */
   readonly length: number;
-  /** As a version stored it that did not say what was shown. */
+  /** Stores it as an older version did, without the turns that were shown. */
   readonly isOld?: boolean;
 }
 
-/** Stores a talk with a call in each turn, of which the model was shown the last 40 turns. */
+/** Stores a session with a call in each turn. The model was last shown the 40 newest turns. */
 export async function fillTalk(sql: Sql, { sessionId, length, isOld = false }: Talk): Promise<void> {
   await sql`
     insert into turns (id, session_id, position, participant_identity, parent_message_id, message_id, input, state,

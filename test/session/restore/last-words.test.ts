@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { TestAgent } from "../../support/agent.ts";
 
-/** A turn that has used a tool and said its last words, and whose worker died before it stored the turn's end. */
+/** A turn that has used a tool and said its last words, but whose worker died before storing its end. */
 async function leaveTurn(agent: TestAgent, stopReason: string | null, said = "It is ordered."): Promise<void> {
   await agent.leave();
   await agent.sql`
@@ -22,7 +22,7 @@ async function leaveTurn(agent: TestAgent, stopReason: string | null, said = "It
 
 const stateOf = async ({ sql }: TestAgent) => (await sql`select state, stop_reason from turns where id = 'left'`)[0];
 
-test("the next worker ends a turn that the model had ended, and does not ask it again", async () => {
+test("the next worker ends a turn that the model had finished, without another model call", async () => {
   await using agent = await TestAgent.start();
   await leaveTurn(agent, "end_turn");
 
@@ -36,24 +36,27 @@ test("the next worker ends a turn that the model had ended, and does not ask it 
   expect(await user.next("assistant_message")).toMatchObject({ id: "m", content: "It is ordered." });
 });
 
-test.each(["max_tokens", null])("a turn whose last words ended with %s is taken up by asking on", async (reason) => {
-  await using agent = await TestAgent.start();
-  await leaveTurn(agent, reason);
-  agent.model.script([reply([text("Anything else?")])]);
+test.each(["max_tokens", null])(
+  "a turn whose last words ended with %s is resumed with another model call",
+  async (reason) => {
+    await using agent = await TestAgent.start();
+    await leaveTurn(agent, reason);
+    agent.model.script([reply([text("Anything else?")])]);
 
-  await agent.join();
-  await agent.client("user");
+    await agent.join();
+    await agent.client("user");
 
-  await expect.poll(() => stateOf(agent), { timeout: 10_000 }).toMatchObject({ state: "completed" });
-  const shown = JSON.stringify(agent.model.requests.at(-1)?.body["messages"]);
-  expect(shown).toContain("Ordered.");
-  expect(shown).toContain("It is ordered.");
-  expect(shown.indexOf("Continue exactly where it stopped")).toBeGreaterThan(shown.indexOf("It is ordered."));
-  expect(await agent.sql`select id from tool_calls`).toHaveLength(1);
-  expect(agent.model.rejections).toEqual([]);
-});
+    await expect.poll(() => stateOf(agent), { timeout: 10_000 }).toMatchObject({ state: "completed" });
+    const shown = JSON.stringify(agent.model.requests.at(-1)?.body["messages"]);
+    expect(shown).toContain("Ordered.");
+    expect(shown).toContain("It is ordered.");
+    expect(shown.indexOf("Continue exactly where it stopped")).toBeGreaterThan(shown.indexOf("It is ordered."));
+    expect(await agent.sql`select id from tool_calls`).toHaveLength(1);
+    expect(agent.model.rejections).toEqual([]);
+  },
+);
 
-test("the last block of a model call is stored with the reason for which it ended", async () => {
+test("the last block of a model call is stored with its stop reason", async () => {
   await using agent = await TestAgent.start();
   agent.model.script([
     reply([text("Let me add."), toolUse("calculator", { expression: "1+1" })]),
@@ -75,7 +78,7 @@ test("the last block of a model call is stored with the reason for which it ende
   ]);
 });
 
-test("sentences that the worker had stored and not sent are sent by the next one, with the numbers that follow", async () => {
+test("sentences that the worker had stored and not sent are sent by the next one, with consecutive numbers", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   await leaveTurn(agent, "end_turn", "It is ordered. It comes at noon. Enjoy it.");
@@ -92,7 +95,7 @@ test("sentences that the worker had stored and not sent are sent by the next one
   await expect.poll(spoken).toEqual([{ state: "completed", heard: null, spoken: true }]);
 });
 
-test("the next worker says the rest of an ended turn's answer, and neither runs nor ends that turn again", async () => {
+test("the next worker says the rest of a finished turn's answer, and neither runs nor ends that turn again", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   await leaveTurn(agent, "end_turn", "It is ordered. It comes at noon. Enjoy it.");
@@ -114,7 +117,7 @@ test("the next worker says the rest of an ended turn's answer, and neither runs 
 test.each([
   ["was interrupted", "interrupted", true],
   ["was spoken to its end", "completed", false],
-])("an ended turn whose answer %s is not said again", async (_, state, isUnspoken) => {
+])("a finished turn whose answer %s is not said again", async (_, state, isUnspoken) => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   await leaveTurn(agent, "end_turn", "It is ordered. Enjoy it.");
@@ -138,26 +141,23 @@ test.each([
 test.each([
   ["running", "failed"],
   ["completed", "completed"],
-])(
-  "of an answer that was left %s long ago, the model is shown what was heard, and nothing is said",
-  async (left, state) => {
-    await using agent = await TestAgent.start();
-    const user = await agent.client("user");
-    await leaveTurn(agent, "end_turn", "It is ordered. It comes at noon. Enjoy it.");
-    await agent.sql`
+])("if an answer was left %s long ago, the model is shown what was heard, and nothing is said", async (left, state) => {
+  await using agent = await TestAgent.start();
+  const user = await agent.client("user");
+  await leaveTurn(agent, "end_turn", "It is ordered. It comes at noon. Enjoy it.");
+  await agent.sql`
     update turns set state = ${left}, sent_sentences = 2, heard_sentences = 1, created_at = now() - interval '1 hour'`;
-    agent.model.script([reply([text("Yes?")])]);
+  agent.model.script([reply([text("Yes?")])]);
 
-    await agent.join();
-    await user.configure({});
+  await agent.join();
+  await user.configure({});
 
-    expect(await user.answerTo(await user.say("Hello?"))).toBe("Yes?");
-    expect(user.all("start_answer")).toHaveLength(1);
-    expect(await agent.sql`select state, heard, spoken_at is not null as spoken from turns where id = 'left'`).toEqual([
-      { state, heard: "It is ordered.", spoken: true },
-    ]);
-    const shown = JSON.stringify(agent.model.requests.at(-1)?.body["messages"]);
-    expect(shown).toContain("It is ordered.");
-    expect(shown).not.toContain("noon");
-  },
-);
+  expect(await user.answerTo(await user.say("Hello?"))).toBe("Yes?");
+  expect(user.all("start_answer")).toHaveLength(1);
+  expect(await agent.sql`select state, heard, spoken_at is not null as spoken from turns where id = 'left'`).toEqual([
+    { state, heard: "It is ordered.", spoken: true },
+  ]);
+  const shown = JSON.stringify(agent.model.requests.at(-1)?.body["messages"]);
+  expect(shown).toContain("It is ordered.");
+  expect(shown).not.toContain("noon");
+});

@@ -22,7 +22,7 @@ async function storedTalk(length: number, how: { readonly isOld?: boolean } = {}
   return writer;
 }
 
-/** How many rows the database reads for something. */
+/** The number of rows that the database reads for an operation. */
 async function rowsRead<Result>(
   writer: SessionWriter,
   act: (writer: SessionWriter) => Promise<Result>,
@@ -43,7 +43,7 @@ async function rowsRead<Result>(
 const restored = (writer: SessionWriter) => restore(writer, { archive: archiveOf(writer), resultMaxBytes: 1_000 });
 const sizeOf = ({ window, messageIds }: Restored) => [window.turns.length, messageIds.length];
 
-test("a talk of 20,000 turns is restored by reading as many rows as one of 300, and takes no more memory", async () => {
+test("a conversation of 20,000 turns is restored by reading as many rows as one of 300, and takes no more memory", async () => {
   const [short, long] = [await storedTalk(SHORT), await storedTalk(LONG)];
 
   const ofShort = await rowsRead(short, restored);
@@ -55,7 +55,7 @@ test("a talk of 20,000 turns is restored by reading as many rows as one of 300, 
   expect(ofLong.rows).toBeLessThanOrEqual(ofShort.rows * 1.2);
 });
 
-test("turns of an older version, which do not say what was shown, are read from the newest back until there is enough", async () => {
+test("turns from an older version, which do not record what was shown, are read from the newest back until there are enough", async () => {
   const [short, long] = [await storedTalk(SHORT, { isOld: true }), await storedTalk(LONG, { isOld: true })];
 
   const ofShort = await rowsRead(short, restored);
@@ -67,7 +67,7 @@ test("turns of an older version, which do not say what was shown, are read from 
   expect(ofLong.rows).toBeLessThanOrEqual(ofShort.rows * 1.2);
 });
 
-test("a turn of a long talk reads no more rows than one of a short talk, whatever it does", async () => {
+test("a turn in a long conversation reads no more rows than one in a short conversation, whatever it does", async () => {
   const [short, long] = [await storedTalk(SHORT), await storedTalk(LONG)];
   const turnOf = async (writer: SessionWriter) => {
     const { sessionId } = writer.lease;

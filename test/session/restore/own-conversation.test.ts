@@ -15,7 +15,7 @@ const sessions = (agent: TestAgent) =>
     from sessions order by created_at
   `;
 
-/** What the model was shown in its last request. */
+/** The model's last request. */
 const shown = (agent: TestAgent) => JSON.stringify(agent.model.requests.at(-1)?.body);
 
 async function ask(agent: TestAgent, identity: string, words: string) {
@@ -25,7 +25,7 @@ async function ask(agent: TestAgent, identity: string, words: string) {
   return user;
 }
 
-test("with continueConversation: false a later room of the name begins a session of its own", async () => {
+test("with continueConversation: false a later room with the same name starts its own session", async () => {
   await using agent = await start();
   await ask(agent, "ana", "My order is two teas");
   await agent.deleteRoom();
@@ -39,7 +39,7 @@ test("with continueConversation: false a later room of the name begins a session
   expect(later).toMatchObject({ conversation_id: agent.roomName, former_conversation_id: null, turns: 1 });
 });
 
-test("with continueConversation: false the next worker of the same room goes on with its session", async () => {
+test("with continueConversation: false the next worker in the same room continues its session", async () => {
   await using agent = await start();
   const user = await ask(agent, "ana", "My order is two teas");
 
@@ -53,7 +53,7 @@ test("with continueConversation: false the next worker of the same room goes on 
   expect(await sessions(agent)).toMatchObject([{ conversation_id: agent.roomName, turns: 2 }]);
 });
 
-test("without the setting a later room goes on with the conversation", async () => {
+test("without the setting a later room continues the conversation", async () => {
   await using agent = await start({ continueConversation: true });
   await ask(agent, "ana", "My order is two teas");
   await agent.deleteRoom();
@@ -65,7 +65,7 @@ test("without the setting a later room goes on with the conversation", async () 
   expect(await sessions(agent)).toMatchObject([{ turns: 2 }]);
 });
 
-test("what the earlier room left open is ended, and its end is told once", async () => {
+test("whatever the earlier room left open is ended, which is reported once", async () => {
   const ended: unknown[] = [];
   const hooks: Hooks = {
     onSessionEnd: ({ sessionId, conversationId, turns }) => {

@@ -16,7 +16,7 @@ async function removeAgent(room: string, { sql }: Pick<TempDatabase, "sql">): Pr
   await expect.poll(() => sql`select lease_owner from sessions`, { timeout: 10_000 }).toEqual([{ lease_owner: null }]);
 }
 
-test("an agent that loses its room leaves its running turn to the next one", async () => {
+test("an agent that loses its room leaves its running turn to the next agent", async () => {
   await using database = await tempDatabase();
   const talk = { roomName: `room-${createId()}`, databaseUrl: database.url };
   await using first = await TestAgent.start(talk);
@@ -33,7 +33,7 @@ test("an agent that loses its room leaves its running turn to the next one", asy
   expect(await user.answerTo(id, 20_000)).toBe("Here I am.");
 });
 
-test("an answer that two agents gave comes whole, too: the first may not have sent what it stored", async () => {
+test("an answer given by two agents arrives in full, even if the first may not have sent what it stored", async () => {
   await using database = await tempDatabase();
   const look = defineTool({ description: "Looks.", input: z.object({}), run: () => "seen" });
   const talk = { roomName: `room-${createId()}`, databaseUrl: database.url, tools: { look } };
@@ -52,13 +52,13 @@ test("an answer that two agents gave comes whole, too: the first may not have se
   expect(await user.answerTo(id)).toBe("I look. It is.");
 });
 
-test("an agent that is cut off when its job ends leaves its running turn to the next one", async () => {
+test("an agent that is cut off when its job ends leaves its running turn to the next agent", async () => {
   await using database = await tempDatabase();
   const talk = { roomName: `room-${createId()}`, databaseUrl: database.url };
   await using first = await TestAgent.start({
     ...talk,
     prepareRoom: (room) => {
-      // LiveKit ends the job of an agent that it hears no more, which itself still tries to reach it.
+      // LiveKit ends an agent's job when it loses contact, while the agent is still trying to reconnect.
       Object.defineProperty(room, "connectionState", { get: () => ConnectionState.CONN_RECONNECTING });
     },
   });

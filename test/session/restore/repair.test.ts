@@ -4,7 +4,7 @@ import { guardedTool } from "../../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { allResults, toolResults } from "../../support/model-view.ts";
 
-test("a turn that was left running long ago is ended, and the model is told what is known of each call", async () => {
+test("a turn left running long ago is ended, and the model is told what is known about each call", async () => {
   await using agent = await TestAgent.start();
   await agent.leave();
   await agent.sql`
@@ -46,7 +46,7 @@ test("a turn that was left running long ago is ended, and the model is told what
   ]);
 });
 
-test("a call whose end was lost, and not its result, has ended as the model was told; one of no tool use is unknown", async () => {
+test("a call whose end was lost, but not its result, ends with that result; one without a tool use has an unknown outcome", async () => {
   await using agent = await TestAgent.start();
   await agent.leave();
   await agent.sql`
@@ -78,7 +78,7 @@ test("a call whose end was lost, and not its result, has ended as the model was 
   ]);
 });
 
-test("a call that waited for leave in such a turn was not run, and nobody is asked about it any more", async () => {
+test("a call that waited for permission in such a turn was not run, and nobody is asked about it any more", async () => {
   const { tool, ran } = guardedTool();
   await using agent = await TestAgent.start({ tools: { write: tool } });
   const user = await agent.client("user", { features: ["permissions"] });

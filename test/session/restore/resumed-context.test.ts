@@ -10,7 +10,7 @@ const database = forEachTest(tempDatabase);
 const measured = { tokens: 900, bytes: 3_000 };
 const tool = { name: "scan", description: "S.", inputSchema: { type: "object" }, owner: "ann" };
 
-/** Four turns that have ended, shown from the first on, and one that its worker left running. */
+/** Four finished turns, all of them shown, and one that its worker left running. */
 async function storedTalk() {
   const writer = await storedSession(database.sql);
   for (let turn = 0; turn < 4; turn++) {
@@ -28,7 +28,7 @@ async function storedTalk() {
   return { writer, running, restored };
 }
 
-test("a turn that is taken up goes on from what it was shown, where that was not what the turn before it was shown", async () => {
+test("a resumed turn continues from its own context, if that was not the previous turn's", async () => {
   const { writer, running, restored } = await storedTalk();
   const context = {
     from: 3,
@@ -44,7 +44,7 @@ test("a turn that is taken up goes on from what it was shown, where that was not
   expect(unfinished?.turn.context).toEqual(context);
 });
 
-test("else it goes on from what the turn before it was shown, which the API has counted", async () => {
+test("otherwise it continues from the previous turn's context, which the API has counted", async () => {
   const { restored } = await storedTalk();
 
   const { window } = await restored();

@@ -7,7 +7,7 @@ import type { Participant } from "../../support/participant.ts";
 const isAcknowledged = (user: Participant, stanzaId: number) =>
   user.all("acknowledgement").some((body) => body.acknowledgedStanzaId === stanzaId);
 
-test("messages that waited behind a turn are answered by the next worker, in their order, once", async () => {
+test("messages that waited for a turn are answered by the next worker, in order, once", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([reply([text("One. And so on, and so on.")], { slow: 100, chunking: 4 })]);
@@ -33,7 +33,7 @@ test("messages that waited behind a turn are answered by the next worker, in the
   expect(turns.map(({ input }) => input[0]?.text)).toEqual(["First", "Next 0", "Next 1", "From chat"]);
 });
 
-test("a user message is acknowledged once it is stored, however often it comes, which its answer's words do not wait for", async () => {
+test("a user message is acknowledged once it is stored, however often it arrives, and the answer's words do not wait for that", async () => {
   await using agent = await TestAgent.start({ hasDatabaseProxy: true });
   const user = await agent.client("user");
   agent.model.script([reply([text("One. Two.")])]);
@@ -43,7 +43,7 @@ test("a user message is acknowledged once it is stored, however often it comes, 
   const stanzaId = await user.send(message);
   expect(await user.answerTo(message.body.id)).toBe("One. Two.");
   await user.send(message, { stanzaId });
-  // As a client sends it that was away for a moment.
+  // As a client sends it after a short disconnection.
   const again = await user.send(message);
   const later = await user.send({ type: "audio_chunk", body: {} });
   await user.until(() => isAcknowledged(user, later), "the Ack of what came after it");

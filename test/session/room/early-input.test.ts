@@ -5,7 +5,7 @@ import { EarlyInput } from "../../../src/session/room/early-input.ts";
 const from = { identity: "ann", sid: "PA_1", isSip: false };
 const packet = (size: number) => ({ type: "packet", from, bytes: new Uint8Array(size) }) as const;
 
-test("what comes before the session is open is kept in order", () => {
+test("everything that arrives before the session is open is kept in order", () => {
   const early = new EarlyInput();
   const inputs = [{ type: "joined", participant: from }, packet(1), { type: "left", identity: "ann" }] as const;
   for (const input of inputs) early.add(input);
@@ -14,7 +14,7 @@ test("what comes before the session is open is kept in order", () => {
   expect(early.take()).toEqual([]);
 });
 
-test.each([1, 15_000])("a flood of packets of %i bytes is kept only in part, and who comes is still known", (size) => {
+test.each([1, 15_000])("a flood of packets of %i bytes is only partly kept, and joins are still noticed", (size) => {
   const early = new EarlyInput();
   const sent = packet(size);
   for (let count = 0; count < 100_000; count++) early.add(sent);

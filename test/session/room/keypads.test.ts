@@ -15,13 +15,13 @@ function keypads() {
   return { pads, entered, press };
 }
 
-test("# ends what is entered", () => {
+test("# ends an entry", () => {
   const { press, entered } = keypads();
   press("12#34#");
   expect(entered).toEqual(["ann 12#", "ann 34#"]);
 });
 
-test("so does a pause after the last key", async () => {
+test("a pause after the last key ends it, too", async () => {
   using clock = new VirtualClock();
   const { press, entered } = keypads();
   press("1");
@@ -33,7 +33,7 @@ test("so does a pause after the last key", async () => {
   expect(entered).toEqual(["ann 12"]);
 });
 
-test("callers do not press each other's keys", () => {
+test("callers' keys are kept apart", () => {
   const { press, entered } = keypads();
   press("1");
   press("2", bob);
@@ -42,14 +42,14 @@ test("callers do not press each other's keys", () => {
   expect(entered).toEqual(["ann 13#", "bob 24#"]);
 });
 
-test("what is no key is left out, and an entry has an end", () => {
+test("anything that is not a key is left out, and an entry has a maximum length", () => {
   const { press, entered } = keypads();
   press("9x \n#");
   press("7".repeat(64));
   expect(entered).toEqual(["ann 9#", `ann ${"7".repeat(64)}`]);
 });
 
-test("nothing is entered after the end", async () => {
+test("nothing is reported after the end", async () => {
   using clock = new VirtualClock();
   const { pads, press, entered } = keypads();
   press("12");

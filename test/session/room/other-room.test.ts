@@ -4,7 +4,7 @@ import { TestAgent } from "../../support/agent.ts";
 import { reply, text } from "../../../src/model-server/step.ts";
 import { Participant } from "../../support/participant.ts";
 
-test("a room whose conversation began in another room gets no session, and whoever is in it hears why", async () => {
+test("a room whose conversation started in another room gets no session, and its participants are told why", async () => {
   const id = createId();
   await using agent = await TestAgent.start({ roomName: `conv_ac_${id}` });
   const user = await agent.client("user");

@@ -8,7 +8,7 @@ const clock = forEachTest(() => new VirtualClock());
 
 const participant = (identity: string): RoomParticipant => ({ identity, sid: `PA_${identity}`, isSip: false });
 
-/** A server whose list, announcements and outages are ours. */
+/** A server whose participant list, announcements and outages the test controls. */
 class Server {
   readonly listed = new Map<string, ListedParticipant>();
   readonly local = new Set<string>(["agent"]);
@@ -50,7 +50,7 @@ class Server {
   }
 }
 
-test("a packet of the one client that is not announced is that client's, and its later ones keep their order", async () => {
+test("a packet from the only unannounced client is attributed to it, and its later ones keep their order", async () => {
   const server = new Server();
   server.join("user");
   for (const number of [1, 2, 3]) server.resolver.hold(Uint8Array.of(number));
@@ -61,7 +61,7 @@ test("a packet of the one client that is not announced is that client's, and its
   expect(server.got).toEqual(["user: 1", "user: 2", "user: 3", "user: 4"]);
 });
 
-test("packets of hidden participants and of the server are nobody's", async () => {
+test("packets from hidden participants and from the server have no sender", async () => {
   const server = new Server();
   server.resolver.hold(Uint8Array.of(1));
   await clock.run(10_000);
@@ -71,7 +71,7 @@ test("packets of hidden participants and of the server are nobody's", async () =
   expect(server.got).toEqual(["dropped", "dropped"]);
 });
 
-test("of packets that several may have sent each is told, once what they say has a sender", async () => {
+test("when several clients may have sent a packet, they are asked to repeat it once they are announced", async () => {
   const server = new Server();
   server.announceAfterMs = 3_000;
   server.join("one");
@@ -87,7 +87,7 @@ test("of packets that several may have sent each is told, once what they say has
   expect(server.got.at(-1)).toBe("one: 3");
 });
 
-test("where a hidden participant may have sent it, the one who is seen is told", async () => {
+test("if a hidden participant may have sent it, the visible one is asked to repeat it", async () => {
   const server = new Server();
   server.join("ghost", { isHidden: true });
   server.join("user");
@@ -96,7 +96,7 @@ test("where a hidden participant may have sent it, the one who is seen is told",
   expect(server.got).toEqual(["user: 1 again"]);
 });
 
-test("a flood that several may have sent is asked for again a few times only", async () => {
+test("a flood that several may have sent is requested again only a few times", async () => {
   const server = new Server();
   server.join("ghost", { isHidden: true });
   server.join("user");
@@ -106,7 +106,7 @@ test("a flood that several may have sent is asked for again a few times only", a
   expect(server.got).toHaveLength(200);
 });
 
-test("a stream is its sender's at once, whatever else is held, but a hidden sender's is nobody's", async () => {
+test("a stream has its sender immediately, whatever else is held, but one from a hidden sender has none", async () => {
   const server = new Server();
   server.join("ghost", { isHidden: true });
   server.join("user");
@@ -121,7 +121,7 @@ test("a stream is its sender's at once, whatever else is held, but a hidden send
   expect(server.got).toEqual(["dropped", "user: stream 3", "user: 1 again", "dropped"]);
 });
 
-test("one that may send no data is nobody's rival", async () => {
+test("a participant that may not send data is not considered as a sender", async () => {
   const server = new Server();
   server.join("recorder", { isHidden: true, canSend: false });
   server.join("user");
@@ -141,7 +141,7 @@ test("without the server's API streams and packets wait for the announcement", a
   expect(server.got).toEqual(["user: stream 1", "user: 2"]);
 });
 
-test("a client that has left before it was announced is known to be gone", async () => {
+test("a client that left before it was announced is known to be gone", async () => {
   const server = new Server();
   server.announceAfterMs = 100_000;
   server.join("hasty");
@@ -152,7 +152,7 @@ test("a client that has left before it was announced is known to be gone", async
   expect(server.got).toEqual(["hasty: 1", "hasty vanished"]);
 });
 
-test("a flood without a sender is bounded, and so is what it costs the server", async () => {
+test("a flood without a sender is limited, and so is its cost for the server", async () => {
   const server = new Server();
   server.join("ghost", { isHidden: true });
   for (let at = 0; at < 3_000; at++) setTimeout(() => server.resolver.hold(Uint8Array.of(1)), at);

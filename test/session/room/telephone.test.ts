@@ -12,7 +12,7 @@ let agent: TestAgent;
 let caller: Participant;
 let watcher: Participant;
 
-/** A caller as LiveKit's SIP service joins one, and somebody beside it who sees what is said. */
+/** A caller who joined through LiveKit's SIP service, and another participant who sees what is said. */
 beforeEach(async () => {
   agent = await TestAgent.start();
   watcher = await agent.client("watcher", { tools: [SCAN] });
@@ -31,16 +31,16 @@ async function press(keys: string): Promise<void> {
   for (const key of keys) await caller.room.localParticipant?.publishDtmf("0123456789*#".indexOf(key), key);
 }
 
-test("keys are a message, and it is answered", async () => {
+test("keys are a message, and the message is answered", async () => {
   agent.model.script([reply([text("Sales it is.")])]);
   await press("12#");
   await watcher.next("assistant_sentence", (body) => body.text === "Sales it is.");
-  // The caller is not alone in the room, so its message is shown with its sender.
+  // The caller is not alone in the room, so the message is shown with its sender.
   const shown = messagesTo(agent, 0)[0]?.content.at(-1)?.text ?? "";
   expect(JSON.parse(shown)).toMatchObject({ from: "caller", text: "[keypad] 12#" });
 });
 
-test("a caller is sent nothing for it alone, whatever goes wrong", async () => {
+test("nothing is sent to a caller alone, whatever goes wrong", async () => {
   agent.model.script([httpError(400, "invalid_request_error")]);
   await press("1#");
   await watcher.next("assistant_sentence", (body) => body.isFinal);
@@ -48,7 +48,7 @@ test("a caller is sent nothing for it alone, whatever goes wrong", async () => {
   expect(caller.all("configuration")).toEqual([]);
 });
 
-test("what needs a caller's permission is refused at once where nobody hears it, and not asked by voice", async () => {
+test("a request for a caller's permission is refused immediately if nobody hears it, and not asked by voice", async () => {
   const { tool, ran } = guardedTool();
   const permission = { rules: [], byVoice: true, waitMs: 60_000 };
   await using deaf = await TestAgent.start({ tools: { write: tool }, policy: { permission } });
@@ -67,7 +67,7 @@ test("what needs a caller's permission is refused at once where nobody hears it,
   await deafCaller.leave();
 });
 
-test("a caller runs no tools, even if it says so; another participant's client does", async () => {
+test("a caller runs no tools, even if it announces some; another participant's client does", async () => {
   await caller.send({ type: "configuration", body: { tools: [{ ...SCAN, name: "open_door" }] } }, { asStream: true });
   agent.model.script([reply([toolUse("scan")]), reply([text("Scanned.")])]);
   await press("1#");

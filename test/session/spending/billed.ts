@@ -5,13 +5,13 @@ interface Bill {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** Instead of text, a use of this tool. */
+  /** The tool to use, in place of a text. */
   readonly tool?: string;
 }
 
 let uses = 0;
 
-/** A reply that costs just this. */
+/** A reply that costs exactly this. */
 export function billed(text: string, bill: Bill, options: ReplyOptions = {}): Step {
   const { input, output, cacheRead = 0, cacheWrite = 0, tool } = bill;
   const usage = {

@@ -19,7 +19,7 @@ async function ends(agent: TestAgent): Promise<readonly unknown[]> {
   return rows.map(({ state, stop_reason: reason }) => `${state} ${reason}`);
 }
 
-test("a session's budget is warned of once at 80 %, and at 100 % the model is asked no more", async () => {
+test("a session's budget causes one warning at 80 %, and at 100 % the model is no longer called", async () => {
   await using agent = await TestAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
   const user = await agent.client("user");
   agent.model.script([step("One."), step("Two."), step("Three.")]);
@@ -34,7 +34,7 @@ test("a session's budget is warned of once at 80 %, and at 100 % the model is as
     .toEqual(["completed end_turn", "completed budget", "completed budget"]);
 });
 
-test("a participant that was away when it was to be warned is warned after its next answer", async () => {
+test("a participant that was away for a warning is warned after its next answer", async () => {
   const isAway = Promise.withResolvers<string>();
   const runs = Promise.withResolvers<void>();
   const run = () => {
@@ -64,7 +64,7 @@ test("a participant that was away when it was to be warned is warned after its n
   expect(await again.answerTo(await again.say("Second"))).toBe(`Two. ${LOW}`);
 });
 
-test("inside a turn it overshoots by one step at most, and the talk can go on when the budget is raised", async () => {
+test("within a turn the budget is exceeded by one step at most, and the session can continue when the budget is raised", async () => {
   const policy = { budget: { session: { tokens: 1_000 } } };
   await using agent = await TestAgent.start({ policy, tools: { look } });
   const user = await agent.client("user");
@@ -79,7 +79,7 @@ test("inside a turn it overshoots by one step at most, and the talk can go on wh
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a person's budget of the day holds in all rooms and on all workers, and is nobody else's", async () => {
+test("a person's daily budget applies in all rooms and on all workers, and to nobody else", async () => {
   const policy = { budget: { identityPerDay: { tokens: 400 } } };
   await using kitchen = await TestAgent.start({ policy });
   await using garden = await TestAgent.start({ policy, databaseUrl: kitchen.databaseUrl });
@@ -96,7 +96,7 @@ test("a person's budget of the day holds in all rooms and on all workers, and is
   expect(await bob.answerTo(await bob.say("Hi"))).toBe("Hello, Bob.");
 });
 
-test("yesterday's spending is no part of today's budget", async () => {
+test("yesterday's spending does not count against today's budget", async () => {
   await using agent = await TestAgent.start({ policy: { budget: { workerPerDay: { tokens: 400 } } } });
   const user = await agent.client("user");
   agent.model.script([step("One."), step("Two.")]);
@@ -107,7 +107,7 @@ test("yesterday's spending is no part of today's budget", async () => {
   expect(await user.answerTo(await user.say("Third"))).toBe(SPENT);
 });
 
-test("a budget of money is reckoned by the prices of the model's tokens", async () => {
+test("a budget in money is computed from the prices of the model's tokens", async () => {
   const prices = { "claude-test": { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 3_000 } };
   await using agent = await TestAgent.start({ policy: { budget: { session: { money: 1 } }, prices } });
   const user = await agent.client("user");
@@ -123,7 +123,7 @@ test("a budget of money is reckoned by the prices of the model's tokens", async 
   expect(await user.answerTo(await user.say("Third"))).toBe(SPENT);
 });
 
-test("a spent budget outlives the worker", async () => {
+test("a spent budget stays spent with the next worker", async () => {
   await using agent = await TestAgent.start({ policy: { budget: { session: { tokens: 400 } } } });
   const user = await agent.client("user");
   agent.model.script([step("One.")]);

@@ -10,7 +10,7 @@ import { createTelemetry } from "../../../src/telemetry/telemetry.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { billed } from "./billed.ts";
 
-test("what calls cost, and that a budget is nearly and then quite used up, is measured as it is counted", async () => {
+test("the cost of calls, and when a budget is nearly and then entirely used up, is measured as it is counted", async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter });
   const meterProvider = new MeterProvider({ readers: [reader] });

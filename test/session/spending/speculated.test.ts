@@ -23,7 +23,7 @@ const asked = (words: string): Parameters<OpenStream>[0] => ({
   participant: "ann",
 });
 
-/** A session with a budget, whose model begins each answer, and ends none that is asked for half of a sentence. */
+/** A session with a budget. Its model starts every answer, but finishes none to an incomplete sentence. */
 async function startSession() {
   const { sql } = database;
   const { sessionId } = (await storedSession(sql)).lease;
@@ -52,7 +52,10 @@ async function startSession() {
   return { limited, spent, requests, speculations: new PreemptiveGeneration(() => {}) };
 }
 
-/** As a turn asks: it takes what was asked ahead, if that is the same. Returns why the answer ended. */
+/**
+ * Requests an answer as a turn does: uses the preemptive generation if its request is the same. Returns the stop
+ * reason.
+ */
 async function turnsAnswer({ limited, speculations }: Awaited<ReturnType<typeof startSession>>, words: string) {
   const { signal } = new AbortController();
   speculations.beginTurn();
@@ -61,7 +64,7 @@ async function turnsAnswer({ limited, speculations }: Awaited<ReturnType<typeof 
   return undefined;
 }
 
-test("calls that are made ahead in vain count, and the budget is overshot by one step at most", async () => {
+test("preemptive calls that are not used count, and the budget is exceeded by one step at most", async () => {
   const session = await startSession();
   const { limited: openStream, speculations, spent, requests } = session;
   speculations.begin(asked("I"), { openStream });
@@ -77,7 +80,7 @@ test("calls that are made ahead in vain count, and the budget is overshot by one
   expect(await spent()).toBeLessThan(BUDGET + STEP.inputTokens + STEP.outputTokens);
 });
 
-test("a call that was made ahead and is taken counts once", async () => {
+test("a preemptive call that is used counts once", async () => {
   const session = await startSession();
   const { limited: openStream, speculations, spent, requests } = session;
   speculations.begin(asked("Tea."), { openStream });

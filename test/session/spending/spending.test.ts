@@ -27,7 +27,7 @@ test("each call counts for the session, the participant and the worker's host", 
     expect(await sums(agent, scope)).toEqual([{ calls: 2, input: 30, output: 12 }]);
 });
 
-test("a request is counted when its answer begins, so that a killed worker has counted it", async () => {
+test("a request is counted when its answer starts, so it counts even if the worker is killed", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([billed("", { input: 10, output: 5 }, { fault: stallAfter(2) })]);
@@ -36,7 +36,7 @@ test("a request is counted when its answer begins, so that a killed worker has c
   await expect.poll(() => sums(agent), { timeout: 10_000 }).toEqual([{ calls: 1, input: 10, output: 1 }]);
 });
 
-test("a call that failed and its retry count both, once the API had begun to answer", async () => {
+test("a failed call and its retry both count, once the API had started to answer", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([
@@ -49,7 +49,7 @@ test("a call that failed and its retry count both, once the API had begun to ans
   expect(await sums(agent)).toEqual([{ calls: 2, input: 20, output: 6 }]);
 });
 
-test("what was streamed of an answer that was stopped counts by its length", async () => {
+test("the streamed part of an answer that was stopped counts by its length", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([billed("Yes. No. ".repeat(40), { input: 10, output: 999 }, { fault: stallAfter(3) })]);

@@ -18,7 +18,7 @@ const note = defineTool({ description: "N.", input: z.object({}), run: () => "no
 
 const types = (agent: TestAgent) => outline(agent, ({ type }) => type);
 
-test("thinking goes through a tool loop and through the database with its signature", async () => {
+test("thinking keeps its signature through a tool loop and through the database", async () => {
   await using agent = await TestAgent.start({ tools: { note } });
   const user = await agent.client("user");
   agent.model.script([
@@ -75,7 +75,7 @@ test("Anthropic's own tools, a pause and a mixed step are stored and replayed ve
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a block type that nobody has heard of is kept and sent back", async () => {
+test("an unknown block type is kept and sent back", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([reply([unknownBlock({ data: 1 }), text("Hm.")]), reply([text("Yes.")])]);
@@ -84,7 +84,7 @@ test("a block type that nobody has heard of is kept and sent back", async () => 
   expect(types(agent)[1]).toBe("assistant: future_block, text");
 });
 
-test("a refusal is said, stored and not tried again", async () => {
+test("a refusal is said, stored and not retried", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([reply([], { stopReason: "refusal" }), reply([text("Sure.")])]);
@@ -97,7 +97,7 @@ test("a refusal is said, stored and not tried again", async () => {
   ]);
 });
 
-test("a reply that reaches its limit is continued once, and then ended with words", async () => {
+test("a reply that reaches its limit is continued once, and then ended with a message", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([
@@ -108,7 +108,7 @@ test("a reply that reaches its limit is continued once, and then ended with word
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a tool call that was cut off by the limit is not run", async () => {
+test("a tool call that the limit cut off is not run", async () => {
   let runs = 0;
   const order = defineTool({ description: "O.", input: z.object({}), run: () => ++runs });
   await using agent = await TestAgent.start({ tools: { order } });
@@ -119,7 +119,7 @@ test("a tool call that was cut off by the limit is not run", async () => {
   expect(await agent.calls()).toMatchObject([{ name: "order", state: "error", error_code: "not_run" }]);
 });
 
-test("a long talk reads its history from the cache, and the turns' usage shows it", async () => {
+test("a long conversation reads its history from the cache, and the turns' usage shows it", async () => {
   await using agent = await TestAgent.start({ tools: { note } });
   const user = await agent.client("user");
   const long = "A rather long sentence that fills the cache. ".repeat(400);
@@ -145,7 +145,7 @@ test("a history that outgrew the model is shortened at a turn", async () => {
   ]);
   for (const words of ["a", "b"]) await user.answerTo(await user.say(words));
   expect(await user.answerTo(await user.say("c"))).toContain("Three.");
-  // What stands for the first turn, and the second message.
+  // The text that replaces the first turn, and the second message.
   expect(types(agent)[0]).toBe("user: text, text");
   expect(agent.model.requests.at(-1)?.body["messages"]).toHaveLength(5);
   expect(agent.model.rejections).toEqual([]);

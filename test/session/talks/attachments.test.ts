@@ -25,7 +25,7 @@ const attachments: readonly Attachment[] = [
   new File(["Milk"], "list.txt", { type: "text/plain" }),
 ];
 
-test("pictures, PDFs and texts reach the model with the message, and are there for the next worker", async () => {
+test("pictures, PDFs and texts reach the model with the message, and are available to the next worker", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "ana");
   agent.model.script([reply([text("A cat.")]), reply([text("Still a cat.")])]);
@@ -41,7 +41,7 @@ test("pictures, PDFs and texts reach the model with the message, and are there f
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a picture that is too long for a packet comes as a byte stream, and needs no words", async () => {
+test("a picture too long for a packet arrives as a byte stream, and needs no words", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "ana");
   agent.model.script([reply([text("A cat.")])]);
@@ -49,12 +49,12 @@ test("a picture that is too long for a packet comes as a byte stream, and needs 
   const answer = await parley.ask("", { attachments: [{ data: pngOfBytes(400_000) }] });
 
   expect(answer.text).toBe("A cat.");
-  // The model is asked while they are stored; the Ack waits for both.
+  // The model is asked while the pictures are being stored. The Ack waits for both.
   const stored = () => agent.sql`select length(bytes) as size, participant_identity from media`;
   await expect.poll(stored).toEqual([{ size: 400_000, participant_identity: "ana" }]);
 });
 
-test("a message that waits for its turn keeps its attachments over a change of workers", async () => {
+test("a message that waits for its turn keeps its attachments across workers", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "ana");
   agent.model.script([reply([text("One. And so on, and so on.")], { slow: 100, chunking: 4 })]);
@@ -73,23 +73,26 @@ test("a message that waits for its turn keeps its attachments over a change of w
 test.each([
   [101, { data: new Uint8Array(Buffer.from("<svg/>")) }, "[0].source: the bytes are not a PNG"],
   [413, { data: pngOfBytes(LIMITS.mediaBytes + 1) }, "[0].source: expected at most 3145728 bytes, got 3145729"],
-])("a message with a bad attachment is refused by error %i with its id, and no turn begins", async (code, bad, why) => {
-  await using agent = await TestAgent.start();
-  const { parley } = await openSdk(agent, "ana");
-  const errors: unknown[] = [];
-  parley.on("error", (error) => errors.push(error));
+])(
+  "a message with a bad attachment is refused with error %i and its id, and no turn starts",
+  async (code, bad, why) => {
+    await using agent = await TestAgent.start();
+    const { parley } = await openSdk(agent, "ana");
+    const errors: unknown[] = [];
+    parley.on("error", (error) => errors.push(error));
 
-  const { messageId, acknowledged } = parley.sendText("What is this?", { attachments: [bad] });
-  await expect(acknowledged).rejects.toThrow(`user_message.attachments${why}`);
+    const { messageId, acknowledged } = parley.sendText("What is this?", { attachments: [bad] });
+    await expect(acknowledged).rejects.toThrow(`user_message.attachments${why}`);
 
-  expect(errors).toMatchObject([
-    { code, originatingId: messageId, message: expect.stringContaining(`user_message.attachments${why}`) },
-  ]);
-  expect(await agent.sql`select from turns`).toHaveLength(0);
-  expect(await agent.sql`select from media`).toHaveLength(0);
-});
+    expect(errors).toMatchObject([
+      { code, originatingId: messageId, message: expect.stringContaining(`user_message.attachments${why}`) },
+    ]);
+    expect(await agent.sql`select from turns`).toHaveLength(0);
+    expect(await agent.sql`select from media`).toHaveLength(0);
+  },
+);
 
-test("what no envelope can hold is not sent", async () => {
+test("a message too large for an envelope is not sent", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "ana");
 
@@ -98,7 +101,7 @@ test("what no envelope can hold is not sent", async () => {
   await expect(acknowledged).rejects.toMatchObject({ code: "too_large" });
 });
 
-test("an attachment that is for the client alone is no matter of the model's", async () => {
+test("an attachment meant only for the client is not sent to the model", async () => {
   await using agent = await TestAgent.start();
   const participant = await agent.client("ana");
   agent.model.script([reply([text("Hello.")])]);

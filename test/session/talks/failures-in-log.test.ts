@@ -7,7 +7,7 @@ import { describeError } from "../../../src/worker/logger.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { Participant } from "../../support/participant.ts";
 
-/** A log, and its lines of level warn and above. */
+/** A log, and its lines with level warn and above. */
 function createLog() {
   const lines: Record<string, unknown>[] = [];
   const options = { level: "warn", serializers: { error: describeError } };
@@ -15,7 +15,7 @@ function createLog() {
   return { lines, logger: pino(options, { write }) };
 }
 
-test("a tool that throws is in the log with its name and the places of its stack", async () => {
+test("a tool that throws is logged with its name and its stack locations", async () => {
   const { lines, logger } = createLog();
   const breaks = defineTool({
     description: "Breaks.",
@@ -36,7 +36,7 @@ test("a tool that throws is in the log with its name and the places of its stack
   expect(JSON.stringify(lines)).not.toContain("cannot read foo");
 });
 
-test("a model that refuses is a warning with the HTTP status and the API's words about the account", async () => {
+test("a model that refuses is logged as a warning with the HTTP status and the API's message about the account", async () => {
   const { lines, logger } = createLog();
   await using agent = await TestAgent.start({ logger });
   await using user = await Participant.join(agent.roomName, "ana");

@@ -10,18 +10,21 @@ const FAILED = "Something went wrong. Please try again.";
 test.each([
   [401, "authentication_error", 401],
   [404, "not_found_error", 202],
-])("whose turn fails because the model answers %i is told so in plain words", async (status, type, code) => {
-  await using agent = await TestAgent.start();
-  await using user = await Participant.join(agent.roomName, "ana");
-  await user.configure({});
-  agent.model.script([httpError(status, type)]);
+])(
+  "a participant whose turn fails because the model answers %i is told so in plain words",
+  async (status, type, code) => {
+    await using agent = await TestAgent.start();
+    await using user = await Participant.join(agent.roomName, "ana");
+    await user.configure({});
+    agent.model.script([httpError(status, type)]);
 
-  expect(await user.answerTo(await user.say("Hello"))).toBe(FAILED);
+    expect(await user.answerTo(await user.say("Hello"))).toBe(FAILED);
 
-  expect(user.all("error_message")).toMatchObject([{ code, message: expect.not.stringContaining(type) as string }]);
-});
+    expect(user.all("error_message")).toMatchObject([{ code, message: expect.not.stringContaining(type) as string }]);
+  },
+);
 
-test("an answer that fails in its middle ends with plain words", async () => {
+test("an answer that fails in the middle ends with plain words", async () => {
   await using agent = await TestAgent.start();
   await using user = await Participant.join(agent.roomName, "ana");
   await user.configure({ preferredLanguage: "de" });
@@ -32,7 +35,7 @@ test("an answer that fails in its middle ends with plain words", async () => {
   expect(answer).toBe("Moment. Da ist etwas schiefgegangen. Bitte versuchen Sie es noch einmal.");
 });
 
-test("a tool that fails, and of which the model says nothing, is told of in plain words", async () => {
+test("a failed tool that the model does not mention is reported in plain words", async () => {
   const print = defineTool({
     description: "Prints.",
     input: z.object({}),

@@ -41,7 +41,7 @@ test("a tool that ended while the client was away is not run again: the same req
   expect(await stored(agent)).toMatchObject([{ result: { ok: 1 } }]);
 });
 
-test("an answer that went on while the client was away is sent again", async () => {
+test("an answer that continued while the client was away is sent again", async () => {
   await using agent = await TestAgent.start();
   const { room, parley } = await openSdk(agent, "user");
   await parley.whenConnected(5_000);
@@ -56,7 +56,7 @@ test("an answer that went on while the client was away is sent again", async () 
   expect((await answer).text).toBe("One. Two. Three. Four. Five. Six.");
 });
 
-test("a phone and a laptop in one room each run the tool that is theirs, in anyone's turn, if it is for the room", async () => {
+test("a phone and a laptop in one room each run their own tool, in anyone's turn, if it is for the room", async () => {
   await using agent = await TestAgent.start();
   const ran: string[] = [];
   const named = (name: string, device: string) =>
@@ -77,7 +77,7 @@ test("a phone and a laptop in one room each run the tool that is theirs, in anyo
   expect(ran.toSorted()).toEqual(["call on phone", "print on laptop", "show on laptop"]);
 });
 
-test("a worker that leaves ends its open call once; the next one is told of the tools and can call them", async () => {
+test("a worker that leaves ends its open call once; the next one receives the tools and can call them", async () => {
   await using agent = await TestAgent.start();
   const { tool, signals, finish } = heldTool();
   const { parley } = await openSdk(agent, "user", [tool]);

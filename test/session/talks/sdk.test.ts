@@ -18,7 +18,7 @@ import { scriptOf } from "../../support/client-tool.ts";
 import { guardedTool } from "../../support/guarded-tool.ts";
 import { offeredTools } from "../../support/model-view.ts";
 
-test("tools registered before joining and after it are offered, called and answered", async () => {
+test("tools registered before and after joining are offered, called and answered", async () => {
   await using agent = await TestAgent.start();
   const room = await openRoom(agent, "user");
   const parley = await connect(room, { waitForAgentMs: 0 });
@@ -48,7 +48,7 @@ test("tools registered before joining and after it are offered, called and answe
   ]);
 });
 
-test("a room that connects later is joined by then", async () => {
+test("a room that connects later has been joined by then", async () => {
   await using agent = await TestAgent.start();
   const room = new Room();
   onTestFinished(() => room.disconnect());
@@ -109,7 +109,7 @@ test.each(failures)("%s at the worker", async (_title, run, expected) => {
   expect(await stored(agent)).toMatchObject([expected]);
 });
 
-/** A client that still offers a tool to the worker but has it no more: what it says of its tools is lost. */
+/** A client that has lost a tool which the worker still offers: the Configuration that withdraws it is lost. */
 async function openWithout(agent: TestAgent, tool: ClientTool): Promise<Parley> {
   const transport = roomTransport(await openRoom(agent, "user"));
   const lossy = (send: Transport["sendPacket"]): Transport["sendPacket"] => {
@@ -122,7 +122,7 @@ async function openWithout(agent: TestAgent, tool: ClientTool): Promise<Parley> 
   let isGone = false;
   const { sendPacket, sendStream } = transport;
   const overrides = { sendPacket: lossy(sendPacket), sendStream: lossy(sendStream) };
-  // Over the transport's getters, which a copy would read once.
+  // Inherits the transport's getters. A copy would evaluate them once.
   const parley = await connect(Object.assign(Object.create(transport) as Transport, overrides));
   onTestFinished(() => parley.close());
   const unregister = parley.registerTool(tool);
@@ -132,7 +132,7 @@ async function openWithout(agent: TestAgent, tool: ClientTool): Promise<Parley> 
   return parley;
 }
 
-test("a tool that the client has no more is answered as unknown", async () => {
+test("a tool that the client no longer has is answered as unknown", async () => {
   await using agent = await TestAgent.start();
   const parley = await openWithout(
     agent,
@@ -168,7 +168,7 @@ test("parameters that only the client's own schema refuses are invalid, and the 
   ]);
 });
 
-test("a tool that is too slow is aborted and told as a timeout, before the worker's own deadline", async () => {
+test("a tool that is too slow is aborted and reported as a timeout, before the worker's own deadline", async () => {
   await using agent = await TestAgent.start();
   const { tool, signals } = heldTool({ timeoutMs: 300 });
   const { parley } = await openSdk(agent, "user", [tool]);
@@ -243,7 +243,7 @@ test("stop ends the answer and aborts its tool", async () => {
   expect(signals[0]?.reason).toMatchObject({ message: expect.stringContaining("The worker cancelled the call") });
 });
 
-test("what a tool logs is on the call's record", async () => {
+test("a tool's log lines are on the call's record", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "user", [
     toolOf((_input, { log, progress }) => {
@@ -260,7 +260,7 @@ test("what a tool logs is on the call's record", async () => {
   expect((await stored(agent))[0]?.logs.join("\n")).toBe("first\nsecond");
 });
 
-test("vary rejects for a message that the session does not have, and for an edit without words", async () => {
+test("vary rejects for an unknown message, and for an edit without words", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "user");
   agent.model.script([reply([text("One.")]), reply([text("Two.")])]);
@@ -319,7 +319,7 @@ test("respondToPermission rejects when the answer does not count, and resolves w
   expect((await answered).toolResults).toMatchObject([{ success: true }]);
 });
 
-test("a text that the worker does not take is not acknowledged, and neither is a word that answers no permission", async () => {
+test("a text that the worker refuses is not acknowledged, and neither is a word that answers no permission", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "user");
   const { acknowledged } = parley.sendText("Look", { attachments: [{ data: new Uint8Array([1, 2, 3]) }] });
@@ -328,7 +328,7 @@ test("a text that the worker does not take is not acknowledged, and neither is a
   await expect(parley.respondToPermission("p1", "perhaps" as "once")).rejects.toMatchObject({ code: "malformed" });
 });
 
-test("cancelCall rejects for an id that the session does not know, and resolves for a call that has ended", async () => {
+test("cancelCall rejects for an unknown id, and resolves for a call that has ended", async () => {
   await using agent = await TestAgent.start();
   const { parley } = await openSdk(agent, "user", [toolOf(() => ({ ok: true }))]);
   agent.model.script(scriptOf("scan"));

@@ -18,7 +18,7 @@ import type { Participant } from "../../support/participant.ts";
 
 interface Form {
   readonly proto: DescMessage;
-  /** Fields that the proto does not have, but the schema does. */
+  /** Fields that the schema has and the proto lacks. */
   readonly added: readonly string[];
 }
 
@@ -33,7 +33,7 @@ function without(body: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([key]) => !keys.includes(key)));
 }
 
-/** Bodies as they were sent, read by a reader that knows nothing of ours. */
+/** Bodies as they were sent, decoded without any of our own code. */
 function bodiesOf(user: Participant, type: Type): JsonObject[] {
   return user.packets
     .map((bytes) => decode(bytes) as { readonly type: number; readonly body: JsonObject })
@@ -46,7 +46,7 @@ async function schemaOf(type: Type): Promise<object> {
   return JSON.parse(await readFile(`schemas/${name}.schema.json`, "utf8")) as object;
 }
 
-/** What is wrong with a body by the JSON Schema and by the proto, neither of which may know a field less. */
+/** Validates bodies against the JSON Schema and the proto. Neither may lack a field. */
 async function faultsOf(type: Type, bodies: readonly JsonObject[]): Promise<unknown[]> {
   const { proto, added }: Form = FORMS[type];
   const validate = new Ajv2020({ allErrors: true }).compile({ ...(await schemaOf(type)), additionalProperties: false });
@@ -80,7 +80,7 @@ const tools = {
 };
 const scan = { name: "scan", description: "Scans.", inputSchema: { type: "object" } };
 
-test("every ToolCallState, PermissionRequest and PermissionResponse of a whole talk fits spec/004's proto and schemas", async () => {
+test("every ToolCallState, PermissionRequest and PermissionResponse in a whole session matches spec/004's proto and schemas", async () => {
   await using agent = await TestAgent.start({ tools });
   const user = await agent.client("user", { features: ["tool_call_state", "permissions"], tools: [scan] });
   const paths = ["a.md", "b.md", "c.md"];

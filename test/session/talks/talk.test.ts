@@ -24,7 +24,7 @@ test("a second turn sends the model the whole history", async () => {
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("history goes on after the participant left and came back, and after a new worker took the room", async () => {
+test("history continues after the participant left and came back, and with a new worker", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([reply([text("One.")]), reply([text("Two.")]), reply([text("Three.")])]);
@@ -49,7 +49,7 @@ test("plain text on lk.chat is a message, and lk.transcription carries the answe
   expect(outline(agent)).toEqual(["user: Hi"]);
 });
 
-test("texts on lk.chat are kept whatever the id of their stream is, and whatever they hold", async () => {
+test("texts on lk.chat are kept whatever their stream's id, and whatever they contain", async () => {
   await using agent = await TestAgent.start();
   await using user = await Participant.join(agent.roomName, "plain");
   const streamIds = ["a\0b", "s".repeat(6_000)];
@@ -67,7 +67,7 @@ test("texts on lk.chat are kept whatever the id of their stream is, and whatever
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("messages that come during a turn wait in order", async () => {
+test("messages that arrive during a turn wait in order", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([reply([text("One.")], slow(20)), reply([text("Two.")]), reply([text("Three.")])]);
@@ -145,7 +145,7 @@ for (const [what, step] of [
   });
 }
 
-test("an overloaded model is tried again", async () => {
+test("a call to an overloaded model is retried", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script([httpError(529, undefined, { "retry-after-ms": "1" }), reply([text("Here.")])]);

@@ -27,7 +27,7 @@ test("a message is answered in sentences, and the turn is stored", async () => {
   expect(await agent.blocks()).toMatchObject([{ turn: 1, sequence: 0, block_type: "text", content: null }]);
 });
 
-test("a server tool runs in the middle of a turn, and the turn goes on with its result", async () => {
+test("a server tool runs in the middle of a turn, and the turn continues with its result", async () => {
   await using agent = await TestAgent.start({ tools: { add } });
   const user = await agent.client("user");
   agent.model.script([
@@ -59,7 +59,7 @@ test("a server tool runs in the middle of a turn, and the turn goes on with its 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test("a client tool pauses the turn until its result comes", async () => {
+test("a client tool pauses the turn until its result arrives", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user", {
     tools: [{ name: "read_file", description: "Reads.", inputSchema: { type: "object" } }],

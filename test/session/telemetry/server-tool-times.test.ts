@@ -7,7 +7,7 @@ import { readStream } from "../../../src/llm/read-stream.ts";
 import { webSearchStream } from "../../fixtures/model/web-search.ts";
 import { iterate } from "../../llm/call-model.ts";
 
-test("a captured server tool says when it ran and how long, in Option 3's second structure", async () => {
+test("a recorded server tool shows when and how long it ran, in Option 3's second structure", async () => {
   const exporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const settings = { capture: "SPAN_ONLY", representation: "server_tool_execution" } as const;

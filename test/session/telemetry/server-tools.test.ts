@@ -22,7 +22,7 @@ const result = (id: string): ModelBlock => ({
   content: { type: "web_search_tool_result", tool_use_id: id, content: [] },
 });
 
-/** The spans of a reply's tools, in the order of their end, and the names that their times are counted by. */
+/** The spans for a reply's tools, in the order they ended, and the names under which their durations are measured. */
 async function watch(...blocks: readonly ModelBlock[]) {
   const spans = new InMemorySpanExporter();
   const metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -48,7 +48,7 @@ async function watch(...blocks: readonly ModelBlock[]) {
   };
 }
 
-test("a use whose id comes again has a span of its own that ends", async () => {
+test("a use with a repeated id has its own span that ends", async () => {
   const { ended } = await watch(use("web_search", "a"), use("web_fetch", "a"), result("a"));
 
   expect(ended).toEqual(["execute_tool web_fetch cancelled", "execute_tool web_search success"]);
@@ -60,7 +60,7 @@ test("a use without an id has a span that ends", async () => {
   expect(ended).toEqual(["execute_tool web_search cancelled"]);
 });
 
-test("a tool that nobody has heard of has a span, from its use to its result", async () => {
+test("an unknown tool has a span, from its use to its result", async () => {
   const { ended } = await watch(
     { blockType: "future_tool_use", textContent: null, content: { type: "future_tool_use", id: "f", name: "dig" } },
     {
@@ -73,7 +73,7 @@ test("a tool that nobody has heard of has a span, from its use to its result", a
   expect(ended).toEqual(["execute_tool dig error"]);
 });
 
-test("times are counted by the names of Anthropic's tools, and all others together", async () => {
+test("times are counted by the names of Anthropic's tools, and those of all others together", async () => {
   const { labels } = await watch(
     use("web_search", "a"),
     result("a"),

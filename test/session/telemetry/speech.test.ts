@@ -15,7 +15,7 @@ const ANSWER: AnswerToSpeak = {
   onUnspoken: () => {},
 };
 
-/** An answer that a watched voice speaks, and the spans of it that have ended. */
+/** An answer spoken by an observed voice, with its finished spans. */
 function open(voice: VoicePort) {
   const exporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
@@ -37,7 +37,7 @@ const broken = (change: Partial<SpokenAnswer>): VoicePort => {
   };
 };
 
-test("a speech that is heard to its end has a span that says when it began to be heard", async () => {
+test("a speech that is heard to its end has a span with the time when it started to be heard", async () => {
   const { speech, ended } = open(new FakeVoice());
 
   speech?.write("Done.");
@@ -51,7 +51,7 @@ test("a speech that is heard to its end has a span that says when it began to be
   expect(ended()).toEqual([{ name: "parley.speech", attributes }]);
 });
 
-test("a speech that is stopped has a span, once", async () => {
+test("a speech that is stopped has one span", async () => {
   const { speech, ended } = open(new FakeVoice());
 
   speech?.stop();
@@ -60,7 +60,7 @@ test("a speech that is stopped has a span, once", async () => {
   expect(ended()).toEqual([{ name: "parley.speech", attributes: { "parley.speech.interrupted": false } }]);
 });
 
-test("a speech that breaks has a span that ends, too", async () => {
+test("a speech that fails has a span that ends, too", async () => {
   const { speech, ended } = open(broken({ end: () => Promise.reject(new Error("The voice is gone")) }));
 
   await expect(speech?.end()).rejects.toThrow("The voice is gone");
@@ -68,7 +68,7 @@ test("a speech that breaks has a span that ends, too", async () => {
   expect(ended()).toHaveLength(1);
 });
 
-test("where nobody listens there is no span", () => {
+test("without listeners there is no span", () => {
   const voice = new FakeVoice();
   const { speech, ended } = open({ ...broken({}), open: () => undefined, untilQuiet: voice.untilQuiet });
 

@@ -16,7 +16,7 @@ const throwingAt = (moment: "onStart" | "onEnd") => {
   return createTelemetry({}, { tracerProvider: new BasicTracerProvider({ spanProcessors: [processor] }) });
 };
 
-test.each(["onStart", "onEnd"] as const)("a span processor that throws in %s changes nothing in a turn", async (at) => {
+test.each(["onStart", "onEnd"] as const)("a span processor that throws in %s does not affect a turn", async (at) => {
   await using agent = await TestAgent.start({ telemetry: throwingAt(at) });
   const user = await agent.client("user", { tools: [announced("scan")] });
   agent.model.script([reply([text("One moment."), toolUse("scan")]), reply([text("Done.")]), reply([text("Two.")])]);
@@ -36,7 +36,7 @@ test.each(["onStart", "onEnd"] as const)("a span processor that throws in %s cha
   ]);
 });
 
-test("a turn whose telemetry cannot even begin is run once, and its end is handed on", async () => {
+test("a turn whose telemetry cannot even start is run once, and its result is passed on", async () => {
   const telemetry = new SessionTelemetry(throwingAt("onStart"));
   let runs = 0;
   const run = async () => {

@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 test.each([
   ["without any tracing", {}],
   ["with spans that are sent", { tracerProvider: new BasicTracerProvider() }],
-])("%s a turn's parts have the times of its spans, and whose they are", (_, providers) => {
+])("%s a turn's parts have the times of its spans, and their owners", (_, providers) => {
   const times = new TurnTimes();
   const tracer = times.watch(createTelemetry({}, providers).tracer);
   const heard = tracer.startSpan("parley.hearing", { startTime: new Date(400) }, ROOT_CONTEXT);
@@ -44,7 +44,7 @@ test.each([
   expect(times.toTimings().parts.map(({ toMs }) => toMs)).toEqual([0, 40, 45, 45]);
 });
 
-test("a turn of very many spans keeps the times of the first 200", () => {
+test("a turn with very many spans keeps the times of the first 200", () => {
   const times = new TurnTimes();
   const tracer = times.watch(createTelemetry().tracer);
 

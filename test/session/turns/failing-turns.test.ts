@@ -7,7 +7,7 @@ import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession } from "../../support/doubles/fake-session.ts";
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
-/** Throws when it is reached for the first time after `arm`. */
+/** Throws the first time it is reached after `arm`. */
 class Fault {
   #isArmed = false;
 
@@ -24,7 +24,7 @@ class Fault {
 
 type Break = (fault: Fault) => Partial<SessionWorld>;
 
-/** An agent of which one part is broken. */
+/** An agent with one broken part. */
 function brokenAgent(part: (fault: Fault) => object): Break {
   return (fault) => {
     const whole = { instructions: "I.", replyTo: "all", names: ["Parley"], callTools: {}, handoffs: {}, idle: [] };
@@ -116,7 +116,7 @@ const WAYS: Readonly<Record<string, Break>> = {
   "giving the voice words": brokenVoice("write"),
 };
 
-/** Asks twice, with a fault on the way of the first answer. */
+/** Asks twice, with a fault during the first answer. */
 async function askTwice(
   world: Partial<SessionWorld>,
   { fault, prepare }: { readonly fault: Fault; readonly prepare?: (fake: FakeSession) => void },
@@ -154,7 +154,7 @@ async function askTwice(
 }
 
 test.each(Object.entries(WAYS))(
-  "a turn fails at %s: its participant is told, it is stored, and the next one is answered",
+  "when a turn fails at %s, its participant is told, the failure is stored, and the next turn is answered",
   async (_, breakIt) => {
     const fault = new Fault();
 
@@ -169,7 +169,7 @@ test.each(Object.entries(WAYS))(
 );
 
 test.each(["beginTurn", "blocksOf", "finishTurn"] as const)(
-  "a turn fails at the record's %s: its participant is told, and the next one is answered",
+  "when a turn fails at the record's %s, its participant is told, and the next turn is answered",
   async (method) => {
     const fault = new Fault();
     const prepare = ({ recorder }: FakeSession) => {
@@ -188,7 +188,7 @@ test.each(["beginTurn", "blocksOf", "finishTurn"] as const)(
   },
 );
 
-test("when the end of an answer's speech breaks, its participant is told, and the next one is answered", async () => {
+test("when the end of an answer's speech fails, its participant is told, and the next turn is answered", async () => {
   const fault = new Fault();
 
   const { errors, stored } = await askTwice(brokenVoice("end")(fault), { fault });

@@ -7,7 +7,7 @@ import { decode, encode, fakeParticipant, FakeSession } from "../../support/doub
 
 const STOPPING = "The worker is stopping: send the message again once another agent has joined";
 
-test("a session that closes leaves messages that waited to the next worker; what else waited, or comes after, must be sent again", async () => {
+test("a session that closes leaves waiting messages to the next worker; anything else that waited, or arrives later, must be sent again", async () => {
   const sent: Message[] = [];
   const work = Promise.withResolvers<string>();
   const fake = new FakeSession({
@@ -30,7 +30,7 @@ test("a session that closes leaves messages that waited to the next worker; what
   const refusals = errors().map(({ code, message, originatingId }) => ({ code, message, originatingId }));
   expect(refusals).toEqual(["one", "three"].map((originatingId) => ({ code: 503, message: STOPPING, originatingId })));
 
-  // It is not acknowledged, also when it comes again: its sender keeps it for the next worker.
+  // The message is not acknowledged, even when it is repeated: its sender keeps it for the next worker.
   fake.session.handle({
     type: "packet",
     from,
@@ -48,7 +48,7 @@ test("a session that closes leaves messages that waited to the next worker; what
   expect(fake.recorder.kept).toEqual(["one", "two"]);
 });
 
-test("an outcome that comes after the session has closed begins no turn", async () => {
+test("an outcome that arrives after the session has closed starts no turn", async () => {
   const begun: unknown[] = [];
   const outcomes = new LateOutcomes({
     isPause: () => true,

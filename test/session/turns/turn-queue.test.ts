@@ -3,7 +3,7 @@ import { TurnQueue } from "../../../src/session/turns/turn-queue.ts";
 
 const turn = { participant: "ann", messageId: "message", input: [{ type: "text", text: "Hello" }] } as const;
 
-test("a queue is open while a turn that came would begin at once", async () => {
+test("a queue is open while a new turn would start immediately", async () => {
   const ended = Promise.withResolvers<void>();
   const queue = new TurnQueue(
     () => ended.promise,
@@ -16,7 +16,7 @@ test("a queue is open while a turn that came would begin at once", async () => {
   await expect.poll(() => queue.isOpen).toBe(true);
 });
 
-test.each(["hold", "shut"] as const)("after %s it is idle, and not open: nothing is to be asked ahead", (how) => {
+test.each(["hold", "shut"] as const)("after %s it is idle, and not open: nothing is to be requested ahead", (how) => {
   const queue = new TurnQueue(
     async () => {},
     () => {},
@@ -27,7 +27,7 @@ test.each(["hold", "shut"] as const)("after %s it is idle, and not open: nothing
   expect(queue.isOpen).toBe(false);
 });
 
-test("participants take turns, so that nobody's many messages hold up the others", async () => {
+test("participants take turns, so that one participant's many messages do not delay the others", async () => {
   const ran: string[] = [];
   const begun = Promise.withResolvers<void>();
   const idle = Promise.withResolvers<void>();
@@ -47,7 +47,7 @@ test("participants take turns, so that nobody's many messages hold up the others
   expect(ran).toEqual(["eve-1", "ann-1", "eve-2", "ann-2", "eve-3"]);
 });
 
-test("one participant's waiting messages leave places for the others'", () => {
+test("one participant's waiting messages leave room for the others'", () => {
   const queue = new TurnQueue(
     () => new Promise(() => {}),
     () => {},

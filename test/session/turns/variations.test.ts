@@ -7,7 +7,7 @@ import { messagesTo, outline } from "../../support/model-view.ts";
 
 const told = (agent: TestAgent) => outline(agent, ({ type, text, content }) => text ?? content ?? type);
 
-test("regenerate answers a message again, without what came after it, and stays so after a restart", async () => {
+test("regenerate answers a message again, without what followed it, and this outlasts a restart", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(["One.", "Two.", "Two again.", "Three."].map((words) => reply([text(words)])));
@@ -30,7 +30,7 @@ test("regenerate answers a message again, without what came after it, and stays 
   expect(agent.model.rejections).toEqual([]);
 });
 
-test.each(["message", "answer"])("an answer is varied as often as is wanted, by the id of its %s", async (by) => {
+test.each(["message", "answer"])("an answer is varied as often as requested, by the id of its %s", async (by) => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(["One.", "Two.", "Three.", "Four."].map((words) => reply([text(words)])));
@@ -53,7 +53,7 @@ test.each(["message", "answer"])("an answer is varied as often as is wanted, by 
   expect(started.map(({ replacesId }) => replacesId)).toEqual([undefined, ...started.slice(0, 3).map((one) => one.id)]);
 });
 
-test("a message that was gone on from is answered again with all that followed it left out", async () => {
+test("an earlier message is answered again, with everything that followed it left out", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(["One.", "Two.", "Three."].map((words) => reply([text(words)])));
@@ -68,7 +68,7 @@ test("a message that was gone on from is answered again with all that followed i
   expect(told(agent)).toEqual(["user: a"]);
 });
 
-test("edit puts other words in the place of a message", async () => {
+test("edit replaces the words of a message", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(["One.", "Two."].map((words) => reply([text(words)])));
@@ -79,7 +79,7 @@ test("edit puts other words in the place of a message", async () => {
   expect(told(agent)).toEqual(["user: A"]);
 });
 
-test("continue goes on from where the talk is", async () => {
+test("continue goes on from the conversation's current end", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   agent.model.script(["One.", "Two."].map((words) => reply([text(words)])));
@@ -97,7 +97,7 @@ test("a variation of an unknown message is a clear error", async () => {
   expect(await user.next("error_message")).toMatchObject({ code: 201 });
 });
 
-test("a client that comes back to a new worker gets the answers that it missed, whole", async () => {
+test("a client that comes back to a new worker gets the answers that it missed, in full", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   const other = await agent.client("other");
@@ -129,7 +129,7 @@ test("a client that reconnects gets what it missed again, unchanged", async () =
   expect(repeated).toEqual(sentences.slice(1));
 });
 
-test("what showed an answer in the making takes no place from what a client missed", async () => {
+test("events that showed an answer in progress do not displace what a client missed", async () => {
   await using agent = await TestAgent.start();
   const user = await agent.client("user");
   await agent.client("viewer", { features: ["blocks"] });

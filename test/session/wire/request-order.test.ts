@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { Message } from "../../../src/protocol/messages/messages.ts";
 import { decode, encode, fakeParticipant, FakeSession, lastUserText } from "../../support/doubles/fake-session.ts";
 
-test("a cancel waits for its request, which goes as a stream, and a new turn's words do not", async () => {
+test("a cancel waits for its request, which is sent as a stream, and a new turn's words do not", async () => {
   const sent: Message[] = [];
   const stream = Promise.withResolvers<void>();
   const fake = new FakeSession({

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readAddress, toAddress, unusedParameters } from "../../../src/store/database/address.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-/** What libpq of PostgreSQL 18 reads (its page "Parameter Key Words"). */
+/** The parameters that libpq in PostgreSQL 18 reads (its page "Parameter Key Words"). */
 const LIBPQ =
   "host hostaddr port dbname user password passfile require_auth channel_binding connect_timeout client_encoding options \
 application_name fallback_application_name keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout \
@@ -25,7 +25,7 @@ test.each([
   ["postgresql://u:p@localhost/db?host=/run/postgresql", "/run/postgresql"],
   ["postgresql://u:p@%2Fcloudsql%2Fa%3Ab%3Ac/db", "/cloudsql/a:b:c"],
   ["postgresql://u@%2Frun%2Fpg:5433/db", "/run/pg"],
-])("%s is a database behind a Unix socket", (text, host) => {
+])("%s refers to a database behind a Unix socket", (text, host) => {
   const { url, options } = driverOf(text);
 
   expect(options).toMatchObject({ host, ssl: false });
@@ -35,11 +35,11 @@ test.each([
 test.each([
   ["postgresql://u:p@%40parley%2Fpg:5433/db", "\0parley/pg/.s.PGSQL.5433"],
   ["postgresql://u:p@/db?host=@parley", "\0parley/.s.PGSQL.5432"],
-])("%s is a socket in the abstract namespace", (text, path) => {
+])("%s refers to a socket in the abstract namespace", (text, path) => {
   expect(driverOf(text).options).toMatchObject({ path, ssl: false });
 });
 
-test("an address without a host means the socket that the machine's own PostgreSQL has", async () => {
+test("an address without a host means the socket of the machine's own PostgreSQL", async () => {
   const socket = "/tmp/.s.PGSQL.65431";
   await writeFile(socket, "");
   try {
@@ -65,7 +65,7 @@ test.each([
   ["postgres://u:p@h/db?supa=base-pooler.x&workaround=supabase-pooler.vercel", ["supa", "workaround"]],
   ["postgres://u:p@h/db?schema=public&sslaccept=strict&socket_timeout=5", ["socket_timeout"]],
   ["postgres://u:p@/db?host=/cloudsql/a:b:c", []],
-])("%s, as services tell people to copy it, is understood, or known to have no effect", (text, withoutEffect) => {
+])("%s, as services document it, is understood, or known to have no effect", (text, withoutEffect) => {
   const { url, settings } = driverOf(text);
 
   expect(unusedParameters(toAddress(text) ?? "")).toEqual({ withoutEffect, unknown: [] });
@@ -73,14 +73,14 @@ test.each([
   expect(Object.keys(settings)).toEqual(text.includes("schema") ? ["search_path"] : []);
 });
 
-test.each(LIBPQ)("libpq's %s is used, or named as left out", (name) => {
+test.each(LIBPQ)("libpq's %s is used, or reported as ignored", (name) => {
   const { withoutEffect, unknown } = unusedParameters(`postgres://h/db?${name}=1`);
 
   expect(unknown).toEqual([]);
   expect(withoutEffect).toEqual(USED.includes(name) ? [] : [name]);
 });
 
-test("the server's settings go with the connection, and what nobody knows is named", () => {
+test("server settings are sent with the connection, and unknown ones are reported", () => {
   const text = "postgres://h/db?options=-c%20a%3Db&statement_timeout=5s&app.tenant=7&schema=parley&sslmod=require";
 
   expect(driverOf(text).settings).toEqual({
@@ -101,11 +101,11 @@ test.each([
   ["ssl=true", { rejectUnauthorized: true }],
   ["sslmode=require&ssl_min_protocol_version=TLSv1.3", { minVersion: "TLSv1.3" }],
   ["hostaddr=10.0.0.1&host=db.example&sslmode=verify-full", { servername: "db.example" }],
-])("%s decides how the connection is encrypted", (query, ssl) => {
+])("%s determines how the connection is encrypted", (query, ssl) => {
   expect(driverOf(`postgres://h/db?${query}`).options).toMatchObject({ ssl });
 });
 
-test("a client's certificate does not keep the server's from being verified", async () => {
+test("a client certificate does not prevent the server's from being verified", async () => {
   await using folder = await tempFolder();
   const path = join(folder.path, "client.pem");
   await writeFile(path, "a certificate");
@@ -129,7 +129,7 @@ test("a pooler in transaction mode gets no prepared statements, and a timeout is
   });
 });
 
-test("a root certificate is read, and verifies the server's also where only encryption was asked for", async () => {
+test("a root certificate is read, and verifies the server's even if only encryption was requested", async () => {
   await using folder = await tempFolder();
   const path = join(folder.path, "rds.pem");
   await writeFile(path, "a certificate");
@@ -140,6 +140,6 @@ test("a root certificate is read, and verifies the server's also where only encr
   expect(() => driverOf("postgres://h/db?sslrootcert=/nowhere.pem")).toThrow("sslrootcert in the database address");
 });
 
-test.each(["http://h/db", "postgres:/h", "h/db", "postgres://a b/db"])("%s is no address of a database", (text) => {
+test.each(["http://h/db", "postgres:/h", "h/db", "postgres://a b/db"])("%s is not an address of a database", (text) => {
   expect(toAddress(text)).toBeUndefined();
 });

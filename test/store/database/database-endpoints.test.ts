@@ -9,37 +9,37 @@ import { emptyDatabase, tempDatabase } from "../../support/servers/temp-database
 const database = forFile(tempDatabase);
 const pooler = forFile(() => startPgBouncer(database.url));
 
-test("PostgreSQL itself is used as its address says, and notifications are heard there", async () => {
+test("PostgreSQL itself is used as its address says, and notifications arrive there", async () => {
   expect(await findDatabaseEndpoints(database.url)).toEqual({ databaseUrl: database.url, listenUrl: database.url });
 });
 
-test("a pooler in transaction mode is known by the notification that does not come back", async () => {
+test("a pooler in transaction mode is detected because a notification does not come back", async () => {
   expect(await findDatabaseEndpoints(pooler.url)).toMatchObject({ listenUrl: undefined });
 });
 
-test("with a way past the pooler, notifications are heard there", async () => {
+test("with a direct address besides the pooler's, notifications arrive there", async () => {
   expect(await findDatabaseEndpoints(pooler.url, database.url)).toMatchObject({ listenUrl: database.url });
 });
 
-test("a way that leads to another database is none", async () => {
+test("a direct address of another database is refused", async () => {
   await using other = await emptyDatabase();
 
   expect(await findDatabaseEndpoints(pooler.url, other.url)).toMatchObject({ listenUrl: undefined });
 });
 
-test("a pooler in session mode hands notifications on", async () => {
+test("a pooler in session mode passes notifications on", async () => {
   await using ofSessions = await startPgBouncer(database.url, { mode: "session" });
 
   expect(await findDatabaseEndpoints(ofSessions.url)).toMatchObject({ listenUrl: ofSessions.url });
 });
 
-test("what the address says about prepared statements holds", async () => {
+test("the address's setting for prepared statements is respected", async () => {
   const said = `${pooler.url}?prepare=true`;
 
   expect(await findDatabaseEndpoints(said)).toMatchObject({ databaseUrl: said });
 });
 
-test("the same statement works again and again on whatever connection the pooler has free", async () => {
+test("the same statement works again and again on whatever connection the pooler assigns", async () => {
   const { databaseUrl } = await findDatabaseEndpoints(pooler.url);
   await using cleanup = new AsyncDisposableStack();
   const pools = Array.from({ length: 4 }, () => connect(databaseUrl));
@@ -56,14 +56,14 @@ test("the same statement works again and again on whatever connection the pooler
   expect(answers).toEqual(Array.from({ length: 200 }, (_, index) => index));
 });
 
-test("an address that nobody answers at is unavailable", async () => {
+test("an address where nobody answers is unavailable", async () => {
   const nowhere = Object.assign(new URL(database.url), { port: "1" }).href;
 
   await expect(findDatabaseEndpoints(nowhere)).rejects.toMatchObject({ code: "unavailable" });
   await expect(findDatabaseEndpoints(pooler.url, nowhere)).rejects.toMatchObject({ code: "unavailable" });
 });
 
-test("workers that start together migrate once, one past the pooler and the others through it", async () => {
+test("workers that start together migrate once, one of them directly and the others through the pooler", async () => {
   await using empty = await emptyDatabase();
   const through = Object.assign(new URL(pooler.url), { pathname: new URL(empty.url).pathname }).href;
 

@@ -17,7 +17,7 @@ const NEWEST = FILES.at(-1)?.version ?? 0;
 
 const database = forEachTest(emptyDatabase);
 
-test("an empty database says what is pending", async () => {
+test("an empty database reports what is pending", async () => {
   expect(await migrationStatus(database.sql)).toEqual({
     databaseVersion: 0,
     codeVersion: NEWEST,
@@ -46,7 +46,7 @@ test("workers that start together migrate once", async () => {
   expect(count).toEqual({ runs: 1 });
 });
 
-test("a database that is newer than the code is left alone and reported", async () => {
+test("a database newer than the code is left alone and reported", async () => {
   await migrate(database.url);
   await database.sql`insert into parley_migrations (version, name) values (99, 'from the future')`;
 
@@ -58,7 +58,7 @@ test("a database that is newer than the code is left alone and reported", async 
   expect(await migrationsAreApplied(database.sql)).toBe(true);
 });
 
-test("an applied migration that was edited since stops the start", async () => {
+test("an applied migration that has been edited since stops the start", async () => {
   await migrate(database.url);
   await database.sql`update parley_migrations set md5 = 'other' where version = 1`;
 
@@ -108,7 +108,7 @@ test("a connection that is lost while another worker migrates is unavailable, an
   await holding;
 });
 
-test("notes that were kept in their turn's row have a table of their own", async () => {
+test("notes that were stored in their turn's row have a separate table", async () => {
   const apply = async ([from, to]: [number, number]) => {
     for (const { fileName } of FILES.slice(from, to))
       await database.sql.unsafe(await readFile(join(MIGRATION_FOLDER, fileName), "utf8"));

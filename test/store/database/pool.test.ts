@@ -19,7 +19,7 @@ async function throughProxy(options: PoolOptions = {}) {
   return { proxy, sql };
 }
 
-test("times are milliseconds since the epoch, both ways", async () => {
+test("times are milliseconds since the epoch, in both directions", async () => {
   const { sql } = database;
   const at = Date.UTC(2026, 1, 3, 4, 5, 6, 789);
 
@@ -32,7 +32,7 @@ test("connections carry the application's name", async () => {
   expect(await database.sql`show application_name`).toMatchObject([{ application_name: "parley" }]);
 });
 
-test("a statement is sent at once, also while the server has not confirmed the one before it", async () => {
+test("a statement is sent immediately, even while the server has not confirmed the previous one", async () => {
   using setNoDelay = vi.spyOn(Socket.prototype, "setNoDelay");
   const sql = connect(database.url, { maxConnections: 1 });
   onTestFinished(() => sql.end({ timeout: 0 }));
@@ -42,8 +42,8 @@ test("a statement is sent at once, also while the server has not confirmed the o
   expect(setNoDelay.mock.calls).toEqual([[true]]);
 });
 
-test("a connection that owes an answer for too long is closed, and the next query works", async () => {
-  // Enough for the connection that follows, on a machine that is short of time.
+test("a connection on which an answer is overdue is closed, and the next query works", async () => {
+  // Enough time to reconnect afterwards, even on a busy machine.
   const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 2_000 });
   await sql`select 1`;
   proxy.pause();
@@ -54,7 +54,7 @@ test("a connection that owes an answer for too long is closed, and the next quer
   expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
 });
 
-test("a server that takes a connection and says nothing is given up, and the next query works", async () => {
+test("a server that accepts a connection and says nothing is given up on, and the next query works", async () => {
   const { proxy, sql } = await throughProxy({ maxConnections: 1, connectTimeoutMs: 1_000 });
   proxy.pause();
 
@@ -67,10 +67,10 @@ test("a server that takes a connection and says nothing is given up, and the nex
   expect(await sql`select 2 as two`).toMatchObject([{ two: 2 }]);
 });
 
-test("a connection that owes nothing stays open", async () => {
+test("a connection without a pending query stays open", async () => {
   const { proxy, sql } = await throughProxy({ maxConnections: 1, answerTimeoutMs: 200 });
   await sql`select 1`;
-  // Longer than the limit: nothing to wait for can tell that nothing happens.
+  // Longer than the limit. Nothing signals that the connection stays open, so the test has to wait.
   await new Promise((resolve) => setTimeout(resolve, 500));
 
   await sql`select 2`;
@@ -78,14 +78,14 @@ test("a connection that owes nothing stays open", async () => {
   expect(proxy.connectionCount).toBe(1);
 });
 
-test("a connection is not lost because this process stood still while its answer came", async () => {
+test("a connection is not lost because this process froze while its answer arrived", async () => {
   const sql = connect(database.url, { maxConnections: 1, answerTimeoutMs: 200 });
   onTestFinished(() => sql.end({ timeout: 0 }));
   const before = await sql`select pg_backend_pid()`;
   const answer = sql`select pg_backend_pid() from pg_sleep(0.15)`.execute();
-  // The query has been written, and its silence has been seen.
+  // By now the query has been written, and its silence was noticed.
   await new Promise((resolve) => setTimeout(resolve, 100));
-  // From here the event loop comes to timers before it reads.
+  // From here, the event loop runs timers before it reads.
   await new Promise((resolve) => setImmediate(resolve));
   const cell = new Int32Array(new SharedArrayBuffer(4));
   Atomics.wait(cell, 0, 0, 600);
@@ -93,7 +93,7 @@ test("a connection is not lost because this process stood still while its answer
   expect(await answer).toEqual(before);
 });
 
-test("a query that follows a cut connection at once is answered", async () => {
+test("a query right after a cut connection is answered", async () => {
   const { proxy, sql } = await throughProxy({ maxConnections: 1 });
   await sql`select 1`;
   proxy.pause();
@@ -108,7 +108,7 @@ test("a query that follows a cut connection at once is answered", async () => {
   expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
 });
 
-test("queries that are begun while their connection closes are all settled, and the next one works", async () => {
+test("queries that start while their connection closes are all settled, and the next one works", async () => {
   const { proxy, sql } = await throughProxy({ maxConnections: 1 });
   for (let round = 0; round < 5; round++) {
     await sql`select 1`;
@@ -116,7 +116,7 @@ test("queries that are begun while their connection closes are all settled, and 
     const queries: Promise<unknown>[] = [];
     proxy.cut();
     while (!isLost) {
-      // The driver writes in one tick, so that a query is about to be written in every other one.
+      // The driver writes in one tick, so a query is about to be written in every other tick.
       await nextImmediate();
       await nextImmediate();
       queries.push(sql`select 2`.catch(() => (isLost = true)));
@@ -127,7 +127,7 @@ test("queries that are begun while their connection closes are all settled, and 
   expect(await sql`select 3 as three`).toMatchObject([{ three: 3 }]);
 });
 
-test("a proxy that has no database behind it makes queries fail, not spin", async () => {
+test("a proxy without a database behind it makes queries fail, not spin", async () => {
   const { proxy, sql } = await throughProxy();
   proxy.isRefusing = true;
 
@@ -136,7 +136,7 @@ test("a proxy that has no database behind it makes queries fail, not spin", asyn
   expect(proxy.connectionCount).toBeLessThan(5);
 });
 
-test("a statement that the database refuses is told by its code, without its content", async () => {
+test("the error for a refused statement contains its code, without its content", async () => {
   await expect(runQuery(database.sql`select ${"secret"}::text::int`)).rejects.toMatchObject({
     code: "internal",
     message: "The database rejected a statement (22P02)",

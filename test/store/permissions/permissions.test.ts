@@ -32,7 +32,7 @@ function reply({ id, sessionId }: PermissionRecord, changes: Partial<PermissionR
   return { permissionId: id, sessionId, by: "ann", via: "data", decision: APPROVE, ...changes };
 }
 
-test("a request is stored as asked, with the time that is left", async () => {
+test("a request is stored as it was made, with the time that is left", async () => {
   const { writer, permission } = await newPermission(database.sql);
   const { waitMs, whileRunning: _, ...kept } = permission;
 
@@ -57,7 +57,7 @@ test("a request is stored as asked, with the time that is left", async () => {
   expect(stored.leftMs).toBeLessThanOrEqual(waitMs);
 });
 
-test("a call has one request, the first", async () => {
+test("a call has only one request, the first", async () => {
   const { writer, permission } = await newPermission(database.sql);
   const first = await insertPermission(writer, permission);
 
@@ -84,7 +84,7 @@ test.each([
   expect({ ...stored, leftMs: 0 }).toEqual({ ...(decided as PermissionRecord), leftMs: 0 });
 });
 
-test("of many answers at once, one wins and the others learn that it was answered", async () => {
+test("of many simultaneous answers, one wins and the others learn that it was answered", async () => {
   const permission = await storedPermission(database.sql);
   const decisions = [APPROVE, REJECT, ALWAYS, REJECT, APPROVE];
 
@@ -106,7 +106,7 @@ test("an answer by somebody else, to another session or to nothing changes nothi
   expect(await loadPermission(database.sql, { permissionId: permission.id })).toMatchObject({ state: "asked" });
 });
 
-test("an answer after the time is over is too late, also when nobody has closed the request yet", async () => {
+test("an answer after the deadline is too late, even if nobody has closed the request yet", async () => {
   const permission = await storedPermission(database.sql, { waitMs: 0 });
 
   expect(permission.leftMs).toBe(0);
@@ -116,7 +116,7 @@ test("an answer after the time is over is too late, also when nobody has closed 
 const expired = ({ id: permissionId, expiresAt }: Pick<PermissionRecord, "id" | "expiresAt">) =>
   ({ permissionId, state: "expired", expiresAt }) as const;
 
-test("a request that is closed takes no answer; one that is answered is not closed", async () => {
+test("a closed request accepts no answer, and an answered one is not closed", async () => {
   const closed = await storedPermission(database.sql);
   const answered = await storedPermission(database.sql);
   await replyToPermission(database.sql, reply(answered));
@@ -142,7 +142,7 @@ async function endCallOf({ sessionId, callId }: PermissionRecord): Promise<void>
   await saveCall(writerOf(database.sql, sessionId), endedCall(call, failure("cancelled", "Stopped")));
 }
 
-test("of an approval and an end in the same moment exactly one counts, and the answer says which", async () => {
+test("of a simultaneous approval and end exactly one counts, and the answer says which", async () => {
   for (let round = 0; round < 30; round++) {
     const permission = await storedPermission(database.sql);
     const approve = () => replyToPermission(database.sql, reply(permission));
@@ -154,7 +154,7 @@ test("of an approval and an end in the same moment exactly one counts, and the a
               state: "withdrawn",
             })
         : () => endCallOf(permission);
-    // Who begins takes turns, or the same one would win each time.
+    // The two take turns in starting first, otherwise the same one would always win.
     const [answer] =
       round % 4 < 2 ? await Promise.all([approve(), end()]) : (await Promise.all([end(), approve()])).toReversed();
 
@@ -178,7 +178,7 @@ test.each([
   expect(await replyToPermission(database.sql, reply(open))).toBe("answered");
 });
 
-test("only what can still be answered is listed, the oldest first", async () => {
+test("only requests that can still be answered are listed, oldest first", async () => {
   const first = await storedPermission(database.sql);
   const { sessionId } = first;
   const second = await storedPermission(database.sql, { sessionId });
@@ -192,7 +192,7 @@ test("only what can still be answered is listed, the oldest first", async () => 
   expect(open.map(({ id }) => id)).toEqual([first.id, second.id]);
 });
 
-test("always grants each pattern for this identity and tool, once, and can be taken back by it alone", async () => {
+test("always grants each pattern for this identity and tool, once, and only this identity can revoke it", async () => {
   const by = `ann-${createId()}`;
   const asked = { participantIdentity: by, pattern: ["notes/*", "todo.md"] };
   for (const pattern of [asked.pattern, ["todo.md"]]) {
@@ -212,7 +212,7 @@ test("always grants each pattern for this identity and tool, once, and can be ta
   expect(await listGrants(database.sql, { identity: by })).toHaveLength(1);
 });
 
-test("whoever withdraws a call's requests is told of those that the call's end in the store was first to end", async () => {
+test("withdrawing a call's requests also returns those that the call's stored end has withdrawn", async () => {
   const permission = await storedPermission(database.sql);
   const { id, callId, sessionId } = permission;
   await endCallOf(permission);
@@ -222,7 +222,7 @@ test("whoever withdraws a call's requests is told of those that the call's end i
   expect(told.map((each) => [each.id, each.state])).toEqual([[id, "withdrawn"]]);
 });
 
-test("a simple approval and a refusal grant nothing", async () => {
+test("a single approval and a refusal grant nothing", async () => {
   const by = `ann-${createId()}`;
   for (const decision of [APPROVE, REJECT]) {
     const permission = await storedPermission(database.sql, { participantIdentity: by });
@@ -232,7 +232,7 @@ test("a simple approval and a refusal grant nothing", async () => {
   expect(await listGrants(database.sql, { identity: by })).toEqual([]);
 });
 
-test("an answer that wins is told to whoever listens, one that loses is not", async () => {
+test("listeners are notified of an answer that wins, and not of one that loses", async () => {
   const permission = await storedPermission(database.sql);
   const heard: string[] = [];
   const listening = Promise.withResolvers<void>();
@@ -291,7 +291,7 @@ test("a request is open for at most eleven times as long as without more time", 
   expect(await extend(permission)).toBeUndefined();
 });
 
-test("a request that was given more time gets more when a tenth of that has gone, and says when", async () => {
+test("a request with extra time gets more once a tenth of that has passed, and says when", async () => {
   const permission = await storedPermission(database.sql);
   const more = { waitMs: 600_000 };
   const first = await extend(permission, more);

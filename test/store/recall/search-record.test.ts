@@ -63,7 +63,7 @@ async function search({ lease }: SessionWriter, changes: Partial<RecordSearch>) 
   return found?.map(({ turn, speaker, excerpt }) => `${turn} ${speaker}: ${excerpt}`);
 }
 
-test("turns are found by all of several words and by their beginnings, whatever the language, newest first", async () => {
+test("turns are found by all of several words and their prefixes, whatever the language, newest first", async () => {
   const talk = await storedSession(database.sql);
   await tell(talk, { said: "Meine Schwester heißt Ömür", answer: "Schön." });
   await tell(talk, { said: "Моя сестра живёт в Киеве", answer: "Понятно." });
@@ -78,7 +78,7 @@ test("turns are found by all of several words and by their beginnings, whatever 
   expect(await search(talk, { words: ["blue", "киев"] })).toEqual([]);
 });
 
-test("a search can be for one speaker's words, one tool's and a time's", async () => {
+test("a search can be limited to one speaker's words, one tool or a period", async () => {
   const talk = await storedSession(database.sql);
   await tell(talk, { by: "bob", said: "The harbour, please", answer: "Which harbour?" });
   const tool = { name: "map", input: { place: "harbour" }, result: "harbour\nnorth" };
@@ -98,7 +98,7 @@ test("a search can be for one speaker's words, one tool's and a time's", async (
   ).toEqual(["2 participant: That harbour"]);
 });
 
-test("without words it lists the newest turns that fit", async () => {
+test("without words it lists the newest matching turns", async () => {
   const talk = await storedSession(database.sql);
   await tell(talk, { said: "One", answer: "1" });
   await tell(talk, { said: "Two", answer: "2" });
@@ -106,7 +106,7 @@ test("without words it lists the newest turns that fit", async () => {
   expect(await search(talk, { limit: 1 })).toEqual(["2 participant: Two", "2 agent: 2"]);
 });
 
-test("of an answer that was cut off, only what was heard is found", async () => {
+test("of an answer that was cut off, only the part that was heard is found", async () => {
   const talk = await storedSession(database.sql);
   await tell(talk, { said: "Go on", answer: "First apples, then pears.", heard: "First apples" });
 
@@ -114,7 +114,7 @@ test("of an answer that was cut off, only what was heard is found", async () => 
   expect(await search(talk, { words: ["pears"] })).toEqual([]);
 });
 
-test("only what was heard is found of an answer that was cut off after the turn's end", async () => {
+test("of an answer that was cut off after the turn's end, only the part that was heard is found", async () => {
   const talk = await storedSession(database.sql);
   const { id: turnId } = await tell(talk, { said: "Go on", answer: "First apples, then pears." });
   const before = await search(talk, { words: ["pears"] });
@@ -125,7 +125,7 @@ test("only what was heard is found of an answer that was cut off after the turn'
   expect(await search(talk, { words: ["pears"] })).toEqual([]);
 });
 
-test("what a later turn replaced is not found, and no word leads to another conversation", async () => {
+test("replaced turns are not found, and no word leads to another conversation", async () => {
   const [talk, other] = [await storedSession(database.sql), await storedSession(database.sql)];
   const first = await tell(talk, { said: "My secret is plum" });
   await tell(talk, { said: "My secret is cherry", turn: { replaces: first.id } });
@@ -136,21 +136,24 @@ test("what a later turn replaced is not found, and no word leads to another conv
   expect(await search(talk, { words: [`session=${other.lease.sessionId}`] })).toEqual([]);
 });
 
-test("what recall gave back is not found again", async () => {
+test("results of recall are not found again", async () => {
   const talk = await storedSession(database.sql);
   await tell(talk, { said: "Again?", tool: { name: "recall", input: { words: "x" }, result: "walnut" } });
 
   expect(await search(talk, { words: ["walnut"] })).toEqual([]);
 });
 
-test.each(["'", "a'b:*|", "\\", "!!", "&", "((", "session=", '"'])("any text is a word: %s", async (word) => {
-  const talk = await storedSession(database.sql);
-  await tell(talk, { said: "Hello" });
+test.each(["'", "a'b:*|", "\\", "!!", "&", "((", "session=", '"'])(
+  "any text can be a search word: %s",
+  async (word) => {
+    const talk = await storedSession(database.sql);
+    await tell(talk, { said: "Hello" });
 
-  expect([[], undefined]).toContainEqual(await search(talk, { words: [word] }));
-});
+    expect([[], undefined]).toContainEqual(await search(talk, { words: [word] }));
+  },
+);
 
-test("a turn whose words are too many for one row is stored all the same, and found by its first ones", async () => {
+test("a turn with too many words for one row is stored nevertheless, and found by its first words", async () => {
   const talk = await storedSession(database.sql);
   const letter = (index: number) => String.fromCodePoint(0x1_0400 + (Math.floor(index) % 80));
   const long = Array.from(
@@ -162,7 +165,7 @@ test("a turn whose words are too many for one row is stored all the same, and fo
   expect(await search(talk, { words: ["pomegranate"] })).toHaveLength(1);
 });
 
-test("the index leads to the session's own turns, however many others have the word", async () => {
+test("the index finds the session's own turns, however many others contain the word", async () => {
   const { sql } = database;
   const talk = await storedSession(sql);
   await tell(talk, { said: "zucchini" });

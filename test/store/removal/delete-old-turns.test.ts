@@ -15,7 +15,7 @@ import { newCall, newTurn, storedSession, textBlock } from "../store-fixtures.ts
 
 const database = forEachTest(tempDatabase);
 
-/** Turns of so many days ago, each with a block and a call. */
+/** Stores turns that are this many days old, each with a block and a call. */
 async function tell(writer: SessionWriter, ...ages: readonly number[]): Promise<void> {
   for (const age of ages) {
     const turn = newTurn();
@@ -30,7 +30,7 @@ async function tell(writer: SessionWriter, ...ages: readonly number[]): Promise<
 const positions = async () =>
   (await database.sql<{ position: number }[]>`select position from turns order by position`).map((row) => row.position);
 
-test("turns that are older go with all that is in them, in batches, the oldest first", async () => {
+test("older turns are deleted with everything in them, in batches, oldest first", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   await tell(writer, 40, 39, 38, 2, 1);
@@ -46,7 +46,7 @@ test("turns that are older go with all that is in them, in batches, the oldest f
   expect(left).toEqual({ blocks: 2, calls: 2 });
 });
 
-test("a session that is served keeps its newest turn, and those that run or have an open call, until it is served no more", async () => {
+test("an active session keeps its newest turn, and turns that run or have an open call, until it is no longer active", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   await tell(writer, 40, 39, 38);
@@ -62,7 +62,7 @@ test("a session that is served keeps its newest turn, and those that run or have
   expect(await again()).toBe(2);
 });
 
-test("what a worker left when it died goes an hour after its lease", async () => {
+test("what a worker left when it died is deleted an hour after its lease", async () => {
   const { sql } = database;
   await tell(await storedSession(sql), 40);
   await sql`update turns set state = 'running'`;
@@ -73,7 +73,7 @@ test("what a worker left when it died goes an hour after its lease", async () =>
   expect(await deleteOldTurns(sql, { days: 30, limit: 10 })).toBe(1);
 });
 
-test("what tells of sessions that ended so long ago goes too, delivered or not", async () => {
+test("records of sessions that ended long enough ago are deleted, too, delivered or not", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   for (const roomSid of ["RM_old", "RM_new", "RM_open"]) {
@@ -92,7 +92,7 @@ test("what tells of sessions that ended so long ago goes too, delivered or not",
   expect(await sql`select id from webhooks`).toEqual([{ id: "ended_RM_new" }]);
 });
 
-test("a model's notes go with the first turn that they tell of, and what else stood for the turns stays", async () => {
+test("a model's notes are deleted with the first turn that they cover, and other parts of the summary stay", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   await tell(writer, 40, 2, 1);
@@ -122,7 +122,7 @@ test("a model's notes go with the first turn that they tell of, and what else st
   expect(await loadSummary(sql, { id: "from 2" })).toMatchObject({ text: "They talked.", textTo: 3 });
 });
 
-test("summaries that the API wrote before there was a retention go with the first turns", async () => {
+test("summaries that the API wrote before retention was set are deleted with the first turns", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   await tell(writer, 40, 1);
@@ -136,7 +136,7 @@ test("summaries that the API wrote before there was a retention go with the firs
   expect(await sql`select block_type from turn_blocks`).toEqual([{ block_type: "text" }]);
 });
 
-test("pictures go with the call that made them, and those that came with messages when they are as old", async () => {
+test("pictures are deleted with the call that made them, and those in messages when they are as old", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   await tell(writer, 40, 1);

@@ -28,7 +28,9 @@ import { forFile } from "../../support/lifetimes.ts";
 
 const database = forFile(tempDatabase);
 
-/** A session with a running turn and an open call that asks, of a worker whose lease has run out. */
+/**
+ * A session with a running turn and an open call that asks for permission, left by a worker whose lease has expired.
+ */
 async function leftBehind() {
   const claim = sessionClaim({ participantIdentity: null, leaseMs: 0 });
   await claimSession(database.sql, claim);
@@ -54,7 +56,7 @@ function waitingMessage() {
 
 type LeftBehind = Awaited<ReturnType<typeof leftBehind>>;
 
-/** Everything that is written of a session. */
+/** Every kind of write for a session. */
 const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promise<unknown>> = {
   insertTurn: (writer) => insertTurn(writer, newTurn()),
   insertBlocks: (writer, { turn }) => insertBlocks(writer, [{ turnId: turn.id, block: textBlock(0) }]),
@@ -91,7 +93,7 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
   reserveStanzas: (writer) => reserveStanzas(writer, { count: 5 }),
 };
 
-/** Those that do nothing instead, because nobody waits to hear of it. */
+/** Writes that do nothing and don't fail, because nobody needs the result. */
 const SILENT: typeof WRITES = {
   setOpener: (writer) => setOpener(writer, { identity: "stale" }),
   trimStanzas: (writer) => trimStanzas(writer, { last: -1 }),
@@ -108,7 +110,7 @@ async function allRows(): Promise<unknown[]> {
   return Promise.all(rows);
 }
 
-test.each(Object.entries(WRITES))("%s of a worker that has lost the session changes nothing", async (_, write) => {
+test.each(Object.entries(WRITES))("%s by a worker that has lost the session changes nothing", async (_, write) => {
   const left = await leftBehind();
   await left.takeOver();
   const before = await allRows();
@@ -118,7 +120,7 @@ test.each(Object.entries(WRITES))("%s of a worker that has lost the session chan
   expect(await allRows()).toEqual(before);
 });
 
-test.each(Object.entries(SILENT))("%s of a worker that has lost the session does nothing", async (_, write) => {
+test.each(Object.entries(SILENT))("%s by a worker that has lost the session does nothing", async (_, write) => {
   const left = await leftBehind();
   await left.takeOver();
   const before = await allRows();
@@ -133,7 +135,7 @@ test.each(Object.entries(SILENT))("%s of a worker that has lost the session does
   expect(await allRows()).toEqual(before);
 });
 
-test("a statement that has begun ends before the next claim, and one that waits for a claim writes nothing", async () => {
+test("a statement that has started ends before the next claim, and one that waits for a claim writes nothing", async () => {
   const left = await leftBehind();
   const order: string[] = [];
 
@@ -150,7 +152,7 @@ test("a statement that has begun ends before the next claim, and one that waits 
   });
 
   await expect.poll(() => order).toHaveLength(3);
-  // Which of the two that waited is first, PostgreSQL decides; what was written was written before the claim.
+  // PostgreSQL decides which of the two waiting statements runs first. The committed write came before the claim.
   const [first, ...rest] = order;
   expect(first).toBe("committed");
   expect([

@@ -13,7 +13,7 @@ const database = forFile(tempDatabase);
 const ROOMS = 3;
 const WORKERS = 2;
 const worker = fc.nat(WORKERS - 1);
-/** What workers do, in any order: also those that have lost the session, and for rooms that are over. */
+/** Actions of workers in any order, including workers that have lost the session and rooms that have ended. */
 const actions = fc.array(
   fc.record({
     action: fc.constantFrom("claim", "release", "die", "begin", "begin", "end", "end", "look", "next room"),
@@ -26,7 +26,7 @@ const RUNS = propertyRuns(60);
 const TIMEOUT_MS = Math.max(60_000, RUNS * 200);
 
 test(
-  "however workers come, go and look, a session starts at most once in a room, ends at most once, and one webhook tells of each end",
+  "however workers come, go and check, a session starts at most once in a room, ends at most once, and one webhook reports each end",
   async () => {
     const { sql } = database;
     const check = fc.asyncProperty(actions, async (all) => {
@@ -85,7 +85,7 @@ test(
         { sid: string }[]
       >`select room_sid as sid from webhooks where session_id = ${claim.sessionId}`;
       expect(told.map(({ sid }) => sid).toSorted()).toEqual(ended.toSorted());
-      // Whoever looks, looks at all rooms: those of earlier runs would make each run slower.
+      // Queries read all rooms, so rooms left from earlier runs would slow each run down.
       await sql`delete from webhooks`;
       await sql`delete from session_rooms`;
     });

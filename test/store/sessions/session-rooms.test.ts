@@ -31,13 +31,13 @@ async function tell(writer: SessionWriter, identity: string, inputTokens: number
 const webhooks = async () =>
   (await database.sql<{ id: string }[]>`select id from webhooks order by id`).map(({ id }) => id);
 
-/** As if its worker had begun it, and released it, a while ago. */
+/** Makes it look as if the room's worker had started and released it a while ago. */
 async function age(): Promise<void> {
   await database.sql`update session_rooms set started_at = now() - interval '1 minute'`;
   await database.sql`update sessions set updated_at = now() - interval '1 minute'`;
 }
 
-test("a session starts once in a room and ends once, whichever workers begin and end it, and one webhook tells of it", async () => {
+test("a session starts once in a room and ends once, whichever workers start and end it, with one webhook", async () => {
   const { sql } = database;
   const claim = sessionClaim();
   await claimSession(sql, claim);
@@ -54,7 +54,7 @@ test("a session starts once in a room and ends once, whichever workers begin and
   expect(await webhooks()).toEqual(["ended_RM_1"]);
 });
 
-test("a room in which the session has not started does not end, and without a receiver nothing is kept for it", async () => {
+test("a room in which the session has not started does not end, and without a receiver no webhook is stored", async () => {
   const writer = await storedSession(database.sql);
 
   expect(await end(writer, "RM_1")).toBe(false);
@@ -64,7 +64,7 @@ test("a room in which the session has not started does not end, and without a re
   expect(await webhooks()).toEqual([]);
 });
 
-test("what is told of a room is its own: turns, participants and tokens of another room of that name are not in it", async () => {
+test("a room's webhook covers only that room: turns, participants and tokens of another room with that name are not in it", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   const { sessionId } = writer.lease;
@@ -98,7 +98,7 @@ test("what is told of a room is its own: turns, participants and tokens of anoth
   });
 });
 
-test("a later room of the name ends the one before, of which nobody has seen the end", async () => {
+test("a later room with the same name ends the earlier one, whose end nobody has seen", async () => {
   const writer = await storedSession(database.sql);
   const { sessionId } = writer.lease;
   await begin(writer, "RM_1");
@@ -113,7 +113,7 @@ test("a later room of the name ends the one before, of which nobody has seen the
   });
 });
 
-test("a room is abandoned when no worker has its session: the lease was released, or has expired", async () => {
+test("a room is abandoned when no worker owns its session: the lease was released, or has expired", async () => {
   const { sql } = database;
   const [released, lapsed, served] = await Promise.all([storedSession(sql), storedSession(sql), storedSession(sql)]);
   await Promise.all([begin(released, "RM_released"), begin(lapsed, "RM_lapsed"), begin(served, "RM_served")]);
@@ -134,7 +134,7 @@ test("a room is abandoned when no worker has its session: the lease was released
   ]);
 });
 
-test("an abandoned room ends by one worker alone, and a room that a worker serves does not end", async () => {
+test("only one worker ends an abandoned room, and a room that a worker serves does not end", async () => {
   const { sql } = database;
   const writer = await storedSession(sql);
   const { sessionId } = writer.lease;
@@ -152,7 +152,7 @@ test("an abandoned room ends by one worker alone, and a room that a worker serve
   expect(await findAbandonedRooms(sql)).toEqual([]);
 });
 
-test("an abandoned room is owed one agent, and another one only after somebody was there with it", async () => {
+test("an abandoned room is owed one agent, and another one only after somebody was in the room with it", async () => {
   const { sql } = database;
   const claim = sessionClaim();
   const isOwed = async () => [await needsAgent(sql, claim), (await findAbandonedRooms(sql))[0]?.needsAgent];

@@ -30,7 +30,7 @@ test("a new conversation gets a session", async () => {
   });
 });
 
-test("a stored conversation keeps its session and who opened it", async () => {
+test("a stored conversation keeps its session and its first participant", async () => {
   const first = sessionClaim();
   await claimSession(database.sql, first);
   const { conversationId } = first;
@@ -40,7 +40,7 @@ test("a stored conversation keeps its session and who opened it", async () => {
   expect(again).toMatchObject({ id: first.sessionId, participantIdentity: "ann", epoch: 2 });
 });
 
-test("another room is not given the conversation, though its lease is free", async () => {
+test("another room does not get the conversation, though its lease is free", async () => {
   const { conversationId, sessionId } = sessionClaim();
   await claimSession(database.sql, sessionClaim({ conversationId, sessionId, room: "conv_ac_s77" }));
   await releaseLease(writerOf(database.sql, sessionId));
@@ -66,7 +66,7 @@ test("a live lease keeps other owners out and changes nothing", async () => {
   });
 });
 
-test("an expired lease is taken over, and its old owner learns that it lost it", async () => {
+test("an expired lease is taken over, and its old owner learns that the lease is lost", async () => {
   const { conversationId, sessionId } = sessionClaim();
   await claimSession(database.sql, sessionClaim({ conversationId, sessionId, leaseMs: 0 }));
 
@@ -77,7 +77,7 @@ test("an expired lease is taken over, and its old owner learns that it lost it",
   expect(await renewLease(writerOf(database.sql, sessionId, 2), LONG)).toBe(true);
 });
 
-test("an expired lease that nobody took can be renewed", async () => {
+test("an expired lease that nobody has taken can be renewed", async () => {
   const claim = sessionClaim({ leaseMs: 0 });
   await claimSession(database.sql, claim);
 
@@ -86,7 +86,7 @@ test("an expired lease that nobody took can be renewed", async () => {
   expect(await claimSession(database.sql, sessionClaim({ conversationId, owner: "worker-2" }))).toBeUndefined();
 });
 
-test("a released lease is free at once, and cannot be renewed; a stranger releases nothing", async () => {
+test("a released lease is free immediately, and cannot be renewed; a stranger releases nothing", async () => {
   const { conversationId, sessionId } = sessionClaim();
   await claimSession(database.sql, sessionClaim({ conversationId, sessionId }));
 
@@ -106,7 +106,7 @@ test("of many workers that claim a conversation at once, one gets it", async () 
   expect(sessions.filter((session) => session !== undefined)).toHaveLength(1);
 });
 
-test("reserved stanza numbers are never given twice", async () => {
+test("reserved stanza numbers are never assigned twice", async () => {
   const writer = await storedSession(database.sql);
 
   const first = await Promise.all(Array.from({ length: 5 }, () => reserveStanzas(writer, { count: 100 })));
@@ -120,7 +120,7 @@ test("an unknown conversation has no session", async () => {
   expect(await loadSession(database.sql, { conversationId: "none" })).toBeUndefined();
 });
 
-test("a claim that does not continue finds a session of an earlier room of the name, and gives its id to a new one", async () => {
+test("a claim that does not continue finds the session of an earlier room with the name, and uses its id for a new one", async () => {
   const claim = sessionClaim({ roomSid: "RM_1", continues: false });
   await claimSession(database.sql, claim);
   const { conversationId, sessionId } = claim;
@@ -132,7 +132,7 @@ test("a claim that does not continue finds a session of an earlier room of the n
   const begun = await startNewSession(writerOf(database.sql, sessionId, 2), anew);
 
   expect(earlier).toMatchObject({ id: sessionId, isOfEarlierRoom: true });
-  // A client that stays while the rooms change has seen these numbers.
+  // A client that stays while the room changes has seen these numbers.
   expect(begun?.session).toMatchObject({ id: anew.sessionId, conversationId, epoch: 1, workerStanzaReserved: 100 });
   expect(await loadSession(database.sql, { conversationId })).toMatchObject({ id: anew.sessionId });
   expect(await claimSession(database.sql, sessionClaim(later))).toMatchObject({
@@ -141,7 +141,7 @@ test("a claim that does not continue finds a session of an earlier room of the n
   });
 });
 
-test("of two workers that claim a session anew, the one that was overtaken begins nothing", async () => {
+test("of two workers that claim a session again, the one that was overtaken starts nothing", async () => {
   const claim = sessionClaim({ roomSid: "RM_1" });
   await claimSession(database.sql, claim);
   const { sessionId, conversationId } = claim;
@@ -153,7 +153,7 @@ test("of two workers that claim a session anew, the one that was overtaken begin
   expect(await loadSession(database.sql, { conversationId })).toMatchObject({ id: sessionId, epoch: 2 });
 });
 
-test("a room whose session began before its id was stored goes on with it", async () => {
+test("a room whose session started before its id was stored continues with it", async () => {
   const claim = sessionClaim();
   await claimSession(database.sql, claim);
   const { sessionId, conversationId } = claim;

@@ -19,7 +19,7 @@ async function claim(room: string, leaseMs: number) {
   await claimSession(database.sql, { ...session, owner: `owner-of-${room}`, leaseMs });
 }
 
-test("rooms without a session and those whose lease has run out are unserved; others are not", async () => {
+test("rooms without a session or with an expired lease are unserved; others are not", async () => {
   const { sql } = database;
   await claim("served", 60_000);
   await claim("lapsed", -5_000);
@@ -36,7 +36,7 @@ test("rooms without a session and those whose lease has run out are unserved; ot
   ]);
 });
 
-test("unserved rooms come in the order in which they were asked about, so that the oldest is served first", async () => {
+test("unserved rooms are returned in the order of the request, so that the oldest is served first", async () => {
   const rooms = Array.from({ length: 40 }, (_, index) => `waiting-${(index * 17) % 40}`);
   for (const room of rooms.slice(10, 20)) await claim(room, -5_000);
 
@@ -45,7 +45,7 @@ test("unserved rooms come in the order in which they were asked about, so that t
   expect(unserved.map(({ room }) => room)).toEqual(rooms);
 });
 
-test("of workers that find a room at the same moment one asks, and again after the rest", async () => {
+test("when several workers find a room at the same moment, one requests an agent, and again after a pause", async () => {
   const { sql } = database;
   const ask = (restMs: number) => mayAskForAgent(sql, { room: "found", restMs });
 
@@ -54,7 +54,7 @@ test("of workers that find a room at the same moment one asks, and again after t
   expect(await ask(150)).toBe(true);
 });
 
-test("of many workers one looks at all rooms at a time; a full one only when no other has for long", async () => {
+test("only one of many workers checks all rooms at a time; a full one only when no other has for long", async () => {
   const { sql } = database;
   const look = (overdueMs: number) => mayCheckRooms(sql, { restMs: 150, overdueMs });
   expect((await Promise.all([look(0), look(0), look(0)])).filter(Boolean)).toHaveLength(1);
@@ -66,7 +66,7 @@ test("of many workers one looks at all rooms at a time; a full one only when no 
   expect(await look(20)).toBe(true);
 });
 
-test("that rooms wait is known for a while, and keeps nobody from looking", async () => {
+test("the fact that rooms are waiting is remembered for a while, and stops nobody from checking", async () => {
   await using own = await tempDatabase();
   const { sql } = own;
   expect(await areRoomsWaiting(sql)).toBe(false);
@@ -80,7 +80,7 @@ test("that rooms wait is known for a while, and keeps nobody from looking", asyn
   expect(await areRoomsWaiting(sql)).toBe(false);
 });
 
-test("nobody asks for a room that its own worker sees to, until that is forgotten", async () => {
+test("nobody requests an agent for a room that its own worker takes care of, until that is forgotten", async () => {
   const { sql } = database;
   await storeAgentRequest(sql, { room: "seen-to", restMs: 60_000 });
   expect(await mayAskForAgent(sql, { room: "seen-to", restMs: 0 })).toBe(false);

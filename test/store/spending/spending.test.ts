@@ -30,7 +30,7 @@ test("sessions that spend at the same moment lose nothing, and none waits for an
   });
 });
 
-test("of all that ask at once, one is to warn: of a session once, of an identity once a day", async () => {
+test("of several simultaneous callers, one is told to warn: once for a session, once a day for an identity", async () => {
   const { sql } = database;
   const spender = { sessionId: "warned", identity: "warned", worker: "host" };
   const claims = async (scope: "session" | "identity") =>
@@ -43,7 +43,7 @@ test("of all that ask at once, one is to warn: of a session once, of an identity
   expect([await claims("session"), await claims("identity")]).toEqual([1, 1]);
 });
 
-test("whoever removes its own data keeps what it has spent today, without its name, until the day is over", async () => {
+test("a person who erases their data keeps today's spending, without the name, until the day is over", async () => {
   const { sql } = database;
   const spender = { sessionId: "erased", identity: "erased", worker: "host" };
   const spend = () => addSpending(sql, { ...spender, ...step, ...tokens });

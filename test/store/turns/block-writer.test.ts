@@ -12,7 +12,7 @@ import { forFile } from "../../support/lifetimes.ts";
 
 const database = forFile(tempDatabase);
 
-/** A writer behind a proxy; what it reports; a new turn to write to. */
+/** A writer behind a proxy, what it reports, and a new turn to write to. */
 async function writerBehindProxy(options: BlockWriterOptions = {}) {
   const proxy = await TcpProxy.start(database.url);
   const sql = connect(proxy.url);
@@ -47,7 +47,7 @@ function texts(count: number): string[] {
   return Array.from({ length: count }, (_, sequence) => `text ${sequence}`);
 }
 
-test("what was added is durable after a flush", async () => {
+test("added blocks are durable after a flush", async () => {
   const { writer, turnId, problems } = await writerBehindProxy();
 
   addTexts(writer, turnId, [0, 1_234]);
@@ -58,7 +58,7 @@ test("what was added is durable after a flush", async () => {
   expect(problems).toEqual([]);
 });
 
-test("blocks that were added are written without a flush, in order", async () => {
+test("added blocks are written without a flush, in order", async () => {
   const { proxy, writer, turnId } = await writerBehindProxy({ maxBatch: 2 });
   proxy.delayMs = 20;
   addTexts(writer, turnId, [0, 9]);
@@ -75,14 +75,14 @@ test("blocks that were added are written without a flush, in order", async () =>
   expect(seen).toEqual(seen.toSorted((a, b) => a - b));
 });
 
-test("a flush of nothing resolves at once, also without a database", async () => {
+test("a flush of nothing resolves immediately, even without a database", async () => {
   const { proxy, writer } = await writerBehindProxy();
   proxy.pause();
 
   await expect(writer.flush()).resolves.toBeUndefined();
 });
 
-test("a slow database does not slow the one who adds", async () => {
+test("a slow database does not slow down the caller", async () => {
   const { proxy, writer, turnId } = await writerBehindProxy();
   addTexts(writer, turnId, [0, 1]);
   await writer.flush();
@@ -99,7 +99,7 @@ test("a slow database does not slow the one who adds", async () => {
   expect(await storedTexts(turnId)).toEqual(texts(500));
 });
 
-test("connections that are cut in the middle lose and repeat nothing", async () => {
+test("connections that break in the middle cause no lost or repeated blocks", async () => {
   const { proxy, writer, turnId, problems } = await writerBehindProxy({ maxBatch: 10 });
   proxy.delayMs = 2;
   for (let round = 0; round < 5; round++) {
@@ -127,7 +127,7 @@ test("a batch whose answer was lost is sent again and stored once", async () => 
   expect(problems).toEqual([]);
 });
 
-test("a database that is down makes a flush fail after its limit, and a later one works", async () => {
+test("an unreachable database makes a flush fail after its limit, and a later one works", async () => {
   const { proxy, writer, turnId, problems } = await writerBehindProxy({ flushTimeoutMs: 300 });
   proxy.isRefusing = true;
   proxy.cut();
@@ -159,7 +159,7 @@ test("a database that hangs makes a flush fail after its limit, and a later one 
   expect(await storedTexts(turnId)).toEqual(texts(3));
 });
 
-test("more blocks than may wait are refused, which the next flush tells", async () => {
+test("blocks beyond the limit are refused, which the next flush reports", async () => {
   const { proxy, writer, turnId, problems } = await writerBehindProxy({ maxQueued: 10 });
   const {
     turn: { id: otherTurnId },
@@ -180,7 +180,7 @@ test("more blocks than may wait are refused, which the next flush tells", async 
   await writer.flush();
 });
 
-test("a turn that has lost a block takes no more: it has no hole", async () => {
+test("a turn that has lost a block accepts no more, so it has no gaps", async () => {
   const { proxy, writer, turnId } = await writerBehindProxy({ maxQueued: 2 });
   proxy.pause();
   addTexts(writer, turnId, [0, 3]);
@@ -199,7 +199,7 @@ test.each<[string, Pick<TurnBlock, "textContent" | "content">]>([
   ["a lone surrogate in text", { textContent: "\ud800", content: null }],
   ["a lone surrogate in content", { textContent: null, content: { "\udfff": 1 } }],
   ["a bigint", { textContent: null, content: { big: 1n as unknown as number } }],
-])("one row with %s is replaced visibly and loses no other", async (_, bad) => {
+])("one row with %s is visibly replaced and affects no other", async (_, bad) => {
   const { writer, turnId, problems } = await writerBehindProxy();
   addTexts(writer, turnId, [0, 3]);
   writer.add({ turnId, block: { sequence: 3, blockType: "text", ...bad } });
@@ -226,7 +226,7 @@ test("a tool result that cannot be stored still answers its tool use", async () 
   ]);
 });
 
-test("a block whose place is taken by another is lost, not overwritten and not silent", async () => {
+test("a block whose place is taken by another is lost, not overwritten and not ignored", async () => {
   const { writer, turnId, problems } = await writerBehindProxy();
   await database.sql`insert into turn_blocks values (${turnId}, 1, 'text', 'theirs', null)`;
 
@@ -249,7 +249,7 @@ test("blocks of an unknown turn are lost, others in the batch are not", async ()
   await writer.flush();
 });
 
-test("once another worker has the session, every block is lost at once", async () => {
+test("once another worker owns the session, every block is lost immediately", async () => {
   const { writer, turnId, problems, claimAnew } = await writerBehindProxy();
   addTexts(writer, turnId, [0, 2]);
   await writer.flush();
@@ -263,7 +263,7 @@ test("once another worker has the session, every block is lost at once", async (
   expect(await storedTexts(turnId)).toEqual(texts(2));
 });
 
-test("close flushes, and what is added later is refused", async () => {
+test("close flushes, and blocks added later are refused", async () => {
   const { writer, turnId, problems } = await writerBehindProxy();
   addTexts(writer, turnId, [0, 3]);
 
@@ -274,7 +274,7 @@ test("close flushes, and what is added later is refused", async () => {
   expect(problems).toMatchObject([{ outcome: "lost", row: { block: { sequence: 3 } } }]);
 });
 
-test("close without a database tells what is lost and leaves no timer", async () => {
+test("close without a database reports what is lost and leaves no timer", async () => {
   const { proxy, writer, turnId, problems } = await writerBehindProxy({ flushTimeoutMs: 100 });
   proxy.isRefusing = true;
   proxy.cut();
@@ -289,7 +289,7 @@ test("close without a database tells what is lost and leaves no timer", async ()
   expect(writer.queuedCount).toBe(0);
 });
 
-/** What another write was given, and how it went on. */
+/** Records what another write receives and what becomes of it. */
 function noting(write: (rows: readonly TurnBlockRow[]) => Promise<number>) {
   const given: string[][] = [];
   const noted = (rows: readonly TurnBlockRow[]) => {
@@ -299,7 +299,7 @@ function noting(write: (rows: readonly TurnBlockRow[]) => Promise<number>) {
   return { given, noted };
 }
 
-test("another write takes along the blocks of its moment, those before and after it", async () => {
+test("a combined write includes all blocks that wait, and the next one those added since", async () => {
   const { writer, session, turnId } = await writerBehindProxy();
   const { given, noted } = noting((rows) => insertBlocks(session, rows));
 
@@ -345,7 +345,7 @@ test("blocks whose other write was not answered are kept, and compared with what
   expect(problems).toEqual([]);
 });
 
-test("another block in the place of one that is taken along is told", async () => {
+test("a different block in the place of an included one is reported", async () => {
   const { writer, session, turnId, problems } = await writerBehindProxy();
   await insertBlocks(session, [{ turnId, block: textBlock(0, "another one's") }]);
 

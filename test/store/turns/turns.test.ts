@@ -9,7 +9,7 @@ import { forFile } from "../../support/lifetimes.ts";
 
 const database = forFile(tempDatabase);
 
-test("turns of a session are counted from 1", async () => {
+test("the turns in a session are numbered from 1", async () => {
   const session = await storedSession(database.sql);
 
   expect(await insertTurn(session, newTurn())).toBe(1);
@@ -17,7 +17,7 @@ test("turns of a session are counted from 1", async () => {
   expect(await insertTurn(await storedSession(database.sql), newTurn())).toBe(1);
 });
 
-test("turns that are inserted at once get different positions without a hole", async () => {
+test("turns inserted at the same time get different positions without gaps", async () => {
   const session = await storedSession(database.sql);
 
   const positions = await Promise.all(Array.from({ length: 6 }, () => insertTurn(session, newTurn())));
@@ -43,14 +43,14 @@ test("a message is answered again by variations, each of which is stored once", 
   expect([await store(once), await store(twice), await store(once)]).toEqual([2, 3, 2]);
 });
 
-test("turns that no message began are never duplicates", async () => {
+test("turns that no message started are never duplicates", async () => {
   const session = await storedSession(database.sql);
 
   expect(await insertTurn(session, newTurn({ parentMessageId: null }))).toBe(1);
   expect(await insertTurn(session, newTurn({ parentMessageId: null }))).toBe(2);
 });
 
-test("inserting the same turn again, its answer lost, gives the same position", async () => {
+test("inserting the same turn again after a lost answer gives the same position", async () => {
   const session = await storedSession(database.sql);
   const turn = newTurn();
   await insertTurn(session, turn);
@@ -58,7 +58,7 @@ test("inserting the same turn again, its answer lost, gives the same position", 
   expect(await insertTurn(session, turn)).toBe(1);
 });
 
-test("a turn that takes the place of others begins with its blocks, and they leave the talk, all at once or not at all", async () => {
+test("a turn that replaces others starts with its blocks, and the others leave the conversation, all at once or not at all", async () => {
   const session = await storedSession(database.sql);
   const [first, second] = [newTurn(), newTurn()];
   for (const turn of [first, second]) await insertTurn(session, turn);
@@ -75,7 +75,7 @@ test("a turn that takes the place of others begins with its blocks, and they lea
   expect((await loadTurns(database.sql, session.lease)).at(-1)?.blocks).toEqual(blocks);
 });
 
-test("a session that is not there is nobody's to write", async () => {
+test("nobody can write to a missing session", async () => {
   const writer = writerOf(database.sql, "none");
 
   await expect(insertTurn(writer, newTurn())).rejects.toMatchObject({ code: "lost_lease" });

@@ -9,7 +9,7 @@ type GrpcClient = Client & {
   ) => void;
 };
 
-/** `RespondToPermission` over plain gRPC, by a client that knows the proto file alone. */
+/** Calls `RespondToPermission` over plain gRPC, as a client that knows only the proto file. */
 export async function respondOverGrpc(
   port: number,
   request: object,
@@ -23,6 +23,6 @@ export async function respondOverGrpc(
   if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
   const error = await new Promise<ServiceError | null>((done) => client.respondToPermission(request, metadata, done));
   client.close();
-  // grpc-js leaves the reserved characters of a message percent-encoded.
+  // grpc-js leaves a message's reserved characters percent-encoded.
   return error ? { code: error.code, message: decodeURIComponent(error.details) } : "ok";
 }

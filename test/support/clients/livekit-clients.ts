@@ -2,37 +2,39 @@ import { ParticipantKind, type RemoteParticipant, type Room, RoomEvent } from "@
 
 const ON_BEHALF = "lk.publish_on_behalf";
 const STATE = "lk.agent.state";
-/** With these a client says that the agent can be spoken to. */
+/** The states in which a client shows the agent as ready to be spoken to. */
 const CONNECTED = new Set(["listening", "thinking", "speaking"]);
-/** A page that is slow to render. */
+/** How long a slow page takes to render. */
 const RENDERS_WITHIN_MS = 100;
 
 const CLIENTS = ["react", "react 2.9.20", "swift", "flutter", "android"] as const;
 type Client = (typeof CLIENTS)[number];
 
 /**
- * What LiveKit's own clients make of a room's agents, each by its own rules:
+ * Simulates how LiveKit's own clients show a room's agents, each by its own rules:
  *
- * - React (`useAgent` of components-react 2.9.24): the first agent without `lk.publish_on_behalf`. When it disconnects, the
- *   talk has failed for good.
- * - React 2.9.20: the same, and of the agent's attributes only those that changed last.
- * - Swift (client-sdk-swift of 2026-08, `Room+Agent.swift`, `Session.swift`): any agent without that attribute. With none,
- *   the talk has failed if the agent was connected.
- * - Flutter (client-sdk-flutter of 2026-08, `room_agent.dart`, `session.dart`): the same with the first one.
- * - Android (components-android of 2026-07, `RememberAgent.kt`): the same, but looks again only when a participant comes
- *   or goes.
+ * - React (`useAgent` of components-react 2.9.24): the first agent without `lk.publish_on_behalf`. When this agent
+ * disconnects, the session has failed for good.
+ * - React 2.9.20: the same, but with only those of the agent's attributes that changed last.
+ * - Swift (client-sdk-swift of 2026-08, `Room+Agent.swift`, `Session.swift`): any agent without that attribute. With
+ * none,
+ * the session has failed if the agent was connected.
+ * - Flutter (client-sdk-flutter of 2026-08, `room_agent.dart`, `session.dart`): like Swift, but the first such agent.
+ * - Android (components-android of 2026-07, `RememberAgent.kt`): the same, but it looks again only when a participant
+ * joins
+ * or leaves.
  */
 export class LiveKitClients {
-  /** Which client has given the talk up, and why. */
+  /** The clients that have given up the session, with the reason. */
   readonly ends: string[] = [];
   readonly #room: Room;
   readonly #since = new Map<Client, number>();
   readonly #longest = new Map<Client, number>();
-  /** Clients to which the agent was connected once. */
+  /** Clients that have been connected to the agent. */
   readonly #connected = new Set<Client>();
   #rendered: RemoteParticipant | undefined;
   #android: RemoteParticipant | undefined;
-  /** The attributes of its agent that changed last, as React 2.9.20 keeps them. */
+  /** The agent's attributes that changed last, as React 2.9.20 keeps them. */
   #lastChanged: Readonly<Record<string, string>> | undefined;
 
   private constructor(room: Room) {
@@ -54,12 +56,14 @@ export class LiveKitClients {
     this.#look(true);
   }
 
-  /** @param room connected, and from now on watched as long as it is */
+  /** @param room connected. It is watched until it closes */
   static watch(room: Room): LiveKitClients {
     return new LiveKitClients(room);
   }
 
-  /** The longest time, in ms, for which a client that has had an agent showed none, or none that can be spoken to. */
+  /**
+   * The longest time, in ms, during which a client that once had an agent showed none, or none that can be spoken to.
+   */
   get longestSilence(): number {
     this.#look(false);
     const now = performance.now();
@@ -67,7 +71,7 @@ export class LiveKitClients {
     return Math.max(0, ...this.#longest.values(), ...open);
   }
 
-  /** Whether all of them show an agent that can be spoken to. */
+  /** Whether all clients show an agent that can be spoken to. */
   get areConnected(): boolean {
     this.#look(false);
     return this.ends.length === 0 && this.#connected.size === CLIENTS.length && this.#since.size === 0;
@@ -84,14 +88,14 @@ export class LiveKitClients {
     if (isNewList) this.#android = first;
     if (first !== this.#rendered) setTimeout(() => (this.#rendered = this.#unmarked[0]), RENDERS_WITHIN_MS).unref();
     this.#note("react", first && [first.attributes[STATE]]);
-    // Observed once it is connected: what changed before counts as one change.
+    // This client observes the agent only once it is connected, so all earlier changes count as one.
     this.#note("react 2.9.20", first && [(this.#lastChanged ?? first.attributes)[STATE]]);
     this.#note("swift", unmarked.length === 0 ? undefined : unmarked.map(({ attributes }) => attributes[STATE]));
     this.#note("flutter", first && [first.attributes[STATE]]);
     this.#note("android", this.#android && [this.#android.attributes[STATE]]);
   }
 
-  /** @param states of the agents of which it may show any; undefined: it sees none */
+  /** @param states of the agents that the client may show; undefined if it sees none */
   #note(client: Client, states: readonly (string | undefined)[] | undefined): void {
     const now = performance.now();
     const wasConnected = this.#connected.has(client) && !this.#since.has(client);

@@ -1,4 +1,4 @@
-/** What an opencode client's event stream gives, kept as it comes. */
+/** Collects the events in an opencode client's event stream. */
 export class OpencodeEvents<Event extends { readonly type: string }> implements AsyncDisposable {
   readonly events: Event[] = [];
   readonly #abort: AbortController;
@@ -10,7 +10,7 @@ export class OpencodeEvents<Event extends { readonly type: string }> implements 
     this.#over = this.#read(stream);
   }
 
-  /** Resolves when the stream is open: its first event is there. */
+  /** Resolves once the stream is open and its first event has arrived. */
   static async open<Event extends { readonly type: string }>(
     subscribe: (signal: AbortSignal) => Promise<{ readonly stream: AsyncIterable<Event> }>,
   ): Promise<OpencodeEvents<Event>> {
@@ -25,7 +25,7 @@ export class OpencodeEvents<Event extends { readonly type: string }> implements 
     return this.events.filter((event): event is Extract<Event, { readonly type: Type }> => event.type === type);
   }
 
-  /** The first of a type that fits, of those that have come and those that come within 10 s. */
+  /** The first event of a type that matches, among those received so far or within the next 10 s. */
   async next<Type extends Event["type"]>(
     type: Type,
     fits: (event: Extract<Event, { readonly type: Type }>) => boolean = () => true,

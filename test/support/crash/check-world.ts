@@ -8,7 +8,7 @@ import type { Sql } from "../../../src/store/database/pool.ts";
 import { isReceipt } from "../../../src/tool/outcome.ts";
 import { TOOLS, type CrashWorld, type ToolName } from "./crash-world.ts";
 
-/** Where a world broke a promise, after its last worker had all the time it needs. */
+/** The promises that a world has broken, after its last worker had all the time it needed. */
 export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
   const faults = new Set(world.verdicts.map((verdict) => `refused: ${verdict}`));
   const promise = (holds: boolean, what: string) => void (holds || faults.add(what));
@@ -26,13 +26,13 @@ export async function faultsOf(world: CrashWorld, sql: Sql): Promise<string[]> {
     promise(uses.join() === idsOf(blocks, "tool_result").join(), "stored uses and results differ");
     for (const call of calls) checkResult(call, blocks, promise);
   }
-  // A form that is asked in words after its turn is shown apart, as an answer to that turn's: it is not stored.
+  // A form asked in words after its turn is a separate answer, which refers to that turn's answer and is not stored.
   for (const [messageId, previousId] of world.started)
     promise(
       turns.some((turn) => [messageId, previousId].includes(turn.messageId)),
       "an answer was begun and never given",
     );
-  // What was cancelled is told with the next message, and there may be none.
+  // A cancelled call is reported with the next message, which may never come.
   const blocks = turns.flatMap((turn) => turn.blocks);
   const promised = new Set(blocks.filter(({ content }) => isReceipt(content?.["content"])).map(toolUseId));
   for (const block of blocks) promised.delete(outcomeSubject(block));
@@ -73,7 +73,7 @@ function checkCall(call: Call, world: CrashWorld, promise: Promise_): void {
   promise(!isNews || runs.length === 0, `${name}: said not to have run, and has`);
 }
 
-/** A tool was given what the person had filled in, and nobody was asked for the same again. */
+/** The tool received what the person filled in, and nobody was asked the same question twice. */
 function checkForms({ id, toolName: name, outcome }: Call, calls: readonly Call[], promise: Promise_): void {
   const forms = calls.filter((form) => parentCallId(form) === id);
   const shown = forms.filter(({ executionResolved }) => executionResolved === "client");
@@ -87,8 +87,8 @@ function checkForms({ id, toolName: name, outcome }: Call, calls: readonly Call[
 }
 
 /**
- * What is on record of a call is what the model was told. A read-only tool that had started before its reply was cut
- * off is the exception: the model is told that its result was discarded.
+ * Checks that the model was told what is on record about a call. The exception is a read-only tool that had started
+ * before the model's reply was cut off: the model is told that the tool's result was discarded.
  */
 function checkResult(call: Call, blocks: readonly TurnBlock[], promise: Promise_): void {
   const result = blocks.find((block) => block.blockType === "tool_result" && toolUseId(block) === call.toolUseId);

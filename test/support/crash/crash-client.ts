@@ -9,8 +9,8 @@ import type { CrashWorld } from "./crash-world.ts";
 type ToolList = NonNullable<MessageBody<"configuration">["tools"]>;
 
 /**
- * A participant's device that keeps the rules while workers come and go: it runs a request's id once, gives the same
- * result again when it is asked again, and says who it is to each worker.
+ * A participant's device that obeys the protocol while workers come and go: it runs each request id once, returns the
+ * stored result when asked again, and introduces itself to each worker.
  */
 export class CrashClient {
   readonly identity: string;
@@ -37,7 +37,7 @@ export class CrashClient {
     this.send({ type: "configuration", body: { features: [...features], ...(this.#tools && { tools: this.#tools }) } });
   }
 
-  /** Says it again until it is answered. */
+  /** Repeats the message until it is answered. */
   say(content: string, id = createId()): void {
     if (this.answered.has(id)) return;
     this.send({ type: "user_message", body: { id, content } });

@@ -12,13 +12,13 @@ export interface PlannedUse {
   readonly input: JsonObject;
 }
 
-/** A message that tells the model what to call, step by step. */
+/** A message that lists the calls for the model to make, step by step. */
 export const toMessage = (steps: readonly (readonly PlannedUse[])[]) => `Do ${JSON.stringify(steps)}`;
 
 const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
 let lastUse = 0;
 
-/** What the model says to a history: what the last message tells it to do, then that it is done. */
+/** The calls that remain for the model to make, according to the last message in the history. */
 function plan(history: readonly HistoryMessage[]): readonly PlannedUse[] {
   const isTask = (text: string | null) =>
     text?.startsWith("Do [") === true || text?.startsWith("[The call of") === true;
@@ -34,13 +34,13 @@ function plan(history: readonly HistoryMessage[]): readonly PlannedUse[] {
   return (JSON.parse(task.slice(3)) as PlannedUse[][])[done] ?? [];
 }
 
-/** Why the real API would refuse the request; `undefined` when it would not. */
+/** The reason for which the real API would refuse the request, or `undefined`. */
 export function verdictOf({ history, toolChoice, tools }: Parameters<OpenStream>[0]): string | undefined {
   const input = { model: "m", maxTokens: 1_000, tools, messages: history, toolChoice: { type: toolChoice } };
   return validateRequest({ ...buildRequest(input), stream: true }, new IssuedContent());
 }
 
-/** @param pause between two events; rejects or hangs as the worker does */
+/** @param pause called between two events; rejects or hangs as the worker does */
 export async function* think(
   request: Parameters<OpenStream>[0],
   signal: AbortSignal,

@@ -23,7 +23,7 @@ const HORIZON_MS = 150_000;
 const PERMISSION_WAIT_MS = 20_000;
 const LEASE_MS = 15_000;
 
-/** What each tool of the world is: who runs it, whether twice does no harm, and whether somebody must allow it. */
+/** The tools of the world: where each runs, whether it may run twice, and whether somebody has to allow it. */
 export const TOOLS = {
   act: { on: "server", isIdempotent: false, needs: "nothing" },
   look: { on: "server", isIdempotent: true, needs: "nothing" },
@@ -46,11 +46,11 @@ export type ToolName = keyof typeof TOOLS;
 
 export interface Scenario {
   readonly seed: number;
-  /** Effects after which each worker dies; one more worker goes on to the end. */
+  /** The number of effects after which each worker dies. One more worker continues to the end. */
   readonly deaths: readonly number[];
-  /** Which of them stand still instead, and wake up so long after the next has taken over. */
+  /** For the workers that freeze instead: how long after the takeover each wakes up. */
   readonly wakesAfterMs: readonly (number | undefined)[];
-  /** Statements that fail, by their numbers in the talk. */
+  /** Statements that fail, by their number in the session. */
   readonly failures: readonly (readonly [statement: number, how: Failure])[];
   readonly messages: readonly (readonly (readonly PlannedUse[])[])[];
   readonly gapMs: number;
@@ -68,7 +68,7 @@ interface ToolRun {
 }
 
 const INPUT = z.object({ n: z.number() });
-/** What `poll` and `repoll` have the phone's owner fill in, who may also refuse, or not answer. */
+/** The form that `poll` and `repoll` ask the phone's owner to fill in. The owner may also refuse, or not answer. */
 const FORM = {
   message: "How many?",
   schema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
@@ -89,7 +89,7 @@ export class CrashWorld {
   readonly runs: ToolRun[] = [];
   readonly asked: { readonly callId: string; readonly identity: string }[] = [];
   readonly approved = new Set<string>();
-  /** The answers that were begun in front of the phone, each with what it answers. */
+  /** The answers that the phone has seen start, each with the id of the message it answers. */
   readonly started = new Map<string, string>();
   readonly verdicts: string[] = [];
   readonly phone: CrashClient;
@@ -100,7 +100,7 @@ export class CrashWorld {
   readonly #traffic: Traffic;
   readonly #clients: readonly CrashClient[];
   #session: Session | undefined;
-  /** What the workers logged: for who looks into a broken promise. */
+  /** The workers' warnings, for debugging a broken promise. */
   readonly #warnings: string[] = [];
   readonly #everySession = new Map<DyingWorker, Session>();
 
@@ -126,7 +126,7 @@ export class CrashWorld {
     await this.clock.run(HORIZON_MS);
   }
 
-  /** For who looks into a broken promise: how far the workers came, and who has the session. */
+  /** For debugging a broken promise: how far the workers got, and which of them owns the session. */
   async describeEnd(): Promise<string> {
     const { conversationId, workers } = this;
     const sessions = await this.#sql`select * from sessions where conversation_id = ${conversationId}`;
@@ -140,7 +140,7 @@ export class CrashWorld {
     });
   }
 
-  /** Whoever is in the room hears it: the worker of the moment, and those that stood still. */
+  /** Delivers a packet to everyone in the room: the current worker, and those that were frozen. */
   deliver(from: CrashClient, bytes: Uint8Array): void {
     this.#session?.handle({ type: "packet", from: from.participant, bytes });
     for (const [{ state }, session] of this.#everySession)
@@ -167,12 +167,12 @@ export class CrashWorld {
   async #open(): Promise<void> {
     const number = ++this.workers;
     const worker = new DyingWorker(number, {
-      // The first one has nothing to take up: it dies later.
+      // The first worker has nothing to resume, so it dies later.
       effects: (this.#scenario.deaths[number - 1] ?? Number.POSITIVE_INFINITY) + (number === 1 ? 4 : 0),
       onGone: () => {
         this.#session = undefined;
         const wakesAfterMs = this.#scenario.wakesAfterMs[number - 1];
-        // Nobody knows of one that stands still before its lease has run out.
+        // Nobody notices a frozen worker before its lease has expired.
         const takenAfterMs = (wakesAfterMs === undefined ? 0 : LEASE_MS) + this.random() * 3_000;
         this.clock.after(takenAfterMs, () => void this.#takeOver());
         if (wakesAfterMs === undefined) return;
@@ -208,7 +208,7 @@ export class CrashWorld {
     });
     const opened = await opening.catch((error: unknown) => {
       if (!(error instanceof AppError)) throw error;
-      // One that stood still while it opened its session may have lost it by then.
+      // A worker that froze while opening its session may have lost the session by then.
       const isLost = error.code === "lost_lease" && worker.state === "awake again";
       if (!isLost && error.code !== "unavailable") throw error;
       worker.end();
@@ -217,7 +217,7 @@ export class CrashWorld {
     const { session } = opened;
     this.#everySession.set(worker, session);
     if (!worker.isAlive) return;
-    // One that slept while it opened its session is in the room beside the one that has it now.
+    // A worker that froze while opening its session is in the room together with the current worker.
     if (worker.state === "alive") this.#session = session;
     for (const client of this.#clients) {
       session.handle({ type: "joined", participant: client.participant });
@@ -233,7 +233,9 @@ export class CrashWorld {
     await this.#open();
   }
 
-  /** One that stood still must do nothing once another has claimed its session; it was the n-th to claim it. */
+  /**
+   * A worker that was frozen must do nothing once another has claimed its session. The n-th worker made the n-th claim.
+   */
   async #mayAct(worker: DyingWorker, what: string): Promise<void> {
     if (worker.state !== "awake again") return;
     const { conversationId } = this;
@@ -257,7 +259,7 @@ export class CrashWorld {
     return {
       publish,
       openTranscription,
-      // One that was there before, or has come since.
+      // An agent from an earlier or a later worker.
       get otherAgents() {
         return workers() > 1 ? ["other"] : [];
       },

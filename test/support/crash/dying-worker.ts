@@ -1,23 +1,23 @@
 import type { Sql } from "../../../src/store/database/pool.ts";
 
-/** What never comes: a dead worker hears of nothing. */
+/** A promise that never settles: a dead worker receives nothing. */
 export const never = <Value>(): Promise<Value> => new Promise(() => {});
 
-/** How the database fails one statement: it refuses it, or runs it and its answer is lost. */
+/** How the database fails one statement: it refuses the statement, or runs it and its answer is lost. */
 export type Failure = "refused" | "answer lost";
 
-/** Statements that are under way on the real database, whoever sent them. */
+/** The statements in progress on the real database, from all workers. */
 export class Traffic {
   count = 0;
   #sent = 0;
   readonly #failures: ReadonlyMap<number, Failure>;
 
-  /** @param failures by the number of the workers' statement */
+  /** @param failures by the number of the statement, counted over all workers */
   constructor(failures: ReadonlyMap<number, Failure> = new Map()) {
     this.#failures = failures;
   }
 
-  /** One of a worker's statements. It fails as one does that the database has no time for. */
+  /** Runs one of a worker's statements. A planned failure has the code of a database that is short of resources. */
   async statement(send: () => PromiseLike<unknown>): Promise<unknown> {
     const failure = this.#failures.get(++this.#sent);
     const rows = failure === "refused" ? undefined : await this.through(send());
@@ -36,9 +36,9 @@ export class Traffic {
 }
 
 /**
- * A worker that dies, or stands still, after its n-th effect on the world outside: a statement sent or answered, a message
- * published, a tool begun, a model asked. From then on it does nothing and hears of nothing. One that stood still wakes up
- * where it was, when another has long had its session.
+ * A worker that dies or freezes after its n-th external effect: a statement sent or answered, a message published, a
+ * tool started, a model request. From then on it does nothing and receives nothing. A frozen worker later wakes up
+ * where it was, when another worker has long owned its session.
  */
 export class DyingWorker {
   readonly number: number;
@@ -57,7 +57,7 @@ export class DyingWorker {
     return this.state !== "gone";
   }
 
-  /** Resolves when it goes on, if it ever does. */
+  /** Resolves when the worker continues, if it ever does. */
   untilAwake(): Promise<void> {
     return this.isAlive ? Promise.resolve() : this.#awake.promise;
   }
@@ -67,27 +67,27 @@ export class DyingWorker {
     this.#awake.resolve();
   }
 
-  /** Call after the effect. Resolves for a worker that goes on. */
+  /** Call this after each effect. Resolves while the worker is alive. */
   effect(): Promise<void> {
     this.#left -= 1;
     if (this.#left <= 0) this.end();
     return this.untilAwake();
   }
 
-  /** It does nothing more. Another one comes, unless one has come since it stood still. */
+  /** Ends the worker's activity. Another worker follows, unless one has replaced this worker while it was frozen. */
   end(): void {
     if (this.state !== "alive") return;
     this.state = "gone";
     this.#onGone();
   }
 
-  /** The database as this worker has it. */
+  /** The database as this worker sees it. */
   sql(real: Sql, traffic: Traffic): Sql {
     return new Proxy(real, {
       apply: (target, self, values: unknown[]) => {
         const query = Reflect.apply(target, self, values) as Promise<unknown>;
         if (!isTemplate(values[0])) return query;
-        // Those of live events change nothing for anybody.
+        // Statements for live events do not count, because nothing depends on them.
         const isCounted = !values[0].join("").includes("json_array_elements_text(");
         const then = query.then.bind(query);
         let answer: Promise<unknown> | undefined;

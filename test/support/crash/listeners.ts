@@ -8,7 +8,7 @@ interface Follower extends SessionFollower {
 
 const followers = new Set<Follower>();
 
-/** In the place of PostgreSQL's own way: heard at once, for no real time may pass in between. */
+/** Replaces PostgreSQL's notifications. Events arrive at once, because no real time may pass. */
 export function eventsHere(world: string): PermissionEvents {
   return {
     listen: () => Promise.resolve(),
@@ -20,7 +20,7 @@ export function eventsHere(world: string): PermissionEvents {
   };
 }
 
-/** Tells those who follow this session in this world. */
+/** Notifies the followers of this session in this world. */
 export function notifyListeners(world: string, sessionId: string, payload: string): void {
   for (const each of followers) if (each.world === world && each.sessionId === sessionId) each.onEvent(payload);
 }

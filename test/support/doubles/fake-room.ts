@@ -3,7 +3,7 @@ import type { Message, MessageBody } from "../../../src/protocol/messages/messag
 import { decode, encode, fakeParticipant, type FakeSession } from "./fake-session.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+/** Numbers from 0 to 1, always the same for the same seed (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,15 +14,15 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** What a room with bad luck does to packets. */
+/** The faults of an unreliable room. */
 export interface Weather {
   readonly lost: number;
   readonly doubled: number;
-  /** Share of packets that are much later than others. */
+  /** The share of packets that arrive much later than others. */
   readonly late: number;
 }
 
-/** What happened, in order, for the checks afterwards. */
+/** What happened, in order, for checks after the run. */
 export interface RoomEvent {
   readonly at: number;
   readonly kind: "executed" | "claim" | "decline" | "answer" | "left";
@@ -30,7 +30,10 @@ export interface RoomEvent {
   readonly callId: string;
 }
 
-/** A room whose packets are lost, doubled, delayed and so reordered, by a seed. Joins and leaves are never lost. */
+/**
+ * A room whose packets are lost, duplicated, delayed and thus reordered, depending on a seed. Joins and leaves are
+ * never lost.
+ */
 export class FakeRoom {
   readonly clients = new Map<string, FakeClient>();
   readonly events: RoomEvent[] = [];
@@ -54,7 +57,7 @@ export class FakeRoom {
     this.events.push({ at: this.clock.now, kind, identity, callId });
   }
 
-  /** From the session; resolves as LiveKit does, whether anyone gets it or not. */
+  /** Publishes a packet from the session. Resolves as LiveKit does, whether or not anyone receives the packet. */
   publish(bytes: Uint8Array, to: readonly string[] | undefined): Promise<void> {
     this.sent.push({ bytes, to });
     for (const client of this.clients.values()) {
@@ -85,13 +88,13 @@ export class FakeRoom {
 
 type ToolList = NonNullable<MessageBody<"configuration">["tools"]>;
 
-/** A client that keeps the rules: a request id is executed once, and asked again gives the stored result again. */
+/** A client that obeys the protocol: it runs each request id once, and repeats the stored result when asked again. */
 export class FakeClient {
   readonly identity: string;
   readonly answered = new Set<string>();
   join = 0;
   isPresent = false;
-  /** Whether it knows claims; without, it is silent about some `either` requests, and runs the others. */
+  /** Whether the client supports claims. Without this, it ignores some `either` requests, and runs the others. */
   claims = true;
   readonly #room: FakeRoom;
   readonly #tools: ToolList | undefined;
@@ -99,7 +102,7 @@ export class FakeClient {
   readonly #declined = new Set<string>();
   #stanza = 0;
 
-  /** @param tools `undefined`: it never names any */
+  /** @param tools `undefined` if the client never announces any */
   constructor(room: FakeRoom, identity: string, tools: ToolList | undefined) {
     this.#room = room;
     this.identity = identity;
@@ -129,7 +132,7 @@ export class FakeClient {
     });
   }
 
-  /** Says it again until the worker answers. */
+  /** Repeats the message until the worker answers. */
   ask(content: string, id = createId()): void {
     if (this.answered.has(id)) return;
     this.send({ type: "user_message", body: { id, content } });
@@ -171,7 +174,7 @@ export class FakeClient {
     this.send({ type: "tool_use_result", body: result }, () => this.#room.note("answer", this.identity, result.id));
   }
 
-  /** Most of the time it takes the call. What it has taken or declined once it takes or declines again. */
+  /** Usually claims the call. On a repeated request, repeats its first decision. */
   #claim(stanzaId: number, id: string, isKnown: boolean): boolean {
     const room = this.#room;
     const choice = isKnown ? 0 : room.random();

@@ -16,7 +16,7 @@ import type { Tool } from "../../../src/tool/define-tool.ts";
 import { MemoryStore } from "../../../src/testing/memory/memory-store.ts";
 import { toServerTool } from "../../../src/tool/server-tool.ts";
 
-/** What the model says in one call. */
+/** The model's reply in one call. */
 export interface FakeReply {
   readonly text?: string;
   readonly uses?: readonly { readonly name: string; readonly input?: JsonObject }[];
@@ -24,21 +24,23 @@ export interface FakeReply {
 
 interface FakeSessionOptions {
   readonly think: (history: readonly HistoryMessage[]) => FakeReply;
-  /** Packets on their way out; must not throw. */
+  /** Sends outgoing packets. Must not throw. */
   readonly publish: (bytes: Uint8Array, to: readonly string[] | undefined) => Promise<void>;
   readonly tools?: Readonly<Record<string, Tool>>;
   readonly policy?: Partial<SessionPolicy>;
   readonly watchers?: readonly SessionWatcher[];
   readonly voice?: VoicePort;
-  /** Where text goes that is written on lk.transcription. */
+  /** Receives the text written to lk.transcription. */
   readonly transcribe?: (text: string) => void;
-  /** Parts of the session's world in the place of those that are made here. */
+  /** Parts of the session's world that replace the defaults. */
   readonly world?: Partial<SessionWorld>;
   /** @defaultValue silent, unless `LOG_LEVEL` is set */
   readonly logger?: Logger;
 }
 
-/** A session without LiveKit, database and model: packets go in and out as bytes, and the model is a function. */
+/**
+ * A session without LiveKit, database and model: packets are passed in and out as bytes, and the model is a function.
+ */
 export class FakeSession {
   readonly conversationId = "fake";
   readonly store = new MemoryStore("fake");
@@ -103,7 +105,7 @@ async function* stream(think: () => FakeReply, signal: AbortSignal): AsyncGenera
   yield { type: "message_stop", stopReason: uses.length > 0 ? "tool_use" : "end_turn", stopDetails: null, usage };
 }
 
-/** The last user message, when the model is asked for the first time in a turn; `undefined` after tool results. */
+/** The last user message if this is the turn's first model call; `undefined` after tool results. */
 export function lastUserText(history: readonly HistoryMessage[]): string | undefined {
   const last = history.at(-1);
   const block = last?.blocks.at(-1);
@@ -120,7 +122,7 @@ export function encode(stanzaId: number, message: Message): Uint8Array {
   return encodeEnvelope({ stanzaId, conversationId: "fake", message });
 }
 
-/** What the worker itself sent: it never sends what its own decoder does not know. */
+/** Decodes what the worker sent. The worker never sends what its own decoder does not know. */
 export function decode(bytes: Uint8Array): ReceivedMessage {
   const incoming = decodeEnvelope(bytes);
   if (!("message" in incoming)) throw new TypeError("The worker sent an unknown type");

@@ -1,12 +1,12 @@
 import { abortable } from "../../../src/lib/abortable.ts";
 import type { AnswerToSpeak, Aside, SpokenAnswer, VoicePort } from "../../../src/session/room/voice-port.ts";
 
-/** A voice without sound: what it is given is heard at once, and what it says beside an answer lasts until it is told. */
+/** A voice without sound. Words count as heard at once, while an aside lasts `asideMs`. */
 export class FakeVoice implements VoicePort {
   readonly isTwoWay = true;
   readonly listens = true;
   readonly speaks = true;
-  /** In order: the answer's words, and asides in brackets; one that was cut ends with a dash. */
+  /** In order: the answer's words, and asides in brackets. A dash ends an aside that was cut off. */
   readonly said: string[] = [];
   /** How long an aside lasts. */
   readonly asideMs: number;
@@ -17,14 +17,14 @@ export class FakeVoice implements VoicePort {
     this.asideMs = asideMs;
   }
 
-  /** The participant speaks, until the returned function is called. */
+  /** Lets the participant speak until the returned function is called. */
   speakOver(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#quiet = promise;
     return resolve;
   }
 
-  /** The answer's words are being spoken, until the returned function is called. */
+  /** Lets the answer's words be spoken until the returned function is called. */
   holdWords(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#heard = promise;

@@ -12,7 +12,7 @@ import type { TurnEvent } from "../../../src/turn/turn-event.ts";
 
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** A session that is recorded and published as a job process does it, without a room and a model. */
+/** A session that is stored and published as in a job process, without a room and a model. */
 export class FollowedTalk {
   readonly id: string;
   readonly room: string;
@@ -63,7 +63,7 @@ export class FollowedTalk {
     return followed;
   }
 
-  /** A whole turn, stored when it resolves. */
+  /** Adds a whole turn. Resolves once it is stored. */
   async say(...texts: string[]): Promise<TurnRecord> {
     const turn = this.begin();
     for (const text of texts) turn.text(text);
@@ -124,7 +124,7 @@ class FollowedTurn {
     });
   }
 
-  /** Ends the answer's speech, after the turn's end. */
+  /** Ends the answer's speech after the turn has ended. */
   async speak(heard?: string): Promise<void> {
     const state = heard === undefined ? "completed" : "interrupted";
     this.tell({ type: "turn_spoken", state, heard });

@@ -15,7 +15,10 @@ export interface Heard {
 
 const AGENT: RoomPeer = { identity: "agent-1", isAgent: true };
 
-/** A room in memory with one client and a worker's end: the client's side is a `Transport`, the worker's is ours to play. */
+/**
+ * A room in memory with one client and a worker's side: the client's side is a `Transport`, and the test plays the
+ * worker.
+ */
 export class MemoryRoom {
   readonly heard: Heard[] = [];
   readonly #peers = new Map<string, RoomPeer>();
@@ -23,9 +26,9 @@ export class MemoryRoom {
   #listener: TransportListener | undefined;
   #isConnected = true;
   #lastStanza = 0;
-  /** What the worker does with the client's messages. */
+  /** Whether the worker acknowledges the client's messages. */
   acknowledges = true;
-  /** Sends hang for ever, as in an outage. */
+  /** Whether sends hang forever, as in an outage. */
   hangs = false;
   roomName = "conv_ac_1";
 
@@ -62,7 +65,7 @@ export class MemoryRoom {
     this.#listener?.onJoined(peer);
   }
 
-  /** Attributes of a participant change. */
+  /** Changes a participant's attributes. */
   change(peer: RoomPeer): void {
     this.#peers.set(peer.identity, peer);
     this.#listener?.onChanged?.(peer);
@@ -83,7 +86,7 @@ export class MemoryRoom {
     this.#listener?.onConnected();
   }
 
-  /** The worker says something. `from: undefined` is a sender that LiveKit has not announced. */
+  /** Sends a message from the worker. `from: undefined` is a sender that LiveKit has not announced. */
   say(message: Message, { stanzaId, ...options }: { stanzaId?: number; from?: RoomPeer | undefined } = {}): number {
     const id = stanzaId ?? --this.#lastStanza;
     const from = "from" in options ? options.from : AGENT;

@@ -1,6 +1,9 @@
 import { runCommand } from "../../../tools/workspace/_run-command.ts";
 
-/** A process that runs a command as `bash` does, to be killed while it runs: `command-process.ts <folder> <command>`. */
+/**
+ * A process that runs a command as the tool `bash` does, to be killed meanwhile: `command-process.ts <folder>
+ * <command>`.
+ */
 const [, , cwd = "", command = ""] = process.argv;
 await runCommand({
   argv: ["bash", "--noprofile", "--norc", "-c", command],

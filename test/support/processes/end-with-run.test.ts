@@ -7,7 +7,7 @@ import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { processesIn } from "../../worker/support/run-main.ts";
 import { tempFolder } from "../temp-folder.ts";
 
-/** Starts a program in a process group of its own, as servers are, and waits. Notes the ids of the run and the program. */
+/** Starts a program in its own process group, as servers do, and waits. Records the ids of the run and the program. */
 const WAITING_TEST = `
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -55,7 +55,7 @@ test(
   },
 );
 
-test("a SIGTERM to a program that runs tests ends what its own npm has started", async () => {
+test("a SIGTERM to a program that runs tests ends the processes that its own npm has started", async () => {
   await using folder = await tempFolder();
   const module = JSON.stringify(resolve("test/support/processes/end-with-run.ts"));
   const program = `

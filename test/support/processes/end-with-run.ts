@@ -1,13 +1,13 @@
 import { listChildren, processStart } from "../../../src/worker/process/running-processes.ts";
 import { watchParent } from "../../../src/worker/process/watch-parent.ts";
 
-/** Containers need some seconds to be removed. */
+/** Containers take some seconds to be removed. */
 const GRACE_MS = 15_000;
 const CHECK_EVERY_MS = 50;
 
 /**
- * Ends all processes below this one, the first of a run of tests, when it exits. That includes a signal, at which Vitest tears
- * nothing down, and the end of the npm that started it: a supervisor's SIGTERM to npm does not reach us.
+ * Ends all descendants of this process, the first in a test run, when it exits. That includes signals, on which Vitest
+ * cleans nothing up, and the exit of the npm that started it: a supervisor's SIGTERM to npm does not reach us.
  */
 export function endWithRun(): void {
   watchParent(() => process.exit(143));
@@ -18,7 +18,7 @@ export function endWithRun(): void {
   process.once("exit", endDescendants);
 }
 
-/** Blocks, because nothing can be awaited at the exit. */
+/** Blocks, because an exit handler cannot await anything. */
 function endDescendants(): void {
   const pids = listDescendants(process.pid);
   const running = () => pids.filter((pid) => processStart(pid) !== undefined);
@@ -37,7 +37,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }

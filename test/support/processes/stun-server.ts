@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram";
 
-// Answers STUN's binding requests (RFC 8489): tells whoever asks from which address the request came.
+// Answers STUN binding requests (RFC 8489) with the address that the request came from.
 
 const MAGIC = 0x21_12_a4_42;
 const [address = "", ...ports] = process.argv.slice(2);
@@ -11,7 +11,7 @@ for (const port of ports) {
     const answer = Buffer.alloc(32);
     answer.writeUInt16BE(0x01_01, 0);
     answer.writeUInt16BE(12, 2);
-    // The magic number and the transaction.
+    // The magic number and the transaction id.
     request.copy(answer, 4, 4, 20);
     // XOR-MAPPED-ADDRESS, IPv4.
     answer.writeUInt16BE(0x00_20, 20);

@@ -9,7 +9,7 @@ import { openJobSession } from "../../../src/worker/job/open-job-session.ts";
 import { jobConfig } from "../job-config.ts";
 import { openPermissionEvents } from "../permission-events.ts";
 
-/** What a worker process is started with, as JSON. */
+/** The options that a worker process is started with, as JSON. */
 export interface WorkerProcessOptions {
   readonly roomName: string;
   readonly jobId: string;
@@ -20,7 +20,7 @@ export interface WorkerProcessOptions {
   readonly leaseMs: number;
 }
 
-/** A job in a process of its own, to be stopped and continued: its tool `act` says that it runs. */
+/** A job in its own process, to be stopped and continued. Its tool `act` reports that it runs. */
 const options = JSON.parse(process.argv[2] ?? "") as WorkerProcessOptions;
 const { roomName, jobId, token, livekit, databaseUrl, modelUrl, leaseMs } = options;
 const room = new Room();
@@ -56,5 +56,5 @@ await openJobSession(job, {
   leaseMs,
 });
 process.stdout.write("ready\n");
-// It ends with the test, however that ends.
+// The process exits with the test, even if the test crashes.
 process.stdin.on("end", () => process.exit()).resume();

@@ -4,11 +4,12 @@ import { type Browser, chromium } from "playwright-core";
 import { runCommand } from "../processes/run-in-our-environment.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome"];
-/** Without a font every letter would be the same box. */
+/** Without a font, every letter would be the same box. */
 const PACKAGES = ["chromium", "fonts-dejavu-core"];
 /**
- * What each window would load for its address bar costs half a second of a processor, for each tab of a test. The flag
- * takes the place of Playwright's own, so what that turns off of what a test could meet is here, too.
+ * Features to turn off. What each window loads for its address bar costs half a second of CPU time for each tab in a
+ * test. The flag replaces Playwright's own, so this list repeats the features from Playwright's flag that could affect
+ * a test.
  */
 const OFF = [
   "WebUIOmniboxPopup",
@@ -27,7 +28,7 @@ const OFF = [
 ];
 const FLAGS = [
   `--disable-features=${OFF.join(",")}`,
-  // In a container root is all there is, and /dev/shm is small.
+  // Containers run as root, and have a small /dev/shm.
   "--no-sandbox",
   "--disable-dev-shm-usage",
   "--disable-gpu",
@@ -37,10 +38,10 @@ const FLAGS = [
 ];
 
 /**
- * A real Chromium without a window, with a camera and a microphone that are not. Whoever starts it closes it.
+ * Starts a real headless Chromium with a fake camera and a fake microphone. The caller closes it.
  *
- * @param spoken a WAV file that its microphone hears, once, from when it is turned on
- * @param wrap makes a program that runs it elsewhere, as in a network of its own
+ * @param spoken a WAV file that the microphone plays once, from the moment it is turned on
+ * @param wrap returns a program that runs Chromium elsewhere, such as in a separate network
  */
 export async function startChromium(
   spoken?: string,
@@ -51,7 +52,7 @@ export async function startChromium(
   return chromium.launch({ executablePath, args: [...FLAGS, ...microphone] });
 }
 
-/** Where the Chromium of this machine is. It is installed where there is none. */
+/** The path of this machine's Chromium, which is installed if there is none. */
 export async function chromiumPath(): Promise<string> {
   return findChromium() ?? installChromium();
 }
@@ -72,7 +73,7 @@ async function installChromium(): Promise<string> {
       ...PACKAGES,
     ]);
   try {
-    // A fresh machine has no lists of packages.
+    // A fresh machine has no package lists.
     await install().catch(async () => {
       await runCommand("apt-get", ["update"]);
       await install();

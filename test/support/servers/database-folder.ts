@@ -5,8 +5,8 @@ const MEMORY = "/dev/shm";
 const NEEDED_BYTES = 2 * 1_024 ** 3;
 
 /**
- * Where tests put the files of databases: in memory, where there is enough. PostgreSQL makes and removes thousands, and
- * ext4 takes long to find a place for a new one where many were removed in the last minute.
+ * The folder for tests' database files: in memory, if there is enough. PostgreSQL creates and removes thousands of
+ * files, and ext4 is slow to place a new file where many were removed in the last minute.
  */
 export function databaseFolder(): string {
   if (!existsSync(MEMORY)) return tmpdir();

@@ -7,28 +7,28 @@ const CACHE = join(import.meta.dirname, "../../../.cache");
 
 export interface DebianProgram {
   readonly command: string;
-  /** Where its libraries are, unless the system has them. */
+  /** The folder with the program's libraries, unless the system has them. */
   readonly libraries: string;
 }
 
 interface Wanted {
-  /** The name of its package, and of its folder in the cache. */
+  /** The name of the Debian package, and of its folder in the cache. */
   readonly name: string;
-  /** Its path in the package. */
+  /** The program's path in the package. */
   readonly path: string;
 }
 
 /**
- * A server that Debian has a package for: the installed one, or that of the package, unpacked in the cache. Nothing is
- * installed, so no rights are needed.
+ * A server from a Debian package: the installed one, or one unpacked from the package into the cache. Nothing is
+ * installed, so no special rights are needed.
  *
- * @throws {Error} that says what to install, where it can be had in neither way
+ * @throws {Error} that says what to install, if neither is possible
  */
 export async function debianProgram({ name, path }: Wanted): Promise<DebianProgram> {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
   const installed = folders.map((folder) => join(folder, basename(path))).find((each) => existsSync(each));
   if (installed !== undefined) return { command: installed, libraries: "" };
-  // What is in the packages, as if it were installed there.
+  // The package's files, as if it were installed there.
   const root = join(CACHE, name);
   if (!existsSync(root)) await unpackPackages(name, root);
   const [library] = await Array.fromAsync(glob("usr/lib/*/lib*.so*", { cwd: root }));
@@ -43,7 +43,7 @@ async function unpackPackages(name: string, root: string): Promise<void> {
     await download(name, join(folder, "archives"));
     for await (const archive of glob(join(folder, "archives/*.deb")))
       await runCommand("dpkg-deb", ["--extract", archive, join(folder, "root")]);
-    // Another test file may have been quicker.
+    // Another test file may have been faster.
     await rename(join(folder, "root"), root).catch((error: unknown) => {
       if (!existsSync(root)) throw error;
     });
@@ -55,12 +55,12 @@ async function unpackPackages(name: string, root: string): Promise<void> {
   }
 }
 
-/** With what it needs and the machine does not have. */
+/** Downloads the package and those dependencies that the machine lacks. */
 async function download(name: string, archives: string): Promise<void> {
   const options = [`Dir::Cache::Archives=${archives}`, "Debug::NoLocking=true", "APT::Sandbox::User="];
   const flags = ["--yes", "--download-only", "--no-install-recommends", ...options.flatMap((option) => ["-o", option])];
   const get = () => runCommand("apt-get", ["install", ...flags, name]);
-  // A fresh machine has no lists of packages; only root can load them.
+  // A fresh machine has no package lists, and only root can load them.
   await get().catch(async () => {
     await runCommand("apt-get", ["update"]).catch(() => {});
     await get();

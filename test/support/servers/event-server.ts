@@ -18,18 +18,18 @@ export interface ReadEvent {
 
 interface ServerOptions {
   readonly databaseUrl: string;
-  /** @defaultValue the database's; undefined: it polls. */
+  /** @defaultValue the database's address; with undefined, the server polls */
   readonly listenUrl?: string | undefined;
   readonly times?: SseTimes;
   readonly checkMs?: number;
-  /** By which edited arguments of the tool `write`, a `guardedTool`, are judged. */
+  /** Rules for edited arguments of the tool `write`, a `guardedTool`. */
   readonly rules?: readonly PermissionRule[];
   readonly budget?: Budget;
-  /** With it, `POST /token` answers. */
+  /** Enables `POST /token`. */
   readonly tokenSecret?: string;
 }
 
-/** The worker's HTTP server on a port of its own, with a LiveKit key of its own. */
+/** The worker's HTTP server on its own port, with its own LiveKit key. */
 export class EventServer implements AsyncDisposable {
   readonly url: string;
   readonly #close: () => Promise<void>;
@@ -56,7 +56,7 @@ export class EventServer implements AsyncDisposable {
         source,
         times,
         budget,
-        // As that of TestAgent: a worker and its HTTP server have one config.
+        // The same as in TestAgent, because a worker and its HTTP server share one config.
         permissionWaitMs: 120_000,
         edits: { serverTools: new Map([["write", write]]), rules },
       },
@@ -88,7 +88,7 @@ export class EventServer implements AsyncDisposable {
     return this.post(path, body, { authorization: `Bearer ${token}` });
   }
 
-  /** Opens the stream of a session, in the name of a participant of its room. */
+  /** Opens a session's event stream as a participant in its room. */
   async open(
     { id, room }: { readonly id: string; readonly room: string },
     { lastEventId, identity = "ann" }: OpenOptions = {},
@@ -130,13 +130,13 @@ export async function roomToken(
   return token.toJwt();
 }
 
-/** Reads a stream as the standard says, and keeps all of it. */
+/** Reads an event stream according to the standard, and keeps everything. */
 export class EventReader implements AsyncDisposable {
   readonly response: Response;
   readonly events: ReadEvent[] = [];
-  /** All that came, comments too. */
+  /** Everything received, including comments. */
   text = "";
-  /** Settles when the stream is over; true when it ended in order. */
+  /** Settles when the stream ends; true if it ended properly. */
   readonly ended: Promise<boolean>;
   readonly #controller: ReadableStreamDefaultReader<Uint8Array>;
   #wake = () => {};
@@ -156,7 +156,7 @@ export class EventReader implements AsyncDisposable {
     return this.events.findLast(({ id }) => id !== undefined)?.id;
   }
 
-  /** The first event that fits, from those that have come and those that come within `timeoutMs`. */
+  /** The first matching event, among those received so far or within `timeoutMs`. */
   async next(fits: (event: ReadEvent) => boolean, timeoutMs = 10_000): Promise<ReadEvent> {
     return this.until(() => this.events.find(fits), timeoutMs);
   }

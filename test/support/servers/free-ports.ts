@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { isUdpPortFree, probeTcpPort } from "../../../src/worker/process/ports.ts";
 
 const FIRST = 20_000;
-/** Below those that Linux gives to outgoing connections: one of these may take a free port at any moment. */
+/** Below the ports that Linux assigns to outgoing connections, which may take a free port at any moment. */
 const END = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s/)[0]);
-/** Each process of a run has a range of its own: two never find the same port free. Of the run itself it is 0. */
+/**
+ * Each process in a run has its own range, so two never find the same port free. The run's main process uses range 0.
+ */
 const RANGE_SIZE = 300;
 const range = FIRST + Number(process.env["VITEST_POOL_ID"] ?? 0) * RANGE_SIZE;
 let next = range + (process.pid % RANGE_SIZE);

@@ -13,11 +13,11 @@ import { endStaleLivekitServer, startLivekitServer } from "../../../src/worker/s
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The one livekit-server of the run. Rooms are shared: use names of your own. */
+    /** The test run's only livekit-server. Rooms are shared, so use unique names. */
     livekitUrl: string;
     livekitApiKey: string;
     livekitApiSecret: string;
-    /** The one PostgreSQL of the run, with the right to create databases: use `tempDatabase`. */
+    /** The test run's only PostgreSQL, with the right to create databases: use `tempDatabase`. */
     databaseAdminUrl: string;
   }
 }
@@ -26,15 +26,16 @@ const CACHE_DIR = join(import.meta.dirname, "../../../.cache");
 const RUNS = join(databaseFolder(), `parley-test-runs-${userInfo().uid}`);
 
 /**
- * Starts a real LiveKit and a real PostgreSQL for the whole run, as `npm start` does, and builds the page if a source of it is
- * newer. The returned function ends both.
+ * Starts a real LiveKit and a real PostgreSQL for the whole run, as `npm start` does, and builds the page if one of its
+ * sources is newer. The returned function stops both servers.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   endWithRun();
-  // For every livekit-server of the run: by Go's own measure a fifth of its CPU goes into collecting garbage.
+  // For every livekit-server in the run: by Go's own measurement, garbage collection takes a fifth of its CPU time.
   process.env["GOGC"] ??= "400";
   await clearKilledRuns();
-  // Here, once: two files that build it at the same time would each take it away from the other's worker.
+  // Built once, here: two test files that build the page at the same time would each remove it under the other's
+  // worker.
   await ensurePage();
   const dataDir = join(RUNS, String(process.pid));
   await mkdir(dataDir, { recursive: true });
@@ -45,7 +46,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     startLivekitServer({ dataDir, cacheDir: CACHE_DIR, port, progress }),
     startPostgres({ dataDir, port: 0, progress: quiet }),
   ] as const;
-  // One that fails does not leave the other running.
+  // If one server fails to start, the other is stopped.
   await Promise.all(starting).catch(async (error: unknown) => {
     for (const result of await Promise.allSettled(starting))
       if (result.status === "fulfilled") await result.value.close();
@@ -59,20 +60,20 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("databaseAdminUrl", database.url);
   return async () => {
     await Promise.all([livekit.close(), database.close()]);
-    // At its end PostgreSQL leaves its own processes a moment.
+    // PostgreSQL's own processes outlive it by a moment.
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   };
 }
 
 /**
- * Nothing in the run's databases has to outlive the machine: no commit waits for the disk. They are small, and deleted rows
- * need not be cleared away beside a test.
+ * Speeds up the run's databases. They need not survive a crash of the machine, so no commit waits for the disk. They
+ * are small, so deleted rows need not be cleaned up during a test.
  */
 async function easeDatabase(databaseUrl: string): Promise<void> {
   const sql = connect(databaseUrl, { maxConnections: 1 });
   await sql`alter system set fsync = off`;
   await sql`alter system set autovacuum = off`;
-  // Each connection of a test proves the password anew, in 4,096 rounds.
+  // Each connection in a test proves the password anew, by default in 4,096 rounds.
   await sql`set scram_iterations = 1`;
   const { username, password } = new URL(databaseUrl);
   await sql.unsafe(`alter role ${username} password '${password}'`);
@@ -80,7 +81,7 @@ async function easeDatabase(databaseUrl: string): Promise<void> {
   await sql.end();
 }
 
-/** A run that was killed has left its servers and its folder, which is named after its process. */
+/** Cleans up after killed runs, which leave their servers and a folder named after their process id. */
 async function clearKilledRuns(): Promise<void> {
   for (const pid of await readdir(RUNS).catch(() => [])) {
     if (processStart(Number(pid)) !== undefined) continue;

@@ -13,12 +13,12 @@ import {
 
 type Behavior = "take" | "hang" | "refuse";
 
-/** A real OTLP endpoint: takes protobuf over HTTP and decodes it. */
+/** A real OTLP endpoint, which receives protobuf over HTTP and decodes it. */
 export class OtlpReceiver implements AsyncDisposable {
   readonly spans: OtlpSpan[] = [];
   readonly metrics: OtlpMetric[] = [];
   readonly logs: OtlpLog[] = [];
-  /** Everything that came, as it came: what is not to leak must not be in it in any form. */
+  /** Every request body, unmodified: whatever must not leak must not appear in it in any form. */
   readonly bodies: Buffer[] = [];
   behavior: Behavior = "take";
   readonly #server = createServer((request, response) => void this.#handle(request, response));
@@ -34,7 +34,7 @@ export class OtlpReceiver implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** All that was sent, as one text. */
+  /** Everything received, as one text. */
   get text(): string {
     return Buffer.concat(this.bodies).toString("latin1");
   }

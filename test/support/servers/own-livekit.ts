@@ -8,19 +8,19 @@ import { startLivekitServer, type LivekitService } from "../../../src/worker/ser
 const CACHE_DIR = join(import.meta.dirname, "../../../.cache");
 
 export interface OwnLivekit extends LivekitService {
-  /** The first server's. */
+  /** The process id of the first server. */
   readonly pid: number;
-  /** Ends it as a crash does; returns when it has gone. */
+  /** Kills the server as a crash does. Resolves once it has exited. */
   readonly kill: () => Promise<void>;
-  /** Starts it again, with the same address and keys: its rooms are gone. */
+  /** Restarts the server with the same address and keys. Its rooms are gone. */
   readonly restart: () => Promise<void>;
 }
 
 type Node = Pick<Parameters<typeof startLivekitServer>[0], "keys" | "redisAddress">;
 
 /**
- * A livekit-server of one's own, for tests that run a worker: on the shared one, LiveKit would give it the rooms of
- * other test files. Starts in about 0.1 s; whoever starts it closes it.
+ * A separate livekit-server, for tests that run a worker: on the shared server, LiveKit would assign other test files'
+ * rooms to that worker. Starts in about 0.1 s. The caller closes it.
  */
 export async function startOwnLivekit(node: Node = {}): Promise<OwnLivekit> {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-livekit-"));

@@ -10,14 +10,14 @@ import { findFreePorts } from "./free-ports.ts";
 const AS_NOBODY = process.getuid?.() === 0 ? ["--user=nobody"] : [];
 
 export interface PgBouncer extends AsyncDisposable {
-  /** The database's address by way of PgBouncer. */
+  /** The database's address through PgBouncer. */
   readonly url: string;
 }
 
 interface PgBouncerOptions {
   /** @defaultValue transaction */
   readonly mode?: "transaction" | "session";
-  /** Connections to the database. @defaultValue 3, for any number of clients */
+  /** The number of connections to the database. @defaultValue 3, for any number of clients */
   readonly poolSize?: number;
 }
 
@@ -48,7 +48,7 @@ export async function startPgBouncer(databaseUrl: string, options: PgBouncerOpti
     args: [...AS_NOBODY, file],
     pidFile: join(folder, "pid"),
     logFile: join(folder, "log"),
-    // It waits for its clients at any other.
+    // On any other signal, PgBouncer waits for its clients.
     stopSignals: ["SIGKILL"],
     place: { env: { ...process.env, LD_LIBRARY_PATH: program.libraries } },
     isReady: () => takesConnections(port),
@@ -61,7 +61,7 @@ export async function startPgBouncer(databaseUrl: string, options: PgBouncerOpti
   return { url: Object.assign(new URL(databaseUrl), { port: String(port) }).href, [Symbol.asyncDispose]: close };
 }
 
-/** Whether something listens on a port of this machine. */
+/** Whether anything listens on a port of this machine. */
 export function takesConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(port, "127.0.0.1");

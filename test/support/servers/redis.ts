@@ -7,12 +7,12 @@ import { takesConnections } from "./pgbouncer.ts";
 export interface Redis {
   /** `host:port` */
   readonly address: string;
-  /** Kills it and starts it again at the same address: what it held is lost. */
+  /** Kills Redis and restarts it at the same address: its data is lost. */
   readonly lose: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** A Redis on loopback that stores nothing on disk. Whoever starts it closes it. */
+/** A Redis on loopback that stores nothing on disk. The caller closes it. */
 export async function startRedis(folder: string): Promise<Redis> {
   const { command, libraries } = await debianProgram({ name: "redis-server", path: "usr/bin/redis-server" });
   const port = await findFreePorts(1);

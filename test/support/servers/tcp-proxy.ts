@@ -4,24 +4,24 @@ import { createConnection, createServer, type AddressInfo, type Socket } from "n
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
-  /** The first bytes of the client: of HTTP, what was asked for. */
+  /** The first bytes from the client. For HTTP, this includes the requested path. */
   head: string;
 }
 
 /**
- * A TCP proxy in front of a database, or of LiveKit's signalling, that can be slow, silent or gone. `await using` closes it. Both ways keep their
- * order; nothing is lost but what `cut` or `loseNextAnswer` loses.
+ * A TCP proxy for a database, or for LiveKit's signaling, that can be slow, silent or gone. `await using` closes it.
+ * Both directions keep their order. Only `cut` and `loseNextAnswer` lose anything.
  */
 export class TcpProxy {
   /** The server's URL, with the proxy's address. */
   readonly url: string;
-  /** Added to every answer of the database. */
+  /** The delay added to each response from the database. */
   delayMs = 0;
-  /** New connections are closed as soon as they are made. */
+  /** Whether new connections are closed immediately. */
   isRefusing = false;
-  /** How many bytes the database has sent. */
+  /** The number of bytes that the database has sent. */
   answeredBytes = 0;
-  /** How many connections have been made. */
+  /** The number of connections made so far. */
   connectionCount = 0;
   #isPaused = false;
   #isAnswerLost = false;
@@ -43,7 +43,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** Nothing passes any more, but the connections stay. */
+  /** Stops all traffic, but keeps the connections open. */
   pause(): void {
     this.#isPaused = true;
     for (const { client, server } of this.#links) {
@@ -60,7 +60,7 @@ export class TcpProxy {
     }
   }
 
-  /** Breaks all connections, or those whose client began with such words. Returns how many. */
+  /** Breaks all connections, or those whose first bytes match. Returns how many. */
   cut(isMeant: (head: string) => boolean = () => true): number {
     const links = [...this.#links].filter(({ head }) => isMeant(head));
     for (const link of links) {
@@ -71,7 +71,7 @@ export class TcpProxy {
     return links.length;
   }
 
-  /** The database's next answer breaks the connection instead of arriving. */
+  /** Makes the database's next response break the connection instead of arriving. */
   loseNextAnswer(): void {
     this.#isAnswerLost = true;
   }

@@ -8,7 +8,7 @@ const idOf = async (sql: ReturnType<typeof connect>) => {
   return row?.oid;
 };
 
-test("a database that is given back is the next one, without a row of the test before", async () => {
+test("a released database is reused, without any rows from the previous test", async () => {
   const first = await tempDatabase();
   const id = await idOf(first.sql);
   await storedSession(first.sql);
@@ -20,7 +20,7 @@ test("a database that is given back is the next one, without a row of the test b
   expect(await second.sql`select from sessions`).toEqual([]);
 });
 
-test("whoever is still connected to it is cut off, and does not find it again", async () => {
+test("a client that is still connected is cut off, and does not find the database again", async () => {
   const database = await tempDatabase();
   await using cleanup = new AsyncDisposableStack();
   const straggler = connect(database.url);
@@ -38,7 +38,7 @@ test.each([
   "alter table turns rename to mine",
   "create function mine() returns int language sql as 'select 1'",
   "do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$",
-])("a database with another form is not handed out again: %s", async (change) => {
+])("a database with a changed form is not reused: %s", async (change) => {
   const changed = await tempDatabase();
   const id = await idOf(changed.sql);
   await changed.sql.unsafe(change);

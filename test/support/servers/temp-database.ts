@@ -15,20 +15,23 @@ declare module "vitest" {
 export interface TempDatabase extends AsyncDisposable {
   readonly url: string;
   readonly sql: Sql;
-  /** Closes `sql` and every other connection; nothing is found by this address any more. */
+  /** Closes `sql` and every other connection. The database's address is invalid afterwards. */
   readonly drop: () => Promise<void>;
 }
 
-/** Any number: workers queue here while one of them builds the template. */
+/** An arbitrary number. Workers queue for this lock while one of them builds the template. */
 const TEMPLATE_LOCK = 4_507_232;
 
 /**
- * Migrated databases of this process that were used, and are as new again. PostgreSQL writes 400 files for a new one; to
- * empty the six tables that a test has filled takes a fraction of that.
+ * Used databases of this process that were emptied for reuse. PostgreSQL writes 400 files for a new database; emptying
+ * the six tables that a test has filled takes a fraction of that.
  */
 const spares: string[] = [];
 
-/** A migrated database of one's own, without any row. A new one is copied from a template, built once per set of migrations. */
+/**
+ * A separate, migrated database without any rows. New ones are copied from a template, built once per set of
+ * migrations.
+ */
 export async function tempDatabase(): Promise<TempDatabase> {
   const name = spares.pop() ?? (await newDatabase());
   return openDatabase(name, async () => {
@@ -38,7 +41,7 @@ export async function tempDatabase(): Promise<TempDatabase> {
   });
 }
 
-/** A fresh database without any table. */
+/** A fresh database without any tables. */
 export async function emptyDatabase(): Promise<TempDatabase> {
   const name = await createDatabase("template0");
   return openDatabase(name, () => removeDatabase(name));
@@ -53,7 +56,7 @@ function adminUrl(): string {
 
 let kept: Sql | undefined;
 
-/** A connection that this process keeps: PostgreSQL starts a process for each. */
+/** A connection that this process keeps open, because PostgreSQL starts a process for each connection. */
 function admin(): Sql {
   return (kept ??= connectAdmin());
 }
@@ -94,9 +97,9 @@ async function removeDatabase(name: string): Promise<void> {
 }
 
 /**
- * Ends its connections, and takes its rows and its name away: whoever still knows the old name finds nothing.
+ * Closes a database's connections, empties and renames it, so that no client finds the old name.
  *
- * @returns the new name; undefined for a database that cannot be as new again
+ * @returns the new name; undefined for a database that cannot be reused
  */
 async function toSpare(name: string): Promise<string | undefined> {
   const spare = newName();
@@ -104,7 +107,7 @@ async function toSpare(name: string): Promise<string | undefined> {
   await sql`select pg_terminate_backend(pid, 1000) from pg_stat_activity where datname = ${name}`;
   const isRenamed = await sql`alter database ${sql(name)} rename to ${sql(spare)}`.then(
     () => true,
-    // Somebody has come back.
+    // A new connection was opened meanwhile.
     () => false,
   );
   if (!isRenamed) return undefined;
@@ -115,7 +118,7 @@ async function toSpare(name: string): Promise<string | undefined> {
 
 let form: Promise<string> | undefined;
 
-/** The form of a database that no test has changed. */
+/** The form of a migrated database that no test has changed. */
 async function migratedForm(): Promise<string> {
   form ??= newDatabase().then(async (name) => {
     const found = await emptied(name);
@@ -128,7 +131,7 @@ async function migratedForm(): Promise<string> {
 /**
  * Empties all tables.
  *
- * @returns the form of the database: the names of all that is in it, and its settings
+ * @returns the database's form: the names of all its objects, and its settings
  */
 async function emptied(name: string): Promise<string> {
   const sql = connectAdmin(urlOf(name));
@@ -141,7 +144,9 @@ async function emptied(name: string): Promise<string> {
   }
 }
 
-/** To truncate small tables takes PostgreSQL 66 ms, to delete their rows less than one. As a replica it asks no trigger. */
+/**
+ * Truncating small tables takes PostgreSQL 66 ms, deleting their rows less than one. In replica mode no triggers run.
+ */
 const EMPTY_TABLES = `
   set session_replication_role = replica;
   do $$ declare used record; begin
@@ -166,10 +171,12 @@ const FORM = `
       where setdatabase = (select oid from pg_database where datname = current_database())
   ) as names`;
 
-/** Built under another name and renamed when complete, so a run that was killed leaves no half template. */
+/**
+ * Builds the template under another name and renames it once complete, so that a killed run leaves nothing incomplete.
+ */
 async function buildTemplate(): Promise<string> {
   const name = `parley_template_${await migrationsHash()}`;
-  // The lock is its connection's.
+  // The lock belongs to this connection.
   const sql = connectAdmin();
   try {
     await sql`select pg_advisory_lock(${TEMPLATE_LOCK})`;

@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "ws";
 
-/** Letters and digits of a word take this long, in seconds: a number takes much longer than as many letters. */
+/** Seconds for each letter and each digit of a word: a number takes much longer than as many letters. */
 const LETTER = 0.06;
 const DIGIT = 0.35;
-/** Silence after a word, and after the last one of a sentence. */
+/** Silence after a word, and after the last word in a sentence. */
 const GAP = 0.05;
 const PAUSE = 0.45;
-/** How much of its sound is sent at once, and how long it takes to make that, in ms. */
+/** How much sound is sent at a time, and how long generating it takes, in ms. */
 const CHUNK_MS = 100;
 const CHUNK_TAKES_MS = 20;
 const FIRST_SOUND_AFTER_MS = 120;
@@ -18,12 +18,12 @@ const HERTZ = 220;
 
 export interface TimedWord {
   readonly word: string;
-  /** In seconds since the beginning of the text's sound. */
+  /** In seconds since the start of the text's sound. */
   readonly start: number;
   readonly end: number;
 }
 
-/** When the server says each word of a text, and how long all of it takes. */
+/** The times of each word in a text, and the duration of the whole text. */
 export function timesOf(text: string): { readonly words: readonly TimedWord[]; readonly seconds: number } {
   let at = 0;
   const words = text.match(/\S+/gu)?.map((word) => {
@@ -38,11 +38,11 @@ export function timesOf(text: string): { readonly words: readonly TimedWord[]; r
 
 interface Made {
   readonly sound: Buffer;
-  /** The words that are whole with this sound, timed from the beginning of the text's sound. */
+  /** The words that this sound completes, timed from the start of the text's sound. */
   readonly words: readonly TimedWord[];
 }
 
-/** The sound of a text in pieces, at the speed at which it is made. */
+/** The sound of a text in pieces, at the speed at which the server generates it. */
 async function* speak(text: string, rate: number): AsyncGenerator<Made> {
   const { words, seconds } = timesOf(text);
   const isLoud = (at: number) => words.some(({ start, end }) => at >= start && at < end);
@@ -63,18 +63,18 @@ async function* speak(text: string, rate: number): AsyncGenerator<Made> {
 }
 
 interface Options {
-  /** Whether it says when each word sounds, where the provider does. @defaultValue true */
+  /** Whether the server sends word times, for providers that support these. @defaultValue true */
   readonly hasTimes?: boolean;
 }
 
 /**
- * Stands for the websockets of Cartesia, ElevenLabs and Deepgram. It says each word at a pace of its own, as tones, and
- * makes the sound five times as fast as it plays.
+ * Simulates the websockets of Cartesia, ElevenLabs and Deepgram. Speaks each word at its own pace, as tones, and
+ * generates the sound five times as fast as it plays.
  */
 export class VoiceServer implements AsyncDisposable {
   /** For `http://` and `ws://`. */
   readonly url: string;
-  /** What it has been asked to say, by connection. */
+  /** The texts it was asked to speak, by connection. */
   readonly said: string[][] = [];
   readonly #hasTimes: boolean;
   readonly #close: () => Promise<void>;
@@ -102,7 +102,7 @@ export class VoiceServer implements AsyncDisposable {
     this.said.push(said);
     const send = (message: object) => socket.send(JSON.stringify(message));
     let running = Promise.resolve();
-    /** When what a context says next will begin to sound, in seconds. */
+    /** For each context, when the sound of its next text will start, in seconds. */
     const begins = new Map<string, number>();
     const say = (context: string, text: string, each: (made: Made) => void) => {
       if (text.trim() === "") return;

@@ -12,12 +12,12 @@ interface Received {
   readonly body: { readonly type: string; readonly data: Record<string, unknown> };
 }
 
-/** A server of the operator's that takes webhooks, and checks them with a library for receivers. */
+/** An operator's server that receives webhooks, and verifies them with a receiver library. */
 export class WebhookReceiver implements AsyncDisposable {
   readonly secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-  /** All that came, also what was not taken. Only what is signed right is here. */
+  /** All webhooks with a valid signature, including those answered with an error. */
   readonly received: Received[] = [];
-  /** What is answered to the first, the second, …; 204 after that. */
+  /** The responses to the first webhook, the second, …; 204 after that. */
   answers: Answer[] = [];
   readonly #webhook = new Webhook(this.secret);
   readonly #server = createServer((request, response) => void this.#handle(request, response));

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../src/lib/json.ts";
 import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 import { toMessageParts } from "../../../src/telemetry/representation/to-message-parts.ts";
 
-/** The examples of spec/002, word for word. */
+/** The examples in spec/002, word for word. */
 const examples = JSON.parse(readFileSync("test/fixtures/genai/spec-002-examples.json", "utf8")) as Record<
   "toolCallRequestPart" | "toolCallResponsePart" | "serverToolCall" | "serverToolCallResponse" | "serverTool",
   JsonObject
@@ -27,7 +27,7 @@ const random = {
   container_id: "cntr_690bdbfed8688190884efd4c7ae6435b0db1f006442e8941",
 };
 
-test("Option 1 is the example of spec/002", () => {
+test("Option 1 matches the example in spec/002", () => {
   const blocks = stored("call_VSPygqKTWdrhaFErNvMV18Yl", random, "(89, 7921)");
 
   expect(toMessageParts(blocks, { representation: "tool_call" })).toEqual([
@@ -36,7 +36,7 @@ test("Option 1 is the example of spec/002", () => {
   ]);
 });
 
-test("Option 2 is the example of spec/002", () => {
+test("Option 2 matches the example in spec/002", () => {
   const blocks = stored("call_123", { code: "print(10 + 20)", container_id: "container_xyz" }, "(10, 20)");
 
   expect(toMessageParts(blocks, { representation: "server_tool_call" })).toEqual([
@@ -45,13 +45,13 @@ test("Option 2 is the example of spec/002", () => {
   ]);
 });
 
-test("Option 3 is the example of spec/002", () => {
+test("Option 3 matches the example in spec/002", () => {
   const blocks = stored("call_123", random, "(89, 7921)");
 
   expect(toMessageParts(blocks, { representation: "server_tool" })).toEqual([examples.serverTool]);
 });
 
-test("Option 3's alternative structure is the example of spec/002", () => {
+test("Option 3's alternative structure matches the example in spec/002", () => {
   const asked = { code: "print('Hello, World!')", container_id: "container_xyz" };
   const blocks = stored("call_123", asked, "Hello, World!");
   const timings = new Map([["call_123", { startedAt: Date.UTC(2026, 0, 12, 10, 30, 45), durationMs: 250 }]]);

@@ -33,7 +33,7 @@ const type = fc.constantFrom(
   "new",
 );
 const resultType = fc.constantFrom("web_search_tool_result", "code_interpreter_tool_result", "x_tool_result", "x", 1);
-/** Whatever a newer API, a bug or a hand in the database may put into a row. */
+/** Anything that a newer API, a bug or a manual edit of the database may put into a row. */
 const content = fc.record(
   {
     tool_use_id: fc.constantFrom("a", "b", "", 7),
@@ -90,7 +90,7 @@ test.each(["server_tool", "server_tool_execution"] as const)("%s loses no call a
   );
 });
 
-test("every id of a tool's use is there, and no other", () => {
+test("every tool use id is included, and no other", () => {
   fc.assert(
     fc.property(blocks, representation, (stored, chosen) => {
       const tools = stored.filter(isHalf);
@@ -102,7 +102,7 @@ test("every id of a tool's use is there, and no other", () => {
   );
 });
 
-test("every history that goes to the model can be shown", () => {
+test("every history that is sent to the model can be shown", () => {
   fc.assert(
     fc.property(turns, representation, (past, chosen) => {
       const messages = toChatMessages(buildHistory(past), { representation: chosen });

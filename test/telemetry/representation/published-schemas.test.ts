@@ -11,8 +11,8 @@ import { toToolDefinitions } from "../../../src/telemetry/representation/to-tool
 import { recordedTurn } from "./recorded-turn.ts";
 
 /**
- * `docs/gen-ai/` of open-telemetry/semantic-conventions at v1.41.1. It is not part of this repository: without the
- * folder these tests are skipped, and `schemas/genai/` is what parts are judged by.
+ * `docs/gen-ai/` in open-telemetry/semantic-conventions at v1.41.1, which is not part of this repository. Without the
+ * folder these tests are skipped, and parts are checked only against `schemas/genai/`.
  */
 const folder = process.env["GENAI_SCHEMAS"];
 
@@ -45,7 +45,7 @@ test.each(representationSchema.options)("input and output in %s fit the publishe
   expect(judge("output-messages")([output])).toEqual([]);
 });
 
-test.each(representationSchema.options)("each part of %s fits the published part of its type", (representation) => {
+test.each(representationSchema.options)("each part in %s matches the published part of its type", (representation) => {
   const { parts } = toOutputMessage(recordedTurn, toFinishReason("end_turn"), { representation });
   const judgePart = judge("output-messages");
 

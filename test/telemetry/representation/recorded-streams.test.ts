@@ -32,7 +32,7 @@ const read = async (stream: readonly unknown[]): Promise<readonly HistoryBlock[]
 const joined = (parts: readonly MessagePart[]) =>
   parts.flatMap((part) => (part.type === "server_tool" ? [[part["name"], part["status"]]] : []));
 
-test.each(Object.keys(STREAMS))("what %s brought can be shown in every form", async (name) => {
+test.each(Object.keys(STREAMS))("the blocks in %s can be shown in every form", async (name) => {
   const blocks = await read(STREAMS[name] ?? []);
 
   expect(blocks).not.toEqual([]);
@@ -47,7 +47,7 @@ test.each([
   ["toolSearchStream", ["tool_search_tool_regex"]],
   ["webFetchStream", ["web_fetch"]],
   ["webSearchStream", ["web_search"]],
-] as const)("the calls of %s are joined with their results", async (name, tools) => {
+] as const)("the calls in %s are joined with their results", async (name, tools) => {
   const parts = toMessageParts(await read(STREAMS[name] ?? []), { representation: "server_tool" });
 
   expect(joined(parts)).toEqual(tools.map((tool) => [tool, "completed"]));
@@ -59,7 +59,7 @@ test("a server tool's error is a failed call", async () => {
   expect(joined(parts)).toEqual([["web_search", "failed"]]);
 });
 
-test("a search whose result waited for a client's tool is one call over both messages", async () => {
+test("a search whose result waited for a client's tool is one call across both messages", async () => {
   const messages = [await read(mixedCallsStream), await read(mixedAnswerStream)];
   const parts = toPartsByMessage(messages, { representation: "server_tool" });
 

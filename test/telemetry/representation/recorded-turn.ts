@@ -13,8 +13,8 @@ const serverUse = (id: string, name: string, input: JsonObject): JsonObject => (
 });
 
 /**
- * One turn with everything: as the API sends it, stored as the worker stores it. Results do not follow their calls,
- * the call `srv_fetch` never got one, and `srv_lost` is a result whose call is gone.
+ * One turn with everything, as the API sends it and the worker stores it. Results do not directly follow their calls,
+ * the call `srv_fetch` never received a result, and `srv_lost` is a result whose call is gone.
  */
 export const recordedTurn: readonly HistoryBlock[] = [
   toStoredBlock({ type: "thinking", thinking: "Two searches.", signature: "sig_1" }),

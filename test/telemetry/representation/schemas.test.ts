@@ -13,7 +13,7 @@ function defsOf(file: string): Record<string, unknown> {
   return isRecord(schema) && isRecord(schema["$defs"]) ? schema["$defs"] : {};
 }
 
-/** `oneOf` is where spec/002 leaves room for further tools. */
+/** Removes `oneOf`, with which spec/002 leaves room for further tools. */
 function withoutOneOf(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, inner: unknown) => (key === "oneOf" ? undefined : inner)));
 }
@@ -21,14 +21,14 @@ function withoutOneOf(value: unknown): unknown {
 test.each([
   ["request", "currentRequest"],
   ["response", "currentResponse"],
-])("the current schema of a %s is that of spec/002", (half, name) => {
+])("the current schema for a %s matches spec/002", (half, name) => {
   expect(defsOf(`tool-call-${half}-part.current.json`)).toEqual(printed[name]);
 });
 
 test.each([
   { half: "request", name: "enhancedRequest", root: "ToolCallRequestPart", suffix: "" },
   { half: "response", name: "enhancedResponse", root: "ToolCallResponsePart", suffix: "Response" },
-])("the enhanced schema of a $half is that of spec/002, with more tools", ({ half, name, root, suffix }) => {
+])("the enhanced schema for a $half matches spec/002, with more tools", ({ half, name, root, suffix }) => {
   const { [root]: part, ...defs } = defsOf(`tool-call-${half}-part.enhanced.json`);
   const tools = ["Function", "CodeInterpreter", "WebSearch", "WebFetch", "Mcp", "Generic"];
 
@@ -43,7 +43,7 @@ test.each([
   ["serverToolCallResponse", "server_tool_call"],
   ["serverTool", "server_tool"],
   ["serverToolExecution", "server_tool_execution"],
-] as const)("the example %s of spec/002 fits", (name, representation) => {
+] as const)("the example %s in spec/002 is valid", (name, representation) => {
   expect(problemsOfPart(examples[name], representation)).toEqual([]);
 });
 
@@ -74,6 +74,6 @@ test.each([
   ["code that is no text", "tool-details.json#/$defs/ToolCall", { type: "code_interpreter", code: 1 }],
   ["bytes without a modality", "content-part.json", { type: "blob", content: "AA==" }],
   ["another representation's part", "message-part.json#/$defs/server_tool", examples["serverToolCall"]],
-])("%s does not fit", (_, schema, value) => {
+])("%s is invalid", (_, schema, value) => {
   expect(problemsBy(schema, value)).not.toEqual([]);
 });

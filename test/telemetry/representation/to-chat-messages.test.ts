@@ -15,7 +15,7 @@ const use = toStoredBlock({ type: "tool_use", id: "toolu_1", name: "add", input:
 const search = toStoredBlock({ type: "server_tool_use", id: "srv_1", name: "web_search", input: { query: "x" } });
 const found = toStoredBlock({ type: "web_search_tool_result", tool_use_id: "srv_1", content: [] });
 
-test("results have a message of the role tool, and the text after them one of the user", () => {
+test("results have a message with the role tool, and the text after them one with the role user", () => {
   const history: HistoryMessage[] = [
     { role: "user", blocks: [textBlock("Hi")] },
     { role: "assistant", blocks: [use] },
@@ -30,7 +30,7 @@ test("results have a message of the role tool, and the text after them one of th
   ]);
 });
 
-test("which tools of clients have come or gone is no message of the talk", () => {
+test("changes in clients' tools are not a chat message", () => {
   const told = { blockType: "tool_removal", textContent: null, content: { type: "tool_removal" } };
   const history: HistoryMessage[] = [
     { role: "user", blocks: [textBlock("Hi")] },
@@ -40,7 +40,7 @@ test("which tools of clients have come or gone is no message of the talk", () =>
   expect(toChatMessages(history, OPTION_2)).toEqual([{ role: "user", parts: [{ type: "text", content: "Hi" }] }]);
 });
 
-test("a message whose only part has joined an earlier one is left out", () => {
+test("a message whose only part was joined to an earlier one is left out", () => {
   const history: HistoryMessage[] = [
     { role: "assistant", blocks: [search, use] },
     { role: "user", blocks: [toolResultBlock("toolu_1", { content: "3", isError: false })] },
@@ -53,7 +53,7 @@ test("a message whose only part has joined an earlier one is left out", () => {
   ]);
 });
 
-test("an output message says why it ended", () => {
+test("an output message contains its finish reason", () => {
   expect(toOutputMessage([textBlock("So.")], toFinishReason("max_tokens"), OPTION_2)).toEqual({
     role: "assistant",
     parts: [{ type: "text", content: "So." }],

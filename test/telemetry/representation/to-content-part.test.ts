@@ -45,7 +45,7 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject])[] = [
   ["one that is named as a part and is none", { type: "blob", bytes: "x" }, { type: "anthropic.blob", bytes: "x" }],
 ];
 
-test.each(CASES)("%s has its part", (_, raw, part) => {
+test.each(CASES)("%s becomes a part", (_, raw, part) => {
   const shown = toContentPart(toStoredBlock(raw));
 
   expect(shown).toEqual(part);

@@ -16,7 +16,7 @@ const isFunctionPart = ({ type }: MessagePart) => type === "tool_call" || type =
 const functionParts = ["toolu_add", "toolu_notify"].map((id) => `tool_call ${id}`);
 const functionResponses = ["toolu_notify", "toolu_add"].map((id) => `tool_call_response ${id}`);
 
-test.each(representations)("every part of %s fits its schema", (representation) => {
+test.each(representations)("every part of %s matches its schema", (representation) => {
   const parts = toMessageParts(recordedTurn, { representation });
 
   expect(parts.flatMap((part) => problemsOfPart(part, representation))).toEqual([]);
@@ -25,7 +25,7 @@ test.each(representations)("every part of %s fits its schema", (representation) 
 test.each([
   ["server_tool_call", "server_tool_call", "server_tool_call_response"],
   ["tool_call", "tool_call", "tool_call_response"],
-] as const)("%s shows calls and responses apart, in the order of the blocks", (representation, call, response) => {
+] as const)("%s shows calls and responses separately, in the order of the blocks", (representation, call, response) => {
   expect(shown(toMessageParts(recordedTurn, { representation }))).toEqual([
     "reasoning",
     "reasoning",
@@ -47,7 +47,7 @@ test.each([
   ]);
 });
 
-test.each(["server_tool", "server_tool_execution"] as const)("%s joins them by id where the call is", (type) => {
+test.each(["server_tool", "server_tool_execution"] as const)("%s joins them by id at the call's position", (type) => {
   expect(shown(toMessageParts(recordedTurn, { representation: type }))).toEqual([
     "reasoning",
     "reasoning",
@@ -65,7 +65,7 @@ test.each(["server_tool", "server_tool_execution"] as const)("%s joins them by i
   ]);
 });
 
-test("a joined part says how its tool ended, and never that one without a result runs on", () => {
+test("a joined part shows how its tool ended, and a part without a result is never shown as running", () => {
   const parts = toMessageParts(recordedTurn, { representation: "server_tool" });
   const statuses = parts.flatMap((part) => (part.type === "server_tool" ? [[part["id"], part["status"]]] : []));
 
@@ -79,7 +79,7 @@ test("a joined part says how its tool ended, and never that one without a result
   });
 });
 
-test("a result whose call is gone is named by its type", () => {
+test("a result without its call is named by its type", () => {
   const [part] = ofId(toMessageParts(recordedTurn, { representation: "server_tool" }), "srv_lost");
 
   expect(part).toEqual({
@@ -94,7 +94,7 @@ test("a result whose call is gone is named by its type", () => {
   });
 });
 
-test("a tool that nobody has heard of passes through with its type", () => {
+test("an unknown tool passes through with its type", () => {
   const parts = toMessageParts(recordedTurn, { representation: "server_tool_call" });
 
   expect(ofId(parts, "srv_new")).toEqual([
@@ -150,7 +150,7 @@ test("in Option 1 function tools keep their arguments and add their type", () =>
   ]);
 });
 
-test("Option 1's parts fit the schemas of before, too", () => {
+test("Option 1's parts match the earlier schemas, too", () => {
   const parts = toMessageParts(recordedTurn, { representation: "tool_call" }).filter(isFunctionPart);
   const schemaOf = ({ type }: MessagePart) => (type === "tool_call" ? "request" : "response");
   const problems = parts.map((part) => problemsBy(`tool-call-${schemaOf(part)}-part.current.json`, part));
@@ -159,7 +159,7 @@ test("Option 1's parts fit the schemas of before, too", () => {
   expect(problems.flat()).toEqual([]);
 });
 
-test("times that are not known are absent", () => {
+test("unknown times are omitted", () => {
   const timings = new Map([
     ["srv_search", { startedAt: 1_000_000_000_123 }],
     ["srv_code", { startedAt: Number.NaN, durationMs: -5 }],
@@ -174,7 +174,7 @@ test("times that are not known are absent", () => {
   ]);
 });
 
-test("a response of the next message joins its call", () => {
+test("a response in the next message joins its call", () => {
   const use = recordedTurn.filter((block) => block.content?.["tool_use_id"] === "srv_search");
   const [call = [], answer = []] = use.map((block): HistoryBlock[] => [block]);
 
@@ -184,7 +184,7 @@ test("a response of the next message joins its call", () => {
   ]);
 });
 
-test("what has no id stays alone and shows none", () => {
+test("parts without an id stay separate and show none", () => {
   const blocks = [
     toStoredBlock({ type: "server_tool_use", name: "web_search", input: {} }),
     toStoredBlock({ type: "web_search_tool_result", tool_use_id: "", content: [] }),
@@ -201,14 +201,14 @@ test("what has no id stays alone and shows none", () => {
   ]);
 });
 
-test("what a model wrote instead of code is shown as it is", () => {
+test("if a model wrote something other than code, it is shown unchanged", () => {
   const use = { type: "server_tool_use", id: "srv_1", name: "code_interpreter", input: { _raw: "{" } };
   const [part] = toMessageParts([toStoredBlock(use)], { representation: "server_tool_call" });
 
   expect(part).toMatchObject({ server_tool_call: { type: "code_interpreter", input: { _raw: "{" } } });
 });
 
-test("of two responses with one id the call has the first, and the other stays alone", () => {
+test("of two responses with one id the first joins the call, and the other stays separate", () => {
   const response = (content: string) => toStoredBlock({ type: "x_tool_result", tool_use_id: "srv_1", content });
   const use = toStoredBlock({ type: "server_tool_use", id: "srv_1", name: "x", input: {} });
   const parts = toMessageParts([use, response("first"), response("second")], { representation: "server_tool" });
@@ -220,7 +220,7 @@ test("of two responses with one id the call has the first, and the other stays a
   expect(parts[1]).not.toHaveProperty("tool_call");
 });
 
-test("what a model wrote cannot change the type of its call", () => {
+test("the model's input cannot change the type of its call", () => {
   const input = { type: "function", code: "1" };
   const use = { type: "server_tool_use", id: "srv_1", name: "code_interpreter", input };
   const content = { type: "function", outputs: [] };

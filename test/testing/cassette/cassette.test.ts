@@ -14,7 +14,7 @@ import { tableAgent } from "../table-agent.ts";
 
 const folder = forEachTest(() => tempFolder());
 const file = () => join(folder.path, "where.cassette.json");
-/** In no form that keys are known by. */
+/** Matches no known format of keys. */
 const KEY = "very-secret-key-of-a-gateway";
 
 afterEach(() => vi.unstubAllEnvs());
@@ -37,7 +37,7 @@ async function talkOnce({
   return await talk.say(say);
 }
 
-/** The talk with a real endpoint, which is recorded. */
+/** Records a session with a real endpoint. */
 async function record(steps: readonly Step[], spoken: Spoken = {}): Promise<Turn> {
   await using server = await startModelServer({ apiKey: KEY });
   server.script(steps);
@@ -51,7 +51,7 @@ async function record(steps: readonly Step[], spoken: Spoken = {}): Promise<Turn
 
 const asksWhere = [reply([text("Let me see."), toolUse("get_location")]), reply([text("You are in Paris.")])];
 
-test("what was recorded is played again without the model", async () => {
+test("a recorded session is replayed without the model", async () => {
   const recorded = await record(asksWhere);
 
   const played = await talkOnce();
@@ -73,13 +73,13 @@ test.each([
     "call 2 differs from the one in where.cassette.json: messages[2].content[0].content: recorded",
   ],
   ["instructions", { instructions: "Be long." }, "call 1 differs from the one in where.cassette.json: system[0].text"],
-])("other %s are told as the first difference", async (_what, spoken, difference) => {
+])("different %s are reported as the first difference", async (_what, spoken, difference) => {
   await record(asksWhere);
 
   await expect(talkOnce(spoken)).rejects.toThrow(difference);
 });
 
-test("a call more than were recorded is told", async () => {
+test("one call more than recorded is reported", async () => {
   await record(asksWhere);
   await using talk = await startTalk({ ...tableAgent, model: cassette(file()) });
   talk.device({ tools: { get_location: answer({ city: "Paris" }) } });
@@ -88,20 +88,20 @@ test("a call more than were recorded is told", async () => {
   await expect(talk.say("And now?")).rejects.toThrow("where.cassette.json has 2 calls, but the agent made one more");
 });
 
-test("calls that are not made are counted", async () => {
+test("recorded calls that are not made are counted", async () => {
   await record(asksWhere);
   await using talk = await startTalk({ ...tableAgent, model: cassette(file()) });
 
   expect(talk.repliesLeft).toBe(2);
 });
 
-test("an error of the API is recorded, too", async () => {
+test("an error from the API is recorded, too", async () => {
   await record([httpError(400)]);
 
   expect(await talkOnce()).toMatchObject({ state: "failed" });
 });
 
-test("a cassette holds neither the key nor what looks like a person's data", async () => {
+test("a cassette contains neither the key nor anything that looks like personal data", async () => {
   const words = "Ann lives here: ann@example.com, +49 30 1234567, 4111 1111 1111 1111, DE89370400440532013000.";
   await record([reply([text(`You wrote ${words}`)], { chunking: 5 })], { say: words, redact: [/\bAnn\b/] });
 
@@ -113,14 +113,14 @@ test("a cassette holds neither the key nor what looks like a person's data", asy
   expect(played).toSay("<redacted> lives here: <email>");
 });
 
-test("numbers that are nobody's stay", async () => {
+test("numbers that are not personal data stay", async () => {
   const words = "Order 1234567890123 of 2026-11-22 at 10:30 costs 1,299.00";
   await record([reply([text(words)], { chunking: 100 })]);
 
   expect(await readFile(file(), "utf8")).toContain(words);
 });
 
-test("events come as late as they were recorded when that is wanted", async () => {
+test("events are delayed as recorded if requested", async () => {
   await record([reply([text("A slow answer.")], slow(40))]);
 
   const [timed, atOnce] = [await talkOnce({ isTimed: true }), await talkOnce()];
@@ -135,7 +135,7 @@ test("without a cassette, the test says how to record one", async () => {
   );
 });
 
-test("recording without a key says what is missing", async () => {
+test("recording without a key reports what is missing", async () => {
   vi.stubEnv("PARLEY_RECORD", "1");
   vi.stubEnv("ANTHROPIC_API_KEY", "");
   vi.stubEnv("ANTHROPIC_BASE_URL", "");
@@ -160,7 +160,7 @@ test.each([
   await expect(talkOnce()).rejects.toThrow("not a cassette of this version");
 });
 
-test("a file that is no cassette is refused", async () => {
+test("a file that is not a cassette is refused", async () => {
   await writeFile(file(), "{}");
 
   await expect(talkOnce()).rejects.toThrow("not a cassette of this version");

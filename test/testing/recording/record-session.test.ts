@@ -32,7 +32,7 @@ interface StoredTurn {
   readonly permission?: PermissionAnswer;
 }
 
-/** Has a talk in a real room, and makes a test of what is stored of it. */
+/** Runs a session in a real room, and creates a test from the stored record. */
 async function recordTalk(turns: readonly StoredTurn[]) {
   const livekit = { url: inject("livekitUrl"), apiKey: inject("livekitApiKey"), apiSecret: inject("livekitApiSecret") };
   await using talk = await startTalk({
@@ -57,7 +57,7 @@ async function failureOf(file: string): Promise<string | undefined> {
   return run?.failure;
 }
 
-/** How long its test takes, which passes. */
+/** The duration of its test, which must pass. */
 async function timeOf(file: string): Promise<number> {
   const [run] = await Array.fromAsync(runScenario(file));
   expect(run?.failure).toBeUndefined();
@@ -66,7 +66,7 @@ async function timeOf(file: string): Promise<number> {
 
 const books: readonly ScriptedReply[] = [{ say: "One moment.", use: { book: { city: "Paris" } } }, "Done."];
 
-test("a stored talk becomes a test that passes", async () => {
+test("a stored session becomes a test that passes", async () => {
   const { file, turns, endsBecause } = await recordTalk([
     { say: "Hi, I am ann@example.com", model: ["Hello!"] },
     {
@@ -93,7 +93,7 @@ test("a stored talk becomes a test that passes", async () => {
   });
 });
 
-/** Has a talk with an agent that greets, in a room; the participant has another name than that of a test. */
+/** Runs a session with an agent that greets, in a room. The participant's name differs from the one that tests use. */
 async function recordGreeted(greeting: string | { ask: string }, replies: readonly string[]) {
   const greeted = join(folder.path, `${createId()}.config.ts`);
   const values = { instructions: "Be brief.", greeting, toolsFolder: resolve("test/fixtures/testing/tools") };
@@ -115,12 +115,12 @@ async function recordGreeted(greeting: string | { ask: string }, replies: readon
   const file = join(folder.path, `${room}.talk.yaml`);
   const recorded = await recordSession({ databaseUrl: database.url, room, config: greeted, file });
   const written = await writeScenario(database.sql, { sessionId, room, tools: new Map() });
-  // The page's test says nothing of a config: it is saved beside the agent's.
+  // The page's test contains no path of a config, so one is added: the agent's.
   const yaml = "yaml" in written ? stringify({ ...(parse(written.yaml) as object), config: basename(greeted) }) : "";
   return { recorded, file, yaml };
 }
 
-test("a talk that the agent began with a greeting of fixed words becomes a test that passes", async () => {
+test("a session that the agent started with a fixed greeting becomes a test that passes", async () => {
   const { recorded, file, yaml } = await recordGreeted("Hello, what can I do?", ["For how many?"]);
 
   expect(recorded).toMatchObject({ turns: 2, endsBecause: undefined });
@@ -135,7 +135,7 @@ test("a talk that the agent began with a greeting of fixed words becomes a test 
   expect(await failureOf(file)).toBeUndefined();
 });
 
-test("a greeting that the model wrote is played again from the cassette and from the YAML", async () => {
+test("a greeting written by the model is replayed from the cassette and from the YAML", async () => {
   const { recorded, file, yaml } = await recordGreeted({ ask: "Say hello." }, ["Hello!", "For how many?"]);
 
   expect(recorded).toMatchObject({ turns: 2, endsBecause: undefined });
@@ -144,7 +144,7 @@ test("a greeting that the model wrote is played again from the cassette and from
   expect(await failureOf(file)).toBeUndefined();
 });
 
-test("a device that was silent is silent again, and one of another tool has its time", async () => {
+test("a device that was silent is silent again, and one for another tool takes its time", async () => {
   const lamp = [never({ timeoutMs: 60 }), answer({ on: true })];
   const { file } = await recordTalk([
     { say: "Where am I?", model: [{ use: { get_location: {} } }, "I do not know."], device: { get_location: never() } },
@@ -157,7 +157,7 @@ test("a device that was silent is silent again, and one of another tool has its 
   });
 });
 
-test("a tool that took a while takes as long again, and one that answered at once does not", async () => {
+test("a tool that took a while takes as long again, and one that answered immediately does not", async () => {
   const { file } = await recordTalk([
     {
       say: "Where?",
@@ -171,14 +171,14 @@ test("a tool that took a while takes as long again, and one that answered at onc
   const [slow, quick] = device.get_location;
   expect(slow?.late).toBeGreaterThanOrEqual(400);
   expect(quick).toMatchObject({ answer: { value: "Rome" } });
-  // On a busy machine an answer at once takes a while, too.
+  // On a busy machine, even an immediate answer takes a while.
   expect(quick?.late ?? 0).toBeLessThan(400);
   const startedAt = performance.now();
   expect(await failureOf(file)).toBeUndefined();
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(400);
 });
 
-test("a test has the time that the model took, without that of the tools", async () => {
+test("a test includes the model's own time, without that of the tools", async () => {
   const { cassette, file, room } = await recordTalk([
     {
       say: "Where?",
@@ -196,12 +196,12 @@ test("a test has the time that the model took, without that of the tools", async
   const script = await scriptOf(room, join(folder.path, `${room}.script.talk.yaml`));
   const { turns } = parse(await readFile(script, "utf8")) as { turns: { model: { late?: number }[] }[] };
   expect(turns[0]?.model[1]?.late).toBe(took);
-  // The device is waited for as long as the agent waits for it, 1.2 s; then comes the model.
+  // The device is waited for as long as the agent waits, 1.2 s. Then the model takes its time.
   expect(await timeOf(file)).toBeGreaterThanOrEqual(1_600);
   expect(await timeOf(script)).toBeGreaterThanOrEqual(1_600);
 });
 
-test("a test of a stored talk finds what the agent would do otherwise", async () => {
+test("a test from a stored session detects when the agent behaves differently", async () => {
   const { file, cassette } = await recordTalk([{ say: "Book!", model: books }]);
   await writeFile(file, (await readFile(file, "utf8")).replace("booked: Paris", "booked: Rome"));
 
@@ -209,7 +209,7 @@ test("a test of a stored talk finds what the agent would do otherwise", async ()
   expect(cassette).toMatch(/\.cassette\.json$/);
 });
 
-test("the test ends before somebody else has part in the talk", async () => {
+test("the test ends before somebody else joins the conversation", async () => {
   await using agent = await TestAgent.start();
   agent.model.script(["Hello.", "Hello, too.", "Again."].map((words) => reply([text(words)])));
   for (const identity of ["ann", "ben", "ann"]) {
@@ -231,7 +231,7 @@ test("the test ends before somebody else has part in the talk", async () => {
 
 const cities = ["Paris", "Rome", "/srv/data/", "München", 'a "quoted" one'];
 
-/** Any talk of up to four turns, the same one for the same seed. */
+/** Generates a session with up to four turns, always the same for the same seed. */
 function anyTalk(seed: number): StoredTurn[] {
   const random = createRandom(seed);
   const pick = <Thing>(things: readonly Thing[]) => things[Math.floor(random() * things.length)] as Thing;
@@ -260,7 +260,7 @@ function anyTalk(seed: number): StoredTurn[] {
   });
 }
 
-/** The same talk as a test in one text: its model's replies stand in it. */
+/** The same session as a test in a single file, which contains the model's replies. */
 async function scriptOf(room: string, file: string): Promise<string> {
   const session = await loadSession(database.sql, { conversationId: room });
   const { tools } = await loadAgent({ config });
@@ -270,7 +270,7 @@ async function scriptOf(room: string, file: string): Promise<string> {
   return file;
 }
 
-test("whatever the talk was, its test finds no difference", { timeout: 600_000 }, async () => {
+test("whatever the session was, its test finds no difference", { timeout: 600_000 }, async () => {
   for (let index = 0; index < propertyRuns(4); index++) {
     const talk = anyTalk(propertySeed() + index);
     const { file, room } = await recordTalk(talk);

@@ -33,7 +33,7 @@ turns:
       - Then not.
 `;
 
-test("a scenario passes when all that it expects holds", async () => {
+test("a scenario passes when all of its expectations are met", async () => {
   const failure = await failureOf(`${BOOKING}
     expect:
       - calls: [get_location, { name: book, args: { city: /^Par/ }, error: permission_denied }]
@@ -125,7 +125,7 @@ turns:
   expect(failure).toBeUndefined();
 });
 
-test("a model that takes its time makes the turn as long", async () => {
+test("a slow model makes the turn equally slow", async () => {
   const turns = "turns:\n  - user: Hi\n    model: { say: Hello., late: 200 }\n    expect: { within_ms: 150 }\n";
 
   expect(await failureOf(turns)).toMatch(/- end: {3}within 150 ms, but it took/);
@@ -137,13 +137,13 @@ test("a turn that fails is a failure, unless it is expected", async () => {
   expect(await failureOf(turns)).toContain("The script has 2 replies, but the agent asked the model for one more");
 });
 
-test("replies that are left over are a failure", async () => {
+test("unused replies are a failure", async () => {
   const failure = await failureOf("turns:\n  - user: Hi\n    model: [Hello., Never said.]\n");
 
   expect(failure).toBe("after the last turn, 1 of the model's replies were left unused");
 });
 
-test("a scenario is run as often as is wanted, each time in a new talk", async () => {
+test("a scenario is run as often as requested, each time in a new session", async () => {
   const runs = await run("turns:\n  - user: Hi\n    model: [Hello.]\n", 3);
 
   expect(runs.map(({ run: number, failure }) => [number, failure])).toEqual([
@@ -183,11 +183,11 @@ test.each([
     /timed: only allowed together with cassette/,
   ],
   ["a pattern that is none", "turns: [{ user: Hi, expect: { say: /(/ } }]\n", /not a regular expression/],
-])("%s in a file is a failure that says where", async (_what, yaml, message) => {
+])("%s in a file is a failure with its location", async (_what, yaml, message) => {
   expect(await failureOf(yaml)).toMatch(message);
 });
 
-test("a config that is not there is named as the file names it", async () => {
+test("a missing config is reported with the path from the file", async () => {
   const file = join(folder.path, "a.talk.yaml");
   await writeFile(file, "config: gone.ts\nturns: [{ user: Hi, model: Hello. }]\n");
 
@@ -205,7 +205,7 @@ const JUDGED = `turns:
 test.each([
   ["Yes. It says that it is sorry.", undefined],
   ["No, it does not.", "- agent: judge: The agent apologises. (No, it does not.)"],
-])("a judge that answers %j decides", async (verdict, line) => {
+])("a judge's answer %j decides", async (verdict, line) => {
   await using server = await startModelServer();
   server.script([reply([text(verdict)])]);
   vi.stubEnv("PARLEY_JUDGE_MODEL", "claude-judge");

@@ -6,7 +6,7 @@ import { CallLedger } from "../../../src/tool/calls/call-ledger.ts";
 import { failure, success } from "../../../src/tool/outcome.ts";
 import { callOf } from "../../support/call.ts";
 
-/** A ledger with one open call, and everything that it tells of it. */
+/** A ledger with one open call, and all the states that it reports. */
 function open(changes: Partial<Call> = {}, tools: ConstructorParameters<typeof CallLedger>[1] = new Map()) {
   const told: Call[] = [];
   const tell = (call: Call) => void told.push(call);
@@ -24,7 +24,7 @@ function open(changes: Partial<Call> = {}, tools: ConstructorParameters<typeof C
   return { ledger, told, extra };
 }
 
-test("each change of a call has a revision of its own, and none comes twice", () => {
+test("each change to a call has its own revision, and none is repeated", () => {
   const { ledger, told } = open();
 
   ledger.update("call", { state: "running" });
@@ -36,7 +36,7 @@ test("each change of a call has a revision of its own, and none comes twice", ()
   expect(told.at(-1)).toMatchObject({ state: "success", logs: ["one", "two"], progress: 0.5 });
 });
 
-test("a call that an earlier worker left goes on with its revision and its log", () => {
+test("a call that an earlier worker left continues with its revision and its log", () => {
   const { ledger, told } = open({ revision: 7, logs: ["one"], state: "running" });
 
   ledger.report("call", { log: "two" });
@@ -47,7 +47,7 @@ test("a call that an earlier worker left goes on with its revision and its log",
   ]);
 });
 
-test("progress is brought into 0 to 1; what is no number, or says nothing new, is no change", () => {
+test("progress is limited to 0 to 1; anything that is not a number, or not new, is no change", () => {
   const { ledger, told } = open();
 
   for (const progress of [-1, 0, Number.NaN, 5, 1, Number.POSITIVE_INFINITY]) ledger.report("call", { progress });
@@ -55,7 +55,7 @@ test("progress is brought into 0 to 1; what is no number, or says nothing new, i
   expect(told.map(({ progress }) => progress)).toEqual([undefined, 0, 1]);
 });
 
-test("what a call says of itself after its end changes nothing", () => {
+test("a call's updates after its end change nothing", () => {
   const { ledger, told } = open();
   ledger.settle("call", success({}));
 
@@ -64,7 +64,7 @@ test("what a call says of itself after its end changes nothing", () => {
   expect(told).toHaveLength(2);
 });
 
-test("the outcome of a call that may be repeated is given to the next one of its turn, and is gone with the turn", async () => {
+test("a repeatable call's outcome is reused for the next one in its turn, and is discarded with the turn", async () => {
   const { ledger } = open({}, new Map([[callOf().toolName, { onDuplicate: "reuse" as const }]]));
   ledger.settle("call", success({ n: 1 }));
   const again = callOf({ id: "again" });
@@ -74,7 +74,7 @@ test("the outcome of a call that may be repeated is given to the next one of its
   expect(ledger.earlierOf(again)).toBeUndefined();
 });
 
-test("a turn whose calls are still open is not over", () => {
+test("a turn with open calls is not finished", () => {
   const { ledger } = open({}, new Map([[callOf().toolName, { onDuplicate: "reject" as const }]]));
 
   ledger.forgetPastTurns();
@@ -82,7 +82,7 @@ test("a turn whose calls are still open is not over", () => {
   expect(ledger.earlierOf(callOf({ id: "again" }))).toBeDefined();
 });
 
-test("of a tool whose calls each run on their own no outcome is kept", async () => {
+test("no outcome is kept for a tool whose calls each run separately", async () => {
   const { ledger, told } = open();
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;
@@ -101,7 +101,7 @@ test("of a tool whose calls each run on their own no outcome is kept", async () 
   expect(ledger.openCount).toBe(0);
 });
 
-test("what a failure says of itself has a limit", () => {
+test("a failure's details have a limit", () => {
   const { ledger, told, extra } = open({ state: "running", addressee: "ann" });
   const endless = failure("e".repeat(1_000), "x".repeat(100_000));
 

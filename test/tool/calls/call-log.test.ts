@@ -11,7 +11,7 @@ test("a text with line breaks is several lines", () => {
   expect(log.lines).toEqual(["one", "two", "three"]);
 });
 
-test("a long line is cut between characters, and says so", () => {
+test("a long line is truncated between characters, and says so", () => {
   const log = new CallLog();
 
   log.add("é".repeat(5_000));
@@ -21,7 +21,7 @@ test("a long line is cut between characters, and says so", () => {
   expect(line).toMatch(/^é{2000,}… \[cut\]$/);
 });
 
-test("the first thousand lines are kept, the last one says that there were more", () => {
+test("the first thousand lines are kept, and the last one says that there were more", () => {
   const log = new CallLog();
 
   for (let index = 0; index < 1_500; index++) log.add(`line ${index}`);
@@ -41,7 +41,7 @@ test("all lines together have a limit, too", () => {
   expect(log.lines.at(-1)).toBe(FULL);
 });
 
-test("the log of an earlier worker is gone on with, and stays full when it was", () => {
+test("an earlier worker's log is continued, and stays full if it was", () => {
   const kept = new CallLog(["one"]);
   kept.add("two");
   const full = new CallLog(["one", FULL]);

@@ -34,7 +34,7 @@ const scenario = fc.record({
   onInterrupt: fc.constantFrom<OnInterrupt[]>("finish", "cancel", "block"),
   isListKnown: fc.boolean(),
   isPresent: fc.boolean(),
-  /** Of the tool on the server; 100 s: it never ends in time. */
+  /** The duration of the server's run. With 100 s, it never ends in time. */
   runMs: fc.constantFrom(0, 500, 100_000),
   failingSends: fc.array(fc.nat(3), { maxLength: 2 }),
   happenings: fc.array(happening, { maxLength: 10 }),
@@ -43,7 +43,9 @@ type Scenario = typeof scenario extends fc.Arbitrary<infer Value> ? Value : neve
 
 const STEP_MS = 500;
 
-/** Moves time in steps and lets promises settle between them; vitest's own asynchronous way takes 1 ms a step. */
+/**
+ * Advances time in steps and lets promises settle in between. Vitest's own asynchronous function takes 1 ms per step.
+ */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left >= 0; left -= STEP_MS) {
     vi.advanceTimersByTime(Math.min(left, STEP_MS));
@@ -51,7 +53,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-/** Acts a scenario out, and returns how often the tool may have run on the client and did run on the server. */
+/** Plays a scenario, and returns how often the tool may have run on the client and did run on the server. */
 async function act({ happenings, ...setup }: Scenario) {
   let runs = 0;
   const run = () => {

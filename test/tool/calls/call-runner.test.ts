@@ -18,15 +18,15 @@ afterEach(() => {
 const client = (more = {}) => new MemoryPorts({ hosts: { user: [announced("scan")] }, ...more });
 const runs = (ran: string[], more: object = {}) =>
   serverTool("both", { execution: "either", run: () => (ran.push("server"), "from the server"), ...more });
-/** Lets everything happen that needs no time. */
+/** Lets everything happen that takes no time. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 const state = (ports: MemoryPorts) =>
   ports.settled.map(({ outcome }) => (outcome && "errorCode" in outcome ? outcome.errorCode : outcome?.state));
 
-/** Requests of calls that had not ended: whoever gets one may run it. */
+/** Requests for calls that had not ended: any recipient may run the call. */
 const asked = (ports: MemoryPorts) => ports.requests.filter(({ outcome }) => !outcome);
 
-test("a server tool's request goes out before it runs, its result after", async () => {
+test("a server tool's request is sent before it runs, its result after", async () => {
   const order: string[] = [];
   const ports = new MemoryPorts({
     tools: { add: serverTool("add", { run: () => (order.push("run"), { sum: 3 }) }) },
@@ -38,7 +38,7 @@ test("a server tool's request goes out before it runs, its result after", async 
   expect(ports.listenerCount).toBe(0);
 });
 
-test("an unknown tool, also one with the name of an object's own method, is answered at once", async () => {
+test("an unknown tool is answered immediately, even one with the name of an object's own method", async () => {
   for (const name of ["nothing", "constructor", "__proto__", "../x", "ADD"]) {
     const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
     expect(await ports.run(name)).toEqual({ content: `Tool '${name}' not found`, isError: true });
@@ -46,7 +46,7 @@ test("an unknown tool, also one with the name of an object's own method, is answ
   }
 });
 
-test("bad input never reaches the client and names the field", async () => {
+test("bad input never reaches the client, and the error contains the field", async () => {
   const ports = new MemoryPorts({
     tools: { scan: serverTool("scan", { execution: "client", input: z.object({ n: z.number() }) }) },
     hosts: { user: undefined },
@@ -56,7 +56,7 @@ test("bad input never reaches the client and names the field", async () => {
   expect([state(ports), asked(ports)]).toEqual([["invalid_parameters"], []]);
 });
 
-test("arguments that could not be read are refused with the reason", async () => {
+test("unreadable arguments are refused with the reason", async () => {
   const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
 
   expect(await ports.run("add", { _raw: "{" }, { inputError: "not JSON" })).toEqual({
@@ -133,14 +133,14 @@ test.each([
     `{"n":${"[".repeat(1_000)}${"]".repeat(1_000)}}`,
     `input.n${"[0]".repeat(27)}: deeper than 28 levels`,
   ],
-])("a call with %s is refused with the place, and what is kept can be stored", async (_, json, fault) => {
+])("a call with %s is refused with the location, and the record can be stored", async (_, json, fault) => {
   const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
 
   expect(await ports.run("add", JSON.parse(json))).toEqual({ content: `Invalid parameters: ${fault}`, isError: true });
   expect(JSON.stringify(ports.opened[0]?.input).isWellFormed()).toBe(true);
 });
 
-test("a slow tool is aborted at its deadline; what it returns later is recorded", async () => {
+test("a slow tool is aborted at its deadline, and its later result is recorded", async () => {
   let reason: unknown;
   const slow = serverTool("slow", {
     timeoutMs: 500,
@@ -161,7 +161,7 @@ test("a slow tool is aborted at its deadline; what it returns later is recorded"
   expect(ports.extra).toEqual([{ kind: "late", from: "server", success: true }]);
 });
 
-test("a long result is cut with a visible mark", async () => {
+test("a long result is truncated with a visible mark", async () => {
   const ports = new MemoryPorts({
     tools: { long: serverTool("long", { run: () => "é".repeat(1_000) }) },
     resultMaxBytes: 101,
@@ -174,7 +174,7 @@ test.each([
   ["does not move", 0],
   ["jumps an hour ahead", 3_600_000],
   ["jumps an hour back", -3_600_000],
-])("a client that never answers is timed out once, a second after its time, when the clock %s", async (_, jump) => {
+])("a client that never answers times out once, a second after its deadline, when the clock %s", async (_, jump) => {
   const ports = client();
   const answer = ports.run("scan");
   await settle();
@@ -223,14 +223,14 @@ test("a client's error is the model's error", async () => {
   expect(await answer).toEqual({ content: "paper_jam", isError: true });
 });
 
-test("a client tool that nobody has is answered at once, and nobody is asked", async () => {
+test("a client tool that nobody has is answered immediately, and nobody is asked", async () => {
   const ports = new MemoryPorts({ tools: { scan: serverTool("scan", { execution: "client" }) }, hosts: { user: [] } });
 
   expect((await ports.run("scan")).content).toBe("Tool 'scan' is not available on any connected device");
   expect(asked(ports)).toEqual([]);
 });
 
-test("a request that cannot be delivered ends a client's call and hands over one that is shared", async () => {
+test("an undeliverable request ends a client's call, and a shared call is taken over", async () => {
   const ran: string[] = [];
   const sendRequest = async ({ executionResolved }: Call) => {
     if (executionResolved === "client") throw new Error("too large");
@@ -309,7 +309,7 @@ test("a claimed call is the client's, for all of its time", async () => {
   expect([(await answer).content, ran]).toEqual(["client", []]);
 });
 
-test("a declined call is the server's, at once", async () => {
+test("a declined call is the server's, immediately", async () => {
   const ran: string[] = [];
   const ports = shared(ran);
   const answer = ports.run("both");
@@ -319,7 +319,7 @@ test("a declined call is the server's, at once", async () => {
   expect([(await answer).content, ran]).toEqual(["from the server", ["server"]]);
 });
 
-test("a call that is declined and stopped in one moment runs nowhere", async () => {
+test("a call that is declined and stopped at the same moment runs nowhere", async () => {
   const ran: string[] = [];
   const ports = shared(ran);
   const answer = ports.run("both");
@@ -335,7 +335,7 @@ test("a call that is declined and stopped in one moment runs nowhere", async () 
 test.each([
   ["+1 h", 3_600_000],
   ["-1 h", -3_600_000],
-])("a taken-over call has the time that is left, although the clock jumped by %s", async (_, jump) => {
+])("a call that is taken over has the time that is left, although the clock jumped by %s", async (_, jump) => {
   const ports = shared([], { idempotent: true, timeoutMs: 15_000, run: () => new Promise(() => {}) });
   const answer = ports.run("both");
   await settle();
@@ -351,7 +351,7 @@ test.each([
   expect((await answer).content).toBe("Tool execution timed out after 15s");
 });
 
-test("a call without any time left is not begun by the server", async () => {
+test("a call without any time left is not started by the server", async () => {
   const ran: string[] = [];
   const ports = shared(ran, { idempotent: true, timeoutMs: 500 });
   const answer = ports.run("both");
@@ -366,7 +366,7 @@ test.each([
     "returns and does not know the tool any more",
     (ports: MemoryPorts) => (ports.signal("returned"), ports.signal("declined")),
   ],
-])("the server does not run again what a client may have run that left and %s", async (_, then) => {
+])("the server does not rerun a call that a client may have run, if the client left and %s", async (_, then) => {
   const ran: string[] = [];
   const ports = shared(ran, {}, { user: [announced("both")] });
   const answer = ports.run("both");
@@ -381,7 +381,7 @@ test.each([
   ]);
 });
 
-test("a client that left and says, when it is asked again, that it has no such tool, has the last word", async () => {
+test("a client that left and, when asked again, says that it lacks the tool has the last word", async () => {
   const ran: string[] = [];
   const ports = shared(ran, {}, { user: [announced("both")] });
   const answer = ports.run("both");
@@ -393,7 +393,7 @@ test("a client that left and says, when it is asked again, that it has no such t
   expect([(await answer).content, state(ports), ran]).toEqual(["Not here", ["unknown_tool"], []]);
 });
 
-test("the server does not run again what a client has, only because a second request was lost", async () => {
+test("a lost second request does not make the server run a call that a client already has", async () => {
   const ran: string[] = [];
   const ports = new MemoryPorts({
     tools: { both: runs(ran) },
@@ -426,7 +426,7 @@ test.each([
 });
 
 test.each(["finish", "block"] as const)(
-  "an interruption leaves a call that would %s running and reports its outcome later",
+  "an interruption lets a call that would %s keep running and reports its outcome later",
   async (onInterrupt) => {
     const ports = new MemoryPorts({
       tools: { scan: serverTool("scan", { execution: "client", onInterrupt }) },
@@ -468,7 +468,7 @@ test("a call that cannot be stored does not run and rejects", async () => {
   expect([ran, ports.ledger.openCount, ports.listenerCount]).toEqual([[], 0, 0]);
 });
 
-test("of a hundred calls at once the first 64 run", async () => {
+test("of a hundred simultaneous calls the first 64 run", async () => {
   const ran: number[] = [];
   const tool = serverTool("count", { run: (input) => void ran.push((input as { n: number }).n) });
   const ports = new MemoryPorts({ tools: { count: tool } });
@@ -480,14 +480,14 @@ test("of a hundred calls at once the first 64 run", async () => {
   );
 });
 
-test("a hundred calls on one signal leave no listener and warn of none", async () => {
+test("a hundred calls on one signal leave no listener and cause no warning", async () => {
   const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
   for (let n = 0; n < 100; n++) await ports.run("add");
 
   expect(ports.listenerCount).toBe(0);
 });
 
-test("equal arguments in one turn have one idempotency key, in any order of their keys", async () => {
+test("equal arguments in one turn have one idempotency key, whatever the order of their fields", async () => {
   const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
   await ports.run("add", { a: 1, b: { c: 1, d: 2 } });
   await ports.run("add", { b: { d: 2, c: 1 }, a: 1 });
@@ -498,7 +498,7 @@ test("equal arguments in one turn have one idempotency key, in any order of thei
   expect(new Set(ports.opened.map(({ id }) => id)).size).toBe(3);
 });
 
-test("a refused use is on record as not run, which is no cancel", () => {
+test("a refused use is on record as not run, which is not a cancel", () => {
   const ports = client();
   const use = { toolUseId: "t", toolName: "scan", input: {} };
 
@@ -513,7 +513,7 @@ test.each([
   ["stopped", "cancelled"],
   ["interrupted", "cancelled"],
   ["closed", "not_run"],
-] as const)("a use that is refused since its turn was %s is %s", (kind, code) => {
+] as const)("a use that is refused because its turn was %s is %s", (kind, code) => {
   const ports = client();
   ports.abort(kind);
 
@@ -536,7 +536,7 @@ async function storedCall(ports: MemoryPorts, toolName: string): Promise<Call> {
 const resume = (ports: MemoryPorts, stored: Call) =>
   new CallRunner(ports).resume({ toolUseId: "toolu_1", toolName: stored.toolName, input: {} }, ports.turn, stored);
 
-test("a client's call that an earlier worker left is asked again under its id, with the time that is left", async () => {
+test("a client's call that an earlier worker left is requested again under its id, with the time that is left", async () => {
   const stored = await storedCall(client(), "scan");
   await vi.advanceTimersByTimeAsync(20_000);
   const ports = client();
@@ -548,7 +548,7 @@ test("a client's call that an earlier worker left is asked again under its id, w
   expect((await answer).content).toBe("Tool execution timed out after 30s");
 });
 
-test("who runs a call is on record before anybody does, and the next worker asks the same participant", async () => {
+test("the side that runs a call is on record before it runs, and the next worker asks the same participant", async () => {
   const scan = announced("scan", { scope: "room" });
   const hosts = { user: [], phone: [scan], laptop: [scan] };
   const tools = { add: serverTool("add", { run: () => void events.push("run") }) };
@@ -575,7 +575,7 @@ test("who runs a call is on record before anybody does, and the next worker asks
   expect((await answer).isError).toBe(false);
 });
 
-test("what the server takes over from a client is on record as its own before it runs", async () => {
+test("a call that the server takes over from a client is on record as its own before it runs", async () => {
   const ran: string[] = [];
   const gone = new AppError("unavailable", "Gone");
   const ports = new MemoryPorts({
@@ -599,7 +599,7 @@ test.each([
   [true, true, "ok", 1],
   [false, true, "Not run: the worker stopped before the tool was started.", 0],
 ])(
-  "a call that was stored and not started (idempotent: %s, allowed: %s) is checked as a new one, or not run",
+  "a call that was stored and not started (idempotent: %s, allowed: %s) is checked like a new one, or not run",
   async (...row) => {
     const [idempotent, isAllowed, content, count] = row;
     const ran: string[] = [];
@@ -627,7 +627,7 @@ test("a client cannot answer a call before it is asked", async () => {
 });
 
 test.each([3_600_000, -3_600_000])(
-  "a call that is taken up after the clock jumped by %i ms ends within its time",
+  "a call that is resumed after the clock jumped by %i ms ends within its time",
   async (jump) => {
     const stored = await storedCall(client(), "scan");
     vi.setSystemTime(Date.now() + jump);
@@ -639,7 +639,7 @@ test.each([3_600_000, -3_600_000])(
   },
 );
 
-test("a stopped turn takes up no call", async () => {
+test("a stopped turn resumes no call", async () => {
   const ran: string[] = [];
   const tools = {
     both: runs(ran, { execution: "server", idempotent: true, run: () => (ran.push("run"), new Promise(() => {})) }),
@@ -652,7 +652,7 @@ test("a stopped turn takes up no call", async () => {
   expect(ran).toEqual(["run"]);
 });
 
-test("what the server may have run is run again only if it is idempotent", async () => {
+test("a call that the server may have run is run again only if it is idempotent", async () => {
   for (const idempotent of [true, false]) {
     const ran: string[] = [];
     const tools = {

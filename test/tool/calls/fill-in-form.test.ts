@@ -24,7 +24,7 @@ async function asking(options: ConstructorParameters<typeof MemoryPorts>[0] = {}
   return { ports, result, answers };
 }
 
-test("a participant that leaves and does not come back has not answered", async () => {
+test("a participant who leaves and does not come back has not answered", async () => {
   vi.useFakeTimers();
   try {
     const { ports, result, answers } = await asking();
@@ -38,7 +38,7 @@ test("a participant that leaves and does not come back has not answered", async 
   }
 });
 
-test("a participant that comes back is asked again under the same id", async () => {
+test("a participant who comes back is asked again under the same id", async () => {
   const { ports, result, answers } = await asking();
   ports.signal("left");
   ports.signal("returned");
@@ -49,7 +49,7 @@ test("a participant that comes back is asked again under the same id", async () 
   expect(answers).toEqual([{ action: "accept", content: { name: "Ana" } }]);
 });
 
-test("two forms at once are two calls, and the tool's clock goes on after the last", async () => {
+test("two forms at once are two calls, and the tool's clock continues after the last", async () => {
   const { ports, result } = await asking({}, 2);
   const [asked, ...forms] = ports.ledger.openCalls();
   expect(asked?.current.deadlineAt).toBeUndefined();
@@ -60,7 +60,7 @@ test("two forms at once are two calls, and the tool's clock goes on after the la
   expect(await result).toEqual({ content: "asked", isError: false });
 });
 
-test("a call that is stopped withdraws its form", async () => {
+test("stopping a call withdraws its form", async () => {
   const { ports, result, answers } = await asking();
   ports.abort("stopped");
 
@@ -70,7 +70,7 @@ test("a call that is stopped withdraws its form", async () => {
   expect(answers).toEqual([]);
 });
 
-test("without a device that takes forms, a participant that is away has not answered", async () => {
+test("without a device for forms, an absent participant has not answered", async () => {
   const answers: Elicited[] = [];
   const ask = serverTool("ask", {
     run: async (_input, { elicit }) => void answers.push(await elicit({ message: "Who?", schema: SCHEMA })),
@@ -87,7 +87,7 @@ test.each([
   ["", SCHEMA, "elicit: message: expected a string of at most 2000 characters"],
   ["Who?", { type: "object" }, "elicit: the form's schema: expected an object with properties"],
   ["Who?", { type: "object", properties: { a: { type: "object" } } }, "elicit: the form's schema: properties.a:"],
-])("a form with the message %j and the schema %j is the tool's own error", async (...row) => {
+])("a form with the message %j and the schema %j is an error in the tool", async (...row) => {
   const [message, schema, why] = row;
   const ask = serverTool("ask", { run: async (_input, { elicit }) => elicit({ message, schema }) });
   const ports = new MemoryPorts({ tools: { ask }, hosts: { user: [ANNOUNCED] } });

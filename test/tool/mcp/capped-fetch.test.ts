@@ -26,13 +26,13 @@ async function fetched(contentType: string, pieces: readonly string[]): Promise<
   }
 }
 
-test("an answer may be as large as the limit, and no larger", async () => {
+test("a response may be as large as the limit, and no larger", async () => {
   expect(await fetched("application/json", ["x".repeat(60), "y".repeat(40)])).toHaveLength(100);
   await expect(fetched("application/json", ["x".repeat(60), "y".repeat(41)])).rejects.toThrow("larger than 100 bytes");
   expect(tooLarge).toBe(1);
 });
 
-test.each(["\n\n", "\r\n\r\n"])("a stream has no end, but each of its events has (%j)", async (end) => {
+test.each(["\n\n", "\r\n\r\n"])("a stream has no limit, but each of its events has (%j)", async (end) => {
   const event = `data: ${"x".repeat(80)}${end}`;
   const pieces = [event, event, event.slice(0, -1), end.slice(-1), event];
   expect(await fetched("text/event-stream; charset=utf-8", pieces)).toHaveLength(4 * event.length);

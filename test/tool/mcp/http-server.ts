@@ -7,12 +7,12 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { BASE_TOOLS, createToolServer } from "../../fixtures/mcp/tool-server.ts";
 
-/** A streamable HTTP server in this process that can go away and come back at the same address. */
+/** A streamable HTTP server in this process that can stop and restart at the same address. */
 export class HttpToolServer implements AsyncDisposable {
   readonly notes: string[] = [];
   readonly headers: IncomingMessage["headers"][] = [];
   readonly tools: readonly Tool[];
-  /** Whether it takes new sessions. */
+  /** Whether it accepts new sessions. */
   isOpen = true;
   #port = 0;
   #http: Server | undefined;
@@ -52,7 +52,7 @@ export class HttpToolServer implements AsyncDisposable {
     this.#http = http;
   }
 
-  /** It answers 404 to the sessions that it has had, whose connections and event streams stay open. */
+  /** Answers 404 to all existing sessions, whose connections and event streams stay open. */
   forget(): void {
     this.#sessions = new Map();
   }
@@ -71,7 +71,7 @@ export class HttpToolServer implements AsyncDisposable {
     return transport;
   }
 
-  /** As when its process is killed. */
+  /** Stops the server as if its process was killed. */
   async stop(): Promise<void> {
     const http = this.#http;
     this.#http = undefined;

@@ -55,7 +55,7 @@ describe.each([
     expect(tools.get("shop_throw")).toMatchObject({ readOnly: false, idempotent: false });
   });
 
-  test("a call gives the text", async () => {
+  test("a call returns the text", async () => {
     await using running = await start();
 
     const answer = await running.bench.ports.run("shop_echo", { text: "hello" });
@@ -63,7 +63,7 @@ describe.each([
     expect(answer).toEqual({ content: "You said hello", isError: false });
   });
 
-  test("a text beside structured content is shown, too, unless it only repeats it", async () => {
+  test("a text with structured content is shown, too, unless it only repeats it", async () => {
     await using running = await start();
     const shown = async (text: string) => (await running.bench.ports.run("shop_structured", { text })).content;
     const structured = '{"shelves":3,"kind":"oak"}';
@@ -76,7 +76,7 @@ describe.each([
       expect(await shown(text)).toBe(structured);
   });
 
-  test("a picture is shown to the model, an embedded text is read, and what cannot be shown is named", async () => {
+  test("a picture is shown to the model, an embedded text is read, and unsupported content is mentioned", async () => {
     await using running = await start();
     const { ports } = running.bench;
 
@@ -112,7 +112,7 @@ describe.each([
     ]);
   });
 
-  test("progress goes into the call's log, and is its own", async () => {
+  test("progress is written to the call's log, and is the call's own", async () => {
     await using running = await start();
 
     await running.bench.ports.run("shop_count");
@@ -121,7 +121,7 @@ describe.each([
     expect(running.bench.ports.progress).toBe(1);
   });
 
-  test("a server's form is put to the participant of its call", async () => {
+  test("a server's form is shown to the participant of its call", async () => {
     await using running = await start();
     const { ports } = running.bench;
     const asked: unknown[] = [];
@@ -140,7 +140,7 @@ describe.each([
     expect(asked).toEqual([{ message: "Which size?", schema: { type: "object", properties } }]);
   });
 
-  test("a server puts one form after another, and not for ever", async () => {
+  test("a server can show one form after another, but not forever", async () => {
     await using running = await start();
     const { ports } = running.bench;
     const hasSecond = () => vi.waitUntil(async () => (await running.notes()).includes("answered"), { timeout: 10_000 });
@@ -156,14 +156,14 @@ describe.each([
     expect(elicit).toHaveBeenCalledTimes(20);
   });
 
-  test("a result in thousands of pieces is told in a thousand of them", async () => {
+  test("a result in thousands of pieces is reported in a thousand of them", async () => {
     await using running = await start();
 
     const { content } = await running.bench.ports.run("shop_shred");
     expect((content as string).split("\n").slice(-2)).toEqual(["999", "[4000 more blocks]"]);
   });
 
-  test("a form that may be another call's is put to nobody", async () => {
+  test("a form that may belong to another call is shown to nobody", async () => {
     await using running = await start();
     const { ports } = running.bench;
     const elicit = vi.fn<() => void>();
@@ -178,7 +178,7 @@ describe.each([
     await waiting;
   });
 
-  test("a stop cancels the call at the server", async () => {
+  test("a stop cancels the call on the server", async () => {
     await using running = await start();
     const { ports } = running.bench;
     const answer = ports.run("shop_wait");
@@ -190,7 +190,7 @@ describe.each([
     await vi.waitFor(async () => expect(await running.notes()).toContain("cancelled"));
   });
 
-  test("the deadline is ours, and cancels the call at the server", async () => {
+  test("the deadline is ours, and cancels the call on the server", async () => {
     await using running = await start({ timeoutMs: 3_000 });
 
     expect(await running.bench.ports.run("shop_wait")).toEqual({
@@ -201,7 +201,7 @@ describe.each([
     await vi.waitFor(async () => expect(await running.notes()).toContain("cancelled"));
   });
 
-  test("an answer that is too large ends its call at once, and the connection comes back", async () => {
+  test("a response that is too large ends its call immediately, and the connection is restored", async () => {
     await using running = await start();
     const { bench } = running;
 
@@ -212,7 +212,7 @@ describe.each([
     await bench.until("shop_echo");
   });
 
-  test("a call that ended well is not cancelled afterwards", async () => {
+  test("a call that succeeded is not cancelled afterwards", async () => {
     await using running = await start();
     const { ports } = running.bench;
     const waiting = ports.run("shop_wait");
@@ -241,7 +241,7 @@ describe.each([
   });
 });
 
-test("a process that dies in a call ends that call, answers at once while it is away, and comes back", async () => {
+test("a process that dies during a call ends that call, calls fail immediately while it is down, and it is restarted", async () => {
   await using running = await overStdio();
   const { bench } = running;
 
@@ -260,7 +260,7 @@ test("a process that dies in a call ends that call, answers at once while it is 
   expect(bench.warnings()).toMatchObject([{ mcpServer: "shop", why: "connection lost" }]);
 });
 
-test("an HTTP server that dies in a call ends that call, is logged once, and comes back with a new session", async () => {
+test("an HTTP server that dies during a call ends that call, is logged once, and is reconnected with a new session", async () => {
   await using server = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
@@ -276,7 +276,7 @@ test("an HTTP server that dies in a call ends that call, is logged once, and com
   expect(bench.warnings()).toHaveLength(1);
 });
 
-test("a restart that nothing told of is found out by the next call", async () => {
+test("a restart without notice is detected by the next call", async () => {
   await using server = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
@@ -289,7 +289,7 @@ test("a restart that nothing told of is found out by the next call", async () =>
   });
 });
 
-test("calls in a session that the server has forgotten are run in a new one, each once", async () => {
+test("calls in a session that the server has lost are run in a new one, each once", async () => {
   await using server = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
@@ -301,7 +301,7 @@ test("calls in a session that the server has forgotten are run in a new one, eac
   expect(server.notes.filter((note) => note === "call echo")).toHaveLength(2);
 });
 
-test("a call in a session that the server has forgotten fails at once if the server takes no new one", async () => {
+test("a call in a session that the server has lost fails immediately if the server accepts no new one", async () => {
   await using server = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
@@ -314,7 +314,7 @@ test("a call in a session that the server has forgotten fails at once if the ser
   });
 });
 
-test("headers go with every request, and the session is ended at the close", async () => {
+test("headers are sent with every request, and the session is ended on close", async () => {
   await using server = await HttpToolServer.start();
   const bench = new McpBench({ shop: { url: server.url, headers: { Authorization: "Bearer key" } } });
   await bench.until("shop_echo");
@@ -324,7 +324,7 @@ test("headers go with every request, and the session is ended at the close", asy
   expect(server.notes).toContain("delete");
 });
 
-test("a process gets the configured environment and none of ours, and ends at the close", async () => {
+test("a process gets the configured environment and none of ours, and ends on close", async () => {
   process.env["DATABASE_URL"] = "postgres://secret";
   const running = await overStdio({ env: { SHELF: "7" } });
   delete process.env["DATABASE_URL"];

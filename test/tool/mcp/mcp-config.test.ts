@@ -54,7 +54,7 @@ test.each([
     /mcpServers\.a\.headers: expected at most 100 headers/,
   ],
   [`{ a: { url: "http://x", timeoutMs: 700_000 } }`, /mcpServers\.a\.timeoutMs: .*, got 700000/],
-])("%s stops the start, naming the field", async (source, expected) => {
+])("%s stops the start, and the error contains the field", async (source, expected) => {
   await expect(load(source)).rejects.toMatchObject({
     code: "invalid_config",
     message: expect.stringMatching(expected) as string,

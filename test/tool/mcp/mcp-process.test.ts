@@ -12,14 +12,14 @@ import { McpBench, STDIO_SERVER } from "./support.ts";
 
 const HOST = new URL("../../fixtures/mcp/host.ts", import.meta.url).pathname;
 
-/** Those of the server and of what it has started that still run. */
+/** Returns a function that lists the running processes among the server's and those it has started. */
 async function processesOf(notes: string): Promise<() => number[]> {
   const pids = Array.from((await readFile(notes, "utf8")).matchAll(/^start\w* (\d+)/gm), ([, pid]) => Number(pid));
   return () => pids.filter((pid) => processStart(pid) !== undefined);
 }
 
 test.each(["exit", "SIGKILL"] as const)(
-  "a server's process, and what it has started, end with the job process, even if they do not end with their input (%s)",
+  "a server's process and its children end with the job process, even if they do not end with their input (%s)",
   async (how) => {
     await using folder = await tempFolder();
     const notes = join(folder.path, "notes");
@@ -60,7 +60,7 @@ test("a message to a server that is exiting fails only once the server has exite
   expect(stderr.join("")).toBe("closed\nSHOP_KEY is not set\n");
 });
 
-test("a server's process takes what it has started with it when its connection is closed", async () => {
+test("a server's process ends with its children when its connection is closed", async () => {
   await using folder = await tempFolder();
   const notes = join(folder.path, "notes");
   const bench = new McpBench({ shop: { command: process.execPath, args: [STDIO_SERVER, notes, "stays"] } });

@@ -4,7 +4,7 @@ import { compileMcpSchema } from "../../../src/tool/mcp/mcp-schema.ts";
 const text = { type: "string" };
 
 test.each(["anyOf", "oneOf"])(
-  "the parameters of a root's %s are shown, and required where every alternative requires them",
+  "the parameters in a root's %s are shown, and required if every alternative requires them",
   (word) => {
     const page = { type: "object", properties: { kind: { const: "page" }, id: text }, required: ["kind", "id"] };
     const block = { type: "object", properties: { kind: { const: "block" }, text }, required: ["kind"] };
@@ -20,7 +20,7 @@ test.each(["anyOf", "oneOf"])(
   },
 );
 
-test("the parts of a root's allOf are shown together, references included", () => {
+test("the parts of a root's allOf are merged, references included", () => {
   const { jsonSchema } = compileMcpSchema({
     allOf: [{ $ref: "#/$defs/Base" }, { properties: { more: text } }],
     $defs: { Base: { type: "object", properties: { id: text }, required: ["id"] } },
@@ -38,14 +38,14 @@ test.each([
   ["keywords that are null", { type: "object", required: null, additionalProperties: null }],
   ["a type of another language", { type: "object", properties: { a: { type: "any" } } }],
   ["a property that is a text", { type: "object", properties: { a: "string" } }],
-])("a schema with %s costs the keyword, and not the tool", (_what, schema) => {
+])("a schema with %s loses the keyword, but the tool stays", (_what, schema) => {
   const { jsonSchema, parse } = compileMcpSchema(schema);
 
   expect(jsonSchema["type"]).toBe("object");
   expect(parse({ b: 5 })).toEqual({ b: 5 });
 });
 
-test("what can be read beside it is checked all the same", () => {
+test("the rest of such a schema is still checked", () => {
   const { parse } = compileMcpSchema({ type: "object", properties: { a: { type: "any" }, b: text }, required: ["b"] });
 
   expect(() => parse({ a: 5 })).toThrow("b");
@@ -62,7 +62,7 @@ test("a required parameter with a default may be left out", () => {
   expect(() => parse({ scale: 1 })).toThrow("url");
 });
 
-test("an optional parameter whose name the model's API refuses is not shown; a required one costs the tool", () => {
+test("an optional parameter whose name the model's API refuses is not shown; a required one excludes the tool", () => {
   const properties = { $top: text, filter: { type: "object", properties: { "uids[]": text, a: text } } };
 
   expect(compileMcpSchema({ type: "object", properties }).jsonSchema).toEqual({

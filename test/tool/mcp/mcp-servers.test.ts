@@ -10,7 +10,7 @@ import { McpBench, SILENT_SERVER } from "./support.ts";
 
 const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: "object" }, ...more });
 
-test("a server that never answers, one that cannot be started and one that is not there keep nobody waiting", async () => {
+test("a server that never answers, one that cannot be started and one that does not exist delay nobody", async () => {
   const closedPort = await findFreePorts(1);
   await using server = await HttpToolServer.start();
   const startedAt = performance.now();
@@ -37,7 +37,7 @@ test("a server that never answers, one that cannot be started and one that is no
   await bench.servers.close();
 });
 
-test("a server that dies says why in the warning, by the end of what it wrote to stderr", async () => {
+test("the warning for a server that dies contains the end of what it wrote to stderr", async () => {
   const args = ["-e", 'console.error("SHOP_KEY is not set"); process.exit(1)'];
   await using bench = new McpBench({ shop: { command: process.execPath, args } });
 
@@ -46,7 +46,7 @@ test("a server that dies says why in the warning, by the end of what it wrote to
   expect(bench.warnings()).toMatchObject([{ why: "connection closed", stderr: "SHOP_KEY is not set" }]);
 });
 
-test("a tool of a server that is away is known, but not offered", async () => {
+test("a tool on a server that is down is known, but not offered", async () => {
   await using server = await HttpToolServer.start([tool("echo"), tool("crash")]);
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
@@ -62,7 +62,7 @@ test("a tool of a server that is away is known, but not offered", async () => {
   expect(bench.servers.tools.has("shop_echo")).toBe(true);
 });
 
-test("a server that has listed its tools is reported by its prefix; one that cannot be reached is not", async () => {
+test("a server that has listed its tools is reported by its prefix; an unreachable one is not", async () => {
   await using server = await HttpToolServer.start([tool("echo")]);
   await using bench = new McpBench({ shop: { url: server.url }, missing: { command: "/no/such/command" } });
   await bench.until("shop_echo");
@@ -80,7 +80,7 @@ test("the last of several servers to list its tools is reported as the last", as
   expect(bench.areAllListed).toEqual([false, true]);
 });
 
-test("those tools of a server are taken that a pattern matches, in which a star stands for any text", async () => {
+test("only a server's tools that match a pattern are used, in which a star matches any text", async () => {
   await using server = await HttpToolServer.start(
     ["get/one", "get.two", "forget", "a+b", "aab"].map((name) => tool(name)),
   );
@@ -90,7 +90,7 @@ test("those tools of a server are taken that a pattern matches, in which a star 
   expect(bench.names).toEqual(["shop_get_one", "shop_get_two", "shop_a_b"]);
 });
 
-test("a pattern of many stars holds up nobody, whatever a server calls its tools", async () => {
+test("a pattern with many stars delays nobody, whatever a server names its tools", async () => {
   await using server = await HttpToolServer.start([tool("a".repeat(5_000)), tool("ab")]);
   const before = cpuMs();
   await using bench = new McpBench({ shop: { url: server.url, tools: ["*a*a*a*a*b", "ab"] } });
@@ -99,7 +99,7 @@ test("a pattern of many stars holds up nobody, whatever a server calls its tools
   expect(cpuMs() - before).toBeLessThan(2_000);
 });
 
-test("names are made fit, and clashes and names that are too long are refused with a warning", async () => {
+test("names are adapted, and conflicting or overlong names are refused with a warning", async () => {
   const long = "x".repeat(60);
   await using server = await HttpToolServer.start([tool("get/the weather"), tool("get.the.weather"), tool(long)]);
   await using bench = new McpBench({ shop: { url: server.url } });
@@ -112,7 +112,7 @@ test("names are made fit, and clashes and names that are too long are refused wi
   ]);
 });
 
-test("tools of the folder are never shadowed, and of two servers the first in the config wins", async () => {
+test("the folder's tools are never shadowed, and of two servers the first in the config wins", async () => {
   await using first = await HttpToolServer.start([tool("b_c", { description: "First." }), tool("own")]);
   await using second = await HttpToolServer.start([tool("c", { description: "Second." }), tool("other")]);
   await using bench = new McpBench(
@@ -127,7 +127,7 @@ test("tools of the folder are never shadowed, and of two servers the first in th
   expect(bench.warnings().map((line) => line["tool"])).toEqual(expect.arrayContaining(["a_own", "a_b_c"]));
 });
 
-test("hostile and broken tools cost themselves only", async () => {
+test("hostile and broken tools affect only themselves", async () => {
   const schema = (properties: Record<string, object>): Partial<Tool> => ({
     inputSchema: { type: "object", properties },
   });
@@ -151,7 +151,7 @@ test("hostile and broken tools cost themselves only", async () => {
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
-test("the model is shown references and patterns that hold, and nothing that the API would refuse", () => {
+test("the model is shown valid references and patterns, and nothing that the API would refuse", () => {
   const { jsonSchema, parse } = compileMcpSchema({
     $schema: "http://json-schema.org/draft-07/schema#",
     type: "object",

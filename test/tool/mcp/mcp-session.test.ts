@@ -5,12 +5,12 @@ import { HttpToolServer } from "./http-server.ts";
 import { McpBench, STDIO_SERVER } from "./support.ts";
 import { announced } from "../../support/client-tool.ts";
 
-/** The names of the tools that the model was offered, in each of its requests. */
+/** The names of the tools offered to the model, for each of its requests. */
 function offered(agent: TestAgent): string[][] {
   return agent.model.requests.map(({ body }) => ((body["tools"] ?? []) as { name: string }[]).map(({ name }) => name));
 }
 
-test("a turn uses tools of two servers, and its next step is offered what one of them has added", async () => {
+test("a turn uses tools from two servers, and its next step is offered what one of them has added", async () => {
   await using server = await HttpToolServer.start();
   await using bench = new McpBench({
     shop: { url: server.url },
@@ -37,7 +37,7 @@ test("a turn uses tools of two servers, and its next step is offered what one of
   ]);
 });
 
-test("a server that dies in a turn costs its call, and the turn goes on without its tools", async () => {
+test("a server that dies during a turn fails its call, and the turn continues without its tools", async () => {
   await using server = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");
@@ -49,7 +49,7 @@ test("a server that dies in a turn costs its call, and the turn goes on without 
   expect(await user.answerTo(await user.say("Go"))).toBe("It is away.");
 
   expect(agent.model.rejections).toEqual([]);
-  // What the talk has used already stays named in a request.
+  // Requests keep listing tools that the conversation has used.
   expect(offered(agent).slice(1)).toEqual([["shop_crash"], ["shop_crash", "shop_echo"]]);
   expect(await agent.calls()).toMatchObject([
     { name: "shop_crash", error_code: "execution_error" },
@@ -59,7 +59,7 @@ test("a server that dies in a turn costs its call, and the turn goes on without 
   await vi.waitFor(() => expect(bench.names).toHaveLength(14), { timeout: 10_000 });
 });
 
-test("clients are told the tools that a server has added, and cannot take the name of one that may come", async () => {
+test("clients are told about the tools that a server has added, and cannot use the name of one that may come", async () => {
   await using server = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: server.url } });
   await bench.until("shop_echo");

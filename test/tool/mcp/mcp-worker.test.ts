@@ -6,7 +6,7 @@ import { processStart } from "../../../src/worker/process/running-processes.ts";
 import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { WorkerParts } from "../../worker/support/worker-parts.ts";
 
-test("a worker's rooms find the servers connected, one that hangs delays nothing, and none outlives the worker", async () => {
+test("a worker's rooms find the servers connected, a hanging one delays nothing, and none outlives the worker", async () => {
   await using parts = await WorkerParts.start();
   const { model, folder } = parts;
   const notes = async () => (await readFile(join(folder, "notes"), "utf8").catch(() => "")).split("\n");
@@ -29,7 +29,7 @@ test("a worker's rooms find the servers connected, one that hangs delays nothing
   await vi.waitFor(() => expect(started.filter((pid) => processStart(Number(pid)) !== undefined)).toEqual([]));
 }, 60_000);
 
-test("a deny rule that misspells a tool of an MCP server is named in the worker's log", async () => {
+test("a deny rule that misspells an MCP server's tool is reported in the worker's log", async () => {
   await using parts = await WorkerParts.start();
   const { model, folder } = parts;
   const config = join(folder, "parley.config.ts");

@@ -12,7 +12,7 @@ import { forFile } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { McpBench } from "./support.ts";
 
-// Servers that others wrote, unmodified, as people install them.
+// Third-party servers, unmodified and as people install them.
 
 const NPM = {
   "@modelcontextprotocol/server-everything": "2026.8.31",
@@ -24,7 +24,7 @@ const NPM = {
 };
 const PYPI = ["mcp-server-time==2026.10.19", "mcp-server-git==2026.10.19", "mcp-server-fetch==2026.10.24"];
 const CACHE = join(import.meta.dirname, "../../../.cache/mcp-servers");
-/** One pixel. */
+/** A picture of one pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const PAGE = "data:text/html,<title>A page</title><h1>Hello</h1>";
 
@@ -60,7 +60,7 @@ async function installFromNpm(): Promise<string> {
   return join(path, "node_modules/.bin");
 }
 
-/** A folder of packages; undefined without a Python that they can run in. */
+/** A folder of packages; undefined without a Python that can run them. */
 async function installFromPypi(): Promise<string | undefined> {
   const found = await preparePython();
   if (!found) return undefined;
@@ -75,7 +75,7 @@ const npm = (program: string, ...args: readonly string[]) => ({
   cwd: folder.path,
 });
 
-/** The servers, connected, and what the model gets of a call. */
+/** The connected servers, and a function that calls a tool as the model does. */
 async function connect(servers: ConstructorParameters<typeof McpBench>[0]) {
   const bench = new McpBench(servers);
   const prefixes = Object.keys(servers as object).map((name) => `${name}_`);
@@ -143,7 +143,7 @@ test(
   },
 );
 
-test("time, git and fetch of PyPI: their schemas and answers are read", { timeout: 90_000 }, async ({ skip }) => {
+test("time, git and fetch from PyPI: their schemas and answers are read", { timeout: 90_000 }, async ({ skip }) => {
   if (python === undefined) return skip(NO_PYTHON);
   const page = createServer((_request, response) => {
     response.setHeader("content-type", "text/plain").end("Hello from the page");

@@ -9,7 +9,7 @@ import { GIF, JPEG, PDF, PNG, pngOf, pngOfBytes, WEBP } from "../../support/pict
 const read = (parts: object) => readReturned(toolResult(parts as ToolResultParts));
 const image = (data: unknown, more: object = {}) => ({ type: "image", source: { data, ...more } });
 
-test("bytes are taken out of a result, and its blocks name them by what they are", () => {
+test("bytes are extracted from a result, and its blocks refer to them by content", () => {
   const { outcome, media } = read({
     content: [
       { type: "text", text: "The plan." },
@@ -44,11 +44,11 @@ test.each([
   ["image/jpeg", JPEG],
   ["image/gif", GIF],
   ["image/webp", WEBP],
-])("%s is known by its bytes", (mediaType, bytes) => {
+])("%s is recognized by its bytes", (mediaType, bytes) => {
   expect(mediaTypeOf(bytes)).toEqual({ kind: "image", mediaType });
 });
 
-test("a result beside content is what the model reads first", () => {
+test("a result with content is what the model reads first", () => {
   const { outcome } = read({ result: { floors: 2 }, content: [image(GIF)] });
 
   expect(outcome).toMatchObject({
@@ -57,7 +57,7 @@ test("a result beside content is what the model reads first", () => {
   });
 });
 
-test("what is for display is no part of what the model reads", () => {
+test("the model does not read what is for display", () => {
   const { outcome } = read({ result: "Sunny", display: { icon: "sun", at: new Date(0) } });
 
   expect(outcome).toEqual({
@@ -68,7 +68,7 @@ test("what is for display is no part of what the model reads", () => {
   expect(toModelAnswer(outcome, { timeoutMs: 1, maxBytes: 1_000 })).toEqual({ content: "Sunny", isError: false });
 });
 
-test("the texts of a result's blocks are cut to what one result may have", () => {
+test("the texts in a result's blocks are truncated to the limit for one result", () => {
   const page = (title: string) => ({
     type: "search_result",
     source: "https://example.org",
@@ -86,7 +86,7 @@ test("the texts of a result's blocks are cut to what one result may have", () =>
   ]);
 });
 
-/** The call's end when the tool gave these parts beside a result. */
+/** The outcome of a call whose tool returned these parts in addition to a result. */
 const endOf = (parts: object) => read({ result: { done: true }, ...parts });
 const because = (where: string) => expect.stringContaining(`The tool has run, but its result cannot be used: ${where}`);
 
@@ -118,7 +118,7 @@ test.each([
   ["too many pixels", { content: [image(pngOf(8_001, 10))] }, "content[0].source: the picture has 8001 × 10"],
   ["no list", { content: image(PNG) }, "content: expected a list"],
   ["a list to display", { display: [1] }, "display: expected a map"],
-])("a result with %s is an error that names it, beside what can be used", (_name, parts, where) => {
+])("a result with %s is an error that contains it, together with the usable parts", (_name, parts, where) => {
   expect(endOf(parts)).toEqual({
     outcome: {
       state: "error",
@@ -143,17 +143,17 @@ test.each([
   ],
   [{ content: Array.from({ length: 21 }, () => image(PNG)) }, "content: expected at most 20 content blocks, got 21"],
   [{ display: { text: "x".repeat(displayBytes) } }, "display: "],
-])("a result that is too large is an error that names the limit (%#)", (parts, where) => {
+])("a result that is too large is an error that contains the limit (%#)", (parts, where) => {
   expect(endOf(parts)).toMatchObject({ outcome: { errorCode: "result_too_large", errorMessage: because(where) } });
 });
 
-test("what a tool returns without toolResult stays as it is", () => {
+test("a return value without toolResult stays unchanged", () => {
   const likeContent = { content: [{ type: "image" }], display: 1 };
 
   expect(readReturned(likeContent)).toEqual({ outcome: { state: "success", result: likeContent }, media: [] });
 });
 
-test("broken pictures of the largest size hold up nobody", () => {
+test("broken pictures of the maximum size delay nobody", () => {
   const broken = new Uint8Array(LIMITS.mediaBytes);
   broken.set([0xff, 0xd8]);
   const begun = performance.now();
@@ -161,11 +161,11 @@ test("broken pictures of the largest size hold up nobody", () => {
   const types = Array.from({ length: 8 }, () => mediaTypeOf(broken));
 
   expect(types.filter((type) => !("fault" in type))).toEqual([]);
-  // With a step for each byte, one of them takes a second.
+  // With one step per byte, each of these would take a second.
   expect(performance.now() - begun).toBeLessThan(1_000);
 });
 
-test("a JPEG whose EXIF claims tens of thousands of entries again and again holds up nobody", () => {
+test("a JPEG whose EXIF repeatedly claims tens of thousands of entries delays nobody", () => {
   const segment = Buffer.alloc(65_537);
   segment.set([0xff, 0xe1, 0xff, 0xff]);
   segment.write("Exif\0\0MM\0*\0\0\0\b\xff\xff", 4, "latin1");
@@ -199,13 +199,13 @@ test.each([
   ],
   ["a part", () => read({ result: { ["k".repeat(257)]: 1 } }), "result: a key is longer than 256 bytes"],
   ["a display", () => read({ display: nested(29) }), `display${".m".repeat(28)}: deeper than 28 levels`],
-])("%s that would have to be cut fails the call with the place", (_, toRead, message) => {
+])("%s that would have to be truncated fails the call with the location", (_, toRead, message) => {
   const { outcome } = toRead();
 
   expect(outcome).toEqual({ state: "error", errorCode: "result_too_large", errorMessage: USELESS + message });
 });
 
-test("what a client found out about a failure is left out, and named, where it would have to be cut", () => {
+test("a client's details about a failure are left out, and mentioned, if they would have to be truncated", () => {
   const failed = failure("no_paper", "No paper");
 
   expect(readFailed(failed, { tray: 2 })).toEqual({ ...failed, result: { tray: 2 } });
@@ -219,7 +219,7 @@ test.each([
   ["a result", () => readReturned({ rows: [{ mean: NaN }] }), "result.rows[0].mean: NaN cannot be represented in JSON"],
   ["a part", () => read({ result: { job: Promise.resolve() } }), "result.job: a Promise has no"],
   ["a display", () => read({ display: { n: 2n ** 64n } }), "display.n: too large for a number, send it as a string"],
-])("%s that would be stored as something else fails the call with the place", (_, toRead, message) => {
+])("%s that would be stored differently fails the call with the location", (_, toRead, message) => {
   const { outcome } = toRead();
 
   expect(outcome).toMatchObject({

@@ -36,7 +36,7 @@ const parts = fc.record(
   { requiredKeys: [] },
 );
 
-test("whatever a tool gives to be shown, the model's API takes the history with it", () => {
+test("whatever a tool returns as content, the model's API accepts the history with it", () => {
   const answers = fc.record({ parts, maxBytes: fc.nat(200), isLost: fc.boolean(), isShortened: fc.boolean() });
   fc.assert(
     fc.property(fc.array(answers, { minLength: 1, maxLength: 3 }), (given) => {

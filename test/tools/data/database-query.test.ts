@@ -43,13 +43,13 @@ const query = async (sql: string, { params, signal, settings }: Options = {}) =>
     ...(signal === undefined ? {} : { signal }),
   });
 
-/** Statements that the server is running for the tool's role right now. */
+/** The number of statements that the server is currently running for the tool's role. */
 const running = async () => {
   const [row] = await database.admin`select count(*)::int as count from pg_stat_activity where usename = 'reader'`;
   return row?.["count"] as number;
 };
 
-test("rows come as lists in the order of the columns", async () => {
+test("rows are returned as lists in the order of the columns", async () => {
   expect(await query("select id, name, born, tags from person order by id")).toEqual({
     columns: ["id", "name", "born", "tags"],
     rows: [
@@ -110,11 +110,11 @@ test.each([
   "select 1, 2 ; ; ",
   "(select 1, 2)",
   "select 1, 2 union all select 3, 4 limit 1",
-])("%j is one query that reads", async (sql) => {
+])("%j is a single query that only reads", async (sql) => {
   expect(await query(sql)).toMatchObject({ rows: [[1, 2]] });
 });
 
-test("a table can be asked for by name, and semicolons and comments inside text are text", async () => {
+test("a table can be queried by name, and semicolons and comments inside text are text", async () => {
   expect(await query("table person")).toMatchObject({ rowCount: 2 });
   expect(await query("select ';--', $$; drop table person$$, '/*'")).toMatchObject({
     rows: [[";--", "; drop table person", "/*"]],
@@ -183,14 +183,14 @@ test.each<[string, string]>([
   expect(left).toEqual({ people: 2, stolen: null });
 });
 
-test("an error message helps the model and quotes no connection data", async () => {
+test("an error message helps the model and contains no connection data", async () => {
   const failure = await query("select nme from person").catch((error: unknown) => error);
   expect(String(failure)).toBe(
     'Error: column "nme" does not exist (42703). Hint: Perhaps you meant to reference the column "person.name".',
   );
 });
 
-test("only the rows of the role's own tenant are seen", async () => {
+test("only the rows of the role's own tenant are visible", async () => {
   expect(await query("select body from note")).toMatchObject({ rows: [["mine"]] });
 });
 
@@ -200,7 +200,7 @@ test("row security cannot be switched off from inside", async () => {
   });
 });
 
-test("rows beyond the limit are cut, and said to be", async () => {
+test("rows beyond the limit are cut off, with a note", async () => {
   const result = await query("select generate_series(1, 2000000) as n", { settings: { maxRows: 3 } });
   expect(result).toEqual({ columns: ["n"], rows: [[1], [2], [3]], rowCount: 3, truncated: true });
 });
@@ -210,31 +210,31 @@ test("exactly as many rows as allowed are not truncated", async () => {
   expect(result).toMatchObject({ rowCount: 3, truncated: false });
 });
 
-test("a hundred million rows cost a moment when they are made one by one", async () => {
+test("a hundred million rows generated one by one take only a moment", async () => {
   const start = performance.now();
   expect(await query("select generate_series(1, 100000000)")).toMatchObject({ rowCount: 100, truncated: true });
   expect(performance.now() - start).toBeLessThan(1_000);
 });
 
-test("a hundred million rows end at the timeout when they are made at once", async () => {
+test("a hundred million rows generated at once end at the timeout", async () => {
   const settings = { statementTimeoutMs: 200 };
   await expect(query("select * from generate_series(1, 100000000)", { settings })).rejects.toThrow(
     "The query took longer than 200 ms",
   );
 });
 
-test("bytes beyond the limit are cut by the server, row by row", async () => {
+test("bytes beyond the limit are cut off by the server, row by row", async () => {
   const settings = { maxBytes: 1_000 };
   const result = await query("select repeat('x', 300) from generate_series(1, 10)", { settings });
   expect(result).toMatchObject({ rowCount: 3, truncated: true });
 });
 
-test("one row of 30 MB is left out, and said to be", async () => {
+test("one row of 30 MB is left out, with a note", async () => {
   const result = await query("select repeat('x', 30000000)", { settings: { statementTimeoutMs: 15_000 } });
   expect(result).toEqual({ columns: ["repeat"], rows: [], rowCount: 0, truncated: true });
 });
 
-test("one row of 300 MB never reaches this process, whether it is made in time or not", async () => {
+test("one row of 300 MB never reaches this process, whether it is generated in time or not", async () => {
   const before = process.memoryUsage().rss;
   const asked = query("select repeat('x', 300000000)", { settings: { statementTimeoutMs: 1_000 } });
   const outcome = await asked.then(JSON.stringify, String);
@@ -255,7 +255,7 @@ test.each([
   await expect.poll(running).toBe(0);
 });
 
-test("waiting for somebody's lock ends at the timeout too", async () => {
+test("waiting for somebody's lock ends at the timeout, too", async () => {
   const blocker = await database.admin.reserve();
   await blocker`begin`;
   await blocker`lock table person in access exclusive mode`;
@@ -271,7 +271,7 @@ test("an advisory lock is gone with the call", async () => {
     .toBe(0);
 });
 
-test("a setting made by one call is not there in the next", async () => {
+test("a setting made by one call is gone in the next", async () => {
   await query("select set_config('search_path', 'elsewhere', false)");
   expect(await query("select current_setting('search_path')")).toMatchObject({ rows: [['"$user", public']] });
 });
@@ -295,7 +295,7 @@ test("an abort rejects with its own reason and stops the query on the server", a
   await expect.poll(running).toBe(0);
 });
 
-test("a server that stands still ends at our own deadline, six seconds after its own", async () => {
+test("a frozen server is given up on at our own deadline, six seconds after its own", async () => {
   const start = performance.now();
   const asked = query("select pg_sleep(60)", { settings: { statementTimeoutMs: 500 } });
   asked.catch(() => {});
@@ -312,12 +312,12 @@ test("a server that stands still ends at our own deadline, six seconds after its
   await expect.poll(running).toBe(0);
 });
 
-test("an aborted call does not connect", async () => {
+test("a call that is already aborted does not connect", async () => {
   const stop = new Error("stop");
   await expect(query("select 1", { signal: AbortSignal.abort(stop) })).rejects.toBe(stop);
 });
 
-test("ten calls at once each get their own answer, and no session is left", async () => {
+test("ten simultaneous calls each get their own answer, and no session is left", async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => query("select $1::int", { params: [n] })));
   expect(answers.map((answer) => (answer as { rows: unknown[][] }).rows[0]?.[0])).toEqual([
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
@@ -365,11 +365,11 @@ test.each([
   ["an unknown database", () => database.urlAs("reader", "reader", "nowhere")],
   ["a closed port", () => "postgres://reader:reader@127.0.0.1:1025/parley"],
   ["an unknown host", () => "postgres://reader:reader@host.invalid/parley"],
-])("%s is said without the connection's data", async (_name, url) => {
+])("%s is reported without the connection's data", async (_name, url) => {
   await expect(query("select 1", { settings: { url: url() } })).rejects.toThrow(/^The database cannot be reached$/);
 });
 
-test("a server that accepts and says nothing does not outlast the signal", async () => {
+test("a server that accepts and says nothing is given up on when the signal aborts", async () => {
   const mute = createServer(() => {}).listen(0, "127.0.0.1");
   await once(mute, "listening");
   const address = mute.address();
@@ -382,7 +382,7 @@ test("a server that accepts and says nothing does not outlast the signal", async
   mute.close();
 });
 
-test("a session that is killed in the middle is said so without the host", async () => {
+test("a session that is killed in the middle is reported without the host", async () => {
   const asked = query("select pg_sleep(60)", { settings: { statementTimeoutMs: 60_000 } });
   asked.catch(() => {});
   await expect.poll(running).toBe(1);

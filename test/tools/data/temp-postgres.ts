@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { startPostgres } from "../../../src/worker/services/embedded-postgres.ts";
 import { databaseFolder } from "../../support/servers/database-folder.ts";
 
-/** A PostgreSQL server of the test file's own, with its data in a temporary folder; `stop` removes both. */
+/** A separate PostgreSQL server for the test file, with its data in a temporary folder. `stop` removes both. */
 export async function startTempPostgres() {
   const dataDir = await mkdtemp(join(databaseFolder(), "parley-postgres-"));
   const server = await startPostgres({ dataDir, port: 0, progress: () => {} });

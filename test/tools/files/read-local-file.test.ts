@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import readLocalFile from "../../../tools/files/read-local-file.ts";
 
-test("read_local_file runs on the client only, within 5 seconds", () => {
+test("read_local_file runs only on the client, within 5 seconds", () => {
   expect(readLocalFile).toMatchObject({ execution: "client", timeoutMs: 5_000 });
   expect(readLocalFile.run).toBeUndefined();
 });

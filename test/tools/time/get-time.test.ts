@@ -5,7 +5,7 @@ import { runTool } from "../run-tool.ts";
 
 const summer = new Date("2026-07-01T22:30:05Z");
 
-test("a zone east of Greenwich may already have tomorrow", () => {
+test("in a zone east of Greenwich it may already be tomorrow", () => {
   expect(timeIn("Europe/Berlin", summer)).toEqual({
     timeZone: "Europe/Berlin",
     date: "2026-07-02",
@@ -25,21 +25,21 @@ test.each([
   expect(timeIn(timeZone, summer).iso).toBe(iso);
 });
 
-test("every zone that the platform knows gives the same moment", () => {
+test("every zone that the platform supports gives the same moment", () => {
   for (const timeZone of Intl.supportedValuesOf("timeZone")) {
     expect(Date.parse(timeIn(timeZone, summer).iso)).toBe(summer.getTime());
   }
 });
 
 test.each(["Mars/Olympus", "", " ", "Europe/Berlin; drop", "__proto__", "CEST?", "\u0000", "x".repeat(10_000)])(
-  "the unknown zone %j is named in the error",
+  "the error for the unknown zone %j contains it",
   async (timeZone) => {
     const shown = JSON.stringify(timeZone.slice(0, 64));
     await expect(runTool(getTime, { timeZone })).rejects.toThrow(`Unknown time zone ${shown}: use an IANA name`);
   },
 );
 
-test("without a zone the time is UTC, and it is now", async () => {
+test("without a zone the time is the current UTC time", async () => {
   const time = await runTool(getTime, {});
   expect(time).toMatchObject({ timeZone: "UTC", utcOffset: "+00:00" });
   expect(Math.abs(Date.parse((time as { iso: string }).iso) - Date.now())).toBeLessThan(5_000);
@@ -50,7 +50,7 @@ test("the operator chooses the default zone", async () => {
   expect(await runTool(getTime, {}, { settings })).toMatchObject({ timeZone: "Asia/Tokyo", utcOffset: "+09:00" });
 });
 
-test("a bad default zone is found when the settings are read", async () => {
+test("a bad default zone is detected when the settings are read", async () => {
   const settings = { defaultTimeZone: "Nowhere" };
   await expect(runTool(getTime, {}, { settings })).rejects.toThrow("must be an IANA time zone");
 });

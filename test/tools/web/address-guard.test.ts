@@ -77,7 +77,7 @@ test.each([
   "1.1.1.1:80",
   "[::1]",
   "1.1.1",
-])("%j is no address, so it is not public", (text) => {
+])("%j is not an address, so it is not public", (text) => {
   expect(isPublicAddress(text)).toBe(false);
 });
 
@@ -91,7 +91,7 @@ test.each([
   ["http://127。0。0。1/", "127.0.0.1"],
   ["http://[::ffff:127.0.0.1]/", "[::ffff:7f00:1]"],
   ["http://[0:0:0:0:0:0:0:1]/", "[::1]"],
-])("%s is judged by the address it means", (text, hostname) => {
+])("%s is evaluated by the address it stands for", (text, hostname) => {
   expect(parsePageUrl(text).hostname).toBe(hostname);
   expect(isPublicAddress(hostname.replace(/[[\]]/g, ""))).toBe(false);
 });

@@ -14,7 +14,7 @@ import { listen } from "./local-server.ts";
 
 const never = new AbortController().signal;
 
-/** The real rule, with one hole: 127.0.0.1 stands for the public internet. 127.0.0.2 stays the private one. */
+/** The real rule with one exception: 127.0.0.1 represents the public internet. 127.0.0.2 stays private. */
 const network: Network = {
   resolve: async (host) => (host === "private.test" ? ["127.0.0.2"] : ["127.0.0.1"]),
   isAllowed: (address) => address === "127.0.0.1" || isPublicAddress(address),
@@ -25,7 +25,7 @@ const html: RequestListener = (_request, response) => {
   response.end("<title>Hi</title><script>bad()</script><p>One &amp; <b>two</b></p><ul><li>three</ul>");
 };
 
-test("a page is given as readable text", async () => {
+test("a page is returned as readable text", async () => {
   await using server = await listen(html);
 
   const page = await fetchPage(`http://site.test:${server.port}/a?b=c#d`, network, never);
@@ -47,7 +47,7 @@ test("an error page is an answer too", async () => {
   expect(page).toMatchObject({ status: 404, content: "nothing here" });
 });
 
-test("the request names the host, asks for no compression and carries nothing else", async () => {
+test("the request contains the host, refuses compression and carries nothing else", async () => {
   let headers: unknown;
   await using server = await listen((request, response) => {
     headers = request.headers;
@@ -120,7 +120,7 @@ test("a redirect loop ends after the sixth request", async () => {
   expect(server.requests).toHaveLength(6);
 });
 
-test("a name that answers differently the second time is asked once, and the vetted address is used", async () => {
+test("a name that resolves differently the second time is resolved only once, and the checked address is used", async () => {
   await using server = await listen(html);
   const resolve = vi.fn<Network["resolve"]>().mockResolvedValue(["127.0.0.2"]).mockResolvedValueOnce(["127.0.0.1"]);
 
@@ -130,7 +130,7 @@ test("a name that answers differently the second time is asked once, and the vet
   expect(resolve).toHaveBeenCalledTimes(1);
 });
 
-test("a name that rebinds between two hops is refused at the second", async () => {
+test("a name that resolves to a private address on the second hop is refused there", async () => {
   await using server = await listen((_request, response) => {
     response.writeHead(302, { location: "/again" }).end();
   });
@@ -140,7 +140,7 @@ test("a name that rebinds between two hops is refused at the second", async () =
   expect(server.requests).toEqual(["/"]);
 });
 
-test("one private address among several refuses the host", async () => {
+test("one private address among several excludes the host", async () => {
   await using server = await listen(html);
   const mixed: Network = { ...network, resolve: async () => ["127.0.0.1", "10.0.0.1"] };
   await expect(fetchPage(`http://mixed.test:${server.port}/`, mixed, never)).rejects.toThrow(
@@ -152,12 +152,12 @@ test("one private address among several refuses the host", async () => {
 test.each([
   ["fails", () => Promise.reject(new Error("ENOTFOUND"))],
   ["finds nothing", () => Promise.resolve([])],
-])("a name lookup that %s is said so", async (_name, resolve) => {
+])("a name lookup that %s is reported", async (_name, resolve) => {
   const fetched = fetchPage("http://nowhere.test/", { ...network, resolve }, never);
   await expect(fetched).rejects.toThrow("The host nowhere.test was not found");
 });
 
-test("a body without end is cut at a megabyte and the connection closed", async () => {
+test("an endless body is cut off at a megabyte and the connection closed", async () => {
   await using server = await listen((_request, response) => {
     response.setHeader("content-type", "text/plain");
     const write = (): unknown => {
@@ -171,7 +171,7 @@ test("a body without end is cut at a megabyte and the connection closed", async 
   await expect.poll(server.connectionCount).toBe(0);
 });
 
-test("a promise of ten gigabytes is read only so far", async () => {
+test("an announced body of ten gigabytes is read only up to the limit", async () => {
   await using server = await listen((_request, response) => {
     response.writeHead(200, { "content-type": "text/plain", "content-length": "10000000000" });
     response.write("y".repeat(1_500_000));
@@ -180,7 +180,7 @@ test("a promise of ten gigabytes is read only so far", async () => {
   expect(page.truncated).toBe(true);
 });
 
-test("a slow drip ends with the signal's reason, and the connection closes", async () => {
+test("a slow body ends with the signal's reason, and the connection closes", async () => {
   await using server = await listen((_request, response) => {
     response.setHeader("content-type", "text/plain");
     const timer = setInterval(() => response.write("."), 5);
@@ -191,7 +191,7 @@ test("a slow drip ends with the signal's reason, and the connection closes", asy
   await expect.poll(server.connectionCount).toBe(0);
 });
 
-test("an abort while waiting for the answer rejects with its own reason", async () => {
+test("an abort while waiting for the response rejects with its own reason", async () => {
   await using server = await listen(() => {});
   const abort = new AbortController();
   const fetched = fetchPage(`http://site.test:${server.port}/`, network, abort.signal);
@@ -202,7 +202,7 @@ test("an abort while waiting for the answer rejects with its own reason", async 
   await expect.poll(server.connectionCount).toBe(0);
 });
 
-test("an abort while the name is looked up rejects with its own reason", async () => {
+test("an abort during the name lookup rejects with its own reason", async () => {
   const stuck: Network = { ...network, resolve: () => new Promise(() => {}) };
   const fetched = fetchPage("http://site.test/", stuck, AbortSignal.timeout(20));
   await expect(fetched).rejects.toMatchObject({ name: "TimeoutError" });
@@ -250,12 +250,12 @@ test.each([
     "a protocol other than HTTP",
   ],
   ["an upgrade to nothing", "HTTP/1.1 101 Switching Protocols\r\n\r\n", "Only text can be read"],
-])("an answer with %s is an error in words", async (_name, bytes, message) => {
+])("a response with %s is an error in plain words", async (_name, bytes, message) => {
   await using server = await listenRaw(bytes);
   await expect(fetchPage(`http://site.test:${server.port}/`, network, never)).rejects.toThrow(message);
 });
 
-test("a longer body than promised is cut at the promise", async () => {
+test("a body longer than announced is cut off at the announced length", async () => {
   await using server = await listenRaw(
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nabcdef",
   );
@@ -263,20 +263,20 @@ test("a longer body than promised is cut at the promise", async () => {
   expect(page.content).toBe("ab");
 });
 
-test("a closed port is said so without its address", async () => {
+test("a closed port is reported without its address", async () => {
   await expect(fetchPage("http://site.test:1025/", network, never)).rejects.toThrow(
     /^The server could not be reached \(ECONNREFUSED\)$/,
   );
 });
 
-test("a certificate that nobody vouches for is refused", async () => {
+test("an untrusted certificate is refused", async () => {
   await using server = await listen(html, selfSigned());
   const fetched = fetchPage(`https://site.test:${server.port}/`, network, never);
   await expect(fetched).rejects.toThrow("certificate is not valid (DEPTH_ZERO_SELF_SIGNED_CERT)");
   expect(server.requests).toEqual([]);
 });
 
-/** Answers every connection with the same bytes, whatever it asks. */
+/** Answers every connection with the same bytes, whatever the request. */
 async function listenRaw(bytes: string) {
   const server = createServer((socket) => {
     socket.on("error", () => {});

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 
-/** A server on every loopback address, closed with all its connections when disposed. */
+/** A server on every loopback address. Disposing it closes all of its connections. */
 export async function listen(handle: RequestListener, tls?: ServerOptions) {
   const server: Server = tls === undefined ? createServer(handle) : createSecureServer(tls, handle);
   const requests: string[] = [];
@@ -12,7 +12,7 @@ export async function listen(handle: RequestListener, tls?: ServerOptions) {
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
-    /** The paths asked for so far. */
+    /** The paths requested so far. */
     requests,
     connectionCount: () =>
       new Promise<number>((resolve, reject) => {

@@ -38,7 +38,7 @@ test.each([
   expect(performance.now() - start).toBeLessThan(1_000);
 });
 
-test("nesting beyond a thousand levels cuts the page", () => {
+test("nesting beyond a thousand levels cuts the page off", () => {
   const html = `<p>kept${"<div>".repeat(20_000)}lost`;
   expect(htmlToText(html)).toEqual({ text: "kept", truncated: true });
 });
@@ -56,7 +56,7 @@ test.each([
   expect(pageText(body, header)).toEqual({ content, truncated: false });
 });
 
-test("content is cut at 50,000 characters and never inside a character", () => {
+test("content is cut off at 50,000 characters and never inside a character", () => {
   const { content, truncated } = pageText(bytes(`x${"😀".repeat(40_000)}`), "text/plain");
   expect({ length: content.length, truncated }).toEqual({ length: 49_999, truncated: true });
   expect(content.isWellFormed()).toBe(true);

@@ -59,7 +59,7 @@ const answers: Record<string, (url: URL, headers: Record<string, unknown>, body:
   },
 };
 
-test("Brave's answer is read, without its marks", async () => {
+test("Brave's response is read, without its highlighting", async () => {
   await using server = await listen(provider);
   const settings = { provider: "brave", apiKey: KEY, baseUrl: `http://127.0.0.1:${server.port}/res/v1` };
 
@@ -75,7 +75,7 @@ test("Brave's answer is read, without its marks", async () => {
   expect(server.requests).toEqual(["/res/v1/web/search?q=cats+%26+dogs&count=2"]);
 });
 
-test("the search provider is told which trace the call belongs to", async () => {
+test("the search provider receives the trace that the call belongs to", async () => {
   let headers: IncomingHttpHeaders = {};
   await using server = await listen((request, response) => {
     headers = request.headers;
@@ -89,7 +89,7 @@ test("the search provider is told which trace the call belongs to", async () => 
   expect(headers).toMatchObject(traceHeaders);
 });
 
-test("Tavily's answer is read, five results by default", async () => {
+test("Tavily's response is read, with five results by default", async () => {
   await using server = await listen(provider);
   const settings = { provider: "tavily", apiKey: KEY, baseUrl: `http://127.0.0.1:${server.port}/` };
   expect(await runTool(webSearch, { query: "t" }, { settings })).toEqual({
@@ -98,7 +98,7 @@ test("Tavily's answer is read, five results by default", async () => {
   });
 });
 
-test("SearXNG's answer is cut to the limit, and its total is passed on", async () => {
+test("SearXNG's response is cut to the limit, and its total is passed on", async () => {
   await using server = await listen(provider);
   const settings = { provider: "searxng", baseUrl: `http://127.0.0.1:${server.port}` };
   expect(await runTool(webSearch, { query: "s", limit: 3 }, { settings })).toEqual({
@@ -107,7 +107,7 @@ test("SearXNG's answer is cut to the limit, and its total is passed on", async (
   });
 });
 
-test("no result is an answer, too", async () => {
+test("an empty result is valid, too", async () => {
   await using server = await listen((_request, response) => response.end('{"type":"search","query":{}}'));
   const settings = { provider: "brave", apiKey: KEY, baseUrl: `http://127.0.0.1:${server.port}` };
   expect(await runTool(webSearch, { query: "zzz" }, { settings })).toEqual({ results: [], totalResults: 0 });
@@ -140,7 +140,7 @@ test.each([
   [429, "HTTP 429: too many searches, try again later"],
   [500, "HTTP 500"],
   [302, "HTTP 302"],
-])("status %i is said without the provider's text or the key", async (status, message) => {
+])("status %i is reported without the provider's text or the key", async (status, message) => {
   await using server = await listen((_request, response) => {
     response.writeHead(status, { location: "/stolen" }).end(`your key ${KEY} is bad`);
   });
@@ -158,7 +158,7 @@ test.each([
   ["numbers for text", '{"results": [{"title": 1, "url": 2, "content": 3}]}'],
   ["nothing", ""],
   ["two megabytes", JSON.stringify({ results: [], filler: "x".repeat(2_000_000) })],
-])("an answer of %s is an error in words", async (_name, body) => {
+])("a response of %s is an error in plain words", async (_name, body) => {
   await using server = await listen((_request, response) => response.end(body));
   const settings = { provider: "searxng", baseUrl: `http://127.0.0.1:${server.port}` };
   await expect(runTool(webSearch, { query: "x" }, { settings })).rejects.toThrow(
@@ -166,7 +166,7 @@ test.each([
   );
 });
 
-test("an unreachable provider is said so, without its address", async () => {
+test("an unreachable provider is reported without its address", async () => {
   const settings = { provider: "searxng", baseUrl: "http://127.0.0.1:1025" };
   await expect(runTool(webSearch, { query: "x" }, { settings })).rejects.toThrow(
     /^The search provider could not be reached$/,

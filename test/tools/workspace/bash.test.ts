@@ -19,7 +19,7 @@ interface Answer {
 const run = async (command: string, workspace: TempWorkspace, call: Call = {}) =>
   (await runTool(bash, { command }, { settings: workspace.settings, ...call })) as Answer;
 
-/** Processes that have this in their command line and are no zombies. */
+/** The processes with this text in their command line, except for zombies. */
 async function processesWith(mark: string): Promise<string[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const read = (path: string) => readFile(path, "utf8").catch(() => "");
@@ -27,10 +27,10 @@ async function processesWith(mark: string): Promise<string[]> {
   return lines.filter(({ line }) => line.includes(mark)).map(({ id }) => id);
 }
 
-/** Durations that no other process sleeps for. */
+/** A duration that no other process sleeps for. */
 const mark = () => `${600 + Math.random()}`;
 
-test("a command runs in the root, and answers with its output and exit code", async () => {
+test("a command runs in the root, and returns its output and exit code", async () => {
   await using workspace = await TempWorkspace.create({ "a.txt": "hello" });
 
   expect(await run("pwd; cat a.txt; echo; echo oops >&2; exit 3", workspace)).toEqual({
@@ -41,7 +41,7 @@ test("a command runs in the root, and answers with its output and exit code", as
   });
 });
 
-test("what it writes is shown line by line while it runs", async () => {
+test("its output is shown line by line while it runs", async () => {
   await using workspace = await TempWorkspace.create();
   const lines: string[] = [];
 
@@ -55,7 +55,7 @@ test("what it writes is shown line by line while it runs", async () => {
   expect(lines.at(-1)).toBe("three");
 });
 
-test("it gets no secret of the worker's environment", async () => {
+test("it gets no secrets from the worker's environment", async () => {
   await using workspace = await TempWorkspace.create();
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
   vi.stubEnv("DATABASE_URL", "postgres://secret");
@@ -64,14 +64,14 @@ test("it gets no secret of the worker's environment", async () => {
 
   vi.unstubAllEnvs();
   expect(output).not.toContain("secret");
-  // Configuration that a program finds in its home must not be a file that other tools can write.
+  // A program's configuration in its home folder must not be writable by other tools.
   expect(output).not.toContain(`HOME=${workspace.root}`);
   const names = output.split("\n").map((line) => line.split("=")[0] ?? "");
   const allowed = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "HOME", "TERM", "PWD", "OLDPWD", "SHLVL", "_", ""];
   expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
 });
 
-test("when the call ends, the command and all that it started end", async () => {
+test("when the call ends, the command and everything it started end", async () => {
   await using workspace = await TempWorkspace.create();
   const controller = new AbortController();
   const [child, grandchild] = [mark(), mark()];
@@ -85,7 +85,7 @@ test("when the call ends, the command and all that it started end", async () => 
   expect([...(await processesWith(child)), ...(await processesWith(grandchild))]).toEqual([]);
 });
 
-test("what does not listen to SIGTERM is killed", async () => {
+test("a process that ignores SIGTERM is killed", async () => {
   await using workspace = await TempWorkspace.create();
   const controller = new AbortController();
   const seconds = mark();
@@ -100,7 +100,7 @@ test("what does not listen to SIGTERM is killed", async () => {
   expect(await processesWith(seconds)).toEqual([]);
 });
 
-test("what a command leaves running is ended with it, and is not waited for", async () => {
+test("processes that a command leaves running are ended with it, and not waited for", async () => {
   await using workspace = await TempWorkspace.create();
   const seconds = mark();
 
@@ -110,7 +110,7 @@ test("what a command leaves running is ended with it, and is not waited for", as
   await vi.waitFor(async () => expect(await processesWith(seconds)).toEqual([]));
 });
 
-test("of a long output the beginning and the end are kept", async () => {
+test("for long output the start and the end are kept", async () => {
   await using workspace = await TempWorkspace.create();
 
   const { output, truncated } = await run("echo first; seq 1 100000; echo last", workspace);
@@ -120,7 +120,7 @@ test("of a long output the beginning and the end are kept", async () => {
   expect(output).toMatch(/^first\n1\n2\n[^]*\n\[\d+ bytes are left out here\]\n[^]*\n100000\nlast\n$/);
 });
 
-test("a command that writes without end is stopped", async () => {
+test("a command that writes endlessly is stopped", async () => {
   await using workspace = await TempWorkspace.create();
 
   const { endedBy, truncated } = await run("yes", workspace);
@@ -129,7 +129,7 @@ test("a command that writes without end is stopped", async () => {
   expect(truncated).toBe(true);
 });
 
-test("a shell of the operator's is used, and one that is not there is an error", async () => {
+test("the operator's shell is used, and a missing one is an error", async () => {
   await using workspace = await TempWorkspace.create();
   const withShell = (shell: string[]) => run("echo hi", workspace, { settings: { root: workspace.root, shell } });
 
@@ -142,19 +142,16 @@ test.each([
   ["cat < notes/key", "allow"],
   // A script may run in another folder.
   ["bash -c 'echo x > ./notes/key'", "ask"],
-])(
-  "a redirection through a link is judged by the name of the file that it leads to, too: %s",
-  async (command, plain) => {
-    await using workspace = await TempWorkspace.create({ "secrets/key": "x", "plain/key": "x" });
-    await symlink("secrets", workspace.at("notes"));
-    const tool = toServerTool("bash", bash, workspace.settings);
-    const rules: PermissionRule[] = [
-      { type: "bash", pattern: "*", action: "allow" },
-      { type: "*", pattern: "secrets/**", action: "deny" },
-    ];
-    const judged = (line: string) => evaluateRules(toOperations(permissionNeed(tool, { command: line })), rules);
+])("a redirection through a link is also checked against the file that it leads to: %s", async (command, plain) => {
+  await using workspace = await TempWorkspace.create({ "secrets/key": "x", "plain/key": "x" });
+  await symlink("secrets", workspace.at("notes"));
+  const tool = toServerTool("bash", bash, workspace.settings);
+  const rules: PermissionRule[] = [
+    { type: "bash", pattern: "*", action: "allow" },
+    { type: "*", pattern: "secrets/**", action: "deny" },
+  ];
+  const judged = (line: string) => evaluateRules(toOperations(permissionNeed(tool, { command: line })), rules);
 
-    expect(judged(command)).toBe("deny");
-    expect(judged(command.replace("notes", "plain"))).toBe(plain);
-  },
-);
+  expect(judged(command)).toBe("deny");
+  expect(judged(command.replace("notes", "plain"))).toBe(plain);
+});

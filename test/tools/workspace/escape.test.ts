@@ -17,7 +17,7 @@ const tools: Record<string, { readonly tool: Tool; readonly input: object }> = {
   edit: { tool: edit, input: { oldString: "secret", newString: "taken" } },
 };
 
-/** A workspace whose links lead out of it in every way. */
+/** A workspace with every kind of link that leads outside. */
 async function linkedWorkspace(): Promise<TempWorkspace> {
   const workspace = await TempWorkspace.create({ "notes/a.txt": "a" });
   await symlink(join(workspace.outside, "secret.txt"), workspace.at("file-link"));
@@ -51,7 +51,7 @@ test.each(Object.keys(tools).flatMap((name) => ESCAPES.map((path) => [name, path
   },
 );
 
-test.each(Object.keys(tools))("%s takes no absolute path, not even one that leads inside", async (name) => {
+test.each(Object.keys(tools))("%s accepts no absolute path, not even one that leads inside", async (name) => {
   await using workspace = await linkedWorkspace();
   const { tool, input } = tools[name] ?? { tool: read, input: {} };
 
@@ -60,7 +60,7 @@ test.each(Object.keys(tools))("%s takes no absolute path, not even one that lead
   await expect(findEntry(workspace.root, workspace.at("notes/a.txt"))).rejects.toThrow("The path is absolute");
 });
 
-test("a link to nothing is not written through, as a file or on the way to one", async () => {
+test("a dangling link is not written through, as a file or as a folder on the way to one", async () => {
   await using workspace = await linkedWorkspace();
 
   await runTool(write, { path: "dangling", content: "inside" }, workspace);
@@ -72,14 +72,14 @@ test("a link to nothing is not written through, as a file or on the way to one",
   expect((await lstat(workspace.at("dangling"))).isFile()).toBe(true);
 });
 
-test("links that stay inside are followed", async () => {
+test("links that lead to files inside are followed", async () => {
   await using workspace = await TempWorkspace.create({ "notes/a.txt": "a" });
   await symlink("notes", workspace.at("n"));
 
   expect(await runTool(read, { path: "n/a.txt" }, workspace)).toMatchObject({ path: "notes/a.txt", content: "a" });
 });
 
-test("what a hard link shares with a file elsewhere is not changed by writing", async () => {
+test("writing does not change a hard-linked file elsewhere", async () => {
   await using workspace = await TempWorkspace.create();
   await link(join(workspace.outside, "secret.txt"), workspace.at("shared.txt"));
 
@@ -89,7 +89,7 @@ test("what a hard link shares with a file elsewhere is not changed by writing", 
 });
 
 test.runIf(process.platform === "linux")(
-  "a folder that becomes a link while it is worked in stays what it was",
+  "a folder that is replaced by a link during the work stays what it was",
   async () => {
     await using workspace = await TempWorkspace.create({ "notes/a.txt": "a" });
     await using folder = await Folder.open(workspace.root, workspace.at("notes"));
@@ -102,7 +102,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("glob neither follows links nor names what is outside", async () => {
+test("glob neither follows links nor lists what is outside", async () => {
   await using workspace = await linkedWorkspace();
 
   for (const pattern of ["**", "**/*", "*/secret.txt", "../**", "/**", "{..,notes}/**/*", "folder-link/*"]) {
@@ -126,7 +126,7 @@ test("a pipe, a folder and a path through a file are errors, and nothing is wait
   );
 });
 
-test("no error names a path of the machine", async () => {
+test("no error contains a path on the machine", async () => {
   await using workspace = await linkedWorkspace();
   const inputs = [
     "missing.txt",

@@ -31,7 +31,7 @@ test.each([
   ["+(a|b)", "+(a|b)"],
   ["!a", "!a"],
   ["*😀?", "a😀😀"],
-])("%j names %j", (pattern, path) => {
+])("%j matches %j", (pattern, path) => {
   expect(matches(pattern, path)).toBe(true);
 });
 
@@ -45,11 +45,11 @@ test.each([
   ["docs/*.{md,txt}", "docs/a.ts"],
   ["+(a|b)", "ab"],
   ["", "a"],
-])("%j does not name %j", (pattern, path) => {
+])("%j does not match %j", (pattern, path) => {
   expect(matches(pattern, path)).toBe(false);
 });
 
-/** Patterns over which a matcher that goes back and tries again sits for minutes, and the longest ones. */
+/** Patterns for which a backtracking matcher takes minutes, and the longest patterns. */
 const HOSTILE = [
   "**/+(*a|a*)x",
   "*a*a*a*a*a*a*a*a*x",
@@ -64,7 +64,7 @@ async function longNames(): Promise<TempWorkspace> {
   return await TempWorkspace.create(Object.fromEntries(names));
 }
 
-test.each(HOSTILE)("while %j is looked for, others get their turn", async (pattern) => {
+test.each(HOSTILE)("while %j is searched for, other work gets its turn", async (pattern) => {
   await using workspace = await longNames();
   let longest = 0;
   let isOver = false;
@@ -83,7 +83,7 @@ test.each(HOSTILE)("while %j is looked for, others get their turn", async (patte
   expect(longest).toBeLessThan(150);
 });
 
-test("a glob that would take long ends with its deadline", async () => {
+test("a slow glob ends at its deadline", async () => {
   await using workspace = await longNames();
   const before = cpuMs();
 

@@ -8,7 +8,7 @@ import { workspaceSettings } from "../../../tools/workspace/_settings.ts";
 import { runTool } from "../run-tool.ts";
 import { TempWorkspace } from "./temp-workspace.ts";
 
-/** Runs a tool and gives what it logged beside its answer. */
+/** Runs a tool, and returns its answer with the lines it logged. */
 async function logged(tool: Parameters<typeof runTool>[0], input: object, workspace: TempWorkspace) {
   const lines: string[] = [];
   const { settings } = workspace;
@@ -16,7 +16,7 @@ async function logged(tool: Parameters<typeof runTool>[0], input: object, worksp
   return { answer, lines };
 }
 
-test("read gives lines from an offset, and shows them as it goes", async () => {
+test("read returns lines from an offset, and shows them as it proceeds", async () => {
   await using workspace = await TempWorkspace.create({ "a.txt": "one\ntwo\r\nthree\n" });
 
   const { answer, lines } = await logged(read, { path: "a.txt", offset: 2, limit: 1 }, workspace);
@@ -32,7 +32,7 @@ test("read gives lines from an offset, and shows them as it goes", async () => {
   expect(lines).toEqual(["two"]);
 });
 
-test("what is too long for an answer is left out, and a long line is cut", async () => {
+test("lines that do not fit are left out, and a long line is truncated", async () => {
   await using workspace = await TempWorkspace.create({ "a.txt": `${"x".repeat(5_000)}\n`.repeat(100) });
 
   const answer = (await runTool(read, { path: "a.txt" }, workspace)) as { content: string; truncated: boolean };
@@ -42,7 +42,7 @@ test("what is too long for an answer is left out, and a long line is cut", async
   expect(answer.content.split("\n")[0]).toBe(`${"x".repeat(2_000)}… [cut]`);
 });
 
-test("an empty file has no lines; what is no text, too large or missing is an error", async () => {
+test("an empty file has no lines; a file that is not text, too large or missing is an error", async () => {
   const files = { "empty.txt": "", "image.png": "a\0b", "large.txt": "x".repeat(5_000_001) };
   await using workspace = await TempWorkspace.create(files);
 
@@ -54,7 +54,7 @@ test("an empty file has no lines; what is no text, too large or missing is an er
   );
 });
 
-test("write makes the folders on the way and leaves nothing else behind", async () => {
+test("write creates parent folders and leaves nothing else behind", async () => {
   await using workspace = await TempWorkspace.create();
 
   const { answer, lines } = await logged(write, { path: "a/b/c.txt", content: "né" }, workspace);
@@ -65,7 +65,7 @@ test("write makes the folders on the way and leaves nothing else behind", async 
   expect(await readdir(workspace.at("a/b"))).toEqual(["c.txt"]);
 });
 
-test("a file that is written anew keeps its mode", async () => {
+test("a file that is overwritten keeps its mode", async () => {
   await using workspace = await TempWorkspace.create({ "run.sh": "old" });
   await chmod(workspace.at("run.sh"), 0o750);
 
@@ -74,7 +74,7 @@ test("a file that is written anew keeps its mode", async () => {
   expect((await stat(workspace.at("run.sh"))).mode & 0o777).toBe(0o750);
 });
 
-test("edit replaces the one place, with what is written as it is", async () => {
+test("edit replaces the only match, with the new text unchanged", async () => {
   await using workspace = await TempWorkspace.create({ "a.txt": "one two three" });
 
   const change = { path: "a.txt", oldString: "two", newString: "$& \\1" };
@@ -85,7 +85,7 @@ test("edit replaces the one place, with what is written as it is", async () => {
   expect(await readFile(workspace.at("a.txt"), "utf8")).toBe("one $& \\1 three");
 });
 
-test("edit refuses what is not there or not unique, and replaces all when asked", async () => {
+test("edit refuses a text that is missing or not unique, and replaces all on request", async () => {
   await using workspace = await TempWorkspace.create({ "a.txt": "x x x" });
   const change = { path: "a.txt", oldString: "x", newString: "y" };
 
@@ -97,7 +97,7 @@ test("edit refuses what is not there or not unique, and replaces all when asked"
   expect(await readFile(workspace.at("a.txt"), "utf8")).toBe("y y y");
 });
 
-test("edits of one file that are asked for at once all count", async () => {
+test("simultaneous edits of one file all take effect", async () => {
   await using workspace = await TempWorkspace.create({ "a.txt": "1 2 3 4 5" });
   const digits = ["1", "2", "3", "4", "5"];
 
@@ -106,7 +106,7 @@ test("edits of one file that are asked for at once all count", async () => {
   expect(await readFile(workspace.at("a.txt"), "utf8")).toBe("x x x x x");
 });
 
-test("a write whose call has ended before its turn came is not done", async () => {
+test("a write whose call has ended before its turn came is skipped", async () => {
   await using workspace = await TempWorkspace.create();
   const { settings } = workspace;
 
@@ -128,7 +128,7 @@ test("glob finds files by pattern in order, hidden ones too, without .git and no
   expect(await runTool(glob, { pattern: "**", limit: 2 }, workspace)).toMatchObject({ truncated: true });
 });
 
-test("a root that is no folder is refused with the field", async () => {
+test("a root that is not a folder is refused, and the error contains the field", async () => {
   await using workspace = await TempWorkspace.create({ "a.txt": "" });
 
   for (const root of [workspace.at("a.txt"), workspace.at("missing")]) {

@@ -35,7 +35,7 @@ test("a command is asked about, shows its lines while it runs, and ends with a s
   await vi.waitFor(() => expect(access(`/proc/${pid}`)).rejects.toThrow("ENOENT"), 5_000);
 });
 
-test("a write is asked about by its path without detours, and what is denied is not done", async () => {
+test("a write is asked about with its normalized path, and a denied one does not happen", async () => {
   await using workspace = await TempWorkspace.create();
   const rules = [
     { type: "edit", pattern: "notes/**", action: "allow" },
@@ -56,7 +56,7 @@ test("a write is asked about by its path without detours, and what is denied is 
   expect(await agent.calls()).toMatchObject([{ state: "success" }, { error_code: "permission_denied" }]);
 });
 
-test("a path that leads out of the workspace is an execution_error, and nobody is asked about it", async () => {
+test("a path that leads out of the workspace is an execution_error, and causes no question", async () => {
   await using workspace = await TempWorkspace.create();
   await using agent = await TestAgent.start({ liveTools: toolsOf(workspace) });
   const user = await agent.client("user", { features });

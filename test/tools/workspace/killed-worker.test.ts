@@ -8,7 +8,7 @@ import { TempWorkspace } from "./temp-workspace.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../support/processes/command-process.ts", import.meta.url));
 
-/** Runs the command in a process of its own; gives what it wrote first, the ids of its processes. */
+/** Runs the command in a separate process. Returns its first output, the ids of its processes. */
 async function start(command: string, workspace: TempWorkspace) {
   const parent = spawn(process.execPath, [PROGRAM, workspace.root, command], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = (await once(createInterface({ input: parent.stdout }), "line")) as [string];
@@ -18,7 +18,7 @@ async function start(command: string, workspace: TempWorkspace) {
 const running = (pids: readonly number[]) => pids.filter((pid) => processStart(pid) !== undefined);
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "a command and all that it started end with its worker (%s)",
+  "a command and everything it started end with its worker (%s)",
   async (signal) => {
     await using workspace = await TempWorkspace.create();
     const command = `sleep 600 & a=$!; (trap '' HUP TERM; sleep 600) & echo $$ $a $!; wait`;
@@ -31,7 +31,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
   },
 );
 
-test("a command that was stopped, or has ended what it could of its group, ends with a worker that is killed", async () => {
+test("a command that was stopped, or has ended part of its group, ends with a worker that is killed", async () => {
   await using workspace = await TempWorkspace.create();
   const command = `trap '' TERM; sleep 600 & echo $$ $!; kill -TERM 0; kill -STOP 0; wait`;
   const { parent, pids } = await start(command, workspace);
@@ -41,7 +41,7 @@ test("a command that was stopped, or has ended what it could of its group, ends 
   await vi.waitFor(() => expect(running(pids)).toEqual([]), 2_000);
 });
 
-test("a command that has ended leaves nothing behind that watches", async () => {
+test("a command that has ended leaves no watching process behind", async () => {
   await using workspace = await TempWorkspace.create();
   const { parent, pids } = await start("echo $$", workspace);
 

@@ -26,7 +26,7 @@ const needOf = (workspace: TempWorkspace, tool: Tool, path: string) =>
 const judged = (workspace: TempWorkspace, tool: Tool, path: string): Action =>
   judgeCall("it", needOf(workspace, tool, path), RULES);
 
-/** A workspace with a file of which nobody may know, and links to it from near and far. */
+/** A workspace with a secret file, and links to that file from other places. */
 async function guardedWorkspace(): Promise<TempWorkspace> {
   const files = { ".env": "key", "a/.env": "key", "a/b/c.md": "c", "app/[id]/page": "p", kept: "k" };
   const workspace = await TempWorkspace.create(files);
@@ -44,7 +44,7 @@ async function guardedWorkspace(): Promise<TempWorkspace> {
   return workspace;
 }
 
-test.each(Object.keys(TOOLS))("%s is denied a file by every one of its names", async (name) => {
+test.each(Object.keys(TOOLS))("%s is denied a file under each of its names", async (name) => {
   await using workspace = await guardedWorkspace();
   const tool = TOOLS[name as keyof typeof TOOLS];
   const denied = [".env", "./.env", ".env/", "a/../.env", "a/./.env//", "plain", "second", "a/b/up", "folder/.env"];
@@ -55,7 +55,7 @@ test.each(Object.keys(TOOLS))("%s is denied a file by every one of its names", a
     expect([path, judged(workspace, tool, path)]).toEqual([path, "allow"]);
 });
 
-test("a file is shown by its own name and by what it leads to", async () => {
+test("a file is shown with its own name and the path that it leads to", async () => {
   await using workspace = await guardedWorkspace();
 
   expect(needOf(workspace, read, "./second/").values).toEqual(["second", "plain", ".env"]);
@@ -63,7 +63,7 @@ test("a file is shown by its own name and by what it leads to", async () => {
   expect(() => needOf(workspace, read, "a\0b")).toThrow("The path contains a NUL character");
 });
 
-test("a path that leads elsewhere by the time it is worked on is not worked on", async () => {
+test("a path that leads elsewhere by the time it is used is refused", async () => {
   await using workspace = await guardedWorkspace();
   const { settings } = workspace;
   const input = { path: "a/b/c.md", content: "x", oldString: "key", newString: "x" };
@@ -85,7 +85,7 @@ test("a path that leads elsewhere by the time it is worked on is not worked on",
   }
 });
 
-test("what was asked for is worked on, also behind a link and where nothing is yet", async () => {
+test("the requested file is used, even behind a link or if nothing exists there yet", async () => {
   await using workspace = await guardedWorkspace();
   const { settings } = workspace;
 
@@ -95,7 +95,7 @@ test("what was asked for is worked on, also behind a link and where nothing is y
   }
 });
 
-test("a folder on the way that was moved away is noticed", async () => {
+test("a parent folder that was moved away is noticed", async () => {
   await using workspace = await guardedWorkspace();
   const { settings } = workspace;
   const permitted = needOf(workspace, read, "a/b/c.md").values;
@@ -105,7 +105,7 @@ test("a folder on the way that was moved away is noticed", async () => {
   await expect(runTool(read, { path: "a/b/c.md" }, { settings, permitted })).rejects.toThrow("no longer leads");
 });
 
-/** Puts into a path what changes nothing of where it leads. */
+/** Adds a part to a path that does not change where the path leads. */
 const detour = fc.constantFrom(
   (path: string) => `./${path}`,
   (path: string) => `${path}/`,
@@ -118,7 +118,7 @@ const detour = fc.constantFrom(
 );
 const SECRET = [".env", "a/.env", "plain", "second", "a/b/up", "folder/.env", "app/[id]/page", "app/linked/page"];
 
-test("a path that is denied is denied by every spelling, and one that is asked about is asked about", async () => {
+test("a denied path is denied in every spelling, and one that is asked about is asked about", async () => {
   await using workspace = await guardedWorkspace();
   const spelled = (paths: readonly string[]) =>
     fc

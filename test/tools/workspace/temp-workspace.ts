@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A folder with a workspace in it, and beside that what no tool may reach. */
+/** A folder that contains a workspace, next to files that no tool may reach. */
 export class TempWorkspace implements AsyncDisposable {
   readonly folder: string;
   readonly root: string;
@@ -25,7 +25,7 @@ export class TempWorkspace implements AsyncDisposable {
     return workspace;
   }
 
-  /** What the tools are given. */
+  /** The settings for the tools. */
   get settings(): { readonly root: string } {
     return { root: this.root };
   }

@@ -5,7 +5,7 @@ import { LimitedRecognizer } from "../../../src/voice/listen/limited-recognizer.
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Understands what it is given, one answer a request; `undefined` never comes. */
+/** Returns the given results, one per request. An `undefined` result never arrives. */
 class Recognizer extends stt.STT {
   readonly label = "test";
   readonly aborted: boolean[] = [];
@@ -40,7 +40,7 @@ function limited(...answers: (string | undefined)[]) {
   return { inner, recognizer, noted };
 }
 
-test("a request that hangs is given up, and what is said after it is understood", async () => {
+test("a request that hangs is given up on, and later speech is recognized", async () => {
   const { inner, recognizer, noted } = limited(undefined, "Hello.");
   const hanging = recognizer.recognize([]).catch((error: unknown) => String(error));
 
@@ -56,13 +56,13 @@ test("a request that hangs is given up, and what is said after it is understood"
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("an empty transcript is nothing", async () => {
+test("an empty transcript counts as none", async () => {
   const { recognizer, noted } = limited(" ");
   await recognizer.recognize([]);
   expect(noted).toEqual(["asked", "nothing"]);
 });
 
-test("a request that is called off is not one that hangs", async () => {
+test("a cancelled request does not count as hanging", async () => {
   const { recognizer, noted } = limited(undefined);
   const call = new AbortController();
   const recognized = recognizer.recognize([], call.signal);

@@ -10,7 +10,7 @@ import { VoiceAgent, warmUp } from "../../support/voice-agent.ts";
 const RATE = 16_000;
 const MS = RATE / 1_000;
 const WAV_HEADER_BYTES = 44;
-/** People, not synthetic voices. Each is one utterance. */
+/** People, not synthetic voices. Each recording is one utterance. */
 const RECORDINGS = ["ten-of-clubs", "seven-of-clubs", "he-was-not-an-ill-disposed-young-man"];
 
 beforeAll(async () => {
@@ -18,26 +18,23 @@ beforeAll(async () => {
   await warmUp();
 });
 
-test.each(RECORDINGS)(
-  "a recognizer that is asked per utterance gets what was said as it was said: %s",
-  async (name) => {
-    const sound = joined(silence(1_000), await recording(name), silence(1_000));
-    const utterance = await recognized(sound);
-    expect(utterance.length / MS).toBeGreaterThan(500);
-    expect(indexOf(sound, utterance)).toBeGreaterThan(0);
-  },
-);
-
-test.each(RECORDINGS)("of the silence before the words it gets a tenth of a second: %s", async (name) => {
+test.each(RECORDINGS)("a recognizer that is called per utterance receives the speech unchanged: %s", async (name) => {
   const sound = joined(silence(1_000), await recording(name), silence(1_000));
   const utterance = await recognized(sound);
-  // The model hears a voice within two of its windows.
+  expect(utterance.length / MS).toBeGreaterThan(500);
+  expect(indexOf(sound, utterance)).toBeGreaterThan(0);
+});
+
+test.each(RECORDINGS)("it receives a tenth of a second of the silence before the words: %s", async (name) => {
+  const sound = joined(silence(1_000), await recording(name), silence(1_000));
+  const utterance = await recognized(sound);
+  // The model detects a voice within two of its windows.
   const leadMs = firstSoundMs(sound) - indexOf(sound, utterance) / MS;
   expect(leadMs).toBeGreaterThan(100 - 2 * 32);
   expect(leadMs).toBeLessThanOrEqual(110);
 });
 
-test("in a room, too, the recognizer gets the beginning of what is said", async () => {
+test("in a room, too, the recognizer receives the beginning of the speech", async () => {
   const ears = new Recorded();
   await using voice = await VoiceAgent.start({ stt: ears });
   const user = await voice.speaker("user");
@@ -45,7 +42,7 @@ test("in a room, too, the recognizer gets the beginning of what is said", async 
   await user.play(resampled(spoken, RATE, SPEECH_RATE));
   await expect.poll(() => ears.utterances.length, { timeout: 10_000 }).toBe(1);
   const [heard = new Int16Array()] = ears.utterances;
-  // Opus does not keep the samples, but the loudness of each hundredth of a second, and blurs where the first sound begins.
+  // Opus does not preserve samples. It preserves the loudness of each 10 ms, and blurs where the first sound starts.
   const first = (sound: Int16Array, later = 0) => {
     const at = Math.max(0, Math.floor(firstSoundMs(sound) / 10) + later);
     return loudness(sound).slice(at, at + 50);
@@ -54,7 +51,7 @@ test("in a room, too, the recognizer gets the beginning of what is said", async 
   expect(Math.max(...fits)).toBeGreaterThan(0.8);
 });
 
-/** Keeps what it is asked to recognize, and understands nothing. */
+/** Records what it is asked to recognize, and returns no text. */
 class Recorded extends stt.STT {
   readonly label = "recorded";
   readonly utterances: Int16Array[] = [];
@@ -73,7 +70,7 @@ class Recorded extends stt.STT {
   }
 }
 
-/** Plays sound to a recognizer as AgentSession does. @returns the first utterance that it gets */
+/** Plays sound to a recognizer as AgentSession does. @returns the first utterance that the recognizer receives */
 async function recognized(sound: Int16Array): Promise<Int16Array> {
   const recorded = new Recorded();
   const stream = new stt.StreamAdapter(recorded, new VoiceActivity(voiceSchema.parse({}))).stream();
@@ -97,18 +94,18 @@ function resampled(sound: Int16Array, from: number, to: number): Int16Array {
   return joined(...frames.map(({ data }) => data));
 }
 
-/** Where `part` begins in `whole`; -1 if it is not in it as it is. */
+/** The position of `part` in `whole`; -1 if `whole` does not contain it unchanged. */
 function indexOf(whole: Int16Array, part: Int16Array): number {
   return Buffer.from(whole.buffer).indexOf(Buffer.from(part.slice().buffer)) / 2;
 }
 
-/** When the first sound begins that is a twentieth as loud as the loudest. */
+/** When the first sound starts that is at least a twentieth as loud as the loudest. */
 function firstSoundMs(sound: Int16Array): number {
   const loudest = sound.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   return sound.findIndex((sample) => Math.abs(sample) >= loudest * 0.05) / MS;
 }
 
-/** Of each 10 ms. */
+/** The loudness of each 10 ms. */
 function loudness(sound: Int16Array): number[] {
   return Array.from({ length: Math.floor(sound.length / MS / 10) }, (_, part) =>
     sound.subarray(part * 10 * MS, (part + 1) * 10 * MS).reduce((sum, sample) => sum + Math.abs(sample), 0),

@@ -7,7 +7,7 @@ const QUESTION = "What time is it in the capital of France right now?";
 
 beforeAll(() => warmUp(QUESTION));
 
-/** Hears all the time, as deepgram does, and never says what it has heard. */
+/** Listens all the time, as deepgram does, and never returns any text. */
 class SilentRecognizer extends stt.STT {
   readonly label = "silent";
 
@@ -33,7 +33,7 @@ class SilentStream extends stt.SpeechStream {
   }
 }
 
-test("where a recognizer that hears all the time hangs, long speech is said not to have been heard", async () => {
+test("if a streaming recognizer hangs, long speech is reported as not understood", async () => {
   await using voice = await VoiceAgent.start({ stt: new SilentRecognizer() });
   const user = await voice.speaker("user");
 

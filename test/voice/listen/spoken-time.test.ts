@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 const listening = () => new SpokenTime({ silenceMs: 250, giveUpAfterMs: 2_000 });
 const at = (ms: number) => vi.setSystemTime(ms);
 
-test("an utterance lasts from its first sound to its last one, which was some silence before it was noticed", () => {
+test("an utterance lasts from its first sound to its last one, which ended some time before the silence was noticed", () => {
   const time = listening();
   at(1_000);
   time.handleSpeech();
@@ -22,7 +22,7 @@ test("an utterance lasts from its first sound to its last one, which was some si
   expect(time.take()).toEqual({ fromAt: 1_000, toAt: 3_000 });
 });
 
-test("a sound that had no words is no part of what is said much later", () => {
+test("a sound without words does not belong to words said much later", () => {
   const time = listening();
   at(1_000);
   time.handleSpeech();
@@ -36,7 +36,7 @@ test("a sound that had no words is no part of what is said much later", () => {
   expect(time.take()).toEqual({ fromAt: 9_000, toAt: 9_500 });
 });
 
-test("the next utterance begins anew, and words without any sound have no times", () => {
+test("the next utterance starts from scratch, and words without any sound have no times", () => {
   const time = listening();
   time.handleSpeech();
   time.take();

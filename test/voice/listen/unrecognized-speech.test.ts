@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 function ears() {
   let told = 0;
   const misheard = new UnrecognizedSpeech(() => told++);
-  /** What the end of speech is known by comes 250 ms after it. */
+  /** Simulates speech of this length. Its end is detected 250 ms later. */
   const hear = (ms: number) => {
     misheard.handleSpeech();
     vi.advanceTimersByTime(ms + 250);
@@ -16,7 +16,7 @@ function ears() {
   return { misheard, hear, told: () => told };
 }
 
-test("noises shorter than a second are never told, however many come", () => {
+test("noises shorter than a second are never reported, however many there are", () => {
   const { misheard, hear, told } = ears();
   for (let noise = 0; noise < 5; noise++) {
     hear(500);
@@ -26,7 +26,7 @@ test("noises shorter than a second are never told, however many come", () => {
   expect(told()).toBe(0);
 });
 
-test("a second of speech in which nothing is understood is told once", () => {
+test("a second of speech that is not understood is reported once", () => {
   const { misheard, hear, told } = ears();
   hear(1_000);
   misheard.handleTimeout();
@@ -35,7 +35,7 @@ test("a second of speech in which nothing is understood is told once", () => {
   expect(told()).toBe(1);
 });
 
-test("speech that was understood is not told, and what comes after it counts anew", () => {
+test("understood speech is not reported, and what follows it is counted from scratch", () => {
   const { misheard, hear, told } = ears();
   hear(2_000);
   misheard.handleRecognized();
@@ -47,7 +47,7 @@ test("speech that was understood is not told, and what comes after it counts ane
 test.each([
   ["words", 0],
   ["nothing", 1],
-] as const)("while the recognizer is asked nothing is told; when it has found %s, %i times", (answer, times) => {
+] as const)("while the recognizer is working nothing is reported; when it has found %s, %i times", (answer, times) => {
   const { misheard, hear, told } = ears();
   hear(1_500);
   misheard.handleRequest();
@@ -57,7 +57,7 @@ test.each([
   expect(told()).toBe(times);
 });
 
-test("a recognizer that was given up is told once, whatever the length of the speech", () => {
+test("a recognizer that was given up on is reported once, whatever the length of the speech", () => {
   const { misheard, hear, told } = ears();
   hear(400);
   misheard.handleRequest();
@@ -67,7 +67,7 @@ test("a recognizer that was given up is told once, whatever the length of the sp
   expect(told()).toBe(1);
 });
 
-test("a noise in which the recognizer finds nothing is not told", () => {
+test("a noise in which the recognizer finds nothing is not reported", () => {
   const { misheard, hear, told } = ears();
   hear(400);
   misheard.handleRequest();

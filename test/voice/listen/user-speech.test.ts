@@ -25,7 +25,7 @@ function ears({ isHeldBack = false } = {}) {
   return { speech, take, partial, whole, spoken };
 }
 
-test("what is understood grows under one id until it is complete", () => {
+test("recognized text grows under one id until it is complete", () => {
   const { speech, take, partial, whole, spoken } = ears();
   take("What", false);
   take("What time", true);
@@ -37,7 +37,7 @@ test("what is understood grows under one id until it is complete", () => {
   expect(spoken).toEqual([{ fromAt: 100, toAt: 900 }]);
 });
 
-test("the next thing that is said has another id", () => {
+test("the next utterance has another id", () => {
   const { speech, take, whole } = ears();
   take("One.", true);
   speech.complete("One.");
@@ -46,14 +46,14 @@ test("the next thing that is said has another id", () => {
   expect(new Set(whole.map(([id]) => id)).size).toBe(2);
 });
 
-test("nothing that was understood as nothing is handed on", () => {
+test("an empty result is not passed on", () => {
   const { speech, take, partial, whole } = ears();
   take("  ", true);
   speech.complete("");
   expect([partial, whole]).toEqual([[], []]);
 });
 
-test("words over a speech that may not be interrupted are handed on when AgentSession keeps them", () => {
+test("words over a speech that may not be interrupted are passed on when AgentSession keeps them", () => {
   const { take, whole } = ears({ isHeldBack: true });
   take("Wait.", true);
   vi.advanceTimersByTime(1_999);
@@ -62,7 +62,7 @@ test("words over a speech that may not be interrupted are handed on when AgentSe
   expect(whole.map(([, text]) => text)).toEqual(["Wait."]);
 });
 
-test("words that AgentSession hands on by itself are not handed on twice", () => {
+test("words that AgentSession passes on by itself are not passed on twice", () => {
   const { speech, take, whole } = ears({ isHeldBack: true });
   take("Wait.", true);
   speech.complete("Wait.");
@@ -81,11 +81,11 @@ function quietness() {
   return { quiet, isReached };
 }
 
-test("it is quiet before anything was said", async () => {
+test("it is quiet before anything is said", async () => {
   expect(await quietness().isReached()).toBe(true);
 });
 
-test("silence alone is not quiet: what was said may not be understood yet", async () => {
+test("silence alone does not count as quiet, because the words may not be recognized yet", async () => {
   const { quiet, isReached } = quietness();
   quiet.handleSpeech();
   quiet.handleSilence();
@@ -94,7 +94,7 @@ test("silence alone is not quiet: what was said may not be understood yet", asyn
   expect(await isReached()).toBe(true);
 });
 
-test("speech in which nothing is understood is over after a while", async () => {
+test("speech in which nothing is recognized counts as over after a while", async () => {
   const { quiet, isReached } = quietness();
   quiet.handleSpeech();
   quiet.handleSilence();
@@ -102,7 +102,7 @@ test("speech in which nothing is understood is over after a while", async () => 
   expect(await isReached()).toBe(true);
 });
 
-test("who waits waits on when the participant speaks again", async () => {
+test("a waiting caller keeps waiting when the participant speaks again", async () => {
   const { quiet, isReached } = quietness();
   quiet.handleSpeech();
   const first = quiet.reached;
@@ -137,7 +137,7 @@ function heardFrom(listened: { now: string }) {
   return { speech, take, utterances };
 }
 
-test("late words are those of the participant in whose stream they came", () => {
+test("late words belong to the participant in whose stream they arrived", () => {
   const listened = { now: "eve" };
   const { speech, take, utterances } = heardFrom(listened);
   speech.begin();
@@ -149,7 +149,7 @@ test("late words are those of the participant in whose stream they came", () => 
   expect(utterances).toEqual([["eve", "Yes.", false]]);
 });
 
-test("an utterance with words of two participants is marked as mixed", () => {
+test("an utterance with words from two participants is marked as mixed", () => {
   const { speech, take, utterances } = heardFrom({ now: "ann" });
   take("Yes.", "eve");
   take("What is it?", "ann");

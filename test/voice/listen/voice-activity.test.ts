@@ -22,23 +22,26 @@ test("silence is noticed a quarter of a second after the last sound", async () =
   expect(Math.abs((ends[0] ?? 0) - lastSoundMs - 250)).toBeLessThanOrEqual(WINDOW_MS);
 });
 
-test("LiveKit's end-of-turn model gets the silence that it insists on", () => {
+test("LiveKit's end-of-turn model gets the amount of silence that it requires", () => {
   expect(new VoiceActivity({ ...SETTINGS, endOfTurn: "model" }).minSilenceDuration).toBe(250);
 });
 
 test.each([
   { pauseMs: 450, noticed: "one window sooner than", sooner: WINDOW_MS },
   { pauseMs: 900, noticed: "as late as", sooner: 0 },
-])("who goes on after $pauseMs ms is noticed $noticed who begins", async ({ pauseMs, sooner }) => {
-  const speech = await heardSpeech("What time is it?");
-  const sound = joined(silence(500), speech, silence(pauseMs - trailingMs(speech)), speech, silence(600));
-  const plain = await listen(sound, new inference.VAD({ model: "silero" }));
-  const own = await listen(sound, new VoiceActivity(SETTINGS));
-  expect(plain.starts).toHaveLength(2);
-  expect(own.starts).toEqual([plain.starts[0], (plain.starts[1] ?? 0) - sooner]);
-});
+])(
+  "speech that continues after $pauseMs ms is noticed $noticed with LiveKit's own detector",
+  async ({ pauseMs, sooner }) => {
+    const speech = await heardSpeech("What time is it?");
+    const sound = joined(silence(500), speech, silence(pauseMs - trailingMs(speech)), speech, silence(600));
+    const plain = await listen(sound, new inference.VAD({ model: "silero" }));
+    const own = await listen(sound, new VoiceActivity(SETTINGS));
+    expect(plain.starts).toHaveLength(2);
+    expect(own.starts).toEqual([plain.starts[0], (plain.starts[1] ?? 0) - sooner]);
+  },
+);
 
-/** Feeds sound window by window. @returns when speech began and ended, in ms of the sound */
+/** Feeds sound window by window. @returns when speech started and ended, in ms of the sound */
 async function listen(
   sound: Int16Array,
   vad: inference.VAD,
@@ -55,7 +58,7 @@ async function listen(
   };
   for (let at = 0; at + WINDOW <= sound.length; at += WINDOW) {
     await writer.write(new AudioFrame(sound.slice(at, at + WINDOW), RATE, 1, WINDOW));
-    // Each window brings INFERENCE_DONE, and what it changes right after that.
+    // Each window produces an INFERENCE_DONE event, followed by the events for any change.
     for (let done = false; !done;) {
       const { value } = await stream.next();
       take(value as VADEvent);

@@ -42,11 +42,11 @@ async function recording(name: string): Promise<Int16Array> {
   return new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
 }
 
-test.each(["ten-of-clubs", "seven-of-clubs"])("a person who says %s is understood without a key", async (name) => {
+test.each(["ten-of-clubs", "seven-of-clubs"])("a person who says %s is recognized without a key", async (name) => {
   expect(await heard(await recording(name))).toBe(name.replaceAll("-", " "));
 });
 
-test("sound of two channels and 48,000 samples a second is understood, too", async () => {
+test("sound with two channels and 48,000 samples per second is recognized, too", async () => {
   const mono = await recording("ten-of-clubs");
   const stereo = new Int16Array(mono.length * 6).map((_, at) => mono[Math.floor(at / 6)] ?? 0);
   expect(await heard(stereo, 2, 48_000)).toBe("ten of clubs");
@@ -56,11 +56,11 @@ test.each([
   ["silence", () => 0],
   ["noise", (at: number) => ((at * 7_919) % 601) - 300],
   ["a hum", (at: number) => 3_000 * Math.sin((at / RATE) * 2 * Math.PI * 50)],
-])("%s has no words", async (_, sample) => {
+])("%s contains no words", async (_, sample) => {
   expect(await heard(new Int16Array(3 * RATE).map((_each, at) => sample(at)))).toBe("");
 });
 
-test("sound that is no piece fails, and the next piece is understood", async () => {
+test("an invalid piece of sound fails, and the next piece is recognized", async () => {
   const thread = await startMoonshine(FOLDER);
   await expect(thread.ask(new Float32Array(0))).rejects.toThrow("the embedded recognizer failed");
   const samples = Float32Array.from(await recording("ten-of-clubs"), (sample) => sample / 32_768);
@@ -68,7 +68,7 @@ test("sound that is no piece fails, and the next piece is understood", async () 
   await thread.close();
 }, 60_000);
 
-test("a price that the embedded voice says is understood", async () => {
+test("a price spoken by the embedded voice is recognized", async () => {
   const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, undefined);
   const { signal } = new AbortController();
   const frames = await Array.fromAsync(voice.speak(piecesOf("The price is $24.50."), { language: "en", signal }));
@@ -77,7 +77,7 @@ test("a price that the embedded voice says is understood", async () => {
   await voice.close();
 }, 60_000);
 
-test("the embedded voice tells when its words sound: a long number counts as heard once it was said", async () => {
+test("the embedded voice reports word times: a long number counts as heard once it was spoken", async () => {
   const voice = await EmbeddedVoice.load({ PARLEY_CACHE_DIR: join(FOLDER, "..") }, undefined);
   const { signal } = new AbortController();
   const sentence = "The number is 1234567890123, and thank you for listening to all of it.";
@@ -98,7 +98,7 @@ test("the embedded voice tells when its words sound: a long number counts as hea
   await voice.close();
 }, 60_000);
 
-test("other languages are spoken by the other voice", async () => {
+test("the other voice speaks other languages", async () => {
   const spoken: string[] = [];
   const other: Synthesizer = {
     speak: async function* (text) {
@@ -114,7 +114,7 @@ test("other languages are spoken by the other voice", async () => {
   await voice.close();
 }, 60_000);
 
-test("sound of 40 s is cut into pieces of at most 15 s, at its pauses", () => {
+test("sound of 40 s is split into pieces of at most 15 s, at its pauses", () => {
   const pauses = [12, 24].map((second) => second * RATE);
   const isPause = (at: number) => pauses.some((pause) => Math.abs(at - pause) < RATE / 10);
   const samples = new Float32Array(40 * RATE).map((_, at) => (isPause(at) ? 0 : 0.5));

@@ -14,7 +14,7 @@ const NOTHING: SpeechChoice = {
   hasOwnLivekit: true,
 };
 
-test("neither nothing nor espeak needs anything", () => {
+test("without a provider, or with espeak, nothing is missing", () => {
   expect([missingSpeech(NOTHING), missingSpeech({ ...NOTHING, tts: "espeak" })]).toEqual([[], []]);
 });
 
@@ -23,13 +23,13 @@ test.each([
   ["openai", "OPENAI_API_KEY"],
   ["cartesia", "CARTESIA_API_KEY"],
   ["elevenlabs", "ELEVEN_API_KEY"],
-] as const)("%s needs its key, to listen and to speak", (name, key) => {
+] as const)("%s needs its key for listening and speaking", (name, key) => {
   const choice = { ...NOTHING, stt: name, tts: name };
   expect(missingSpeech(choice)).toEqual([`${key}: a key for STT=${name}`, `${key}: a key for TTS=${name}`]);
   expect(missingSpeech({ ...choice, keys: { [key]: "k" } })).toEqual([]);
 });
 
-test("a server of one's own that speaks OpenAI's API needs no key", () => {
+test("a self-hosted server with OpenAI's API needs no key", () => {
   expect(missingSpeech({ ...NOTHING, stt: "openai", sttBaseUrl: "http://127.0.0.1:9000/v1" })).toEqual([]);
 });
 

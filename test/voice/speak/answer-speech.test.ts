@@ -3,7 +3,7 @@ import { AnswerSpeech } from "../../../src/voice/speak/answer-speech.ts";
 import type { Played, Player } from "../../../src/voice/speak/player.ts";
 import type { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 
-/** Plays nothing: a test says how each part ends. */
+/** Plays nothing: the test determines how each part ends. */
 function speech() {
   const playing: { part: SpokenPart; end: (played: Played) => void }[] = [];
   const told: string[] = [];
@@ -29,7 +29,7 @@ function speech() {
   return { answer, told, end, texts: () => playing.map(({ part }) => part.text) };
 }
 
-test("text is one part until a flush, and what is said beside it has its place between", async () => {
+test("text is one part until a flush, and an aside has its place in between", async () => {
   const { answer, end, texts, told } = speech();
   answer.write("One ");
   answer.write("two.");
@@ -44,7 +44,7 @@ test("text is one part until a flush, and what is said beside it has its place b
   expect(await aside.spoken).toBe(true);
 });
 
-test("a participant that speaks over it ends it: what was heard is known, and nothing more is spoken", async () => {
+test("a participant who speaks over it ends it: what was heard is known, and nothing more is spoken", async () => {
   const { answer, end, texts, told } = speech();
   answer.write("One two.");
   answer.flush();
@@ -58,7 +58,7 @@ test("a participant that speaks over it ends it: what was heard is known, and no
   expect(told).toContain("(interrupted)");
 });
 
-test("an aside is no part of what was heard", async () => {
+test("an aside does not count as part of the heard answer", async () => {
   const { answer, end } = speech();
   answer.write("One.");
   answer.aside({ text: "One moment." });
@@ -68,7 +68,7 @@ test("an aside is no part of what was heard", async () => {
   expect(await answer.end()).toEqual({ heard: "One." });
 });
 
-test("an aside that is cut ends at once, and the answer goes on", async () => {
+test("an aside that is cut off ends immediately, and the answer continues", async () => {
   const { answer, end } = speech();
   const aside = answer.aside({ text: "One moment." });
   answer.write("Two.");
@@ -78,7 +78,7 @@ test("an aside that is cut ends at once, and the answer goes on", async () => {
   expect(await answer.end()).toEqual({ heard: undefined });
 });
 
-test("an aside that waits is taken out when it is cut", async () => {
+test("a waiting aside that is cut off is removed", async () => {
   const { answer, end, texts } = speech();
   answer.write("One.");
   const aside = answer.aside({ text: "One moment." });
@@ -90,7 +90,7 @@ test("an aside that waits is taken out when it is cut", async () => {
   expect(texts()).toEqual(["One.", "Two."]);
 });
 
-test("silenced, nothing more is spoken, and all counts as shown", async () => {
+test("once silenced, nothing more is spoken, and everything counts as shown", async () => {
   const { answer, texts } = speech();
   answer.write("One two.");
   answer.silence();
@@ -99,7 +99,7 @@ test("silenced, nothing more is spoken, and all counts as shown", async () => {
   expect(texts()).toEqual(["One two."]);
 });
 
-test("stopped, what was not heard is left out", async () => {
+test("once stopped, unheard text is left out", async () => {
   const { answer } = speech();
   answer.write("One two.");
   answer.stop();
@@ -107,7 +107,7 @@ test("stopped, what was not heard is left out", async () => {
   expect(await answer.end()).toEqual({ heard: "One" });
 });
 
-test("stopped after all of it was heard, it was heard whole", async () => {
+test("if it is stopped after everything was heard, it counts as heard in full", async () => {
   const { answer, end } = speech();
   answer.write("One.");
   answer.flush();
@@ -117,7 +117,7 @@ test("stopped after all of it was heard, it was heard whole", async () => {
   expect(await answer.end()).toEqual({ heard: undefined });
 });
 
-test("text that no sound could be made of is to be shown, and so is the rest", async () => {
+test("text for which no sound could be generated is to be shown, and so is the rest", async () => {
   const { answer, end, texts, told } = speech();
   answer.write("One.");
   answer.flush();
@@ -134,7 +134,7 @@ test("blanks alone are not spoken", async () => {
   expect(texts()).toEqual([]);
 });
 
-test("an answer over the last word of a question does not end the turn that asks", async () => {
+test("speaking over the last word of a question does not end the turn that asks", async () => {
   const { answer, end, told } = speech();
   const question = answer.aside({ text: "May I pay the bill now?" });
   await end(0, "interrupted", "May I pay the bill");
@@ -142,7 +142,7 @@ test("an answer over the last word of a question does not end the turn that asks
   expect(told).toEqual([]);
 });
 
-test("words over the beginning of a question end the turn: it was not asked", async () => {
+test("speaking over the start of a question ends the turn, because the question was not asked", async () => {
   const { answer, end, told } = speech();
   const question = answer.aside({ text: "May I pay the bill now?" });
   await end(0, "interrupted", "May I");

@@ -4,7 +4,7 @@ import { SpokenPart } from "../../../src/voice/speak/spoken-part.ts";
 
 const part = () => new SpokenPart({ kind: "answer", language: undefined, onPlayed: () => {} });
 
-test("what is cut before there is a player is never played", async () => {
+test("a part that is cut off before there is a player is never played", async () => {
   const player = Promise.withResolvers<Player>();
   const { done, cut } = new AwaitedPlayer(player.promise).play(part());
 
@@ -18,13 +18,13 @@ test("what is cut before there is a player is never played", async () => {
   expect(await done).toEqual({ end: "cut", heard: "" });
 });
 
-test("without a player it is unspoken", async () => {
+test("without a player a part counts as unspoken", async () => {
   const { done } = new AwaitedPlayer(Promise.resolve(undefined)).play(part());
 
   expect(await done).toEqual({ end: "unspoken", heard: "" });
 });
 
-test("the player's own playback is what ends it, and what is cut then", async () => {
+test("the player's own playback determines when a part ends, and what was cut off", async () => {
   const over = Promise.withResolvers<Played>();
   const begun = Promise.withResolvers<void>();
   const player: Player = {

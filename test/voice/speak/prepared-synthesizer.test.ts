@@ -34,14 +34,14 @@ test.each([
   ["in one piece", ["It is ten. Good night."]],
   ["letter by letter", "It is ten. Good night.".split("")],
   ["with blanks before it", [" ", "\n", "It is", " ten.", " ", "Good night."]],
-])("an answer that begins with the prepared sentence, %s, has its sound and then the rest", async (_, texts) => {
+])("an answer that starts with the prepared sentence, %s, uses its sound and then the rest", async (_, texts) => {
   const { asked, prepared } = voice();
   prepared.prepare("It is ten.", "en");
   expect(await heard(prepared, texts)).toBe("It is ten.Good night.");
   expect(asked).toEqual(["It is ten.", "Good night."]);
 });
 
-test("an answer that is the prepared sentence alone asks the voice for nothing more", async () => {
+test("an answer that consists only of the prepared sentence asks the voice for nothing more", async () => {
   const { asked, prepared } = voice();
   prepared.prepare("It is ten.", "en");
   expect(await heard(prepared, ["It is ten.", " "])).toBe("It is ten.");
@@ -66,7 +66,7 @@ test("words said before the answer do not use up what was prepared for it", asyn
   expect(asked).toEqual(["It is ten.", "One moment."]);
 });
 
-test("a sentence is used once", async () => {
+test("a prepared sentence is used once", async () => {
   const { asked, prepared } = voice();
   prepared.prepare("It is ten.", "en");
   await heard(prepared, ["It is ten."]);
@@ -74,7 +74,7 @@ test("a sentence is used once", async () => {
   expect(asked).toEqual(["It is ten.", "It is ten."]);
 });
 
-test("what is thrown away, or replaced, is aborted and never heard", async () => {
+test("a sentence that is discarded, or replaced, is aborted and never heard", async () => {
   const { aborted, asked, prepared } = voice();
   prepared.prepare("One.", "en");
   await expect.poll(() => asked).toEqual(["One."]);
@@ -86,7 +86,7 @@ test("what is thrown away, or replaced, is aborted and never heard", async () =>
   expect(asked).toEqual(["One.", "Two.", "Two."]);
 });
 
-test("a sound that could not be made early is made again", async () => {
+test("a sound that could not be prepared is generated again", async () => {
   const { asked, prepared } = voice({ fails: 1 });
   prepared.prepare("It is ten.", "en");
   expect(await heard(prepared, ["It is", " ten."])).toBe("It is ten.");

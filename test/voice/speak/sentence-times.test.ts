@@ -5,7 +5,7 @@ import { SentenceTimes } from "../../../src/voice/speak/sentence-times.ts";
 
 const RATE = 1_000;
 
-/** Sentences with the seconds of their sound, each between a tenth of a second of silence. */
+/** Sentences with the duration of their sound in seconds, each surrounded by a tenth of a second of silence. */
 function timesOf(...sentences: readonly [text: string, seconds: number][]): SentenceTimes {
   const times = new SentenceTimes();
   for (const [text, seconds] of sentences) {
@@ -21,7 +21,7 @@ function timesOf(...sentences: readonly [text: string, seconds: number][]): Sent
   return times;
 }
 
-test("what was heard are the sentences whose sound was played, and the words of the next that fit into its sound", () => {
+test("the sentences whose sound was played count as heard, and as many words of the next as fit into its sound", () => {
   const times = timesOf(["One two. ", 1], ["Three four five six. ", 2], ["Seven.", 1]);
   expect(times.playedUntil(0.3)).toBe("");
   expect(times.playedUntil(1.3)).toBe("One two. ");
@@ -29,7 +29,7 @@ test("what was heard are the sentences whose sound was played, and the words of 
   expect(times.playedUntil(4.7)).toBe("One two. Three four five six. Seven.");
 });
 
-test("a sentence begins with its first sound, and at once with its first word", () => {
+test("a sentence starts with its first sound, and immediately with its first word", () => {
   const times = timesOf(["Incomprehensibilities are rare. ", 1], ["Seven.", 1]);
   expect(times.begunUntil(0.05)).toBe("");
   expect(times.begunUntil(0.2)).toBe("Incomprehensibilities");
@@ -37,12 +37,12 @@ test("a sentence begins with its first sound, and at once with its first word", 
   expect(times.begunUntil(1.35)).toBe("Incomprehensibilities are rare. Seven.");
 });
 
-test("of a sentence with long numbers, no word counts that was not begun", () => {
+test("in a sentence with long numbers, no word counts that had not started", () => {
   const times = timesOf(["Call 0301234567 or else ask for me.", 8]);
   expect(times.playedUntil(2)).toBe("Call");
 });
 
-/** A sentence of four seconds of sound with times of its words, the last of which takes three. */
+/** A sentence with four seconds of sound and with word times. Its last word takes three seconds. */
 function timedTimes(words: readonly TimedWord[], { text = "One **two** three 1234567.", isWhole = true } = {}) {
   const times = new SentenceTimes();
   times.begin(text, text.replaceAll("*", ""));
@@ -67,7 +67,7 @@ const WORDS: readonly TimedWord[] = [
   { text: "1234567.", startsAt: 1, endsAt: 4 },
 ];
 
-test("if the voice tells when its words sound, exactly those were heard that had ended, also beside markup", () => {
+test("if the voice reports word times, exactly the words that had ended count as heard, even next to markup", () => {
   for (const times of [timedTimes(WORDS), timedTimes(WORDS, { isWhole: false })]) {
     expect(times.playedUntil(0.7)).toBe("One **two**");
     expect(times.playedUntil(1.1)).toBe("One **two** three");
@@ -83,11 +83,11 @@ test.each<[string, readonly TimedWord[]]>([
   ["come twice", [...WORDS.slice(0, 2), ...WORDS]],
   ["are missing", WORDS.slice(0, 2)],
   ["are no numbers", WORDS.with(0, { text: "One", startsAt: Number.NaN, endsAt: 0.3 })],
-])("times of words that %s are not used", (_, words) => {
+])("word times that %s are not used", (_, words) => {
   expect(timedTimes(words).playedUntil(2.2)).toBe(timedTimes([]).playedUntil(2.2));
 });
 
-test("of a sentence whose sound is still being made, as much counts as a slow voice would have said", () => {
+test("of a sentence whose sound is still being generated, as much counts as a slow voice would have said", () => {
   const times = new SentenceTimes();
   times.begin("One two three.");
   times.add(new AudioFrame(new Int16Array(RATE).fill(5_000), RATE, 1, RATE));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SentenceCutter } from "../../../src/session/answer/cut-sentences.ts";
 import { SpokenMarkup } from "../../../src/voice/speak/spoken-markup.ts";
 
-/** What is spoken of a text. */
+/** The parts of a text that are spoken. */
 async function spoken(text: string, language = "en"): Promise<string[]> {
   const markup = new SpokenMarkup(language);
   const cutter = new SentenceCutter(language);
@@ -12,7 +12,7 @@ async function spoken(text: string, language = "en"): Promise<string[]> {
   return words.filter(Boolean);
 }
 
-test("a table is read row by row, each cell after its column's name", async () => {
+test("a table is read row by row, each cell after its column name", async () => {
   const text = "Our plans:\n\n| Plan | Price |\n|:---|---:|\n| Small | **$5.** A month |\n| Large | |\n\nWhich one?";
   expect(await spoken(text)).toEqual(["Our plans:", "Plan: Small, Price: $5. A month.", "Plan: Large.", "Which one?"]);
 });
@@ -22,12 +22,12 @@ test("rows without column names are read as they are", async () => {
   expect(await spoken("| a | b |")).toEqual(["a, b."]);
 });
 
-test("a table whose rows begin with no stroke is read in the same way", async () => {
+test("a table whose rows start without a vertical bar is read in the same way", async () => {
   const text = "Our plans:\n\nPlan | Price\n--- | :---:\nSmall | $5. A month\nLarge |\n\nWhich one?";
   expect(await spoken(text)).toEqual(["Our plans:", "Plan: Small, Price: $5. A month.", "Plan: Large.", "Which one?"]);
 });
 
-test("a line with a stroke that begins no table is read", async () => {
+test("a line with a vertical bar that starts no table is read", async () => {
   expect(await spoken("Either this | or that.\nThe end | of it.")).toEqual([
     "Either this | or that.\nThe end | of it.",
   ]);
@@ -38,7 +38,7 @@ test.each([
   ["a list", "1. Run:\n\n    ```sh\n    npm i | x\n    ```\n2. Done.", ["1. Run:", "Here is some code.", "2. Done."]],
   ["a list's first line", "- ```sh\n  npm i\n  ```\n- Done.", ["Here is some code.", "Done."]],
   ["a quote", "> ```\n> code();\n> ```\nDone.", ["Here is some code.", "Done."]],
-])("code in %s is mentioned, and what follows is read", async (_, text, words) => {
+])("code in %s is mentioned, and the text after it is read", async (_, text, words) => {
   expect(await spoken(text)).toEqual(words);
 });
 
@@ -59,6 +59,6 @@ test.each([
   expect(await spoken(text, language)).toEqual(["Try this:", mention, "That's it."]);
 });
 
-test("of other marks and emoji nothing is read", async () => {
+test("other marks and emoji are not read", async () => {
   expect(await spoken("## Title\n- **Bold** and `code`.\n🎉")).toEqual(["Title", "Bold and code."]);
 });

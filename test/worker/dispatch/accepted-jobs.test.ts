@@ -13,7 +13,7 @@ test("a job counts from the moment it is accepted, before it runs", () => {
   expect(jobs.size).toBe(2);
 });
 
-test("a job that ran and does no more is given out once, and counts no more", () => {
+test("a job that has finished running is returned once, and no longer counts", () => {
   const jobs = new AcceptedJobs(10);
   jobs.add(job("a"));
   jobs.takeEnded(new Set(["a"]));
@@ -23,7 +23,7 @@ test("a job that ran and does no more is given out once, and counts no more", ()
   expect(jobs.size).toBe(0);
 });
 
-test("a job that does not come to run in a minute counts as ended", () => {
+test("a job that does not start running within a minute counts as ended", () => {
   let now = 0;
   const jobs = new AcceptedJobs(10, () => now);
   jobs.add(job("a"));
@@ -34,7 +34,7 @@ test("a job that does not come to run in a minute counts as ended", () => {
   expect(jobs.takeEnded(NONE)).toMatchObject([job("a")]);
 });
 
-test("that all places were taken is known for a while after one is free again", () => {
+test("that all places were taken is remembered for a while after one is free again", () => {
   let now = 0;
   const jobs = new AcceptedJobs(1, () => now);
   expect([jobs.isFull, jobs.wasFullWithin(10)]).toEqual([false, false]);

@@ -7,13 +7,13 @@ import { reply, text } from "../../../src/model-server/step.ts";
 import { forFile } from "../../support/lifetimes.ts";
 import { WorkerParts } from "../support/worker-parts.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ROOMS = 3;
 const parts = forFile(() => WorkerParts.start());
 
-/** A worker without a name, and with two agents. */
+/** A worker without an agent name, with two agents. */
 async function startWorker(): Promise<void> {
   const { folder } = parts;
   const source = JSON.stringify(join(import.meta.dirname, "../../../src/agent/define-agent.ts"));
@@ -28,7 +28,7 @@ async function startWorker(): Promise<void> {
   await parts.run({ args: ["--worker-only"], env: { PARLEY_CONFIG: join(folder, "parley.config.ts") } });
 }
 
-test("a room that is dispatched to an agent gets that agent, though LiveKit also gives the worker every new room", async () => {
+test("a room dispatched to an agent gets that agent, though LiveKit also assigns every new room to the worker", async () => {
   await startWorker();
   const { url, apiKey, apiSecret } = parts.livekit;
   const dispatches = new AgentDispatchClient(url.replace(/^ws/u, "http"), apiKey, apiSecret);

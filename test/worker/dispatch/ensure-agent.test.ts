@@ -15,7 +15,7 @@ const livekit = () => ({
   apiSecret: inject("livekitApiSecret"),
 });
 
-test("the agent that is asked for in the place of another gets the metadata of the dispatch before", async () => {
+test("the agent requested as a replacement gets the metadata of the previous dispatch", async () => {
   const clients = createRoomClients(livekit());
   const room = `room-${createId()}`;
   await clients.rooms.createRoom({ name: room });
@@ -28,7 +28,7 @@ test("the agent that is asked for in the place of another gets the metadata of t
   expect(told.filter((metadata) => metadata === '{"agent": "billing"}')).toHaveLength(2);
 });
 
-test("a worker with a name is meant for the rooms that were dispatched to it, and one without for all", async () => {
+test("a worker with an agent name is for the rooms that were dispatched to it, and one without for all rooms", async () => {
   const [dispatched, other] = [`room-${createId()}`, `room-${createId()}`];
   const clients = createRoomClients(livekit(), "billing");
   for (const name of [dispatched, other]) await clients.rooms.createRoom({ name });

@@ -11,7 +11,7 @@ import { Participant } from "../../support/participant.ts";
 import { jobProcesses, type RunningMain } from "../support/run-main.ts";
 import { WorkerParts } from "../support/worker-parts.ts";
 
-// Whole programs: two cores that have other work to do need their time.
+// These tests start whole programs, which takes time on two busy cores.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const SECRET = "a-secret-for-this-test";
@@ -39,7 +39,7 @@ afterEach(async () => {
   for (const user of users.splice(0)) await user.leave();
 });
 
-/** Somebody in a room of its own, to which no agent has been asked yet. */
+/** A participant in a new room, for which no agent has been requested yet. */
 async function joinRoom(): Promise<{ room: string; user: Participant }> {
   const room = `room-${createId()}`;
   const user = await Participant.join(room, "ana", { server: parts.livekit });
@@ -47,7 +47,7 @@ async function joinRoom(): Promise<{ room: string; user: Participant }> {
   return { room, user };
 }
 
-/** The instructions with which the agent answers once it is there. */
+/** The instructions of the agent that answers. */
 async function instructionsFor(user: Participant): Promise<string | undefined> {
   await user.until(() => user.all("configuration").length > 0, "the worker's configuration", 20_000);
   await user.configure({});
@@ -65,7 +65,7 @@ test("a room that is dispatched to an agent's name is served by that agent", asy
   expect(await instructionsFor(user)).toBe("You know invoices.");
 });
 
-test("the dispatch's metadata win over the name", async () => {
+test("the dispatch's metadata take precedence over the name", async () => {
   const { room, user } = await joinRoom();
 
   await dispatches.createDispatch(room, "billing", { metadata: '{"agent": "default"}' });
@@ -73,7 +73,7 @@ test("the dispatch's metadata win over the name", async () => {
   expect(await instructionsFor(user)).toBe("You are the front desk.");
 });
 
-test("a room whose agent has died gets another by the same name; one that was not dispatched gets none", async () => {
+test("a room whose agent has died gets another with the same name; one that was not dispatched gets none", async () => {
   const { room: other } = await joinRoom();
   const { room, user } = await joinRoom();
   await dispatches.createDispatch(room, "billing");
@@ -88,7 +88,7 @@ test("a room whose agent has died gets another by the same name; one that was no
   expect(asked).toEqual([]);
 });
 
-test("who makes a room with a token of POST /token gets the agent", async () => {
+test("a room created with a token from POST /token gets the agent", async () => {
   const { httpUrl = "" } = await main.ready;
   const room = new Room();
   const headers = { "content-type": "application/json", authorization: `Bearer ${SECRET}` };

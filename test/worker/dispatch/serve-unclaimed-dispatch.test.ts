@@ -9,7 +9,7 @@ import { createRoomClients, type RoomClients } from "../../../src/worker/dispatc
 import { serveUnclaimedDispatch } from "../../../src/worker/dispatch/serve-unclaimed-dispatch.ts";
 import { Participant } from "../../support/participant.ts";
 
-/** No worker has this name, so nobody answers. */
+/** No worker has this name, so nobody accepts the dispatch. */
 const NOBODY = `nobody-${createId()}`;
 
 const livekit = () => ({
@@ -18,7 +18,7 @@ const livekit = () => ({
   apiSecret: inject("livekitApiSecret"),
 });
 
-/** A room with somebody in it, and a worker that has asked LiveKit for an agent for it. */
+/** A room with a participant, and a worker that has asked LiveKit for an agent in that room. */
 async function askFor(given: { readonly places?: number; readonly isAnswered?: boolean } = {}) {
   const { places = 1, isAnswered = false } = given;
   const room = `room-${createId()}`;
@@ -42,7 +42,7 @@ async function askFor(given: { readonly places?: number; readonly isAnswered?: b
   return { room, user, dispatch, accepted, launched, take };
 }
 
-test("a room whose offer nobody answers is served by the worker that has asked, as LiveKit would have it served", async () => {
+test("a room whose job offer nobody accepts is served by the worker that requested it, as through LiveKit", async () => {
   const { room, user, dispatch, accepted, launched, take } = await askFor();
 
   await take(dispatch);
@@ -57,7 +57,7 @@ test("a room whose offer nobody answers is served by the worker that has asked, 
   const [seen] = user.room.remoteParticipants.values();
   expect([seen?.identity, seen?.kind]).toEqual([`agent-${info?.job.id}`, ParticipantKind.AGENT]);
   expect(seen?.attributes["lk.agent_name"]).toBe(NOBODY);
-  // Agents tell their state by an attribute of their own.
+  // Agents publish their state in an attribute.
   const told = new Promise((resolve) => user.room.on(RoomEvent.ParticipantAttributesChanged, resolve));
   await agent.localParticipant?.setAttributes({ "lk.agent.state": "listening" });
   expect(await told).toMatchObject({ "lk.agent.state": "listening" });

@@ -12,7 +12,7 @@ import type { LivekitService } from "../../../src/worker/services/livekit-server
 import { tempDatabase, type TempDatabase } from "../../support/servers/temp-database.ts";
 import { startOwnLivekit } from "../../support/servers/own-livekit.ts";
 
-// A job process takes seconds to start on a machine that has other work to do.
+// A job process takes seconds to start on a busy machine.
 vi.setConfig({ testTimeout: 40_000 });
 
 let livekit: LivekitService;
@@ -20,7 +20,7 @@ let jobs: Jobs;
 let database: TempDatabase;
 let roomService: RoomServiceClient;
 const open: Room[] = [];
-/** What tests before this file have started may still be ending. */
+/** Processes from earlier tests, which may still be exiting. */
 let before: readonly number[];
 
 beforeAll(async () => {
@@ -72,7 +72,7 @@ interface Agent {
   readonly pid: number;
 }
 
-/** An agent of the room other than `former`, once it has told its process id in its name. */
+/** The room's agent other than `former`, once its name contains its process id. */
 async function agentIn(room: string, former?: Agent): Promise<Agent> {
   let found: Agent | undefined;
   const look = async () => {
@@ -94,7 +94,7 @@ test("a text-only worker starts no inference process", () => {
   expect(commands.some((command) => command.includes("host-main"))).toBe(true);
 });
 
-test("an agent whose process is killed gets a successor while somebody is in the room, and stays until then as one that has gone", async () => {
+test("an agent whose process is killed gets a successor while somebody is in the room, and is marked as gone until then", async () => {
   await enter("killed", "alice");
   const first = await agentIn("killed");
 
@@ -106,7 +106,7 @@ test("an agent whose process is killed gets a successor while somebody is in the
   expect(killed.attributes).toMatchObject(GONE_ATTRIBUTES);
 });
 
-test("a room that was there before the worker gets an agent", async () => {
+test("a room that existed before the worker gets an agent", async () => {
   await jobs.close();
   await enter("waiting", "bob");
   await vi.waitUntil(() => isOlderThan("waiting", 2_500), { timeout: 10_000 });

@@ -12,7 +12,7 @@ import { forEachTest } from "../../support/lifetimes.ts";
 import { tempDatabase } from "../../support/servers/temp-database.ts";
 
 const database = forEachTest(tempDatabase);
-/** More than a worker pauses that can look, and less than one that cannot. */
+/** Longer than the pause between a worker's checks, and shorter than the pause after a failed check. */
 const WATCHED_MS = 3_000;
 const LONG_AGO = 60_000;
 
@@ -28,7 +28,7 @@ const watch = (clients: object, closed: string[] = []) =>
     signal: AbortSignal.timeout(WATCHED_MS),
   });
 
-/** A LiveKit whose rooms have these participants; it keeps the rooms for which an agent was asked. */
+/** A LiveKit whose rooms contain these participants. It records the rooms for which an agent was requested. */
 function livekitOf(rooms: Readonly<Record<string, readonly ParticipantInfo[]>>) {
   const asked: string[] = [];
   const listed = Object.entries(rooms).map(([name, participants], index) => ({
@@ -60,7 +60,7 @@ function participant(info: Partial<ParticipantInfo>): ParticipantInfo {
   return new ParticipantInfo({ identity: "ann", state: ParticipantInfo_State.ACTIVE, joinedAtMs, ...info });
 }
 
-/** A session that has begun in the room, and whose worker has died. */
+/** Stores a session that has started in the room, and whose worker has died. */
 async function loseSession(room: string): Promise<void> {
   const { sql } = database;
   await claimFor(room, "job-lost");
@@ -69,7 +69,7 @@ async function loseSession(room: string): Promise<void> {
   await sql`update session_rooms set started_at = now() - interval '1 minute'`;
 }
 
-/** A claim of a worker that has died since. */
+/** Claims the room's session as a worker that has died since. */
 async function claimFor(room: string, owner: string): Promise<void> {
   const session = { sessionId: room, conversationId: room, room, participantIdentity: null };
   await claimSession(database.sql, { ...session, owner, leaseMs: -LONG_AGO });
@@ -78,7 +78,7 @@ async function claimFor(room: string, owner: string): Promise<void> {
 const agentOf = (jobId: string, state: ParticipantInfo_State) =>
   participant({ identity: agentIdentity(jobId), kind: ParticipantInfo_Kind.AGENT, state });
 
-test("a worker that cannot reach LiveKit leaves the looking for rooms to others", async () => {
+test("a worker that cannot reach LiveKit leaves checking the rooms to others", async () => {
   let looks = 0;
   const rooms = {
     listRooms: async () => {
@@ -92,7 +92,7 @@ test("a worker that cannot reach LiveKit leaves the looking for rooms to others"
   expect(looks).toBe(1);
 });
 
-test("a room that LiveKit does not answer for holds up no other", async () => {
+test("a room for which LiveKit does not answer delays no other", async () => {
   const [stuck, waiting] = [`room-${createId()}`, `room-${createId()}`];
   const livekit = livekitOf({ [stuck]: [participant({})], [waiting]: [participant({})] });
   const { listParticipants, removeParticipant } = livekit.rooms;
@@ -106,7 +106,7 @@ test("a room that LiveKit does not answer for holds up no other", async () => {
   expect(livekit.asked).toEqual([waiting]);
 });
 
-test("an agent that was killed while it joined, and that LiveKit lists for ever, is no agent of the room", async () => {
+test("an agent that was killed while it joined, and that LiveKit lists forever, does not count as the room's agent", async () => {
   const room = `room-${createId()}`;
   const livekit = livekitOf({ [room]: [participant({}), agentOf("job-killed", ParticipantInfo_State.JOINING)] });
 
@@ -115,7 +115,7 @@ test("an agent that was killed while it joined, and that LiveKit lists for ever,
   expect(livekit.asked).toEqual([room]);
 });
 
-test("a dead agent that LiveKit cannot reach does not keep another one away", async () => {
+test("a dead agent that LiveKit cannot reach does not prevent another one", async () => {
   const room = `room-${createId()}`;
   await claimFor(room, "job-dead");
   const livekit = livekitOf({ [room]: [participant({}), agentOf("job-dead", ParticipantInfo_State.ACTIVE)] });
@@ -137,7 +137,7 @@ test("a session that lost its worker gets an agent even if LiveKit lists nobody 
   expect(closed).toEqual([]);
 });
 
-test("a room that an agent came to, and in which nobody was, gets no second one", async () => {
+test("a room that an agent joined, but no participant, gets no second agent", async () => {
   const [empty, unlisted] = [`room-${createId()}`, `room-${createId()}`];
   const livekit = livekitOf({ [empty]: [] });
   for (const room of [empty, unlisted]) {
@@ -152,7 +152,7 @@ test("a room that an agent came to, and in which nobody was, gets no second one"
   expect(closed).toEqual([]);
 });
 
-test("a session ends when LiveKit says that its room is closed, or lists a later room of that name", async () => {
+test("a session ends when LiveKit reports its room as closed, or lists a later room with that name", async () => {
   const [gone, replaced] = [`room-${createId()}`, `room-${createId()}`];
   const livekit = livekitOf({ [replaced]: [] });
   const [later] = await livekit.rooms.listRooms();

@@ -7,7 +7,7 @@ import { reply, text, toolUse } from "../../../src/model-server/step.ts";
 import { defineTool } from "../../../src/tool/define-tool.ts";
 import { TestAgent, type AgentOptions } from "../../support/agent.ts";
 
-/** What hooks were told, in order. */
+/** Records the hooks' calls, in order. */
 class Told {
   readonly calls: { readonly hook: keyof Hooks; readonly data: Record<string, unknown> }[] = [];
 
@@ -29,7 +29,7 @@ class Told {
 const start = (options: AgentOptions) => TestAgent.start({ hasHooks: true, ...options });
 const look = defineTool({ description: "Looks.", input: { type: "object" }, run: () => ({ found: 7 }) });
 
-test("hooks are told of the start, of each turn and of the end, as plain data", async () => {
+test("hooks are called for the start, each turn and the end, with plain data", async () => {
   const told = new Told();
   await using agent = await start({ agent: told.hooks, tools: { look }, metadata: '{"order": 4}' });
   const user = await agent.client("ana", {}, { name: "Ana", attributes: { customer: "12" } });
@@ -111,7 +111,7 @@ test("a session that another worker takes over starts once, and ends once: when 
   expect(told.calls.at(-1)?.data).toMatchObject({ reason: "participants_left", turns: [{ said: "Are you there?" }] });
 });
 
-test("a call that the agent ends says so", async () => {
+test("a call that the agent ends has this as its reason", async () => {
   const told = new Told();
   await using agent = await start({ agent: { ...told.hooks, callTools: { end_call: true } } });
   const user = await agent.client("ana");
@@ -132,7 +132,7 @@ test("a room in which nobody was starts nothing and ends nothing", async () => {
   expect(told.calls).toEqual([]);
 });
 
-test("hooks that throw, reject or never end change no turn, and are a line in the log each", async () => {
+test("hooks that throw, reject or never end affect no turn, and each cause one log line", async () => {
   const lines: string[] = [];
   const logger = pino({ level: "error" }, { write: (line) => lines.push((JSON.parse(line) as { msg: string }).msg) });
   const signals: AbortSignal[] = [];
@@ -166,7 +166,7 @@ test("hooks that throw, reject or never end change no turn, and are a line in th
   ]);
 }, 20_000);
 
-test("what a hook changes in its data changes nothing in the session, nor in what others are told", async () => {
+test("changes that a hook makes to its data affect neither the session nor other hooks", async () => {
   const seen: unknown[] = [];
   const onSessionStart: Hooks["onSessionStart"] = ({ participants, metadata }) => {
     Object.assign(participants[0]?.attributes ?? {}, { plan: "gold" });
@@ -184,7 +184,7 @@ test("what a hook changes in its data changes nothing in the session, nor in wha
   const user = await agent.client("ana", {}, { attributes: { plan: "tin" } });
   agent.model.script([reply([text("One.")]), reply([text("Two.")])]);
   await user.answerTo(await user.say("Count"));
-  // Somebody else has come: the instructions are written anew.
+  // The instructions are generated again, because a participant has joined.
   await agent.client("bob", {}, { attributes: { plan: "tin" } });
   await user.answerTo(await user.say("On"));
   await agent.deleteRoom();
@@ -193,7 +193,7 @@ test("what a hook changes in its data changes nothing in the session, nor in wha
   expect(seen).toEqual(["Count", "On", "Count"]);
 });
 
-test("the end of a session waits for its hook, for five seconds and no longer", async () => {
+test("the end of a session waits for its hook, but no longer than five seconds", async () => {
   let endedAt = 0;
   const slow: Hooks = { onSessionEnd: () => sleep(300).then(() => (endedAt = performance.now())) };
   await using agent = await start({ agent: slow });
@@ -212,7 +212,7 @@ test("the end of a session waits for its hook, for five seconds and no longer", 
   expect(performance.now() - before).toBeLessThan(7_500);
 }, 30_000);
 
-test("an agent's own hook is called in the place of that of the config, and the config's others stay", async () => {
+test("an agent's own hook replaces the config's, and the config's others stay", async () => {
   const [config, own] = [new Told(), new Told()];
   const { onTurnEnd } = own.hooks;
   await using agent = await start({
@@ -230,7 +230,7 @@ test("an agent's own hook is called in the place of that of the config, and the 
   expect([...config.calls, ...own.calls].map(({ data }) => data["agent"])).toEqual(["billing", "billing", "billing"]);
 });
 
-test("a webhook is written with the end, and not before", async () => {
+test("a webhook is stored with the end, and not before", async () => {
   await using agent = await start({ hasEndWebhook: true });
   const user = await agent.client("ana");
   agent.model.script([reply([text("Hello.")])]);

@@ -8,10 +8,10 @@ import { HostPool, type PoolHost } from "../../../src/worker/hosts/host-pool.ts"
 import type { SessionHostOptions } from "../../../src/worker/hosts/session-host.ts";
 
 const HOUR_MS = 3_600_000;
-/** How often a pool looks after its hosts. */
+/** The interval at which a pool checks its hosts. */
 const LOOK_MS = 5_000;
 
-/** Of the pool that the test has opened, in the order of their start. */
+/** The hosts in the test's pool, in the order of their start. */
 let hosts: FakeHost[] = [];
 
 beforeEach(() => void vi.useFakeTimers());
@@ -21,7 +21,7 @@ afterEach(() => {
   hosts = [];
 });
 
-/** A host without a process: what it does is said by the test. */
+/** A host without a process: the test determines its behavior. */
 class FakeHost implements PoolHost {
   readonly ready = Promise.resolve();
   readonly startedAt = performance.now();
@@ -62,7 +62,7 @@ class FakeHost implements PoolHost {
     this.isClosed = true;
   }
 
-  /** Ends, and nothing says which of its sessions was the cause. */
+  /** Exits, without anything to tell which of its sessions was the cause. */
   end(): void {
     const jobs = this.jobs.map(({ runningJob }) => runningJob);
     [this.jobs, this.isRetired, this.isClosed] = [[], true, true];
@@ -96,14 +96,14 @@ async function serve(pool: HostPool, ...rooms: string[]): Promise<void> {
 const open = () => hosts.filter(({ isClosed }) => !isClosed);
 const hostOf = (room: string) => open().find(({ rooms }) => rooms.includes(room));
 
-test("more sessions than a host may have get another host", async () => {
+test("more sessions than fit into a host start another host", async () => {
   const pool = openPool(2);
   await serve(pool, "a", "b", "c", "d", "e");
 
   expect(open().map(({ rooms }) => rooms.length)).toEqual([2, 2, 1]);
 });
 
-test("a host that is kept in reserve gets no session while another has places", async () => {
+test("a reserve host gets no session while another has places", async () => {
   const pool = openPool(10);
   await serve(pool, "a", "b", "c", "d");
   vi.advanceTimersByTime(LOOK_MS);
@@ -113,7 +113,7 @@ test("a host that is kept in reserve gets no session while another has places", 
   expect(open().map(({ rooms }) => rooms.length)).toEqual([6, 0]);
 });
 
-test("a host that is kept in reserve gets sessions once the other is busy", async () => {
+test("a reserve host gets sessions once the other is busy", async () => {
   const pool = openPool(10);
   await serve(pool, "a");
   vi.advanceTimersByTime(LOOK_MS);
@@ -155,7 +155,7 @@ test.each([
   expect(old?.isClosed).toBe(true);
 });
 
-test("of many rooms the one that ends its host is alone in the end, though nothing says which it is", async () => {
+test("of many rooms the one that crashes its host ends up alone, though nothing identifies it", async () => {
   const pool = openPool(10);
   const others = Array.from({ length: 9 }, (_, index) => `idle-${index}`);
   const losses = new Map(others.map((room) => [room, 0]));
@@ -166,17 +166,17 @@ test("of many rooms the one that ends its host is alone in the end, though nothi
     const lost = host?.rooms ?? [];
     for (const room of lost) losses.set(room, (losses.get(room) ?? 0) + 1);
     host?.end();
-    // As the worker does with the rooms of sessions that have ended.
+    // As the worker does with the rooms of lost sessions.
     await serve(pool, ...lost);
   }
 
   expect(hostOf("poison")?.rooms).toEqual(["poison"]);
   const ofOthers = others.map((room) => losses.get(room) ?? 0);
-  // Twice all together, and once with the one that was put beside it.
+  // Twice all together, and one room a third time, which shared the last host.
   expect(ofOthers.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 8 }, () => 2), 3]);
 });
 
-test("a room that has ended its host shares one with others again ten minutes later", async () => {
+test("a room that has crashed its host shares one with others again ten minutes later", async () => {
   const pool = openPool(10);
   await serve(pool, "poison", "idle");
   for (let times = 0; times < 2; times++) {

@@ -15,7 +15,7 @@ const endpoints = {
 };
 const environmentOf = (reloads: boolean) => jobEnvironment({ endpoints, hubUrl: "http://127.0.0.1:1", reloads });
 
-test("a process that serves sessions has what was started, and all that the author's tools may read", () => {
+test("a host process gets the services that were started, and everything that the author's tools may read", () => {
   vi.stubEnv("BRAVE_API_KEY", "of a tool");
   vi.stubEnv("DATABASE_URL", "postgres://elsewhere/db");
 
@@ -28,7 +28,7 @@ test("a process that serves sessions has what was started, and all that the auth
   });
 });
 
-test("the worker's own secrets are not in it, and not what `.env` says of them either", () => {
+test("it does not contain the worker's own secrets, not even from `.env`", () => {
   for (const name of ["TOKEN_SECRET", "WEBHOOK_SECRET_FILE", "PGPASSWORD"]) vi.stubEnv(name, "of the worker alone");
 
   becomeJobEnvironment(environmentOf(false));
@@ -38,7 +38,7 @@ test("the worker's own secrets are not in it, and not what `.env` says of them e
   expect(process.env["PGPASSWORD"]).toBeUndefined();
 });
 
-test("only where files are reloaded does it say so", () => {
+test("it contains the setting for reloading only where files are reloaded", () => {
   const added = Object.keys(environmentOf(true)).filter((name) => !(name in environmentOf(false)));
 
   expect(added).toEqual(["PARLEY_RELOADS"]);

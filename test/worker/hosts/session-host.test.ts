@@ -9,7 +9,7 @@ import { jobEnvironment } from "../../../src/worker/hosts/job-environment.ts";
 import { HostPool } from "../../../src/worker/hosts/host-pool.ts";
 import { listChildren, processCommand } from "../../../src/worker/process/running-processes.ts";
 
-// A host is a process; two cores that have other work to do need their time to start one.
+// Each host is a process, which takes time to start on two busy cores.
 vi.setConfig({ testTimeout: 40_000 });
 
 const pools: HostPool[] = [];
@@ -18,7 +18,7 @@ afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.close()));
 });
 
-/** Those of the jobs below. No host looks for them. */
+/** The endpoints for the jobs below. No host connects to them. */
 const ENDPOINTS = {
   livekit: { url: "ws://127.0.0.1:1", apiKey: "key", apiSecret: "secret" },
   databaseUrl: "postgres://127.0.0.1:1/none",
@@ -52,7 +52,7 @@ function roomsOf(pool: HostPool): string[] {
   return rooms.toSorted();
 }
 
-/** From when a session has its host until the host is ended for what it does. */
+/** The time from the start of a session until its host is killed because of that session. */
 async function msUntilLost(room: string): Promise<number> {
   const pool = openPool();
   await pool.launchJob(jobOf(room));
@@ -77,7 +77,7 @@ test("sessions share a process, end one by one, and their host stays", async () 
   expect(hosts()).toEqual(expect.arrayContaining(before.slice(0, 1)));
 });
 
-test("a host gets the variables that tools may read, and no secret that only the worker uses", async () => {
+test("a host gets the variables that tools may read, and no secrets that only the worker uses", async () => {
   vi.stubEnv("BRAVE_API_KEY", "for a tool");
   vi.stubEnv("TOKEN_SECRET", "development-secret");
   vi.stubEnv("WEBHOOK_SECRET", "whsec_secret");
@@ -94,20 +94,20 @@ test("a host gets the variables that tools may read, and no secret that only the
   }
 });
 
-test("a pool no longer lists the room of a session that has ended", async () => {
+test("a pool no longer lists the room of a finished session", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("leave"));
 
   await expect.poll(() => roomsOf(pool), { timeout: 10_000 }).toEqual([]);
 });
 
-test("an error that nobody catches ends its host's sessions, and its room is served alone from then on", async () => {
+test("an uncaught error ends its host's sessions, and its room is served alone from then on", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("idle"));
   await pool.launchJob(jobOf("throw"));
   await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
 
-  // As the worker does with the rooms of sessions that have ended; this time nothing is thrown.
+  // As the worker does with the rooms of lost sessions. This time, nothing throws.
   const { job, ...rest } = jobOf("throw");
   await pool.launchJob({ ...rest, job }).catch(() => {});
   await pool.launchJob(jobOf("idle"));
@@ -116,17 +116,17 @@ test("an error that nobody catches ends its host's sessions, and its room is ser
   expect(roomsOf(pool)).toContain("idle");
 });
 
-test("a host that stalls is ended, once that is certain", async () => {
-  // 100 ms until it stalls, a second to know it, and the time between two looks.
+test("a host that stalls is killed, once that is certain", async () => {
+  // 100 ms until the host stalls, a second to be sure, and the interval between two checks.
   expect(await msUntilLost("stall")).toBeGreaterThan(1_000);
 });
 
-test("a host is ended in which a tool waits without giving others their turn", async () => {
-  // One in which nothing runs, and which was stopped perhaps, is given 10 s.
+test("a host is killed if a tool in it waits without yielding to others", async () => {
+  // A host that runs no code, perhaps because it was stopped, is given 10 s.
   expect(await msUntilLost("block")).toBeLessThan(8_000);
 });
 
-test("a host whose sessions compute all the time is full, whatever places it has", async () => {
+test("a host whose sessions compute all the time is full, however many places it has", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("idle"));
   expect(pool.busyShare).toBeLessThan(0.5);
@@ -135,14 +135,14 @@ test("a host whose sessions compute all the time is full, whatever places it has
   await expect.poll(() => pool.busyShare, { timeout: 30_000 }).toBeGreaterThan(0.5);
 });
 
-test("a host that grows past its limit is ended", async () => {
+test("a host that grows past its limit is killed", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("grow"));
 
   await expect.poll(() => roomsOf(pool), { timeout: 20_000 }).toEqual([]);
 });
 
-test("a session that has not begun, for its host is still starting, ends at once", async () => {
+test("a session that has not started, because its host is still starting, ends immediately", async () => {
   const pool = openPool();
   const launched = pool.launchJob(jobOf("a"));
 
@@ -151,7 +151,7 @@ test("a session that has not begun, for its host is still starting, ends at once
   await launched;
 });
 
-test("a rejection that nobody looks at ends no session", async () => {
+test("an unhandled rejection ends no session", async () => {
   const pool = openPool();
   await pool.launchJob(jobOf("reject"));
   await pool.launchJob(jobOf("idle"));

@@ -17,7 +17,7 @@ import { tempDatabase } from "../../support/servers/temp-database.ts";
 
 const database = forFile(tempDatabase);
 
-/** Begins a job for a room whose session another worker has. */
+/** Starts a job for a room whose session another worker owns. */
 async function beginJob(
   name: string,
   job: Pick<JobRoom, "connect" | "leave">,
@@ -56,7 +56,7 @@ async function claimFor(owner: string) {
   return claim;
 }
 
-/** Begins a job whose room cannot be joined, while another worker has the session for a moment longer. */
+/** Starts a job whose room cannot be joined, while another worker owns the session for a moment longer. */
 async function failToJoin({ hasTurn }: { readonly hasTurn: boolean }) {
   const { sql } = database;
   const claim = await claimFor("dead");
@@ -76,13 +76,13 @@ async function failToJoin({ hasTurn }: { readonly hasTurn: boolean }) {
   return { session, events, [Symbol.asyncDispose]: () => begun[Symbol.asyncDispose]() };
 }
 
-test("a job that cannot join its room gives the session back that it gets later", async () => {
+test("a job that cannot join its room releases the session that it gets later", async () => {
   await using failed = await failToJoin({ hasTurn: false });
 
   await expect.poll(failed.session, { timeout: 10_000 }).toEqual({ epoch: 2, owner: null });
 });
 
-test("it leaves the turn that an earlier worker has left to the next one", async () => {
+test("such a job leaves an earlier worker's turn to the next worker", async () => {
   await using failed = await failToJoin({ hasTurn: true });
 
   await expect.poll(failed.session, { timeout: 10_000 }).toEqual({ epoch: 3, owner: null });
@@ -92,7 +92,7 @@ test("it leaves the turn that an earlier worker has left to the next one", async
   expect(turn).toEqual({ state: "running" });
 });
 
-test("an agent whose session another agent keeps leaves the room, which is no fault", async () => {
+test("an agent whose session another agent keeps leaves the room, which is not an error", async () => {
   const { room } = await claimFor("here already");
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
@@ -105,7 +105,7 @@ test("an agent whose session another agent keeps leaves the room, which is no fa
 
   expect(reasons).toEqual(["another agent serves the session"]);
   const told = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
-  // No LiveKit is here, whose dispatches could be listed.
+  // There is no LiveKit here that could list dispatches.
   const warnings = told.filter(({ level }) => level > 30).map(({ msg }) => msg);
   expect(warnings.filter((msg) => msg !== "listing dispatches failed")).toEqual([]);
   expect(told.map(({ msg }) => msg)).toContain("another agent serves this session, leaving the room");

@@ -29,7 +29,7 @@ async function typesOf(stream: AsyncIterable<ModelEvent>): Promise<string[]> {
   return types;
 }
 
-test("context editing that the configuration names goes with the talk's calls and counts, and not with notes", async () => {
+test("the configured context editing is sent with the session's calls and counts, and not with notes", async () => {
   const edits = [{ type: "clear_tool_uses_20250919", keep: { type: "tool_uses", value: 2 } }];
   const { standardAgent, summaryModel } = modelWith({ edits, summaryModel: "small", inlineTools: true });
   server.script([reply([text("Hello.")]), reply([text("<notes>They met.</notes>")])]);
@@ -43,14 +43,14 @@ test("context editing that the configuration names goes with the talk's calls an
   expect(server.rejections).toEqual([]);
 });
 
-test("without it, nothing of that is sent", async () => {
+test("without context editing, nothing about it is sent", async () => {
   server.script([reply([text("Hello.")])]);
   await typesOf(modelWith({}).standardAgent.openStream(request, signal));
 
   expect(server.requests[0]?.body).not.toHaveProperty("context_management");
 });
 
-test("the API's own summaries have a beta of their own, and go back to it only where they are asked for", async () => {
+test("the API's own summaries have their own beta, and are sent back only where they are enabled", async () => {
   const summary = { type: "compaction", content: "They met.", encrypted_content: null };
   const compaction = { blockType: "compaction", textContent: null, content: summary };
   const answer = {
@@ -97,11 +97,11 @@ test.each([
     { edits: [{ type: "compact_20260112" }], inlineTools: true },
     "inlineTools",
   ],
-])("%s is refused at the start", (_, context, named) => {
+])("%s is refused at startup", (_, context, named) => {
   expect(() => modelWith(context)).toThrow(named);
 });
 
-test("a summary beside a retention is refused at the start", () => {
+test("summaries together with retention are refused at startup", () => {
   const config = { instructions: "Be brief.", context: { edits: [{ type: "compact_20260112" }] } };
   expect(() => configFileSchema.parse({ ...config, retention: { days: 30 } })).toThrow("retention");
 });

@@ -20,13 +20,13 @@ const server = () => ({
 const owned = () => Promise.resolve();
 const logger = pino({ level: "silent" });
 
-/** A room with a participant, for whom LiveKit's clients follow the agents. */
+/** A room with a participant, where LiveKit's simulated clients follow the agents. */
 async function openRoom() {
   const name = `room-${createId()}`;
   const user = await Participant.join(name, "user");
   onTestFinished(() => user[Symbol.asyncDispose]());
   const rooms = new RoomServiceClient(server().url.replace(/^ws/u, "http"), server().apiKey, server().apiSecret);
-  /** An agent that has joined, by itself or as a successor. */
+  /** An agent that has joined, on its own or as a successor. */
   const join = async (identity: string, attributes: Record<string, string> = { ...JOINING_ATTRIBUTES }) => {
     const room = new Room();
     const grant = { kind: "agent", canUpdateOwnMetadata: true, attributes } as const;
@@ -36,7 +36,7 @@ async function openRoom() {
     return room;
   };
   const succeed = (room: Room) => {
-    // The test may end, and the room with it, before LiveKit has answered.
+    // The test, and thus the room, may end before LiveKit has answered.
     const showState = () => void room.localParticipant?.setAttributes(LISTENING).catch(() => {});
     return new Succession({ room, ...createFormerAgents({ name, room, ...server() }), showState, logger });
   };
@@ -44,7 +44,7 @@ async function openRoom() {
   return { name, user, rooms, join, succeed, attributesOf };
 }
 
-test("a successor takes the place of the agent before it, which leaves only then: no client notices", async () => {
+test("a successor replaces the previous agent, which leaves only then: no client notices", async () => {
   const { user, join, succeed } = await openRoom();
   await join("agent-old", LISTENING);
   const clients = LiveKitClients.watch(user.room);
@@ -81,7 +81,7 @@ test("an agent that has lost the session replaces nobody", async () => {
   expect(attributesOf("agent-old")).toEqual(LISTENING);
 });
 
-test("an agent that serves the room replaces those that have gone since, and no other agents", async () => {
+test("an agent that serves the room replaces agents that have left since, and no others", async () => {
   const { user, rooms, name, join, succeed, attributesOf } = await openRoom();
   await succeed(await join("agent-new")).begin(owned);
   await join("agent-waits");
@@ -95,7 +95,7 @@ test("an agent that serves the room replaces those that have gone since, and no 
   expect(attributesOf("agent-waits")).toEqual(JOINING_ATTRIBUTES);
 });
 
-test("an agent that was taken for dead while it has the session shows its state again", async () => {
+test("an agent that was considered dead while it owns the session shows its state again", async () => {
   const { user, rooms, name, join, succeed, attributesOf } = await openRoom();
   const states: (string | undefined)[] = [];
   await succeed(await join("agent-new")).begin(owned);

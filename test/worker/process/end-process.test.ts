@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { endProcess } from "../../../src/worker/process/end-process.ts";
 import { processStart } from "../../../src/worker/process/running-processes.ts";
 
-test("a program that leads a group is ended with the child that it leaves behind", async () => {
+test("a program that leads a group is ended with the child process that it leaves behind", async () => {
   const leader = spawn("sh", ["-c", "sleep 60 & echo $!; wait"], {
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],

@@ -37,7 +37,7 @@ test.each(SENTENCES)("%s", (sentence, name, input) => {
   expect(plan(sentence)).toEqual([{ name, input }]);
 });
 
-test("several wishes in one sentence are several calls, in their order", () => {
+test("several requests in one sentence are several calls, in order", () => {
   const calls = plan("what is 2 + 2, and what time is it in UTC and search for LiveKit");
 
   expect(calls.map((call) => call.name)).toEqual(["calculator", "get_time", "web_search"]);
@@ -51,6 +51,6 @@ test("a tool that is not offered is not called", () => {
   expect(plan("what is 21 * 2?", [])).toEqual([]);
 });
 
-test("without a local clock the server's is asked, in UTC", () => {
+test("without a local clock the server's clock is used, in UTC", () => {
   expect(plan("what time is it?", ALL.slice(0, 2))).toEqual([{ name: "get_time", input: { timeZone: "UTC" } }]);
 });

@@ -58,7 +58,7 @@ const result = (id: string | undefined, content: string, isError = false): Anthr
   is_error: isError,
 });
 
-test("a sum is a call of the calculator, and its result becomes a sentence", async () => {
+test("a sum is a call to the calculator, and its result becomes a sentence", async () => {
   const question = user("what is 21 * 2?");
   const first = await ask([question]);
   const second = await ask([question, used(first), user([result(first.uses[0]?.id, '{"answer":42}')])]);
@@ -70,7 +70,7 @@ test("a sum is a call of the calculator, and its result becomes a sentence", asy
   expect(second).toMatchObject({ stopReason: "end_turn", text: "21 * 2 is 42.", uses: [] });
 });
 
-test("two wishes are two calls at once, with ids of their own, and an error is said as one", async () => {
+test("two requests are two simultaneous calls with their own ids, and an error is reported as one", async () => {
   const question = user("what is 1 + 1 and search for LiveKit");
   const first = await ask([question]);
   const [sum, search] = first.uses;
@@ -86,7 +86,7 @@ test.each([
   ["sunny", "web_search says: sunny."],
   ["[1,2]", "web_search says: [1,2]."],
   ["42", "web_search says: 42."],
-])("a result that is no map, %s, is no failure", async (content, said) => {
+])("a result that is not a map, %s, is not a failure", async (content, said) => {
   const question = user('use web_search {"query": "Paris"}');
   const first = await ask([question]);
   const second = await ask([question, used(first), user([result(first.uses[0]?.id, content)])]);
@@ -94,7 +94,7 @@ test.each([
   expect(second.text).toBe(said);
 });
 
-test("a second turn is answered from its own results, not from the first one's", async () => {
+test("a second turn is answered from its own results, not from those of the first", async () => {
   const first = await ask([user("what is 1 + 1")]);
   const history = [user("what is 1 + 1"), used(first), user([result(first.uses[0]?.id, '{"answer":2}')])];
   const talk = [...history, { role: "assistant" as const, content: "1 + 1 is 2." }, user("and what is 3 * 3?")];
@@ -105,7 +105,7 @@ test("a second turn is answered from its own results, not from the first one's",
   expect(second.uses[0]?.id).not.toBe(first.uses[0]?.id);
 });
 
-test("a new question in the same message as old results is a new question", async () => {
+test("a question that arrives with old results is a new question", async () => {
   const first = await ask([user("what is 1 + 1")]);
   const text = { type: "text" as const, text: "[The previous reply was stopped by the user.]what is 3 * 3?" };
 
@@ -118,7 +118,7 @@ test("a new question in the same message as old results is a new question", asyn
   expect(second.uses).toMatchObject([{ name: "calculator", input: { expression: "3 * 3" } }]);
 });
 
-test("it says what it is, and remembers what was said", async () => {
+test("it says what it is, and remembers earlier messages", async () => {
   const hello = await ask([user("hello")]);
   const memory = await ask([user("hello"), { role: "assistant", content: "Hi." }, user("What did I say?")]);
 
@@ -126,12 +126,12 @@ test("it says what it is, and remembers what was said", async () => {
   expect(memory.text).toBe('You said: "hello"');
 });
 
-test("without tools it only talks", async () => {
+test("without tools it only chats", async () => {
   expect(await ask([user("what is 21 * 2?")], [])).toMatchObject({ stopReason: "end_turn", uses: [] });
 });
 
 test.each(["/v1/_requests", "/__aimock/journal", "/__aimock/fixtures", "/v1/models"])(
-  "a web page can neither read nor steer the talk by %s",
+  "a web page can neither read nor control the conversation by %s",
   async (path) => {
     const headers = { origin: "https://evil.example" };
 

@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Puts a `go` on PATH that does what the script says; it notes each of its runs in `runs`. */
+/** Puts a `go` that runs this script on the PATH. Each run is recorded in `runs`. */
 async function fakeGo(script: string): Promise<void> {
   const bin = join(folder, "path");
   await mkdir(bin);
@@ -22,7 +22,7 @@ async function fakeGo(script: string): Promise<void> {
   vi.stubEnv("PATH", `${bin}:/usr/bin:/bin`);
 }
 
-test("two starts at once build it once, and a later one finds it", async () => {
+test("two simultaneous starts build it once, and a later one finds it", async () => {
   await fakeGo('mkdir -p "$GOBIN" && sleep 0.3 && echo built > "$GOBIN/server"');
   const lines: string[] = [];
   const progress = (line: string) => lines.push(line);
@@ -39,7 +39,7 @@ test("two starts at once build it once, and a later one finds it", async () => {
   expect(lines.some((line) => line.includes("waiting for it"))).toBe(true);
 });
 
-test("a build that fails says why and names the three ways to get a server", async () => {
+test("a build that fails says why and lists the three ways to get a server", async () => {
   await fakeGo('echo "dial tcp: lookup modules.invalid: no such host" >&2; exit 1');
 
   const error = await buildLivekitServer(folder, () => {}).catch(String);
@@ -61,13 +61,13 @@ test("Go gets its own settings, and none of our keys", async () => {
   expect(environment).not.toContain("secret");
 });
 
-test("a machine without Go is told so", async () => {
+test("without Go an error says so", async () => {
   vi.stubEnv("PATH", join(folder, "nothing"));
 
   await expect(buildLivekitServer(folder, () => {})).rejects.toThrow("No livekit-server: Go is not installed");
 });
 
-test("the lock of a build that was killed holds nobody up", async () => {
+test("the lock of a killed build delays nobody", async () => {
   await fakeGo('mkdir -p "$GOBIN" && echo built > "$GOBIN/server"');
   await mkdir(join(folder, "livekit-server-1.13.5"));
   await writeFile(join(folder, "livekit-server-1.13.5/build.pid"), "999999 1\n");

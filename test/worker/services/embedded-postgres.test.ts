@@ -16,7 +16,7 @@ let dataDir: string;
 const running: PostgresService[] = [];
 
 beforeEach(async () => {
-  // Closed to all but its owner, as `mktemp -d` and /root are: PostgreSQL's user gets in all the same.
+  // Accessible only to its owner, like folders from `mktemp -d` and /root. PostgreSQL's user must get in nevertheless.
   dataDir = await mkdtemp(join(databaseFolder(), "parley-postgres-"));
 });
 afterEach(async () => {
@@ -37,7 +37,7 @@ async function query(url: string, text: string): Promise<unknown> {
   return Array.from(rows);
 }
 
-test("it keeps its data and its address over a restart", async () => {
+test("it keeps its data and its address across a restart", async () => {
   const first = await start();
   await query(first.url, "create table kept as select 'é' as text");
   await first.close();
@@ -48,7 +48,7 @@ test("it keeps its data and its address over a restart", async () => {
   expect(await query(second.url, "select text from kept")).toEqual([{ text: "é" }]);
 });
 
-test("it listens on loopback, wants its password, and nobody else can read that", async () => {
+test("it listens on loopback, requires its password, and nobody else can read the password", async () => {
   const { url } = await start();
   const wrong = new URL(url);
   wrong.password = "wrong";
@@ -58,7 +58,7 @@ test("it listens on loopback, wants its password, and nobody else can read that"
   expect((await stat(join(dataDir, "postgres-password"))).mode & 0o777).toBe(0o600);
 });
 
-test("an initialization that was killed half-way is done again", async () => {
+test("an initialization that was killed halfway is repeated", async () => {
   await mkdir(join(dataDir, "postgres.new/files"), { recursive: true });
   await writeFile(join(dataDir, "postgres.new/files/PG_VERSION"), "18");
 
@@ -67,7 +67,7 @@ test("an initialization that was killed half-way is done again", async () => {
   expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
-test("a server that was left behind is ended, also when only its own lock file tells of it", async () => {
+test("a leftover server is ended, even if only its own lock file refers to it", async () => {
   await start();
   const pid = readPidFile(join(dataDir, "postgres.pid")) ?? 0;
   await rm(join(dataDir, "postgres.pid"));
@@ -78,7 +78,7 @@ test("a server that was left behind is ended, also when only its own lock file t
   expect(processStart(pid)).toBeUndefined();
 });
 
-test("a stranger that got the id in an old lock file is left alone and does not stop the start", async () => {
+test("an unrelated process that got the id in an old lock file is left alone and does not stop the start", async () => {
   const first = await start();
   await first.close();
   await writeFile(join(dataDir, "postgres/postmaster.pid"), `${process.pid}\n`);
@@ -89,7 +89,7 @@ test("a stranger that got the id in an old lock file is left alone and does not 
   expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
-test.runIf(process.getuid?.() === 0)("as root it runs as whoever owns the database files", async () => {
+test.runIf(process.getuid?.() === 0)("as root it runs as the owner of the database files", async () => {
   const first = await start();
   await query(first.url, "create table kept as select 42 as answer");
   await first.close();
@@ -102,7 +102,7 @@ test.runIf(process.getuid?.() === 0)("as root it runs as whoever owns the databa
   expect((await stat(join(cluster, "postmaster.pid"))).uid).toBe(12_345);
 });
 
-test("its command line tells whose server it is", async () => {
+test("its command line shows whose server it is", async () => {
   await start();
   const pid = readPidFile(join(dataDir, "postgres.pid")) ?? 0;
 

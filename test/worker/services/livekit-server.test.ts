@@ -28,7 +28,7 @@ function environmentOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
 }
 
-test("a livekit-server that is started does not read our environment", async () => {
+test("a started livekit-server does not read our environment", async () => {
   vi.stubEnv("LIVEKIT_PORT", "1");
   vi.stubEnv("REDIS_HOST", "127.0.0.1:1");
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
@@ -41,7 +41,7 @@ test("a livekit-server that is started does not read our environment", async () 
   expect(environment).toContain(`PATH=${process.env["PATH"]}`);
 });
 
-test("a livekit-server that is started accepts connections on loopback only", async () => {
+test("a started livekit-server accepts connections only on loopback", async () => {
   const livekit = await startOwnLivekit();
   const addresses = listeningOf(livekit.pid);
   await livekit.close();

@@ -14,7 +14,7 @@ async function envFile(content: string): Promise<string> {
   return path;
 }
 
-test("names of .env that are nearly Parley's are told, and an author's own are not", async () => {
+test("variables in .env with nearly the same name as Parley's are reported, and an author's own are not", async () => {
   const path = await envFile(
     "HTTP_PROT=1\nLIVEKIT_AGENT=x\nTOKEN_SECRET_FILE=a\n# a word\nBRAVE_API_KEY=k\nexport A=1\n",
   );
@@ -25,13 +25,13 @@ test("names of .env that are nearly Parley's are told, and an author's own are n
   ]);
 });
 
-test("a line of .env that sets nothing is told by its number, without its content", async () => {
+test("a line in .env that sets nothing is reported by its number, without its content", async () => {
   const path = await envFile("A=1\nsk-secret\n");
 
   expect(await checkEnvFile(path)).toEqual([`${path}: line 2 sets no variable`]);
 });
 
-test("a quote of .env that is never closed is refused; one that is closed lines later is not", async () => {
+test("an unclosed quote in .env is refused; one that is closed lines later is not", async () => {
   const lines = 'export KEY="one\ntwo"\nQUOTED=\'"a"\'\n';
   const env: NodeJS.ProcessEnv = {};
   await addEnvFile(env, await envFile(lines));
@@ -43,11 +43,11 @@ test("a quote of .env that is never closed is refused; one that is closed lines 
   );
 });
 
-test("a folder without .env has nothing to tell", async () => {
+test("a folder without .env has nothing to report", async () => {
   expect(await checkEnvFile(join(folder.path, ".env"))).toEqual([]);
 });
 
-test("misspelt variables of the environment are told; those of others, and of Kubernetes' services, are not", () => {
+test("misspelt environment variables are reported; those of other programs, and of Kubernetes' services, are not", () => {
   const known = ["PARLEY_CONFIG", "TOKEN_SECRET_FILE", "RUST_LOG", "PARLEY_JUDGE_MODEL", "HTTP_PROXY"];
   const others = ["POSTGRES_HOST", "PATH", "TERM", "PARLEY_SERVICE_HOST", "PARLEY_PORT_8080_TCP_ADDR", "LIVEKIT_PORT"];
   const misspelt = ["PARLEY_CONFG", "PARLEY_X", "TOKEN_SECRTE", "LIVEKIT_ULR"];
@@ -61,7 +61,7 @@ test("misspelt variables of the environment are told; those of others, and of Ku
   ]);
 });
 
-test("a variable of .env, which the environment has as well, is told once", async () => {
+test("a variable in .env that is also in the environment is reported once", async () => {
   const path = await envFile("HTTP_PROT=1\n");
 
   expect(await checkVariables(path, { HTTP_PROT: "1" })).toEqual([

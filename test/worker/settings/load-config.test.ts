@@ -23,7 +23,7 @@ async function loadFile(source: string, env: NodeJS.ProcessEnv = {}) {
   return loadConfig({ PARLEY_CONFIG: name, ...env }, folder);
 }
 
-test("the shortest config file gets every default", async () => {
+test("the shortest config file gets all defaults", async () => {
   const config = await loadConfig({}, folder);
 
   expect(config).toMatchObject({
@@ -50,7 +50,7 @@ test("the shortest config file gets every default", async () => {
   expect(config.anthropicApiKey).toBeUndefined();
 });
 
-test("the environment wins over the file", async () => {
+test("the environment takes precedence over the file", async () => {
   const source = `export default { instructions: "x", model: { name: "from-file", effort: "low" } };`;
 
   const config = await loadFile(source, { ANTHROPIC_MODEL: "from-environment", PARLEY_DATA_DIR: "/elsewhere" });
@@ -59,7 +59,7 @@ test("the environment wins over the file", async () => {
   expect(config.dataDir).toBe("/elsewhere");
 });
 
-test("a rule that would choose by braces is refused, since a denial would deny nothing", async () => {
+test("a rule with braces is refused, because such a denial would deny nothing", async () => {
   const rules = (pattern: string) =>
     `export default { instructions: "x", permission: { rules: [{ type: "read", pattern: ${JSON.stringify(pattern)}, action: "deny" }] } };`;
 
@@ -69,7 +69,7 @@ test("a rule that would choose by braces is refused, since a denial would deny n
     expect((await loadFile(rules(pattern))).permission.rules).toMatchObject([{ pattern }]);
 });
 
-test("a .env file counts, but the real environment wins over it, and an empty value is none", async () => {
+test("a .env file counts, but the real environment takes precedence, and an empty value counts as missing", async () => {
   const cwd = await mkdtemp(join(folder, "env-"));
   await writeFile(join(cwd, "parley.config.ts"), `export default { instructions: process.env.HTTP_PORT ?? "x" };`);
   await writeFile(join(cwd, ".env"), "HTTP_PORT=9000\nWORKER_PORT=9001\nLIVEKIT_URL=\n");
@@ -81,7 +81,7 @@ test("a .env file counts, but the real environment wins over it, and an empty va
   expect(env).toMatchObject({ HTTP_PORT: "9000" });
 });
 
-test("loading again in a job process gives the same", async () => {
+test("loading again in a job process gives the same config", async () => {
   const env = { HTTP_PORT: "9000" };
 
   expect(await loadConfig(env, folder)).toEqual(await loadConfig(env, folder));
@@ -93,7 +93,7 @@ test.each([
   ["postgres://parley@db:5432/parley", PASSWORD, PASSWORD],
   ["postgres://parley:own%40@db/parley", PASSWORD, "own@"],
   ["postgres://parley@db/parley", undefined, ""],
-])("the password of %s with PGPASSWORD %j is the one that connects", async (databaseUrl, password, expected) => {
+])("the password in %s with PGPASSWORD %j is the one that connects", async (databaseUrl, password, expected) => {
   const env = { DATABASE_URL: databaseUrl, ...(password !== undefined && { PGPASSWORD: password }) };
 
   const config = await loadConfig(env, folder);
@@ -102,7 +102,7 @@ test.each([
   expect(await loadConfig({ DATABASE_URL: config.databaseUrl }, folder)).toEqual(config);
 });
 
-test("PGPASSWORD is the password of both ways to the database", async () => {
+test("PGPASSWORD is the password for both database addresses", async () => {
   const env = {
     DATABASE_URL: "postgres://parley@pooler:6432/parley",
     DATABASE_DIRECT_URL: "postgres://parley@db/parley",
@@ -118,7 +118,7 @@ test("PGPASSWORD is the password of both ways to the database", async () => {
 test.each([
   ["postgres://parley:hunter2@db/parley?password=hunter2&sslmode=require", "db:5432/parley"],
   ["postgres://parley:hunter2@localhost:1/parley?host=/run/pg", "/run/pg:1/parley"],
-])("nothing shows user and password of %s", (address, place) => {
+])("the user and password in %s are never shown", (address, place) => {
   expect(databasePlace(address)).toBe(place);
 });
 
@@ -224,7 +224,7 @@ test.each(BAD_FILES)("a bad config file stops the start: %s", async (source, mes
   expect(String(error)).toMatch(/config-\d+\.ts: /);
 });
 
-test("a config file that is not there is named", async () => {
+test("a missing config file is reported", async () => {
   await expect(loadConfig({ PARLEY_CONFIG: "none.ts" }, folder)).rejects.toThrow(
     `PARLEY_CONFIG: expected a config file at ${join(folder, "none.ts")}, got none`,
   );
@@ -243,7 +243,7 @@ test("the worker alone lists everything that it lacks", async () => {
   expect(missingSettings(config, false)).toEqual([]);
 });
 
-test("another way to the database is none without the way itself", async () => {
+test("a direct database address without the main address is refused", async () => {
   const config = await loadConfig({ DATABASE_DIRECT_URL: "postgres://parley@db/parley" }, folder);
 
   expect(missingSettings(config, false)).toEqual([
@@ -251,7 +251,7 @@ test("another way to the database is none without the way itself", async () => {
   ]);
 });
 
-test("a budget of money needs the model's price, also while the scripted model answers", async () => {
+test("a budget in money needs the model's price, even with the scripted model", async () => {
   const source = (prices: string) =>
     `export default { instructions: "x", budget: { session: { money: 1 } }, prices: ${prices} };`;
   const priced = '{ "claude-sonnet-5-5": { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }';
@@ -263,7 +263,7 @@ test("a budget of money needs the model's price, also while the scripted model a
   expect(missingSettings(await loadFile(source(priced)), false)).toEqual([]);
 });
 
-test("a LiveKit that runs elsewhere needs its keys", async () => {
+test("a LiveKit server elsewhere needs its keys", async () => {
   const config = await loadConfig({ LIVEKIT_URL: "wss://example.org" }, folder);
 
   expect(missingSettings(config, false)).toHaveLength(2);

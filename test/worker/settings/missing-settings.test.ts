@@ -5,7 +5,7 @@ import { loadConfig } from "../../../src/worker/settings/load-config.ts";
 import { missingPrices, missingSettings } from "../../../src/worker/settings/missing-settings.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-test("an address for webhooks needs the secret that signs them", async () => {
+test("a webhook address needs the secret that signs webhooks", async () => {
   await using folder = await tempFolder();
   await writeFile(join(folder.path, "parley.config.ts"), 'export default { instructions: "x" };');
   const missing = async (env: NodeJS.ProcessEnv) => missingSettings(await loadConfig(env, folder.path), false);
@@ -17,7 +17,7 @@ test("an address for webhooks needs the secret that signs them", async () => {
   ]);
 });
 
-test("with a budget of money the model of the notes needs a price, too", async () => {
+test("with a budget in money the model for notes needs a price, too", async () => {
   await using folder = await tempFolder();
   const price = "{ input: 1, output: 1, cacheRead: 1, cacheWrite: 1 }";
   const missing = async (context: string, priced: string) => {
@@ -36,7 +36,7 @@ test("with a budget of money the model of the notes needs a price, too", async (
   expect(await missing("", "")).toEqual([]);
 });
 
-test("with a budget of money an agent's own model needs a price; without one, none does", () => {
+test("with a budget in money an agent's own model needs a price; without one, none does", () => {
   const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
   const models = ["claude-opus-4-8", "claude-opus-4-8", undefined, "claude-haiku-4-5"];
   const prices = { "claude-haiku-4-5": price };

@@ -15,14 +15,14 @@ const CAN_JOIN =
   "anybody can join: LIVEKIT_API_SECRET is a public default. Set your own LIVEKIT_API_KEY and LIVEKIT_API_SECRET";
 const GETS_TOKENS = "anybody can get a token: TOKEN_SECRET is a public default. Set your own TOKEN_SECRET";
 
-test("a LiveKit that others reach with a public secret lets anybody join", () => {
+test("a LiveKit that others can reach with a public secret lets anybody join", () => {
   for (const livekitApiSecret of [PUBLIC, "secret"])
     expect(checkSecrets({ ...OPEN, livekitApiSecret, tokenSecret: OWN })).toBe(CAN_JOIN);
   expect(checkSecrets({ ...OPEN, livekitApiSecret: OWN, tokenSecret: PUBLIC })).toBe(GETS_TOKENS);
 });
 
 test.each(PUBLISHED)(
-  "docker-compose.yml starts no worker where its ports are published (%j) with a public secret",
+  "with docker-compose.yml no worker starts if its ports are published (%j) with a public secret",
   (reach) => {
     const check = (secrets: { livekitApiSecret: string; tokenSecret: string }) => () =>
       checkSecrets({ ...reach, ...secrets });
@@ -34,7 +34,7 @@ test.each(PUBLISHED)(
   },
 );
 
-test("there is no warning for secrets of one's own, or if only this machine can reach LiveKit", () => {
+test("there is no warning for private secrets, or if only this machine can reach LiveKit", () => {
   for (const reachable of [OPEN, ...PUBLISHED])
     for (const tokenSecret of [OWN, undefined])
       expect(checkSecrets({ ...reachable, livekitApiSecret: OWN, tokenSecret })).toBeUndefined();

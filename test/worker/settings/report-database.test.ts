@@ -10,7 +10,7 @@ function linesOf(databaseUrl: string, directUrl?: string): Record<string, unknow
   return lines;
 }
 
-test("parameters without effect are one line in the log, for each of the two addresses", () => {
+test("parameters without effect are logged in one line, for each of the two addresses", () => {
   const neon = "postgres://u:p@h/db?sslmode=require&channel_binding=require&connection_limit=1";
 
   expect(linesOf(neon, "postgres://h/db?supa=x")).toMatchObject([
@@ -19,7 +19,7 @@ test("parameters without effect are one line in the log, for each of the two add
   ]);
 });
 
-test("an unknown parameter is a warning, with what it may have been meant as, and without its value", () => {
+test("an unknown parameter is a warning with a suggestion, and without its value", () => {
   const lines = linesOf("postgres://h/db?sslmod=sk-secret");
 
   expect(lines).toMatchObject([{ level: 40, parameters: ['sslmod. Did you mean "sslmode"?'] }]);

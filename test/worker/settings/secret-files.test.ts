@@ -38,20 +38,20 @@ test.each([
   ["a secret of mine\n", "a secret of mine"],
   ["a secret of mine\r\n\r\n", "a secret of mine"],
   [" a secret\nof mine ", " a secret\nof mine "],
-])("only newlines at the end of a secret file are cut: %j", async (content, expected) => {
+])("only newlines at the end of a secret file are removed: %j", async (content, expected) => {
   await writeFile(at("token"), content);
 
   expect(await load({ TOKEN_SECRET_FILE: "token" })).toMatchObject({ tokenSecret: expected });
 });
 
-test("the password of the database can come from a file of its own", async () => {
+test("the database password can come from a separate file", async () => {
   await writeFile(at("password"), "a@b\n");
   const env = { DATABASE_URL: "postgres://parley@db/parley", PGPASSWORD_FILE: at("password") };
 
   expect(await load(env)).toMatchObject({ databaseUrl: "postgres://parley:a%40b@db/parley" });
 });
 
-test(".env can name a secret's file, and the environment overrides it with a value or another file", async () => {
+test(".env can set a secret's file, and the environment overrides it with a value or another file", async () => {
   await writeFile(at("one"), "secret of .env's file");
   await writeFile(at("two"), "secret of another file");
   const dotenv = `TOKEN_SECRET_FILE=${at("one")}\nLIVEKIT_API_SECRET=secret of .env\n`;
@@ -81,7 +81,7 @@ test("an empty NAME_FILE counts as not set", async () => {
   });
 });
 
-test("one error names every secret file that cannot be used, and shows no secret", async () => {
+test("one error lists every unusable secret file, and shows no secret", async () => {
   await writeFile(at("empty"), "\n");
   await writeFile(at("short"), "hunter2");
   await mkdir(at("folder"));

@@ -17,13 +17,13 @@ type Event = (typeof EVENTS)[number];
 
 type Parts = Pick<Cluster, "nodes" | "database" | "model" | "folder">;
 
-/** Two LiveKit nodes that meet in a Redis, one PostgreSQL, a model, and workers that come and go. */
+/** Two LiveKit nodes that share a Redis, one PostgreSQL, a model, and workers that come and go. */
 export class Cluster implements AsyncDisposable {
   readonly nodes: readonly OwnLivekit[];
   readonly database: TempDatabase;
   readonly model: ModelServer;
   readonly folder: string;
-  /** What has been done to workers, and how often. */
+  /** How often workers have been disturbed, for each kind of event. */
   readonly events: Record<Event, number> = { kill: 0, freeze: 0, drain: 0, replace: 0 };
   readonly #cleanup: AsyncDisposableStack;
   readonly #healthy = new Set<RunningMain>();
@@ -50,7 +50,7 @@ export class Cluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** File to which the server tools of the workers write. */
+  /** The file to which the workers' server tools write. */
   get runsFile(): string {
     return join(this.folder, "runs");
   }
@@ -61,16 +61,18 @@ export class Cluster implements AsyncDisposable {
     return node;
   }
 
-  /** Ends, freezes and replaces workers at random moments for so long; returns when all are well again. */
+  /**
+   * Kills, freezes and replaces workers at random moments for this many seconds. Resolves when all are healthy again.
+   */
   async disturb(seconds: number, random: () => number): Promise<void> {
     const endsAt = performance.now() + seconds * 1_000;
     for (let index = 0; performance.now() < endsAt; index++) {
       await sleep(4_000 + random() * 6_000);
       const workers = [...this.#healthy];
       const worker = workers[Math.floor(random() * workers.length)];
-      // Each kind comes about as often as the others, in any order.
+      // Every kind of event happens about equally often, in any order.
       const event = EVENTS[(index + Math.floor(random() * 2)) % EVENTS.length];
-      // The last one that is well is left alone.
+      // The last healthy worker is left alone.
       if (workers.length < 2 || !worker || !event) continue;
       this.#healthy.delete(worker);
       this.events[event] += 1;
@@ -133,6 +135,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The worker has exited meanwhile.
   }
 }

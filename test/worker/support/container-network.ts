@@ -7,10 +7,10 @@ import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 import { ProcessGroupReaper } from "../../../src/tool/process-group-reaper.ts";
 import { debianProgram } from "../../support/servers/debian-program.ts";
 
-/** Addresses of documentation: they lead nowhere, and count as public. */
+/** Documentation addresses: they lead nowhere, and count as public. */
 const MACHINE = "203.0.113.10";
 const CLIENT = "203.0.113.20";
-/** The machine in the containers' network. */
+/** The machine's address in the containers' network. */
 const GATEWAY = "172.30.80.1";
 
 interface Container {
@@ -24,21 +24,21 @@ interface Container {
 interface NetworkOptions {
   readonly folder: string;
   readonly containers: Readonly<Record<string, Container>>;
-  /** Further names of containers, of the machine and of the client: names by address. */
+  /** Additional names for containers, the machine and the client, by address. */
   readonly names?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Docker's kind of network without Docker, made of Linux's namespaces: containers behind a bridge and a NAT, a machine
- * that publishes some of their ports to a client on another machine, but not to its own containers: with Docker, that
- * way is not always open. Nothing else can be reached. Needs root.
+ * A network like Docker's, built from Linux namespaces: containers behind a bridge and a NAT. The machine publishes
+ * some of their ports to a client on another machine, but not to its own containers, because with Docker that path is
+ * not always open. Nothing else is reachable. Needs root.
  */
 export class ContainerNetwork implements AsyncDisposable {
   static readonly machine = MACHINE;
   static readonly client = CLIENT;
   readonly #folder: string;
   readonly #cleanup = new AsyncDisposableStack();
-  /** The process that holds a place's namespaces. */
+  /** The processes that keep each place's namespaces open. */
   readonly #holders = new Map<string, number>();
 
   private constructor(folder: string) {
@@ -60,7 +60,7 @@ export class ContainerNetwork implements AsyncDisposable {
     }
   }
 
-  /** Starts a program in a container, or at the client. It ends with the network. */
+  /** Starts a program in a container, or on the client. It ends with the network. */
   spawn(place: string, command: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
     const [program = "", ...args] = this.#inside(place, command);
     const reaper = new ProcessGroupReaper();
@@ -73,13 +73,13 @@ export class ContainerNetwork implements AsyncDisposable {
     child.once("close", () => reaper.end());
     this.#cleanup.defer(async () => {
       if (child.exitCode !== null || child.pid === undefined) return;
-      // At the first signal LiveKit waits for its participants, and at the second it ends.
+      // On the first signal, LiveKit waits for its participants. On the second, it exits.
       await endProcess(child.pid, { signals: ["SIGTERM", "SIGTERM"], graceMs: 10_000 });
     });
     return child;
   }
 
-  /** A program that runs another one at a place, with the place's HOME. */
+  /** Creates a program that runs another one in a place, with that place's HOME. */
   async wrap(place: string, program: string, home: string): Promise<string> {
     const path = join(this.#folder, `${place}-program`);
     const command = this.#inside(place, [program]).map((part) => `'${part}'`);
@@ -87,7 +87,7 @@ export class ContainerNetwork implements AsyncDisposable {
     return path;
   }
 
-  /** From now on the client's firewall lets only TCP connections to this port out, and only their answers in. */
+  /** Restricts the client's firewall to outgoing TCP connections to this port, and their responses. */
   async closeClient(port: number): Promise<void> {
     await this.#nft(
       "client",
@@ -159,7 +159,7 @@ export class ContainerNetwork implements AsyncDisposable {
     );
   }
 
-  /** Makes namespaces, which are there for as long as their process. */
+  /** Creates namespaces, which exist while their process runs. */
   async #hold(place: string, files: Readonly<Record<string, string>>): Promise<void> {
     const mounts = Object.entries(files).map(([path, source]) => {
       const make = /\.\w+$/.test(path) ? `touch ${path}` : `mkdir ${path}`;
@@ -167,7 +167,7 @@ export class ContainerNetwork implements AsyncDisposable {
     });
     const script = ["set -e", `mount --bind '${join(this.#folder, "hosts")}' /etc/hosts`, "mount -t tmpfs tmpfs /srv"];
     const lines = [...script, ...mounts, "echo ready", "exec cat"].join("\n");
-    // Its input ends with this process, whatever ends it.
+    // The holder's input closes when this process ends for whatever reason.
     const holder = spawn("unshare", ["--net", "--mount", "sh", "-c", lines], { stdio: ["pipe", "pipe", "inherit"] });
     this.#cleanup.defer(() => void holder.kill("SIGKILL"));
     await Promise.race([

@@ -7,8 +7,9 @@ import { runCommand } from "../../support/processes/run-in-our-environment.ts";
 const WORK_FOLDER = "/app";
 
 /**
- * Runs what a Dockerfile says without containers: each stage has a folder in place of the image's `/app`. `COPY` takes what
- * `.dockerignore` lets through, as a builder does. System packages are not installed: the machine's own are used.
+ * Runs a Dockerfile's instructions without containers: each stage has a folder in place of the image's `/app`. `COPY`
+ * copies only what `.dockerignore` permits, as a builder does. System packages are not installed: the machine's own are
+ * used.
  *
  * @returns the folder of the last stage
  */
@@ -56,7 +57,7 @@ interface Copying {
   readonly filter: (path: string) => boolean;
 }
 
-/** @throws {Error} for a path that does not exist or is not let through, as a builder does */
+/** @throws {Error} for a path that does not exist or is ignored, as a builder does */
 async function copyAll({ source, paths, target, filter }: Copying): Promise<void> {
   for (const path of paths) {
     const from = join(source, path.startsWith(WORK_FOLDER) ? relative(WORK_FOLDER, path) : path);

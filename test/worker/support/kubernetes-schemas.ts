@@ -28,12 +28,12 @@ interface Crd {
   };
 }
 
-/** Reports the faults of a resource, each with the path of the field. */
+/** Returns a resource's errors, each with the path of the field. */
 export type Validate = (resource: Resource) => readonly string[];
 
 /**
- * The schemas of one version of Kubernetes, from the OpenAPI document in its source, and of KEDA's ScaledObject, from its
- * CRD. As with the API server's strict validation, a field that a schema does not have is a fault.
+ * The schemas for one version of Kubernetes, from the OpenAPI document in its source, and for KEDA's ScaledObject, from
+ * its CRD. As in the API server's strict validation, a field that a schema lacks is an error.
  */
 export async function kubernetesSchemas(version: string): Promise<Validate> {
   const path = await goModuleFile({ module: "k8s.io/kubernetes", version, path: "api/openapi-spec/swagger.json" });
@@ -48,7 +48,7 @@ export async function kubernetesSchemas(version: string): Promise<Validate> {
       pointers.set(idOf(kind), `/kubernetes#/definitions/${name}`);
   for (const { name, schema } of crd.spec.versions) {
     const id = idOf({ group: crd.spec.group, version: name, kind: crd.spec.names.kind });
-    // A CRD leaves the metadata to the API server, which has one schema for those of all kinds.
+    // A CRD leaves the metadata to the API server, which uses one schema for all kinds.
     const properties = { ...(schema.openAPIV3Schema["properties"] as Schema), metadata: { $ref: OBJECT_META } };
     ajv.addSchema(strict({ ...schema.openAPIV3Schema, properties, $id: id }) as Schema);
     pointers.set(id, id);
@@ -61,7 +61,7 @@ export async function kubernetesSchemas(version: string): Promise<Validate> {
   };
 }
 
-/** What the document calls a string, and the API server also takes as a number. */
+/** Types that the document declares as strings, but for which the API server also accepts numbers. */
 const LENIENT = {
   "io.k8s.apimachinery.pkg.api.resource.Quantity": { type: ["string", "number"] },
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString": { type: ["string", "integer"] },
@@ -71,7 +71,7 @@ const OBJECT_META = "/kubernetes#/definitions/io.k8s.apimachinery.pkg.apis.meta.
 
 const idOf = ({ group, version, kind }: Kind) => [...(group === "" ? [] : [group]), version, kind].join("/");
 
-/** The same schema, in which an object has no fields but those that are named. */
+/** The same schema, except that objects may contain only the listed fields. */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -6,7 +6,10 @@ import { pathToFileURL } from "node:url";
 const TELLER = join(import.meta.dirname, "../../fixtures/soak/tell-heap.ts");
 const ANSWER_WITHIN_MS = 20_000;
 
-/** What processes of a worker that was started with these `NODE_OPTIONS` hold in memory once their garbage is gone. */
+/**
+ * Measures how much memory a worker's processes use after garbage collection. The worker must run with these
+ * `NODE_OPTIONS`.
+ */
 export class LiveHeap {
   readonly nodeOptions: string;
   readonly #folder: string;
@@ -18,7 +21,7 @@ export class LiveHeap {
     this.nodeOptions = `--import ${teller.href}`;
   }
 
-  /** In MB, of JavaScript's heap and what hangs on it; `undefined` for a process that has hardly begun. */
+  /** MB in the JavaScript heap and in external memory. `undefined` for a process that has only just started. */
   async of(pid: number): Promise<number | undefined> {
     const file = join(this.#folder, `heap-${pid}`);
     if (!existsSync(file)) return undefined;

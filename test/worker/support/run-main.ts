@@ -13,18 +13,18 @@ const OF_OURS = { PATH, NODE_COMPILE_CACHE, PARLEY_CACHE_DIR: join(ROOT, ".cache
 
 export interface RunningMain {
   readonly pid: number;
-  /** The ready line; rejects when the process ends without one. */
+  /** The ready line. Rejects if the process exits without one. */
   readonly ready: Promise<Readonly<Record<string, string>>>;
-  /** The address of the PostgreSQL that it has started, with the password. */
+  /** The address of the PostgreSQL that the worker has started, with the password. */
   readonly databaseUrl: Promise<string>;
-  /** The process has gone. */
+  /** Resolves once the process has exited. */
   readonly exited: Promise<unknown>;
-  /** It has gone, and so has whoever else could write to its output: job processes outlive a kill -9 for 15 s. */
+  /** Resolves once every process that could write to the output has exited: job processes outlive a kill -9 by 15 s. */
   readonly ended: Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>;
   readonly kill: (signal: NodeJS.Signals) => void;
 }
 
-/** Ports of one copy: HTTP, worker, gRPC, and the three of LiveKit. */
+/** Ports for one copy: HTTP, worker, gRPC, and LiveKit's three. */
 export async function freePortVariables(): Promise<NodeJS.ProcessEnv> {
   const first = await findFreePorts(6);
   return {
@@ -39,11 +39,13 @@ interface Parts {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly databaseUrl: string;
   readonly modelUrl: string;
-  /** Where its data folder is made. */
+  /** The folder in which its data folder is created. */
   readonly folder: string;
 }
 
-/** The environment of a worker that starts no service of its own, on free ports. The password is not in an address. */
+/**
+ * The environment for a worker that starts no services itself, on free ports. The password is not part of any address.
+ */
 export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Parts): Promise<NodeJS.ProcessEnv> {
   return {
     ...(await freePortVariables()),
@@ -55,12 +57,12 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
     PGPASSWORD: decodeURIComponent(new URL(databaseUrl).password),
     ANTHROPIC_API_KEY: "test",
     ANTHROPIC_BASE_URL: modelUrl,
-    // Else the first answer of each worker waits for somebody to listen.
+    // Otherwise each worker's first answer would wait until somebody listens.
     TTS: "none",
   };
 }
 
-/** `npm start` as its own process, with little but `env` of our environment. */
+/** Starts `npm start` as a separate process, with `env` and only a few of our own variables. */
 export function runMain(env: NodeJS.ProcessEnv, ...args: readonly string[]): RunningMain {
   return runMainOf(ROOT, env, args);
 }
@@ -95,7 +97,7 @@ export function runMainOf(clone: string, env: NodeJS.ProcessEnv, args: readonly 
   };
 }
 
-/** Command lines of running processes that mention a folder. */
+/** The command lines of running processes that mention a folder. */
 export function processesIn(folder: string): string[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.map((pid) => `${commandLine(pid)} ${workingFolder(pid)}`).filter((line) => line.includes(folder));
@@ -117,7 +119,7 @@ function commandLine(pid: string): string {
   }
 }
 
-/** The job processes of a worker. */
+/** A worker's job processes. */
 export function jobProcesses(mainPid: number): number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids

@@ -1,19 +1,21 @@
 import type { ModelServer, RecordedRequest } from "../../../src/model-server/model-server.ts";
 import { reply, text, thinking, toolUse, type Step } from "../../../src/model-server/step.ts";
 
-/** What a question ends with says which tool it needs: none, the server's, or a device's. */
+/** A question's last word determines which tool it needs: none, the server's, or a device's. */
 export const KINDS = ["plain", "look", "plain", "scan"] as const;
 const KEPT_REQUESTS = 50;
 
-/** How much of the tokens of the request before each one read from the cache. */
+/** The share of the previous request's tokens that each request read from the cache. */
 export interface CacheShares {
-  /** Between two summaries. */
+  /** For requests between two summaries. */
   readonly shares: number[];
-  /** Of requests that were the first with what stands for more turns than before. */
+  /** For the first requests after a summary replaced more turns than before. */
   readonly afterSummary: number[];
 }
 
-/** A model that thinks, uses the tool that the last question names, and then says the question; another one writes notes. */
+/**
+ * A model that thinks, calls the tool in the last question, and then repeats the question. Another model writes notes.
+ */
 export function playSoakModel(model: ModelServer): CacheShares {
   const cache: CacheShares = { shares: [], afterSummary: [] };
   let notes = 0;
@@ -21,7 +23,7 @@ export function playSoakModel(model: ModelServer): CacheShares {
   model.script((request) => {
     forgetOld(model.requests);
     if (request.body["model"] === "small") return reply([text(`<notes>They asked a lot, ${++notes} times.</notes>`)]);
-    // What a request costs is known once it is answered: by the next one.
+    // What a request has cost is known only once it is answered, so it is noted on the next request.
     if (before && latest) noteShare(cache, before, latest);
     [before, latest] = [latest, request];
     return answer(request);
@@ -44,7 +46,7 @@ function tokensOf({ usage = {} }: RecordedRequest): number {
   return counts.reduce((sum, key) => sum + Number(usage[key]), 0);
 }
 
-/** They hold whole histories; those that were refused are the test's to see. */
+/** Requests contain whole histories. Refused requests are kept for the test to check. */
 function forgetOld(requests: RecordedRequest[]): void {
   if (requests.length < 2 * KEPT_REQUESTS) return;
   const old = requests.splice(0, requests.length - KEPT_REQUESTS);

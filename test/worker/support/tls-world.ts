@@ -15,12 +15,12 @@ import { ContainerNetwork } from "./container-network.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const CACHE_DIR = join(ROOT, ".cache");
 const DOMAIN = "parley.test";
-/** Where the certificates come from, in place of Let's Encrypt. */
+/** The host that issues certificates, in place of Let's Encrypt. */
 const AUTHORITY = "authority.test";
-/** Those that LiveKit asks for the machine's public address. */
+/** The servers that LiveKit asks for the machine's public address. */
 const STUN_SERVERS = ["global.stun.twilio.com", "stun.l.google.com", "stun1.l.google.com"];
 const STUN_PORTS = ["3478", "19302"];
-/** `skip_install_trust`: nothing on this machine comes to trust it. */
+/** `skip_install_trust`: the authority's certificate does not become trusted on this machine. */
 const AUTHORITY_CADDYFILE = `{
   admin off
   skip_install_trust
@@ -48,12 +48,12 @@ interface Parts {
   readonly folder: string;
 }
 
-/** What HAProxy says once it serves. */
+/** HAProxy's output once it serves requests. */
 const LOADED = /Loading success/;
 
 /**
- * What deploy/tls/compose.yml describes, as processes in networks of their own, and a browser on another machine.
- * Stand-ins are a certificate authority that only this browser trusts, a STUN server, and the scripted model.
+ * The services in deploy/tls/compose.yml, as processes in separate networks, and a browser on another machine.
+ * Simulated are a certificate authority that only this browser trusts, a STUN server, and the model.
  */
 export class TlsWorld implements AsyncDisposable {
   readonly url = `https://${DOMAIN}`;
@@ -92,14 +92,14 @@ export class TlsWorld implements AsyncDisposable {
       startCaddy(parts, caddy, certificate),
       startLivekitAndWorker(parts, tokenSecret),
     ]);
-    // A browser's first page takes its time, which is no test's.
+    // A browser's first page is slow, which should not count against a test's time.
     const page = await browser.newPage();
     await page.goto(`https://${DOMAIN}`);
     await page.close();
     return new TlsWorld({ tokenSecret, network, browser, edge }, starting.move());
   }
 
-  /** As edge.sh does every day. */
+  /** Reloads HAProxy, as edge.sh does every day. */
   async reloadEdge(): Promise<void> {
     const reloaded = says(this.#edge, LOADED);
     this.#edge.kill("SIGUSR2");
@@ -111,7 +111,7 @@ export class TlsWorld implements AsyncDisposable {
   }
 }
 
-/** The services of the compose file, with its variables. */
+/** The services in the compose file, with its variables. */
 async function readServices(): Promise<Services> {
   const variables = new Map([
     ["DOMAIN", DOMAIN],
@@ -119,7 +119,7 @@ async function readServices(): Promise<Services> {
   ]);
   const compose = await readFile(join(ROOT, "deploy/tls/compose.yml"), "utf8");
   const text = compose.replaceAll(/\$\{([A-Z_]+)(?::[-?][^}]*)?\}/g, (_, name: string) => variables.get(name) ?? "");
-  // Docker's own tag `!override` is unknown here.
+  // The parser does not support Docker's own tag `!override`.
   return (parse(text, { logLevel: "error" }) as { readonly services: Services }).services;
 }
 
@@ -127,7 +127,7 @@ function addressOf({ networks }: Service): string {
   return networks?.default.ipv4_address ?? "";
 }
 
-/** What is mounted below /srv: files of the repository, and the folder that stands for the volume `caddy`. */
+/** The mounts below /srv: files in the repository, and a folder that replaces the volume `caddy`. */
 function filesOf({ volumes = [] }: Service, folder: string): Record<string, string> {
   const mounts = volumes.map((volume) => volume.split(":"));
   return Object.fromEntries(
@@ -177,7 +177,7 @@ async function startCaddy({ services, network, folder }: Parts, caddy: string, a
   await says(child, /certificate obtained successfully/);
 }
 
-/** With their secrets in files, as deploy/compose.secrets.yml gives them. */
+/** Starts both with their secrets in files, as in deploy/compose.secrets.yml. */
 async function startLivekitAndWorker({ services, network, folder }: Parts, tokenSecret: string): Promise<void> {
   const apiSecret = `${createId()}-for-livekit-with-32-characters`;
   const write = async (name: string, content: string) => {
@@ -198,7 +198,7 @@ async function startLivekitAndWorker({ services, network, folder }: Parts, token
     LIVEKIT_API_SECRET_FILE: await write("livekit_api_secret", apiSecret),
     TOKEN_SECRET_FILE: await write("token_secret", tokenSecret),
     HTTP_HOST: "0.0.0.0",
-    // Speech goes the same way as text, and takes the time of a busy machine.
+    // Speech takes the same route as text, and would cost a busy machine much time.
     TTS: "none",
   });
   await Promise.all([says(livekit, /starting LiveKit server/), says(worker, /"event":"ready"/)]);
@@ -215,7 +215,7 @@ async function startAuthority(network: ContainerNetwork, caddy: string, folder: 
   return join(data, "caddy/pki/authorities/local/root.crt");
 }
 
-/** A home whose browsers trust a certificate. */
+/** A home folder whose browsers trust a certificate. */
 async function homeThatTrusts(certificate: string, folder: string): Promise<string> {
   const home = join(folder, "home");
   const database = join(home, ".pki/nssdb");
@@ -227,7 +227,7 @@ async function homeThatTrusts(certificate: string, folder: string): Promise<stri
   return home;
 }
 
-/** Resolves once a program has written this. Rejects with what it wrote if it ends before. */
+/** Resolves once a program's output contains this. Rejects with the output if the program exits first. */
 async function says(child: ChildProcess, pattern: RegExp): Promise<void> {
   const said = Promise.withResolvers<void>();
   let output = "";

@@ -9,16 +9,16 @@ import { tempFolder } from "../../support/temp-folder.ts";
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly args?: readonly string[];
-  /** By which it reaches LiveKit. */
+  /** The address at which the worker reaches LiveKit. */
   readonly livekitUrl?: string;
 }
 
 interface StartOptions extends ModelServerOptions {
-  /** Where LiveKit keeps its rooms. @defaultValue in its own memory */
+  /** Where LiveKit stores its rooms. @defaultValue in its own memory */
   readonly redisAddress?: string;
 }
 
-/** All that a worker needs, of its own, and the workers that a test runs with it. */
+/** Separate instances of everything a worker needs, and the workers that a test runs with them. */
 export class WorkerParts implements AsyncDisposable {
   readonly livekit: OwnLivekit;
   readonly database: TempDatabase;
@@ -44,7 +44,7 @@ export class WorkerParts implements AsyncDisposable {
     return new WorkerParts({ livekit, database, model, folder }, starting.move());
   }
 
-  /** A worker that has said that it is ready. */
+  /** Starts a worker, and resolves once it is ready. */
   async run({ env, args = [], livekitUrl = this.livekit.url }: RunOptions = {}): Promise<RunningMain> {
     const settings = await settingsFor({
       livekit: { ...this.livekit, url: livekitUrl },
@@ -61,7 +61,7 @@ export class WorkerParts implements AsyncDisposable {
     return main;
   }
 
-  /** LiveKit's own way to see to rooms. */
+  /** LiveKit's API for rooms. */
   get rooms(): RoomServiceClient {
     const { url, apiKey, apiSecret } = this.livekit;
     return new RoomServiceClient(url.replace(/^ws/u, "http"), apiKey, apiSecret);

@@ -4,7 +4,7 @@ import { printedSeries } from "./printed-series.ts";
 
 const DASHBOARD = new URL("../../../deploy/telemetry/grafana/parley.json", import.meta.url);
 
-test("every series that the dashboard asks for is one that /metrics prints", async () => {
+test("every series that the dashboard queries is printed by /metrics", async () => {
   const { panels } = JSON.parse(await readFile(DASHBOARD, "utf8")) as {
     panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
   };

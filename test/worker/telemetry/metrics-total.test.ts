@@ -10,7 +10,7 @@ const metric = (kind: string, value: unknown) => ({
 });
 const from = (source: string, ...metrics: unknown[]) => ({ source, metrics });
 
-test("what two processes count is added up", () => {
+test("two processes' counters are added up", () => {
   const total = new MetricsTotal();
   total.add(from("one", metric("sum", 2)));
   total.add(from("two", metric("sum", 3)));
@@ -19,7 +19,7 @@ test("what two processes count is added up", () => {
   expect(total.render()).toContain('a_b_total{way="x"} 6');
 });
 
-test("a level is the sum of what each process said last", () => {
+test("a gauge is the sum of each process's last value", () => {
   const total = new MetricsTotal();
   total.add(from("one", metric("level", 2)));
   total.add(from("two", metric("level", 3)));
@@ -39,14 +39,14 @@ test("histograms are added up bucket by bucket", () => {
   expect(total.render()).toContain('a_b_sum{way="x"} 14');
 });
 
-test("what cannot be read counts for nothing", () => {
+test("unreadable input counts for nothing", () => {
   const total = new MetricsTotal();
 
   expect(total.add(from("one", metric("sum", "many")))).toBe(false);
   expect(total.render()).not.toContain("a_b");
 });
 
-test("the hub takes measurements on its own path only", async () => {
+test("the hub accepts measurements only on its own path", async () => {
   const hub = await openMetricsHub();
   const body = JSON.stringify(from("one", metric("sum", 2)));
   const post = async (url: string) => (await fetch(url, { method: "POST", body })).status;

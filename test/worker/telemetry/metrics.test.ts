@@ -8,12 +8,12 @@ vi.setConfig({ testTimeout: 60_000 });
 
 interface Running extends AsyncDisposable {
   readonly httpUrl: string;
-  /** One turn in a room of its own, in a job process. */
+  /** One turn in a new room, in a job process. */
   readonly talk: () => Promise<string>;
   readonly stop: () => Promise<void>;
 }
 
-/** A worker of this repository's configuration, as a process. */
+/** A worker with this repository's configuration, as a process. */
 async function startWorker(env: NodeJS.ProcessEnv = {}): Promise<Running> {
   await using starting = new AsyncDisposableStack();
   const parts = starting.use(await WorkerParts.start());
@@ -34,7 +34,7 @@ async function startWorker(env: NodeJS.ProcessEnv = {}): Promise<Running> {
   return { httpUrl, talk, stop, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
 }
 
-test("/metrics of the main process shows what the sessions' processes have measured", async () => {
+test("/metrics of the main process shows what the host processes have measured", async () => {
   await using worker = await startWorker();
   const metrics = async () => (await fetch(`${worker.httpUrl}/metrics`)).text();
   expect(await worker.talk()).toBe("Done.");
@@ -51,7 +51,7 @@ test("/metrics of the main process shows what the sessions' processes have measu
   );
 });
 
-test("with an endpoint, spans, metrics and logs of job processes go there, the last of them at their end", async () => {
+test("with an endpoint, spans, metrics and logs from job processes are sent there, the last of them when the processes end", async () => {
   await using receiver = await OtlpReceiver.start();
   await using worker = await startWorker({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, LOG_LEVEL: "info" });
   expect(await worker.talk()).toBe("Done.");

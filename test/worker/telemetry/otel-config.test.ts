@@ -10,11 +10,11 @@ import { startTelemetry } from "../../../src/worker/telemetry/start-telemetry.ts
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
 const read = (env: NodeJS.ProcessEnv) => readOtelConfig(parseEnvironment(env));
 
-test("nothing goes out without an endpoint", () => {
+test("nothing is sent without an endpoint", () => {
   expect(read({}).exports).toEqual({ traces: false, metrics: false, logs: false });
 });
 
-test("one signal's endpoint sends that one alone", () => {
+test("one signal's endpoint sends only that signal", () => {
   const env = { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: "http://127.0.0.1:4318/v1/logs" };
 
   expect(read(env).exports).toEqual({ traces: false, metrics: false, logs: true });
@@ -24,13 +24,13 @@ test.each([
   ["OTEL_TRACES_EXPORTER", "traces"],
   ["OTEL_METRICS_EXPORTER", "metrics"],
   ["OTEL_LOGS_EXPORTER", "logs"],
-])("%s=none holds back the %s, and nothing else", (name, signal) => {
+])("%s=none disables the %s, and nothing else", (name, signal) => {
   const all = { traces: true, metrics: true, logs: true };
 
   expect(read({ ...ENDPOINT, [name]: "none" }).exports).toEqual({ ...all, [signal]: false });
 });
 
-test("OTEL_SDK_DISABLED holds back everything", () => {
+test("OTEL_SDK_DISABLED disables everything", () => {
   expect(read({ ...ENDPOINT, OTEL_SDK_DISABLED: "true" })).toMatchObject({
     isDisabled: true,
     exports: { traces: false, metrics: false, logs: false },
@@ -54,7 +54,7 @@ test.each([
   await hub.close();
 });
 
-test("a sampler that there is not is refused by name", () => {
+test("an unknown sampler is refused by name", () => {
   expect(() => read({ OTEL_TRACES_SAMPLER: "sometimes" })).toThrow(/OTEL_TRACES_SAMPLER.*always_on/);
 });
 
@@ -72,13 +72,13 @@ test.each([
   [{ OTEL_TRACES_SAMPLER: "parentbased_always_off" }, false],
   [{ OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0" }, false],
   [{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "1" }, true],
-])("with %o a turn is traced: %s, whatever flag its participant sent", (env, expected) => {
+])("with %o a turn is traced: %s, whatever its participant's trace flag", (env, expected) => {
   const flags = [undefined, TraceFlags.NONE, TraceFlags.SAMPLED];
 
   expect(flags.map((each) => isTraced(env, each))).toEqual(flags.map(() => expected));
 });
 
-test("what happens in a turn is traced as the turn is", () => {
+test("everything in a turn is traced like the turn itself", () => {
   const sampler = createSampler(read({ OTEL_TRACES_SAMPLER: "parentbased_always_off" }).sampler);
   const turn = { traceId: "1".repeat(32), spanId: "1".repeat(16), traceFlags: TraceFlags.SAMPLED };
   const context = trace.setSpanContext(ROOT_CONTEXT, turn);

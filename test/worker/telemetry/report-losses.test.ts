@@ -10,7 +10,7 @@ import { startTelemetry } from "../../../src/worker/telemetry/start-telemetry.ts
 
 afterAll(() => vi.unstubAllEnvs());
 
-test("an endpoint that takes nothing is told of once, without its address", async () => {
+test("an endpoint that accepts nothing is reported once, without its address", async () => {
   const server = createServer((_request, response) => response.writeHead(400).end());
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -15,14 +15,14 @@ import { WebhookReceiver } from "../../support/servers/webhook-receiver.ts";
 const database = forEachTest(tempDatabase);
 const receiver = forEachTest(() => WebhookReceiver.start());
 
-/** Sessions that have ended, each with one turn of so many characters. Their webhooks' ids. */
+/** Stores ended sessions, each with one turn of this many characters. Returns their webhooks' ids. */
 async function endSessions(count: number, characters = 10): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index++) ids.push(await endSession(`RM_${index}_${createId()}`, [characters]));
   return ids;
 }
 
-/** A session of turns of so many characters, each with calls that gave so many. */
+/** Stores a session with turns of these lengths, each with calls whose results have these lengths, in characters. */
 async function endSession(roomSid: string, turns: readonly number[], results: readonly number[] = []): Promise<string> {
   const writer = await storedSession(database.sql);
   await beginRoom(writer, { roomSid, agent: "default", afterPosition: 0, hasEndWebhook: true });
@@ -42,7 +42,7 @@ async function endSession(roomSid: string, turns: readonly number[], results: re
   return `ended_${roomSid}`;
 }
 
-/** A worker's deliveries, with short times. */
+/** A worker's deliveries, with short intervals. */
 function deliver(options: Partial<Parameters<typeof startDelivery>[0]> = {}): AsyncDisposable {
   const { sql } = database;
   const { url, secret } = receiver;
@@ -58,7 +58,7 @@ const rows = async () => [
 ];
 const arrivals = () => receiver.received.map(({ id }) => id);
 
-test("a session that has ended is told of with its transcript, signed, and not again", async () => {
+test("a finished session is reported with its transcript, signed, and only once", async () => {
   const [id] = await endSessions(1);
   await using _delivery = deliver();
 
@@ -91,7 +91,7 @@ test("a session that has ended is told of with its transcript, signed, and not a
   });
 });
 
-test("a receiver that fails, drops the connection and sends elsewhere gets it again, under the same id", async () => {
+test("a receiver that fails, drops the connection and redirects gets the webhook again, under the same id", async () => {
   const [id] = await endSessions(1);
   receiver.answers = [500, "drop", 302];
   await using _delivery = deliver({ delaysMs: [100, 100, 100] });
@@ -101,7 +101,7 @@ test("a receiver that fails, drops the connection and sends elsewhere gets it ag
   expect(arrivals()).toEqual([id, id, id, id]);
 }, 30_000);
 
-test("a receiver that hangs is not waited for longer than ten seconds, and one that answers without an end not at all", async () => {
+test("a receiver that hangs is not waited for longer than ten seconds, and one with an endless response not at all", async () => {
   await endSessions(1);
   receiver.answers = ["hang", "endless"];
   await using _delivery = deliver();
@@ -112,7 +112,7 @@ test("a receiver that hangs is not waited for longer than ten seconds, and one t
   await expect.poll(rows, { timeout: 5_000 }).toEqual([{ state: "delivered", attempts: 2, last_error: null }]);
 }, 30_000);
 
-test("what is never taken is dead after its last attempt, and can be sent again", async () => {
+test("a webhook that is never accepted is dead after its last attempt, and can be sent again", async () => {
   await endSessions(1);
   receiver.answers = [500, 503, 500];
   await using _delivery = deliver();
@@ -123,7 +123,7 @@ test("what is never taken is dead after its last attempt, and can be sent again"
   await expect.poll(rows, { timeout: 10_000 }).toEqual([{ state: "delivered", attempts: 1, last_error: null }]);
 }, 30_000);
 
-test("what cannot be read is dead after its last attempt, too", async () => {
+test("a webhook that cannot be read is dead after its last attempt, too", async () => {
   await endSessions(1);
   await database.sql`alter table turn_blocks rename to elsewhere`;
   const lines: string[] = [];
@@ -140,7 +140,7 @@ test("what cannot be read is dead after its last attempt, too", async () => {
   expect(lines.at(-1)).toBe("webhook delivery failed, giving up");
 }, 30_000);
 
-test("two workers with one outbox send each once", async () => {
+test("two workers with one outbox send each webhook once", async () => {
   const ids = await endSessions(30);
   await using _one = deliver();
   await using _other = deliver();
@@ -151,7 +151,7 @@ test("two workers with one outbox send each once", async () => {
   expect(arrivals().toSorted()).toEqual(ids.toSorted());
 }, 30_000);
 
-test("what a worker has taken that died in the middle is sent by another one, later", async () => {
+test("a webhook taken by a worker that died in the middle is later sent by another one", async () => {
   const [id] = await endSessions(1);
   expect(await takeWebhooks(database.sql, { limit: 5, leaseMs: 3_000 })).toMatchObject([{ id, attempt: 1 }]);
   const diedAt = performance.now();
@@ -162,7 +162,7 @@ test("what a worker has taken that died in the middle is sent by another one, la
   expect((receiver.received[0]?.at ?? 0) - diedAt).toBeGreaterThan(2_500);
 }, 20_000);
 
-test("a delivery that is closed in the middle leaves it to another", async () => {
+test("a delivery that is closed in the middle leaves its webhook to another", async () => {
   const [id] = await endSessions(1);
   receiver.answers = ["hang"];
   const first = deliver({ leaseMs: 500 });
@@ -175,7 +175,7 @@ test("a delivery that is closed in the middle leaves it to another", async () =>
   await expect.poll(arrivals, { timeout: 10_000 }).toEqual([id, id]);
 }, 20_000);
 
-test("of a talk that is too long the newest turns are sent, and how many are not", async () => {
+test("for a session that is too long the newest turns are sent, and how many are not", async () => {
   await endSession("RM_long", [400_000, 400_000, 400_000, 10]);
   await using _delivery = deliver();
 
@@ -185,7 +185,7 @@ test("of a talk that is too long the newest turns are sent, and how many are not
   expect(receiver.received[0]?.body.data).toMatchObject({ turns, turnsLeftOut: 1 });
 });
 
-test("a turn whose tools gave more than is sent is told of with what is small, and the sizes of the rest", async () => {
+test("for a turn with large tool results the small results are sent, and the sizes of the others", async () => {
   await endSession("RM_results", [10], [1_000, ...Array<number>(8).fill(200_000)]);
   await using _delivery = deliver();
 
@@ -194,7 +194,7 @@ test("a turn whose tools gave more than is sent is told of with what is small, a
   const turns = receiver.received[0]?.body.data["turns"] as { answer: { leftOutBytes?: number }[] }[];
   const [, small, ...large] = turns[0]?.answer ?? [];
   expect(small).toMatchObject({ result: { text: "y".repeat(1_000) } });
-  // One of them fits beside it.
+  // Only one large result fits into the webhook.
   const leftOut = large.filter(({ leftOutBytes = 0 }) => leftOutBytes > 200_000);
   expect([large.length, leftOut.length]).toEqual([8, 7]);
 });

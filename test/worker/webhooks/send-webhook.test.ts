@@ -7,7 +7,7 @@ test.each([
   ["hello\r\n\r\n", "HTTPParserError"],
   [`HTTP/1.1 200 OK\r\n${"x-header: 1\r\n".repeat(100_000)}\r\n`, "UND_ERR_HEADERS_OVERFLOW"],
   ["", "UND_ERR_SOCKET"],
-])("why a receiver has not taken a webhook is named, whatever it answers (%#)", async (answer, why) => {
+])("the reason why a receiver refused a webhook is reported, whatever it answers (%#)", async (answer, why) => {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.once("data", () => socket.end(answer));

@@ -4,13 +4,13 @@ import { isWebhookSecret, signWebhook } from "../../../src/worker/webhooks/sign-
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-test("a signature is that of Standard Webhooks' own example", () => {
+test("a signature matches Standard Webhooks' own example", () => {
   const example = { id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body: '{"test": 2432232314}' };
 
   expect(signWebhook(secret, example)).toBe("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
 });
 
-test("a receiver's library takes what is signed now, and refuses it with another id, body or time", () => {
+test("a receiver's library accepts what is signed now, and refuses it with another id, body or time", () => {
   const timestamp = Math.floor(Date.now() / 1_000);
   const body = '{"said":"Grüße 👋"}';
   const headers = {
@@ -29,7 +29,7 @@ test("a receiver's library takes what is signed now, and refuses it with another
   for (const verify of refused) expect(verify).toThrow("No matching signature");
 });
 
-test("what somebody has copied and sends again later is refused by a receiver's library", () => {
+test("a copied webhook that is sent again later is refused by a receiver's library", () => {
   const webhook = new Webhook(secret);
   const signedAt = (timestamp: number) => ({
     "webhook-id": "ended_1",
