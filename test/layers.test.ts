@@ -27,7 +27,7 @@ const CHAINS = [
     "worker",
   ],
   // The recognizer that ships with us.
-  [...SHARED, "tool", "speech", "voice"],
+  [...SHARED, "tool", "speech", "voice", "worker"],
   [...SHARED, "client"],
   [...SHARED, "livekit", "client", "cli"],
   // The participants of npm run load speak with espeak-ng.
