@@ -24,8 +24,8 @@ export function databaseAddress(
 }
 
 /**
- * Returns the database of a command from the environment: `DATABASE_DIRECT_URL`, which may bypass the worker's pooler,
- * or else `DATABASE_URL`. `undefined` if neither is set.
+ * Returns the database that the environment sets for a command: `DATABASE_DIRECT_URL`, which may bypass the worker's
+ * pooler, or else `DATABASE_URL`. `undefined` if neither is set.
  */
 export function namedDatabase(environment: Readonly<Record<string, string | undefined>>): DatabaseSetting | undefined {
   for (const name of ["DATABASE_DIRECT_URL", "DATABASE_URL"]) {

@@ -2,7 +2,7 @@ import { AppError } from "../errors/app-error.ts";
 import { databasePlace } from "../worker/settings/database-url.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
-/** Converts an `AppError` of the database into a `TalkError`. Returns any other error unchanged. */
+/** Converts an `AppError` from the database into a `TalkError`. Returns any other error unchanged. */
 export function toDatabaseError(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof AppError)) return error;
   const place = error.code === "unavailable" ? `: ${databasePlace(databaseUrl)}` : "";

@@ -86,8 +86,8 @@ function toLine(convert: () => string): string {
 }
 
 /**
- * A line is either hex or base64, never both: a packet starts with 0x8…, 0xde or 0xdf, and base64 encodes these with a
- * letter that is not a hex digit.
+ * A line is either hex or base64, never both: a packet starts with 0x8…, 0xde or 0xdf, and base64 encodes these bytes
+ * with a letter that is not a hex digit.
  */
 function toBytes(line: string): Uint8Array {
   const text = line.replaceAll(/\s/g, "");

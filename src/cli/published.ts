@@ -1,7 +1,7 @@
 /**
  * Whether the packages are on a registry: `parley`, `@parley/client`, `@parley/react`, `@parley/conformance` and
- * `create-parley` on npm, `parley-client` on PyPI. Until then, `parley` on npm is another project's package, and the other names do not exist.
- * So no page, template, help text or error may tell anyone to install or run them by name.
+ * `create-parley` on npm, `parley-client` on PyPI. Until then, `parley` on npm is another project's package, and the
+ * other names do not exist. So no page, template, help text or error may tell anyone to install or run them by name.
  */
 export const IS_PUBLISHED: boolean = false;
 

@@ -10,7 +10,7 @@ export async function runCommandLine(name: string, usage: string, run: () => Pro
   });
 }
 
-/** Values that the environment already has take precedence. */
+/** Values already set in the environment take precedence. */
 async function readEnvironment(): Promise<void> {
   const { env } = process;
   await addEnvFile(env, ".env");

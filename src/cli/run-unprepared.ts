@@ -5,8 +5,8 @@ import { UsageError } from "../worker/settings/command-line.ts";
 import { TalkError } from "./talk/talk-error.ts";
 
 /**
- * Runs a command and exits the process with its status: 0 for success, 1 for failure, 2 for a wrong command line. The
- * environment stays as it is.
+ * Runs a command and exits the process with its status: 0 for success, 1 for failure, 2 for a wrong command line. Does
+ * not change the environment.
  *
  * @param run resolves with the status, or with `undefined` for `--help`
  */

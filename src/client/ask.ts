@@ -14,7 +14,7 @@ export interface AskOptions {
   readonly timeoutMs?: number | undefined;
   /** Makes the turn part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
-  /** Files that the model gets with the message. @defaultValue none */
+  /** Files that the model receives with the message. @defaultValue none */
   readonly attachments?: readonly Attachment[];
 }
 

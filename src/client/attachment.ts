@@ -1,7 +1,7 @@
 import { refuseUnknownFields } from "../lib/checks/did-you-mean.ts";
 import type { MessageBody } from "../protocol/messages/messages.ts";
 
-/** A file sent with a message: a picture (PNG, JPEG, GIF, WebP), a PDF, or plain text. A `File` brings its own name. */
+/** A file sent with a message: a picture (PNG, JPEG, GIF, WebP), a PDF, or plain text. A `File` already has a name. */
 export type Attachment =
   | Blob
   | { readonly data: Uint8Array; readonly name?: string; readonly mediaType?: string }
@@ -9,7 +9,7 @@ export type Attachment =
 
 type Sent = NonNullable<MessageBody<"user_message">["attachments"]>;
 
-/** Converts attachments to the form that a message carries. It contains bytes, so it is not valid JSON. */
+/** Converts attachments to the form that a message carries. The result contains bytes, so it is not valid JSON. */
 export async function readAttachments(attachments: readonly Attachment[]): Promise<Sent> {
   return (await Promise.all(attachments.map(readAttachment))) as unknown as Sent;
 }

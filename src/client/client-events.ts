@@ -69,7 +69,10 @@ export const EVENTS: Readonly<Record<keyof ParleyEvents, true>> = {
 export interface ParleyEvents {
   /** A worker has acknowledged our Configuration, including our tools. Emitted again after each reconnect. */
   connected: { readonly agents: readonly string[] };
-  /** The last agent has left (`agent`), or we have (`room`). Tools stay registered, and open calls keep running. */
+  /**
+   * The last agent has left (`agent`), or we have left the room (`room`). Tools stay registered, and open calls keep
+   * running.
+   */
   disconnected: { readonly reason: "room" | "agent" };
   configuration: MessageBody<"configuration">;
   transcription: MessageBody<"transcription">;

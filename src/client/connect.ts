@@ -6,7 +6,7 @@ import type { ParleyOptions } from "./wire/own-configuration.ts";
 import type { Transport } from "./room/transport.ts";
 
 export interface ConnectOptions extends ParleyOptions {
-  /** How long to wait for a worker's acknowledgement, in ms. 0 does not wait. @defaultValue 15000 */
+  /** How long to wait for a worker's acknowledgement, in ms. With 0, does not wait. @defaultValue 15000 */
   readonly waitForAgentMs?: number;
 }
 
@@ -19,8 +19,8 @@ const OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
 };
 
 /**
- * Creates a client for the Parley worker in a room. The caller closes it. Resolves when a worker has acknowledged the
- * client, or at once if the room is not connected yet or `waitForAgentMs` is 0.
+ * Creates a client for the Parley worker in a room. The caller must close the client. Resolves when a worker has
+ * acknowledged the client, or at once if the room is not connected yet or `waitForAgentMs` is 0.
  *
  * @param room a `Room` of livekit-client or @livekit/rtc-node, or your own transport
  * @throws {AppError} `unavailable` when no worker answered in time

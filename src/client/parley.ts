@@ -30,30 +30,33 @@ const CLOSE_MS = 1_000;
 export interface SendTextOptions {
   /** Makes the turn part of this trace (W3C Trace Context). */
   readonly traceparent?: string;
-  /** Files that the model gets with the message. @defaultValue none */
+  /** Files that the model receives with the message. @defaultValue none */
   readonly attachments?: readonly Attachment[];
 }
 
 export interface SentText {
-  /** The message's id. The answer's `previousId` refers to it. */
+  /** The message's id. The answer contains it as `previousId`. */
   readonly messageId: string;
   /**
-   * Resolves when the worker has the message. Rejects with the worker's error when it refuses the message, and with
-   * `unavailable` after 60 s, or on `close`. Need not be awaited.
+   * Resolves when the worker has stored the message. Rejects with the worker's error if the worker refuses the message,
+   * and with `unavailable` after 60 s, or on `close`. Need not be awaited.
    */
   readonly acknowledged: Promise<void>;
 }
 
 /**
  * A client of a Parley worker in one room, created by `connect`. It never joins or leaves the room: the application
- * does. Tools and open calls survive a reconnect, and a new room object passed to `rejoin`.
+ * does. Tools and open calls survive a reconnect, including a `rejoin` with a new room object.
  */
 export class Parley implements AsyncDisposable {
   readonly #options: ParleyOptions;
   readonly #tools = new Map<string, CompiledTool>();
   readonly #events = new Emitter<ParleyEvents>(EVENTS, (error, event) => this.#onHandlerThrew(error, event));
   #transport: Transport;
-  /** The last known name, because a room has no name until it is connected. `rejoin` is always to the same room. */
+  /**
+   * The room's last known name, because a room has no name until it is connected. `rejoin` always refers to the same
+   * room.
+   */
   #roomName = "";
   #stopListening: (() => void) | undefined;
   #isClosed = false;
@@ -71,7 +74,7 @@ export class Parley implements AsyncDisposable {
     publish: (bytes, way) => {
       const to = this.#link.agents;
       if (to.length === 0) return Promise.reject(new AppError("unavailable", "No agent is in the room"));
-      // The worker cannot tell who sent a packet until LiveKit has announced us. A stream always names its sender.
+      // The worker cannot tell who sent a packet until LiveKit has announced us. A stream always identifies its sender.
       const send = way === "stream" || !this.#link.isKnown ? "sendStream" : "sendPacket";
       return this.#transport[send](bytes, to);
     },
@@ -126,7 +129,7 @@ export class Parley implements AsyncDisposable {
     return this.#messages.isAnswering;
   }
 
-  /** The number of calls that run in this client now. */
+  /** The number of calls currently running in this client. */
   get runningToolCount(): number {
     return this.#requests.runningCount;
   }
@@ -200,8 +203,8 @@ export class Parley implements AsyncDisposable {
   }
 
   /**
-   * Cancels one tool call, wherever it runs. The model learns of it and the answer continues. Resolves when the worker
-   * has done so. Does nothing to a call that has already ended.
+   * Cancels one tool call, wherever it runs. The model is notified, and the answer continues. Resolves when the worker
+   * has canceled the call. Does nothing to a call that has already ended.
    *
    * @param callId the `id` of a `tool_state`, `tool_call` or `tool_result`
    * @throws {AppError} the worker's error, for example for an unknown id; `unavailable` when no worker acknowledged
@@ -224,20 +227,21 @@ export class Parley implements AsyncDisposable {
   /**
    * Regenerates the answer to a message (`regenerate`), replaces the message and answers it again (`edit`), or
    * continues its answer (`continue`). The new answer arrives like any other. Resolves when the worker has accepted the
-   * request. While the message is still being answered, the request waits, and a refusal then is an `error` event.
+   * request. If the message is still being answered, the request waits, and a later refusal is reported as an `error`
+   * event.
    *
-   * @throws {AppError} the worker's error, for example for an unknown message; `unavailable` when no worker acknowledged
-   *   within 60 s, or on `close`
+   * @throws {AppError} the worker's error, for example for an unknown message; `unavailable` when no worker
+   *   acknowledged within 60 s, or on `close`
    */
   async vary(variation: MessageBody<"control_variation">): Promise<void> {
     await this.#request(variation.targetId, { type: "control_variation", body: variation });
   }
 
   /**
-   * Answers a `permission_request`. Resolves when the answer counts.
+   * Answers a `permission_request`. Resolves when the worker has accepted the answer.
    *
-   * @throws {AppError} the worker's error when the answer does not count, for example because another one was first,
-   *   the request has expired, or the tool does not accept the edited arguments; `unavailable` when no worker
+   * @throws {AppError} the worker's error when the answer is not accepted, for example because someone else answered
+   *   first, the request has expired, or the tool does not accept the edited arguments; `unavailable` when no worker
    *   acknowledged within 60 s, or on `close`
    */
   async respondToPermission<Answer extends PermissionAnswer>(
@@ -322,7 +326,10 @@ export class Parley implements AsyncDisposable {
     return toConfiguration(this.#options, { lastSequenceSeen, listens: this.#listens, tools });
   }
 
-  /** Delivers a message that the worker may refuse. It sends its error about this id before the Ack. */
+  /**
+   * Delivers a message that the worker may refuse. A worker that refuses it sends an error about this id before the
+   * Ack.
+   */
   async #request(id: string, message: Message, traceparent?: string): Promise<void> {
     const refused = Promise.withResolvers<never>();
     const off = this.on("error", ({ code, message: why, originatingId }) => {

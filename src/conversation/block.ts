@@ -78,7 +78,7 @@ export const OUTCOME_TOOL = "call_outcome";
 
 /**
  * Like `OUTCOME_TOOL`, for memories about a participant. Shown only to the model, because other participants must not
- * learn of them.
+ * see them.
  */
 export const MEMORY_TOOL = "remembered";
 

@@ -3,7 +3,7 @@ import type { ContentBlock } from "./content.ts";
 
 /** Who may run a tool. */
 export type Execution = "server" | "client" | "either";
-/** What happens to an open call when the participant interrupts its turn. */
+/** What happens to an open call when the participant interrupts the turn. */
 export type OnInterrupt = "finish" | "cancel" | "block";
 /** Which fields of a call may be shown: all of them, only name, status and times, or none. */
 export type StateDetail = "full" | "name" | "off";
@@ -54,12 +54,12 @@ export interface Failure {
 export type CallState = "pending" | "running" | Outcome["state"];
 
 /**
- * One tool call. The ledger changes it, the store saves it, and everything shown of the call is derived from it.
+ * One tool call. The ledger changes it, the store saves it, and every view of the call is derived from it.
  *
- * To add a field, write a migration. If the field can change, also add it to `UNTOUCHED`: the store then reads and
- * writes it, and live events include it, unless the filter of `TOLD` in live-event.ts omits it because of its size. If
- * it never changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. A form copies all other fields from the
- * call that asks: see `newForm` in fill-in-form.ts.
+ * To add a field, write a migration. If the field can change, add it to `UNTOUCHED`, so that the store saves it and
+ * live events contain it. If its value can be large, exclude it from `TOLD` in live-event.ts. If the field never
+ * changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. `newForm` in fill-in-form.ts copies all fields
+ * that it does not set from the call that asks for the form.
  */
 export interface Call {
   /** The id of the ToolUseRequest, a NanoID. */
@@ -80,7 +80,8 @@ export interface Call {
   readonly idempotencyKey: string;
   readonly onInterrupt: OnInterrupt;
   /**
-   * Whether the turn continues without waiting for the call. The model gets a receipt, and the outcome follows later.
+   * Whether the turn continues without waiting for the call. The model receives a receipt, and the outcome follows
+   * later.
    */
   readonly isBackground: boolean;
   readonly state: CallState;
@@ -94,7 +95,7 @@ export interface Call {
   readonly deadlineAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly outcome: Outcome | undefined;
-  /** Increases by one with each change: of two states of a call, the one with the higher number is newer. */
+  /** Increases by one with each change, so that newer states have higher numbers. */
   readonly revision: number;
   /** Lines that the tool logged, within the limits of `CallLog`. */
   readonly logs: readonly string[];
@@ -112,7 +113,7 @@ export interface Call {
 
 /**
  * The initial state of a call. Contains every field that changes while the call is open, except `isBackground`, whose
- * initial value depends on the tool. The fields that `update` accepts and that live events carry derive from this list.
+ * initial value depends on the tool. This list determines which fields `update` accepts and live events contain.
  */
 export const UNTOUCHED = {
   state: "pending",
@@ -145,8 +146,8 @@ export function endedCall(call: Call, outcome: Outcome): Call {
 }
 
 /**
- * Returns the tool use id of a form that a running call asks somebody to fill in. It contains the call's id. No block
- * has this id.
+ * Returns the tool use id of a form that a running call asks somebody to fill in. The returned id contains the call's
+ * id and is not used by any block.
  */
 export function formUseId(callId: string, formId: string): string {
   return `form:${callId}:${formId}`;

@@ -67,9 +67,9 @@ function blockText(block: ContentBlock, about: string): string {
   return [`${asText(title)} (${asText(source)})`, contentText(content)].join("\n");
 }
 
-/** The API scales larger images down until they have fewer tokens. */
+/** The API scales down any image that would have more tokens. */
 const MAX_IMAGE_TOKENS = 5_000;
-/** The most that the API accepts for a hundred pages. */
+/** The most tokens that the API accepts for a hundred pages. */
 const MAX_DOCUMENT_TOKENS = 450_000;
 
 /** Returns an upper limit for the tokens of a block's bytes. Each page of a document counts as text and as an image. */

@@ -84,7 +84,9 @@ function begin(ended: readonly TurnRecord[], options: DraftOptions): HistoryDraf
 
 type DraftOptions = Required<Pick<HistoryOptions, "preface" | "tellsTools">>;
 
-/** The history of the turns added so far. Messages are never mutated: one that grows is replaced by a new object. */
+/**
+ * The history of the turns added so far. Messages are never mutated: a message that grows is replaced by a new object.
+ */
 class HistoryDraft {
   readonly #options: DraftOptions;
   #turns: TurnRecord[] = [];
@@ -144,7 +146,9 @@ class HistoryDraft {
     return messages;
   }
 
-  /** Adds the pending tool changes. The API accepts them only after a user message, with the assistant's turn next. */
+  /**
+   * Adds the pending tool changes. The API accepts them only after a user message, when the assistant's turn is next.
+   */
   #announceTools(): void {
     if (this.#untold.length === 0 || this.#messages.at(-1)?.role !== "user") return;
     this.#messages.push({ role: "system", blocks: this.#untold });
@@ -176,7 +180,7 @@ function unknownResult(use: HistoryBlock): HistoryBlock {
   return toolResultBlock(toolUseId(use) ?? "", { content: OUTCOME_UNKNOWN, isError: true });
 }
 
-/** Adds blocks, merging them into the last message if it has the same role. Adds nothing without blocks. */
+/** Adds blocks, merging them into the last message if it has the same role. If there are no blocks, adds nothing. */
 function append(messages: HistoryMessage[], role: HistoryMessage["role"], blocks: readonly HistoryBlock[]): void {
   if (blocks.length === 0) return;
   const last = messages.at(-1);

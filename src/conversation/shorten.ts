@@ -49,7 +49,10 @@ export function beginOfLastResults({ position, blocks }: Shown): BlockPlace {
   return { position, sequence: blocks[lastUse + 1]?.sequence ?? 0 };
 }
 
-/** The limits of one request. With more images, the API requires smaller ones, and it accepts 32 MB in all. */
+/**
+ * Limits on the media in a request. With more images, the API requires each to be smaller. It accepts 32 MB per
+ * request.
+ */
 const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
 
 /**
@@ -86,7 +89,7 @@ const mediaPlaces = incrementalFlatMap(({ position, input, blocks }: Shown): rea
   return [...at(BEFORE_BLOCKS, said), ...results.flatMap((block) => at(block.sequence, mediaIn(block)))];
 });
 
-/** A result with little text loses only its images. */
+/** If a result has little text, replaces only its images. */
 function shortBlock(block: TurnBlock): TurnBlock {
   const words = contentText(block.content?.["content"], ", no longer shown");
   const bytes = byteLength(words);
@@ -119,12 +122,13 @@ function isLargePart(part: InputPart): boolean {
 /** How many characters of a long, unanswered message are shown in later turns. */
 const SHOWN_OF_UNANSWERED = 2_000;
 
-/** Errors with which a model refuses a request that it would refuse again. */
+/** Error codes of requests that the model would reject again. */
 const REFUSED: readonly (string | undefined)[] = ["too_large", "invalid_state"];
 
 /**
  * Truncates a long message in an ended turn if the model never saw it. The message was rejected as too long, and would
- * push all earlier turns out of the context window. If the model refused it, its attachments may be the reason.
+ * push all earlier turns out of the context window. If the model rejected the turn, replaces its large attachments as
+ * well, because they may be the reason.
  */
 export function withoutUnanswered(turn: TurnRecord): TurnRecord {
   if (turn.state !== "failed" || turn.blocks.length > 0) return turn;

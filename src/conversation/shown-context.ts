@@ -30,7 +30,7 @@ const sizes = new WeakMap<object, number>();
 
 /** Bytes that a request adds around each block. */
 const FRAME_BYTES = 40;
-/** Bytes reserved for what the history adds to a turn: a note about its end, missing results. */
+/** Bytes reserved for what the history adds to a turn: a note about its end, and missing results. */
 const NOTES_BYTES = 200;
 
 /**

@@ -23,8 +23,8 @@ export interface SpokenTool {
   /** What clients received for display. */
   readonly display?: JsonObject;
   /**
-   * The JSON size of the omitted `input`, `logs`, `result` and `display`. Set if the turn's calls are too large
-   * together.
+   * The JSON size of the omitted `input`, `logs`, `result` and `display`. Set if the turn's calls together are too
+   * large.
    */
   readonly leftOutBytes?: number;
   readonly errorCode?: string;
@@ -48,7 +48,9 @@ export interface SpokenTurn {
   readonly messageId?: string;
   /** What the participant said. Absent if the worker started the turn to report a tool's outcome. */
   readonly said?: string;
-  /** Who said it, if not `participant`, who then regenerated the answer to another participant's message. */
+  /**
+   * Who said it, if not `participant`. Set when `participant` regenerated the answer to another participant's message.
+   */
   readonly saidBy?: string;
   /** The message's attachments: names, or media types. */
   readonly attachments?: readonly string[];

@@ -7,8 +7,9 @@ import type { ClientToolDefinition, ToolChange, TurnRecord } from "./turn-record
 type ToldBlock = Omit<TurnBlock, "sequence">;
 
 /**
- * The client and MCP tools that the model knows at some point of the conversation. Omitting turns also omits their tool
- * changes, so a later removal of a tool that the model does not know is dropped from the history.
+ * The client and MCP tools that the model knows at some point of the conversation. When turns are omitted, so are their
+ * tool changes. A later change may then remove a tool that the model was never shown; such a removal is dropped from
+ * the history.
  */
 export class KnownTools {
   /** Each tool's newest definition in the context window. */

@@ -11,7 +11,7 @@ export function truncateToPlayed(blocks: readonly TurnBlock[], heard: string): T
     const text = takeLetters(block.textContent, left);
     const isWhole = text === block.textContent;
     left = isWhole ? left - countLetters(text) : 0;
-    // Citations refer to the whole text, so a truncated one loses them.
+    // Citations refer to the whole text, so a truncated text loses them.
     return isWhole ? block : { ...block, textContent: text, content: null };
   });
 }

@@ -23,7 +23,7 @@ export interface InputNote {
   readonly note: string;
   /** The turn's answer, spoken instead of calling the model. */
   readonly say?: string;
-  /** The call ends for everyone after that answer. */
+  /** Set if the call ends for everyone after that answer. */
   readonly endsCall?: true;
 }
 
@@ -77,7 +77,7 @@ export type ShownContext = {
   readonly thinking?: BlockPlace;
   /** The id of the summary that replaced the turns before `from`. */
   readonly summary?: string;
-  /** The request's tokens as counted by the API, and the bytes that they were made of. */
+  /** The request's tokens as counted by the API, and the request's size in bytes. */
   readonly measured?: Measured;
   /** The tools added and removed during the turn, if system messages announce them to the model. */
   readonly tools?: readonly ToolChange[];
@@ -92,7 +92,7 @@ export type ClientToolDefinition = {
   readonly owner?: string;
 };
 
-/** A change of the tools that the model may call, from a place in a turn on. */
+/** A change to the tools that the model may call, effective from a place in a turn. */
 export type ToolChange = {
   /** The change is announced before the block with this sequence. */
   readonly before: number;
@@ -107,11 +107,11 @@ export type Measured = {
 
 /** How much of an answer was spoken or sent. */
 export interface AnswerProgress {
-  /** Sentences from the worker itself (asides), which are not in any block. */
+  /** The number of sentences from the worker itself (asides), which are not in any block. */
   readonly asides: number;
-  /** All sentences that were sent, asides included. Absent if sentences are sent as soon as they are written. */
+  /** The number of all sentences sent, including asides. Absent if sentences are sent as soon as they are written. */
   readonly sent?: number;
-  /** The answer's own sentences that were heard in full. Absent if `sent` is. */
+  /** The number of the answer's own sentences that were heard in full. Absent if `sent` is absent. */
   readonly heard?: number;
 }
 

@@ -1,18 +1,18 @@
 /** A part of a turn, measured by one span of its trace, in ms from the start of the turn. */
 export type TurnPart = {
-  /** The span's operation, without the name of its subject (docs/telemetry.md). */
+  /** The operation in the span's name, such as `execute_tool`, without the rest of the name (docs/telemetry.md). */
   readonly span: string;
   /** Negative for a spoken question, which comes before its turn. */
   readonly fromMs: number;
   /** Absent while the part is in progress. */
   toMs?: number;
   /**
-   * The model's first streamed event, the first word of the answer to be heard, or the end of the question's last word.
+   * The time of the model's first streamed event, of the first word heard, or of the end of the question's last word.
    */
   firstMs?: number;
   /** Set for a tool call, and for its waits for a claim or a permission. */
   readonly callId?: string;
-  /** The model's id of that tool use. Set without `callId` if Anthropic runs the tool. */
+  /** The model's id of the tool use. Set without `callId` if Anthropic runs the tool. */
   readonly toolUseId?: string;
 };
 
@@ -20,9 +20,9 @@ export type TurnPart = {
 export type TurnTimings = {
   /** Unix ms, by the worker's clock. */
   readonly startedAt: number;
-  /** Until the end of the turn or, once its speech is over, until the end of that. */
+  /** The time until the end of the turn. Once the speech has finished, the time until the end of the speech. */
   readonly totalMs: number;
-  /** Until the first words of the answer, if it has any. */
+  /** The time until the first words of the answer, if it has any. */
   readonly firstTextMs?: number;
   readonly parts: readonly TurnPart[];
 };

@@ -20,5 +20,5 @@ export interface RoomParts {
   readonly budget: Budget;
 }
 
-/** Adds routes that need a room token. `request.access` holds what the token allows. */
+/** Adds routes that need a room token. `request.access` contains what the token allows. */
 export type RoomRoutes = (app: HttpApp, parts: RoomParts) => void;

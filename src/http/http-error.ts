@@ -41,7 +41,10 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 const toOwnBody = ({ message, details }: HttpError): object => ({ error: message, ...details });
 
-/** Returns a handler that tells clients their mistakes. It logs bugs and answers them with a fixed string. */
+/**
+ * Returns a handler that tells clients what is wrong with their request. Bugs are logged and reported with a fixed
+ * message.
+ */
 export function createErrorHandler(toBody: (error: HttpError) => object = toOwnBody) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = toHttpError(error);

@@ -72,7 +72,7 @@ interface HttpOptions {
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Creates the worker's HTTP server, which is not listening yet. It sends no CORS headers, so pages of other origins
+ * Creates the worker's HTTP server, which is not listening yet. It sends no CORS headers, so pages from other origins
  * cannot read its responses. `close` also ends open connections, including streams.
  */
 export function createHttpServer(options: HttpOptions): HttpApp {

@@ -3,12 +3,15 @@ import { z } from "zod";
 import { cleanText } from "../lib/clean-json.ts";
 import { HttpError } from "./http-error.ts";
 
-/** Types `request.params` and `request.body` by a route's zod schemas (docs/decisions/own-zod-types-for-routes.md). */
+/**
+ * Derives the types of `request.params` and `request.body` from a route's zod schemas
+ * (docs/decisions/own-zod-types-for-routes.md).
+ */
 export interface ZodTypes extends FastifyTypeProvider {
   readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;
 }
 
-/** An id in a path. Characters that PostgreSQL cannot store are replaced. Such an id is never found. */
+/** An id in a path. Characters that PostgreSQL cannot store are replaced, so such an id is never found. */
 export const pathId = z.string().transform(cleanText);
 
 type Problems = readonly z.core.$ZodIssue[];
@@ -29,7 +32,7 @@ export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: u
   throw new HttpError(400, nameFirst(parsed.error.issues));
 }
 
-/** Every invalid field, with what was expected. */
+/** Returns all invalid fields, each with what was expected. */
 export function nameAll(problems: Problems): string {
   return problems.map(describeProblem).join("; ");
 }

@@ -16,8 +16,8 @@ interface ToolSpec {
   /** A JSON Schema whose root is an object. */
   readonly inputSchema: JsonObject;
   /**
-   * Whether the tool may come and go during the session. Such tools are placed after the permanent ones, so that the
-   * permanent ones stay cached. @defaultValue false
+   * Whether the tool may be removed during the session. Temporary tools are placed after the permanent ones, so that
+   * the permanent ones stay cached. @defaultValue false
    */
   readonly isTemporary?: boolean;
 }
@@ -98,8 +98,8 @@ function isCacheableTool(tool: JsonObject): boolean {
 }
 
 /**
- * Returns declarations for tools that the history used, for a request without any tools. The API refuses tool blocks in
- * the history if no tools are declared. `tool_choice: none` keeps the model from calling these.
+ * Returns declarations of the tools used in the history, for a request that has no tools of its own. The API rejects
+ * tool blocks in the history if no tools are declared. `tool_choice: none` keeps the model from calling them.
  */
 function toStandIns(messages: readonly Anthropic.MessageParam[]): JsonObject[] {
   const names = new Set(usedTools(messages));
@@ -142,8 +142,8 @@ function withBreakpoint<Item extends object>(items: readonly Item[], isAllowed: 
 
 /**
  * Puts two breakpoints into the history: one at its end, for writing, and one before the assistant's last message,
- * where the previous request ended, for reading. A single breakpoint looks back only 20 blocks, and the step in between
- * may have more.
+ * where the previous request ended, for reading. The API looks back only 20 blocks from a breakpoint, and the step in
+ * between may have more.
  */
 function withHistoryBreakpoints(messages: readonly Anthropic.MessageParam[]): Anthropic.MessageParam[] {
   const end = messages.length - 1;

@@ -9,19 +9,20 @@ import { ModelError } from "./model-error.ts";
  * that are idle for longer.
  */
 const IDLE_MS = 50_000;
-/** Limit of one response. Claude's longest, 128,000 tokens with one event each, takes half of it. */
+/**
+ * The size limit of a response. Claude's longest response (128,000 tokens, with one event each) reaches half the limit.
+ */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
- * Creates a `fetch` for Anthropic's SDK on top of `node:http`. Node's own `fetch` creates streams, signals and weak
- * references for each call that survive young-generation garbage collection; they took a third of a turn's CPU time.
+ * Creates a `fetch` for Anthropic's SDK on top of `node:http`. For each call, Node's own `fetch` creates streams,
+ * signals and weak references that survive young-generation garbage collection. They took a third of a turn's CPU time.
  * Connections that are idle for `IDLE_MS` are closed, and open ones do not keep the process alive.
  *
- * It supports only what the SDK needs to send JSON and to read JSON or events: it does not follow redirects and
- * requests no compression, and the body is an async iterable, which the SDK accepts. A body over `MAX_ANSWER_BYTES`
- * fails with a ModelError `endless_stream`. With `NODE_USE_ENV_PROXY=1`, it uses a proxy like Node's `fetch`. Tested
- * with
- * @anthropic-ai/sdk 1.12.0.
+ * Supports only what the SDK needs to send JSON and to read JSON or events: it does not follow redirects or request
+ * compression, and the body is an async iterable, which the SDK accepts. A body over `MAX_ANSWER_BYTES` fails with a
+ * ModelError `endless_stream`. With `NODE_USE_ENV_PROXY=1`, it uses a proxy as Node's `fetch` does. Tested with version
+ * 1.12.0 of the SDK.
  */
 export function createHttpFetch(): typeof fetch {
   const proxyEnv = process.env["NODE_USE_ENV_PROXY"] === "1" ? process.env : undefined;
@@ -44,11 +45,11 @@ function toOptions({ method, headers, signal }: RequestInit): http.RequestOption
 }
 
 /**
- * Sends a request. If the server closed the reused connection at that moment, the request is sent again on another one.
+ * Sends a request. If the server has just closed the reused connection, sends the request again on another connection.
  */
 async function send(open: () => http.ClientRequest, body: string | Uint8Array): Promise<http.IncomingMessage> {
   const request = open();
-  // An abort while the response is being read also emits an error here. The response's reader gets that error, too.
+  // Aborting while the response is being read emits an error here, too. The response's reader receives the same error.
   request.on("error", () => {});
   request.end(body);
   try {

@@ -19,7 +19,7 @@ export class IdleWatchdog {
     this.#waitingSince = performance.now();
   }
 
-  /** Ends a wait. Without `progress`, its time is added to the next wait. */
+  /** Ends a wait. If there was no progress, the waiting time counts toward the next wait. */
   pause(progress: boolean): void {
     this.#waitedMs = progress ? 0 : this.#waited();
     this.#waitingSince = undefined;

@@ -11,9 +11,11 @@ export const MODEL_ERROR_KINDS = {
   invalid_request: { code: "invalid_state", retryable: false },
   /** The request exceeds the API's size limit or the model's context. */
   too_large: { code: "too_large", retryable: false },
-  /** The API accepts a thinking block only if everything before it is unchanged, and something has changed. */
+  /**
+   * Something before a thinking block has changed. The API accepts the block only if everything before it is unchanged.
+   */
   unbound_thinking: { code: "invalid_state", retryable: false },
-  /** A picture or document that the API cannot read, or one too many. */
+  /** The API cannot read a picture or document, or the request contains too many. */
   refused_media: { code: "invalid_state", retryable: false },
   rate_limited: { code: "unavailable", retryable: true },
   overloaded: { code: "unavailable", retryable: true },
@@ -105,7 +107,7 @@ export class ModelError extends AppError {
   }
 }
 
-/** Converts an error of the SDK. `otherwise` is the kind for errors with neither a status nor an API type. */
+/** Converts an error from the SDK. `otherwise` is the kind for errors with neither a status nor an API type. */
 export function toModelError(error: unknown, otherwise: "connection" | "broken_stream"): ModelError {
   if (error instanceof ModelError) return error;
   // No cause, because a parser's message quotes the content.
@@ -148,8 +150,8 @@ function kindOf({ status, type, apiMessage }: APIError): ModelErrorKind | undefi
 }
 
 /**
- * Reads which tool the API refused. The API's message begins with its path, such as `tools.3.custom.input_schema: …` or
- * `messages.2.content.0.tool_addition…`.
+ * Returns the tool that the API refused. The API's message begins with the tool's path, such as
+ * `tools.3.custom.input_schema: …` or `messages.2.content.0.tool_addition…`.
  */
 function refusedTool({ status, apiMessage }: APIError): RefusedTool | undefined {
   const [, message, index, field = "definition"] =

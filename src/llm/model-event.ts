@@ -24,7 +24,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
 
 /**
  * Stop reasons of the Messages API. Unknown ones are passed through unchanged. `budget` is Parley's own: no call was
- * made, because a budget is exceeded.
+ * made, because a budget was exceeded.
  */
 export type StopReason =
   | "end_turn"
@@ -62,7 +62,7 @@ export type ModelEvent =
       readonly type: "message_start";
       readonly id: string;
       readonly model: string;
-      /** The counts known at the start. An aborted call has no others. */
+      /** The token counts known at the start. For an aborted call, these are the only ones. */
       readonly usage: Usage;
     }
   | {

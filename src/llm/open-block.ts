@@ -71,8 +71,9 @@ type ParsedInput =
   | { readonly input?: never; readonly error: string };
 
 /**
- * Parses arguments if every receiver would get them exactly as the model wrote them. Otherwise, returns what is wrong
- * and where. A syntax error contains only a position, because the parser's own message quotes the arguments.
+ * Parses the arguments if every receiver would see them exactly as the model wrote them. Otherwise, returns an error
+ * that says what is wrong and where. A syntax error contains only a position, because the parser's own message quotes
+ * the arguments.
  */
 function parseInput(text: string): ParsedInput {
   try {

@@ -2,8 +2,9 @@ import { APIError } from "@anthropic-ai/sdk";
 import { type ClientOptions, openClient } from "./open-client.ts";
 
 /**
- * Asks the API whether it knows a model. If the response does not settle that, also asks whether it accepts messages.
- * Neither costs anything: the second request is empty, and every Messages API refuses it. Returns the HTTP statuses.
+ * Asks the API whether it knows a model. If the response is inconclusive, asks whether the API accepts messages.
+ * Neither request costs anything: the second one is empty, and every Messages API rejects an empty request. Returns the
+ * HTTP statuses.
  *
  * @throws {Error} if there is no response
  */

@@ -5,12 +5,18 @@ import { addUsage, type BlockDelta, type ModelEvent, NO_USAGE, type Usage } from
 import { type OpenBlock, applyDelta, asJson, closeBlock, openBlock } from "./open-block.ts";
 import { storedTypeOf, toStoredBlock } from "./to-stored-block.ts";
 
-/** Maximum characters of all deltas of a message. Claude's longest answers, 128,000 tokens, have about 600,000. */
+/**
+ * The maximum number of characters in a message's deltas. Claude's longest answers (128,000 tokens) have about 600,000.
+ */
 const MAX_WRITTEN_LENGTH = 2 * 1024 * 1024;
-/** Maximum blocks of a message, including empty ones. Claude's longest answers, with citations, have a few hundred. */
+/**
+ * The maximum number of blocks in a message, including empty ones. Claude's longest answers, with citations, have a few
+ * hundred.
+ */
 const MAX_BLOCKS = 2_000;
 /**
- * Maximum characters of a delta. Each is searched for sentences in one go, so a longer one would block other sessions.
+ * The maximum number of characters in a delta. Each delta is searched for sentences in one go, so a longer delta would
+ * block other sessions.
  */
 const MAX_DELTA_LENGTH = 16_384;
 
@@ -141,8 +147,8 @@ async function* inPieces(delta: Written): AsyncGenerator<Written, void, undefine
 const PIECES = new RegExp(`[^]{1,${MAX_DELTA_LENGTH / 2}}`, "gu");
 
 /**
- * Whether the API would accept the block in the history; `false` only for invalid tool uses. Remembers the ids of valid
- * ones.
+ * Whether the API would accept the block in the history. Only invalid tool uses are rejected. Records the ids of valid
+ * tool uses.
  */
 function isUsable({ type, raw }: OpenBlock, toolUseIds: Set<string>): boolean {
   if (type !== "tool_use" && type !== "server_tool_use" && type !== "mcp_tool_use") return true;
@@ -165,7 +171,7 @@ function stopEvent(index: number, open: OpenBlock, isCut: boolean): ModelEvent {
   return { type: "block_stop", index, block, ...(inputError !== undefined && { inputError }) };
 }
 
-/** Returns the usage of the API's own summaries during the call, which its other counts exclude. */
+/** Returns the tokens that the API spent on its own summaries during the call. Its other counts exclude them. */
 function compactionOf(raw: unknown): Usage | undefined {
   if (!isRecord(raw) || !Array.isArray(raw["iterations"])) return undefined;
   const made = raw["iterations"].filter((one) => isRecord(one) && one["type"] === "compaction");

@@ -15,14 +15,14 @@ interface Beginning {
 /** Keyed by the first message. A conversation's messages are sent with every request and do not change. */
 const beginnings = new WeakMap<object, Beginning>();
 
-/** Messages move into the head in batches of at least this size, because each addition copies it. */
+/** Messages move into the head in batches of at least this size, because each addition copies the head. */
 const ADDED_AT_ONCE = 16;
 
 const NOTHING = Buffer.alloc(0);
 
 /**
  * Returns the JSON of a streaming request as bytes. Messages that an earlier request contained are copied, not
- * serialized again. A string would be slower: `fetch` measures it first and then makes the same copy.
+ * serialized again. A string would be slower, because `fetch` measures a string before it makes the same copy.
  */
 export function toBody({ messages, ...rest }: ModelRequest): Buffer<ArrayBuffer> {
   const before = JSON.stringify({ ...rest, stream: true }).slice(0, -1);

@@ -12,7 +12,7 @@ import { watchStream, type WatchLimits } from "./watch-stream.ts";
 export interface ModelOptions extends ClientOptions {
   /** Longest silence of a call, counted from its request. Pings do not end a silence. @defaultValue 30000 */
   readonly idleTimeoutMs?: number;
-  /** The same while thinking is hidden or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
+  /** Longest silence while thinking is hidden or a server tool runs. @defaultValue 4 times `idleTimeoutMs` */
   readonly quietTimeoutMs?: number;
   /** Retries before a stream opens. @defaultValue 2 */
   readonly maxRetries?: number;
@@ -24,12 +24,15 @@ export interface Model {
   /**
    * Makes one model call. A call that fails before its first block is retried: up to `maxRetries` times before the
    * stream opens, and once after it has opened or after a silence. Failures after the first block throw, because part
-   * of the answer may already have been spoken. `break` cancels the request. An abort rejects with the signal's reason.
+   * of the answer may already have been spoken. Leaving the loop early cancels the request. An abort rejects with the
+   * signal's reason.
    *
    * @throws {ModelError}
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined>;
-  /** Returns the API's token count of a request, or `undefined` if there is none in time. Rejects when aborted. */
+  /**
+   * Returns the API's token count of a request, or `undefined` if the API reports none in time. Rejects when aborted.
+   */
   countTokens(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>;
 }
 
@@ -58,7 +61,8 @@ export function createModel(options: ModelOptions): Model {
 }
 
 /**
- * Allows ten minutes for server tools and waiting, plus 100 ms per token. The default of 4096 tokens gives 17 minutes.
+ * Allows ten minutes for server tools and waiting, plus 100 ms per token. The default of 4096 tokens amounts to 17
+ * minutes.
  */
 function maxDurationMsOf({ max_tokens: maxTokens }: Pick<ModelRequest, "max_tokens">): number {
   return 600_000 + 100 * maxTokens;
@@ -67,10 +71,7 @@ function maxDurationMsOf({ max_tokens: maxTokens }: Pick<ModelRequest, "max_toke
 /** Short, because a turn is waiting. */
 const COUNT_WITHIN_MS = 2_000;
 
-/**
- * Creates `countTokens`. An endpoint that cannot count tokens, or not for this model, is not asked about the model
- * again.
- */
+/** Creates `countTokens`. If the endpoint cannot count tokens for a model, it is not asked about that model again. */
 function createCount(client: Anthropic): Model["countTokens"] {
   const unknown = new Set<string>();
   return async ({ model, messages, ...rest }, signal) => {
@@ -144,8 +145,8 @@ async function* streamWithRetries(
 }
 
 /**
- * Returns 0 after a silence, otherwise `retry-after`. Without one: 0.5 s, doubled for each attempt and reduced by up to
- * a random quarter.
+ * Returns 0 after a silence, otherwise the API's `retry-after`. If the API sent none, returns 0.5 s, doubled for each
+ * attempt and randomly reduced by up to a quarter.
  */
 function retryDelayMs(failure: ModelError, attempt: number): number {
   if (failure.kind === "stalled") return 0;

@@ -1,7 +1,7 @@
 import { asText, type JsonObject } from "../lib/json.ts";
 import type { ModelBlock } from "./model-event.ts";
 
-/** Converts a block of the API to its stored form (`TurnBlock`). `to-messages.ts` does the reverse. */
+/** Converts an API block to its stored form (`TurnBlock`). `to-messages.ts` does the reverse. */
 export function toStoredBlock(raw: JsonObject): ModelBlock {
   const type = asText(raw["type"]);
   switch (type) {
@@ -30,7 +30,8 @@ export function toStoredBlock(raw: JsonObject): ModelBlock {
 }
 
 /**
- * Whether it is a result like web_search_tool_result. MCP results keep their own type, because they carry `is_error`.
+ * Whether the block is a server tool's result, such as web_search_tool_result. MCP results keep their own type, because
+ * they contain `is_error`.
  */
 function isServerResult(raw: JsonObject): boolean {
   const type = asText(raw["type"]);

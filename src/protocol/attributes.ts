@@ -4,10 +4,10 @@ export const WAITING_FOR_PLACE = "workers_full";
 
 /** LiveKit's attribute for the agent's state. */
 export const LIVEKIT_STATE_ATTRIBUTE = "lk.agent.state";
-/** Parley's attribute for the agent's state. Each of our agents has it from the moment it joins. */
+/** Parley's attribute for the agent's state. Set on each of our agents from the moment it joins. */
 export const AGENT_STATE_ATTRIBUTE = "parley.agent.state";
 /**
- * LiveKit's attribute on a participant that publishes for an agent, such as an avatar. Its value names that agent.
+ * LiveKit's attribute on a participant that publishes for an agent, such as an avatar. Its value identifies that agent.
  * LiveKit's clients do not treat a participant with this attribute as the room's agent.
  */
 export const ON_BEHALF_ATTRIBUTE = "lk.publish_on_behalf";
@@ -24,7 +24,7 @@ export const JOINING_ATTRIBUTES = {
 };
 /**
  * The attributes of an agent that no longer serves the room, but stays in it until the next agent has joined. LiveKit's
- * clients show it as thinking.
+ * clients show such an agent as thinking.
  */
 export const GONE_ATTRIBUTES = { [LIVEKIT_STATE_ATTRIBUTE]: "thinking", [AGENT_STATE_ATTRIBUTE]: GONE };
 
@@ -35,7 +35,7 @@ export function isGone(attributes: Readonly<Record<string, string>>): boolean {
 
 /**
  * Whether an agent with these attributes serves the room: it is not gone, and does not publish on behalf of another
- * one.
+ * agent.
  */
 export function isServing(attributes: Readonly<Record<string, string>> = {}): boolean {
   return !isGone(attributes) && !attributes[ON_BEHALF_ATTRIBUTE];

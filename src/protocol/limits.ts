@@ -13,14 +13,14 @@ export const MESSAGE_LIMITS = {
   depth: 32,
   /** Map values, array items and the envelope itself. Keys are not counted. */
   values: 50_000,
-  /** In all maps of a packet together. Maps with new keys are the most expensive ones to decode. */
+  /** Across all maps in a packet. Maps with new keys are the most expensive ones to decode. */
   differentKeys: 1_000,
   stringBytes: 1024 * 1024,
   keyBytes: 256,
-  /** Characters of an id or conversation id. */
+  /** Characters in an id or conversation id. */
   idLength: 256,
   announcedTools: 64,
-  /** Items of any other list that is a field of a body. */
+  /** Items in any other list that is a field of a body. */
   listItems: 1_000,
   sendsInFlight: 8,
 } as const;

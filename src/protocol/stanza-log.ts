@@ -3,7 +3,7 @@ import { LIMITS } from "./limits.ts";
 export interface LoggedEnvelope {
   readonly stanzaId: number;
   readonly bytes: Uint8Array;
-  /** The identities that it was sent to. */
+  /** The identities that the envelope was sent to. */
   readonly destinations: readonly string[] | "all";
 }
 

@@ -18,7 +18,7 @@ export type ResultBlock =
     }
   | {
       readonly type: "search_result";
-      /** Where it was found, such as a URL. */
+      /** Where the result was found, such as a URL. */
       readonly source: string;
       readonly title: string;
       readonly content: readonly Text[];

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
 import type { SpeechModel } from "./speech-model.ts";
 
-/** A message from the model's thread: one for each question, and one without a value once its model is loaded. */
+/** A message from the model's thread: one per question, and one without a value once the model is loaded. */
 export type Answered<Value> = { readonly value: Value } | { readonly error: string };
 
 interface ModelThreadOptions {
@@ -21,9 +21,9 @@ const LOADS_WITHIN_MS = 60_000;
 const MAX_WAITING = 20;
 
 /**
- * Runs a model in a thread of its own, because the model blocks its thread while it works. All sessions of a process
- * share it, because models are large. Questions are answered one after another, in order. If the thread hangs or dies,
- * the current question fails, and the next question starts a new thread.
+ * Runs a model in a separate thread, because a model blocks its thread while it works. All sessions in a process share
+ * the thread, because models are large. Questions are answered one after another, in order. If the thread hangs or
+ * dies, the current question fails, and the next question starts a new thread.
  */
 export class ModelThread<Question, Value> implements SpeechModel<Question, Value> {
   readonly #options: ModelThreadOptions;
@@ -43,10 +43,10 @@ export class ModelThread<Question, Value> implements SpeechModel<Question, Value
   /**
    * Sends a question to the thread and resolves to its answer.
    *
-   * @param signal cancels the question while it is queued; once the thread has it, `ask` waits for the answer, so that
-   *   the next question does not receive it
-   * @throws if the model cannot be loaded, fails or hangs, if 20 questions are queued already, after `close`, and with
-   *   the signal's reason
+   * @param signal cancels the question while it is queued; once the thread has received the question, `ask` waits for
+   *   its answer, so that the next question does not get that answer
+   * @throws if the model cannot be loaded, fails or hangs, if 20 questions are already queued, after `close`, and with
+   *   the signal's reason when it aborts
    */
   async ask(question: Question, signal?: AbortSignal): Promise<Value> {
     const { name } = this.#options;
@@ -88,7 +88,7 @@ export class ModelThread<Question, Value> implements SpeechModel<Question, Value
     const forget = () => {
       if (this.#thread === started) this.#thread = undefined;
     };
-    // Between two questions nothing else handles "error", and an unhandled one would end the process.
+    // Between questions, nothing else handles "error", and an unhandled error would end the process.
     thread.on("error", () => {});
     thread.once("exit", forget);
     return (this.#thread = started);

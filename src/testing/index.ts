@@ -9,7 +9,7 @@ export {
   throws,
   twice,
 } from "./device/behavior.ts";
-/** @deprecated The spelling until 0.1: use `Behavior` and `Behaviors`. */
+/** @deprecated The spelling used until 0.1: use `Behavior` and `Behaviors`. */
 // cspell:disable-next-line
 export type { Behavior as Behaviour, Behaviors as Behaviours } from "./device/behavior.ts";
 export { cassette, type CassetteOptions } from "./cassette/cassette.ts";

@@ -16,7 +16,9 @@ import type { AgentParts } from "./stage/stage.ts";
 export interface AgentOptions {
   /** What parley.config.ts exports, or the path of such a file. @defaultValue "parley.config.ts" */
   readonly config?: ConfigFile | string;
-  /** Which agent of the config's `agentsFolder` starts the session. @defaultValue "default", the config's own agent */
+  /**
+   * The agent in the config's `agentsFolder` that starts the session. @defaultValue "default", the config's own agent
+   */
   readonly agent?: string;
   /** Replaces the files in the config's `toolsFolder`. */
   readonly tools?: Readonly<Record<string, Tool>>;
@@ -43,7 +45,7 @@ export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   }
   const agents = await loadAgents(resolve(folder, values.agentsFolder));
   const prefixes = Object.keys(values.mcpServers).map(toolPrefix);
-  // Not checked with the test's own tools, because these may lack some that the agents name.
+  // Skipped when the test replaces the tools, because tools that the agents list may then be missing.
   if (!tools) checkAgents(agents, { config: values, prefixes, toolNames: all });
   if (name !== DEFAULT_AGENT && !agents.has(name))
     throw new AppError("invalid_config", `agent: there is no agent "${name}" in ${values.agentsFolder}`);
@@ -62,7 +64,7 @@ function withDeadline(tool: ServerTool, ofDevice: () => number | undefined): Ser
   };
 }
 
-/** Returns a stand-in for a tool that no file of the agent defines, such as one of an MCP server. */
+/** Returns a stand-in for a tool that no file of the agent defines, such as an MCP server's tool. */
 function madeTool(name: string, behaviors: Behaviors): ServerTool | undefined {
   const { description, input = { type: "object" } } = toList(behaviors)[0] ?? {};
   return description === undefined
@@ -70,7 +72,7 @@ function madeTool(name: string, behaviors: Behaviors): ServerTool | undefined {
     : toServerTool(name, defineTool({ description, input, run: () => {} }), undefined);
 }
 
-/** Replaces a tool's `run`, and its timeout if the test sets one. Its schema and permission stay. */
+/** Replaces a tool's `run`, and its timeout if the test sets one. Its schema and permission stay the same. */
 function mockTool(tool: ServerTool, behaviors: Behaviors): ServerTool {
   const next = inTurn(behaviors);
   const timeoutMs = toList(behaviors).find((each) => each.timeoutMs !== undefined)?.timeoutMs ?? tool.timeoutMs;
@@ -97,7 +99,7 @@ async function readConfig(config: ConfigFile | string): Promise<{ values: Config
   return { values: await readConfigFile(path, "config"), folder: dirname(path) };
 }
 
-/** Omits disabled tools, as at startup. */
+/** Omits disabled tools, as a worker does at startup. */
 function toTools(tools: Readonly<Record<string, Tool>>, { toolSettings }: ConfigFileValues): Map<string, ServerTool> {
   return new Map(
     Object.entries(tools).flatMap(([name, tool]) => {

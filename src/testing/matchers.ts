@@ -19,7 +19,7 @@ const QUESTION_FIELDS = fieldsOf<QuestionFields>({ type: true, pattern: true, ti
 
 type CallDetails = [input?: object, fields?: CallFields];
 
-/** The fields that say how a call ended. */
+/** The fields that specify how a call ended. */
 const ENDS: readonly (keyof CallFields)[] = ["state", "errorCode", "errorMessage"];
 
 interface MatcherResult {
@@ -29,12 +29,12 @@ interface MatcherResult {
 
 /**
  * Matchers for `expect.extend(matchers)` in Vitest or Jest. Arguments and results match if they contain everything
- * expected. A RegExp in place of a string is searched for. A failing matcher shows the whole turn.
+ * expected. A RegExp in place of a string may match any part of it. A failing matcher shows the whole turn.
  */
 export const matchers = {
   /**
-   * The model called this tool in the turn with these arguments, and the call ended as the fields say. A failed call
-   * counts only if the fields say how it ended. For `not.toHaveCalled`, every call counts.
+   * The model called this tool in the turn with these arguments, and the call ended as the fields specify. A failed
+   * call counts only if the fields specify how it ended. For `not.toHaveCalled`, every call counts.
    */
   toHaveCalled(
     this: { readonly isNot?: boolean } | void,

@@ -1,13 +1,13 @@
 import { isRecord } from "../lib/json.ts";
 
-/** An expected value. An object may omit fields. A RegExp is searched for in a string. */
+/** An expected value. An object may omit fields. A RegExp may match any part of a string. */
 export type Expected = unknown;
 
 interface Asymmetric {
   readonly asymmetricMatch: (actual: unknown) => boolean;
 }
 
-/** Whether a value is as expected. Supports asymmetric matchers such as Vitest's `expect.any(String)`. */
+/** Whether a value matches the expected value. Supports asymmetric matchers such as Vitest's `expect.any(String)`. */
 export function matches(actual: unknown, expected: Expected): boolean {
   if (expected instanceof RegExp) return typeof actual === "string" && actual.search(expected) >= 0;
   if (isAsymmetric(expected)) return expected.asymmetricMatch(actual);

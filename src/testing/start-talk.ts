@@ -41,7 +41,7 @@ const OPTIONS = fieldsOf<TalkOptions>({
 });
 
 /**
- * Starts a real session of an agent, with a participant who has joined. `await using` ends it.
+ * Starts a real session of an agent, with a participant who has joined. `await using` ends the session.
  *
  * @throws {AppError} `invalid_config` if the agent cannot start
  * @throws {TypeError} for an unknown option
@@ -75,7 +75,7 @@ async function openStage(
     if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room; set room: true as well");
     return openMemoryStage(options);
   }
-  // Loaded only here, and with this function, because otherwise LiveKit's native part logs each step.
+  // Loaded only when needed, and through this function, because otherwise LiveKit's native library logs each step.
   await loadRtcNode();
   const { openRoomStage } = await import("./stage/room-stage.ts");
   return openRoomStage({ ...options, servers: room === true ? undefined : room, hasVoice, language });

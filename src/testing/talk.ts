@@ -27,7 +27,7 @@ export interface SayOptions {
 export type PermissionAnswer = "approve" | "always" | "reject" | "none" | { readonly say: string };
 
 export interface PermissionOptions {
-  /** The tool whose requests get this answer. @defaultValue all tools */
+  /** The tool whose requests receive this answer. @defaultValue all tools */
   readonly tool?: string;
   /** A message to the model, with a rejection. */
   readonly message?: string;
@@ -40,7 +40,10 @@ const PERMISSION_FIELDS = fieldsOf<PermissionOptions>({ tool: true, message: tru
 const PERMISSION_ANSWERS: readonly string[] = ["approve", "always", "reject", "none"];
 const SAY_WITHIN_MS = 30_000;
 const CONNECT_WITHIN_MS = 15_000;
-/** An answer is sent before its turn is stored, so one that has not arrived by then will not arrive. */
+/**
+ * The time to wait for an answer after its turn is stored. An answer is sent earlier, so after this time it will not
+ * arrive.
+ */
 const ANSWER_WITHIN_MS = 2_000;
 
 /** A participant's session with an agent, started by `startTalk`. */
@@ -75,7 +78,7 @@ export class Talk implements AsyncDisposable {
     this.#parley.on("answer_end", ({ id, text }) => log.recordAnswer(id, text));
     this.#parley.on("permission_request", ({ id, title }) => this.#answer(id, title));
     this.#parley.on("error", ({ message, originatingId }) => {
-      // Not an error of the test: the turn itself shows that it failed.
+      // Not an error in the test: the turn itself shows that it failed.
       const isOfTurn = log.turns.some(({ parentMessageId }) => parentMessageId === originatingId);
       if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent rejected a message: ${message}`));
     });
@@ -109,7 +112,7 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Sends or speaks a message of the participant. Resolves when the turn is over, however it ended.
+   * Sends or speaks a message from the participant. Resolves when the turn has ended, in whatever state.
    *
    * @throws {Error} if the turn takes too long, if a permission is requested and the test does not answer it, or if the
    *   model receives a request for which it has no reply
@@ -123,8 +126,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Waits for the end of the next turn that neither `say` nor `nextTurn` has returned: one that began by itself, such
-   * as a greeting or the report of a background call.
+   * Waits for the end of the next turn that neither `say` nor `nextTurn` has returned: a turn that began by itself,
+   * such as a greeting or the report of a background call.
    */
   async nextTurn(options: SayOptions = {}): Promise<Turn> {
     refuseUnknownFields(options, SAY_FIELDS, "nextTurn's options");

@@ -10,7 +10,7 @@ export interface SeenCall {
   /** The arguments from the model. */
   readonly input: JsonObject;
   readonly state: CallState;
-  /** `undefined` for a call that reached neither. */
+  /** Where the call ran. `undefined` if the call reached neither side. */
   readonly ranOn: "server" | "client" | undefined;
   readonly result: JsonObject | undefined;
   /** What the tool wants clients to show. */
@@ -38,7 +38,9 @@ export interface Turn {
   readonly state: TurnState;
   /** Why the turn failed. */
   readonly error: string | undefined;
-  /** The milliseconds from the participant's message, or from the end of its speech, to the turn's end. */
+  /**
+   * The time from the participant's message, or from the end of the spoken message, to the turn's end, in milliseconds.
+   */
   readonly ms: number;
   /** In a voice session, how much of the agent's sound the participant received, without pauses, in milliseconds. */
   readonly soundMs: number | undefined;
@@ -65,7 +67,7 @@ export class LoggedTurn implements Turn {
   readonly #blocks: string[] = [];
   /** By tool use id. */
   readonly #calls = new Map<string, SeenCall>();
-  /** The tool use ids in the model's order. Calls may open in another order. */
+  /** The tool use ids in the model's order. Calls may open in a different order. */
   readonly #uses: string[] = [];
   readonly #questions = new Map<string, Question>();
 
@@ -135,12 +137,12 @@ export class TurnLog {
     this.#onChange = onChange;
   }
 
-  /** Records when a message was sent. The time of its turn starts then. */
+  /** Records that a message was sent now. Its turn's duration is measured from this time. */
   recordSent(messageId: string): void {
     this.#sentAt.set(messageId, performance.now());
   }
 
-  /** Does the same for a spoken message, whose id is not known yet. */
+  /** Like `recordSent`, for a spoken message, whose id is not known yet. */
   recordSpoken(): void {
     this.#spokenAt = performance.now();
   }

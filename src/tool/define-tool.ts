@@ -11,8 +11,8 @@ export interface ToolContext<Settings = unknown> {
    */
   readonly settings: Settings;
   /**
-   * Aborted at the deadline, on a stop and when the session closes; the reason says which. Pass it to everything you
-   * await.
+   * Aborted at the deadline, on a stop, and when the session closes; the signal's reason says why. Pass it to
+   * everything you await.
    */
   readonly signal: AbortSignal;
   /** The id of the ToolUseRequest, unique to this call. */
@@ -35,7 +35,7 @@ export interface ToolContext<Settings = unknown> {
    * false.
    */
   readonly sessionId: string;
-  /** The values of `permission.pattern` that were permitted; absent if an earlier worker got the permission. */
+  /** The values of `permission.pattern` that were permitted; absent if an earlier worker obtained the permission. */
   readonly permitted?: readonly string[];
   /**
    * Adds a line to the call's log, which is shown while the call runs. Lines added after the call has ended are
@@ -46,19 +46,19 @@ export interface ToolContext<Settings = unknown> {
   readonly progress: (fraction: number) => void;
   /**
    * Asks for permission for something that only becomes known while the tool runs. The rules decide first. If they
-   * require it, the participant is asked, and the tool's `timeoutMs` is paused. Resolves if it is permitted.
+   * require it, the participant is asked, and the tool's `timeoutMs` is paused. Resolves if permission is granted.
    *
-   * @throws {PermissionDenied} if it is not permitted; if the tool does not catch this, its call ends as
+   * @throws {PermissionDenied} if permission is denied; if the tool does not catch this, its call ends as
    * `permission_denied`
    */
   readonly ask: (request: PermissionAsk) => Promise<void>;
   /**
-   * Has the participant whose turn this is fill in a form, and pauses the tool's `timeoutMs`. The form appears on the
-   * participant's device if that announces `ask_user`; otherwise the agent asks for one field after another in
-   * conversation. Resolves with `cancel` if no answer comes in time or the participant cannot be asked. Accepted
+   * Asks the participant whose turn this is to fill in a form, and pauses the tool's `timeoutMs`. The form appears on
+   * the participant's device if the device announced `ask_user`; otherwise the agent asks for one field after another
+   * in conversation. Resolves with `cancel` if no answer arrives in time or the participant cannot be asked. Accepted
    * content matches the schema.
    *
-   * @throws {TypeError} if the schema is not that of a form; the signal's reason if the call ends
+   * @throws {TypeError} if the schema cannot be shown as a form; the signal's reason if the call ends
    */
   readonly elicit: <Content = JsonObject>(request: Elicitation<Content>) => Promise<Elicited<Content>>;
   /** `traceparent` and `tracestate` of the call's span, to send with the tool's own requests. Empty without a trace. */
@@ -123,7 +123,7 @@ interface ToolOptions<Input, Settings> {
   readonly sharedSettings?: string;
   /**
    * Whose devices may run a `client` or `either` tool. `own`: only the device of the turn's participant. `room`: also
-   * the device of any participant who announced the tool for the room. Its owner then provides the result.
+   * the device of any participant who announced the tool for the room. The device's owner then provides the result.
    * @defaultValue "own"
    */
   readonly scope?: "own" | "room";
@@ -158,15 +158,15 @@ interface ToolOptions<Input, Settings> {
    */
   readonly onDuplicate?: "allow" | "reuse" | "reject";
   /**
-   * What ToolCallState and the `tool_state` event show of its calls: everything, only name, status and times, or
-   * nothing. The config's `toolDetail` takes precedence. @defaultValue "full"
+   * What ToolCallState and the `tool_state` event show of this tool's calls: everything, only name, status and times,
+   * or nothing. The config's `toolDetail` takes precedence. @defaultValue "full"
    */
   readonly stateDetail?: "full" | "name" | "off";
   /** What a spoken answer says when a call keeps the participant waiting. The strings of an array are used in turn. */
   readonly filler?: string | readonly string[];
   /** How long the participant waits in silence before the filler. @defaultValue 1200 */
   readonly fillerAfterMs?: number;
-  /** How long until a spoken answer says that the call takes longer. @defaultValue never */
+  /** How long until a spoken answer says that the call is taking longer. @defaultValue never */
   readonly noticeAfterMs?: number;
   /**
    * What a call waits for in a session with voice. `turn_confirmed`: for the participant to stay silent, because more
@@ -174,10 +174,13 @@ interface ToolOptions<Input, Settings> {
    * @defaultValue "turn_confirmed"
    */
   readonly startWhen?: "turn_confirmed" | "words_spoken";
-  /** Whether the turn does not wait for a call: the model gets a receipt, and the outcome later. @defaultValue false */
+  /**
+   * Whether the turn continues without waiting for a call. The model receives a receipt, and the outcome later.
+   * @defaultValue false
+   */
   readonly background?: boolean;
   /**
-   * How an outcome that its turn did not wait for is reported: `speak`, in a new turn at the next pause; `wait`, with
+   * How an outcome is reported if the turn did not wait for it: `speak`, in a new turn at the next pause; `wait`, with
    * the participant's next message; `silent`, also with the next message, but the model mentions it only when asked.
    * @defaultValue "speak"
    */

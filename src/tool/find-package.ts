@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Returns the URL of a package that may be missing, resolved from here or else from the agent's folder. Development
- * packages are dependencies of the agent, and pnpm hides them from all other packages.
+ * Returns the URL of a package, resolved from here or else from the agent's folder, or `undefined` if it is not
+ * installed. Development packages are dependencies of the agent, and pnpm hides them from all other packages.
  */
 export function findPackage(name: string): string | undefined {
   try {

@@ -18,8 +18,8 @@ function readSchema(schema: object): JsonObject {
 }
 
 /**
- * Compiles the schema of a form. Patterns and references of a JSON Schema are not run, because an MCP server's may
- * contain anything.
+ * Compiles the schema of a form. Patterns and references in a JSON Schema are not evaluated, because an MCP server's
+ * schema may contain anything.
  *
  * @throws {TypeError} if no form can show the schema
  */

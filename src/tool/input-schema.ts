@@ -72,7 +72,10 @@ function fromZod(schema: z.ZodType): InputSchema {
   };
 }
 
-/** Shared, because creating one takes 10 ms. Compiled schemas are removed, or it would grow with each of them. */
+/**
+ * Shared, because creating an instance takes 10 ms. Compiled schemas are removed again, or the instance would keep
+ * growing.
+ */
 const ajv = new Ajv2020({
   strict: false,
   allErrors: false,

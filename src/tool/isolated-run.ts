@@ -63,7 +63,7 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
   };
 }
 
-/** Restores what the tool threw, with the stack in its own file, which its author needs. */
+/** Restores the value that the tool threw, with the stack from the tool's own file, which its author needs. */
 function fromThrown({ message, name, code, stack, cause }: Thrown): unknown {
   if (name === undefined) return message;
   const error = new Error(message, cause && { cause: fromThrown(cause) });

@@ -13,7 +13,7 @@ import { PermissionDenied } from "./permission-denied.ts";
 import { readBounded } from "./results/read-bounded.ts";
 import { readReturned } from "./results/read-result.ts";
 
-// The thread in which one call of a tool with `isolate` runs. It sends only what is useful. The main thread must handle
+// The thread in which one call of a tool with `isolate` runs. It limits what it sends: the main thread must handle
 // every message, so a tool that logs in a loop or returns too much would block all sessions of its process.
 
 const MAX_UNREAD_PROGRESS = 100;
@@ -22,7 +22,8 @@ export interface ThreadData {
   /** The path of the tool's file. */
   readonly file: string;
   /**
-   * As written in the config. It is validated again here, because the validated form may not be sendable to a thread.
+   * The settings as written in the config. They are validated again here, because validated settings may not be
+   * sendable to a thread.
    */
   readonly settings: unknown;
   readonly input: unknown;
@@ -41,14 +42,14 @@ export type FromThread =
   | { readonly type: "progress"; readonly fraction: number }
   | { readonly type: "ask"; readonly id: number; readonly request: PermissionAsk }
   | { readonly type: "elicit"; readonly id: number; readonly message: string; readonly schema: JsonObject }
-  /** `parts` are those of a `toolResult`, whose symbol would be lost on the way. */
+  /** `parts` are those of a `toolResult`, whose symbol would be lost in transit. */
   | { readonly type: "done"; readonly value?: unknown; readonly parts?: ToolResultParts }
   | { readonly type: "unusable"; readonly outcome: Outcome }
   | { readonly type: "failed"; readonly thrown: Thrown; readonly isDenied: boolean };
 
 /**
- * What the tool threw. An error's class would be lost on the way. A thrown value that is not an error has only a
- * message.
+ * The value that the tool threw. An error's class would be lost in transit. A thrown value that is not an error has
+ * only a message.
  */
 export interface Thrown {
   readonly message: string;
@@ -97,7 +98,7 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
     const value = await tool.run?.(input as never, own as never);
     const { outcome } = readReturned(value);
     if (outcome.state !== "success") return send({ type: "unusable", outcome });
-    // Sends what was read, which is within the limits. The value itself may hold more, such as the rest of a buffer.
+    // Sends what was read, which is within the limits. The value itself may contain more, such as the rest of a buffer.
     const parts = partsOf(value);
     if (parts) send({ type: "done", parts: cleanJson(parts) as ToolResultParts });
     else send({ type: "done", value: outcome.result });
@@ -106,7 +107,7 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
   }
 }
 
-/** What the tool has asked the main thread, which asks the participant. */
+/** The tool's open questions to the main thread, which asks the participant. */
 class Questions {
   readonly #send: (message: FromThread) => void;
   readonly #waiting = new Map<number, PromiseWithResolvers<Elicited | undefined>>();

@@ -14,7 +14,7 @@ import { toServerTool, type ServerTool } from "./server-tool.ts";
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * Loads the tools of `folder`, in sorted order: `web/web-search.ts` becomes `web_search`. Files whose names begin with
+ * Loads the tools in `folder`, in sorted order: `web/web-search.ts` becomes `web_search`. Files whose names begin with
  * `_` and declarations (`.d.ts`) are skipped. `settings` is the config's `toolSettings`, keyed by tool name or by the
  * name that tools share. Tools that need settings and have none are off, and are omitted.
  *

@@ -7,7 +7,8 @@ export const NOT_AT_ROOT = ["oneOf", "anyOf", "allOf"] as const;
 const MAX_TEXT_LENGTH = 1_000;
 
 /**
- * A key that is not a property name: a name in `$defs`, or a regular expression. A sentence would contain whitespace.
+ * A key that is not a property name: a name in `$defs`, or a regular expression. Whitespace is not allowed, so a key
+ * cannot be a sentence.
  */
 const KEY = /^\S{1,200}$/;
 const TYPES: readonly unknown[] = "string number integer boolean array object null".split(" ");
@@ -17,8 +18,9 @@ const FORMATS: readonly unknown[] = (
 ).split(" ");
 
 /**
- * The keywords that the model sees, grouped by the kind of their value. The model does not need the others, or the API
- * interprets them differently. `exact` values stay unchanged, because the model has to write them itself.
+ * The keywords that the model sees, grouped by the kind of their value. Others are omitted, because the model does not
+ * need them or the API interprets them differently. `exact` values stay unchanged, because the model has to write them
+ * itself.
  */
 const KEYWORDS = {
   exact: "enum const default",
@@ -48,12 +50,12 @@ const KIND_OF: ReadonlyMap<string, Kind> = new Map(
   Object.entries(KEYWORDS).flatMap(([kind, words]) => words.split(" ").map((word) => [word, kind as Kind] as const)),
 );
 
-/** Turns a string in the schema into a quotation of its author. */
+/** Marks a string from the schema as a quotation of its author. */
 export type Attribute = (text: string) => string;
 
 /**
- * Returns the schema of a participant or an MCP server in the form that the model sees. As far as we know, nothing in
- * it makes the API reject the request. With `attribute`, no text in it reads as the worker's own.
+ * Returns a schema from a participant or an MCP server in the form that the model sees. As far as we know, the API
+ * accepts every schema in this form. With `attribute`, no text in the schema can be mistaken for the worker's own.
  *
  * @throws {TypeError} naming the field that the API would reject
  */
@@ -114,7 +116,7 @@ class Shown {
         return this.#list(operand, path);
       case "properties":
         return this.#named(operand, PROPERTY_NAME, { what: "parameter", path });
-      // References point to definitions, so omitting one would break them.
+      // References point to definitions, so omitting a definition would break them.
       case "definitions":
         return this.#named(operand, KEY, { what: "definition", path });
       case "byName":
@@ -159,7 +161,7 @@ function mapped(
   return Object.fromEntries(shown.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
 }
 
-/** Returns only property names. The model would read any other text, although it means nothing here. */
+/** Returns only valid property names. Other text has no meaning here, but the model would read it. */
 function names(list: JsonValue): JsonValue | undefined {
   if (!Array.isArray(list)) return undefined;
   return (list as readonly JsonValue[]).filter((name) => typeof name === "string" && PROPERTY_NAME.test(name));

@@ -48,7 +48,7 @@ export function timedOut(timeoutMs: number): Outcome {
   return failure("timeout", `Tool execution exceeded timeout of ${timeoutMs}ms`);
 }
 
-/** Returns a tool's value as an object: `undefined` and `null` become `{}`, a value that is not an object `{value}`. */
+/** Returns a tool's value as an object: `undefined` and `null` become `{}`, other non-objects become `{value}`. */
 export function toResultMap(value: JsonValue | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   return isRecord(value) ? (value as JsonObject) : { value };
@@ -106,7 +106,10 @@ export function toCallAnswer({ timeoutMs, editedInput }: Call, outcome: Outcome,
   return { ...answer, content: [{ type: "text", text: note }, ...content] };
 }
 
-/** What the model reads for a call that continues without its turn: it runs, waits to start, or waits for an answer. */
+/**
+ * What the model reads for a call that continues without its turn: one that is running, waiting for permission to
+ * start, or waiting for an answer.
+ */
 export const RECEIPTS = {
   running: "Still running. Its outcome will be reported when it arrives.",
   toStart: "Waiting for the participant's permission. Its outcome will be reported when it arrives.",

@@ -3,7 +3,7 @@ import type { Tool } from "./define-tool.ts";
 
 /** When a call may start in a session with voice. */
 export type StartWhen = "turn_confirmed" | "words_spoken";
-/** How the outcome of a call that its turn did not wait for is reported. */
+/** How a call's outcome is reported if its turn did not wait for it. */
 export type OnResult = "speak" | "wait" | "silent";
 
 /**
@@ -21,7 +21,7 @@ export interface Pacing {
   readonly onResult: OnResult;
 }
 
-/** For a tool that sets none of these fields. */
+/** The pacing of a tool that sets none of these fields. */
 export const DEFAULT_PACING: Pacing = {
   fillers: [],
   fillerAfterMs: 1_200,

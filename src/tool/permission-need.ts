@@ -6,7 +6,9 @@ import type { FoundTool } from "./tool-routing.ts";
 import { messageOf } from "./outcome.ts";
 
 export interface PermissionNeed {
-  /** `tool` if the tool declares no permission. Then only a rule for that type can ask or deny. */
+  /**
+   * `tool` if the tool declares no permission. Then only a rule for that type can require permission or deny the call.
+   */
   readonly type: string;
   /** What the call would touch, as literal values. */
   readonly values: readonly string[];
@@ -19,7 +21,7 @@ export interface PermissionNeed {
    * full.
    */
   readonly voiceApproval: boolean;
-  /** The schema for arguments with which the participant may replace the model's; absent if that is not allowed. */
+  /** The schema for the participant's edited arguments; `undefined` if the participant may not edit them. */
   readonly editedInputSchema: JsonObject | undefined;
 }
 
@@ -85,7 +87,7 @@ export function needOfRunning(
   };
 }
 
-/** Returns a function that reads a field from the tool, and names that field if reading fails. */
+/** Returns a function that reads a field from the tool. If reading fails, its error names the field. */
 function readerOf(where: (field: keyof ToolPermission<unknown>) => string) {
   return <Value>(field: keyof ToolPermission<unknown>, read: () => Value): Value => {
     try {

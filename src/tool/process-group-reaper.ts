@@ -8,8 +8,8 @@ const WATCH = 'read -r whom && { read -r _; kill -s KILL -- "$whom"; }';
 
 /**
  * Kills a process group when this process ends, for any reason. A shell does this from its own process group, so that
- * signals to the other group and Ctrl-C do not reach it. A parent-death signal exists only on Linux, and may come too
- * late there. Create an instance before the process is started, so that there is no gap between the two.
+ * signals to the other group and Ctrl-C do not reach it. A parent-death signal exists only on Linux, and may arrive too
+ * late there. Create an instance before the process is started, so that the process is watched from the beginning.
  */
 export class ProcessGroupReaper {
   readonly #watcher: ChildProcess;

@@ -4,17 +4,18 @@ import type { Tool, ToolContext, ToolPermission } from "./define-tool.ts";
 import { type InputSchema, compileInputSchema } from "./input-schema.ts";
 import { type Pacing, toPacing } from "./pacing.ts";
 
-/** What happens to a call that repeats an earlier one of its turn. */
+/** What happens to a call that repeats an earlier call in the same turn. */
 type OnDuplicate = "allow" | "reuse" | "reject";
 
-/** A tool of the `tools/` folder or of an MCP server, with its name and compiled schema. */
+/** A tool from the `tools/` folder or from an MCP server, with its name and compiled schema. */
 export interface ServerTool {
   readonly name: string;
   readonly description: string;
   readonly input: InputSchema;
   readonly execution: Execution;
   /**
-   * Whose device may run it: that of the participant whose turn it is, or that of anyone who announced it for the room.
+   * Whose device may run the tool: only that of the turn's participant, or that of anyone who announced it for the
+   * room.
    * @defaultValue "own"
    */
   readonly scope?: "own" | "room";
@@ -32,11 +33,12 @@ export interface ServerTool {
   readonly voiceApproval?: boolean;
   /** @defaultValue false */
   readonly allowEditedInput?: boolean;
-  /** Whether it is offered only once turns have been dropped from the context window. @defaultValue false */
+  /** Whether the tool is offered only once turns have been dropped from the context window. @defaultValue false */
   readonly isForCutTalks?: boolean;
   /**
-   * If set, a successful call ends the turn: the model writes nothing more in it. Called then with the turn's
-   * participant, and again if another worker resumes a turn that was about to end. @defaultValue the model continues
+   * If set, a successful call ends the turn: the model writes nothing more in it. The function is then called with the
+   * turn's participant, and again if another worker resumes a turn that was about to end. @defaultValue the model
+   * continues
    */
   readonly endTurn?: (participant: string) => void;
   /** The name of its MCP server. */
@@ -46,7 +48,7 @@ export interface ServerTool {
    * at once.
    */
   readonly isAway?: () => boolean;
-  /** Absent for a tool that only clients run. Adds the settings to the context itself. */
+  /** Absent for a tool that only clients run. Adds the settings to the context. */
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
 
@@ -143,7 +145,7 @@ function parseSettings(name: string, schema: NonNullable<Tool["settings"]>, valu
 
 /** Tools that come and go while sessions run. */
 export interface LiveTools {
-  /** All names of such tools begin with one of these. */
+  /** The name of every such tool begins with one of these. */
   readonly prefixes: readonly string[];
   /** Calls the listener when tools have changed. The returned function removes the listener. */
   readonly onChanged: (listener: () => void) => () => void;

@@ -30,9 +30,9 @@ export interface TurnDevice extends Device {
 }
 
 /**
- * Returns the devices that calls of this participant's turns may go to: first its own, with everything it announced,
- * then the others, with what they announced for the room. A device whose list is unknown is asked only in its owner's
- * turns.
+ * Returns the devices that calls in this participant's turns may go to: first the participant's own, with all tools
+ * that it announced, then the others, with the tools that they announced for the room. A device whose tool list is
+ * unknown is asked only in its owner's turns.
  */
 export function devicesFor(participant: string, hosts: readonly Device[]): TurnDevice[] {
   const isOwn = ({ identity }: Device) => identity === participant;
@@ -46,9 +46,9 @@ export function devicesFor(participant: string, hosts: readonly Device[]): TurnD
 }
 
 /**
- * Returns the devices that may run a tool. No other participant may serve a tool of the worker by announcing its name,
- * because the model and the turn's participant would take it for the worker's. A tool with scope `room` may run on all
- * devices.
+ * Returns the devices that may run a tool. No other participant may serve one of the worker's tools by announcing its
+ * name, because the model and the turn's participant would mistake it for the worker's own. A tool with scope `room`
+ * may run on all devices.
  */
 function devicesOf({ scope }: Pick<FoundTool, "scope">, hosts: readonly TurnDevice[]): readonly TurnDevice[] {
   return scope === "room" ? hosts : hosts.filter(({ isOwn }) => isOwn);
@@ -70,7 +70,8 @@ export type FoundTool = Omit<ServerTool, "description" | "isAway" | "isForCutTal
 
 /**
  * Where a call goes. `unannounced`: an `either` call goes to a client whose tool list is unknown, so it may have the
- * tool. A client that `claims` first says that it takes the call; any other has all of the call's time to answer.
+ * tool. A client with `claims` first acknowledges that it takes the call; any other client has the call's full timeout
+ * to answer.
  */
 export type Route =
   | { readonly to: "server" }
@@ -114,8 +115,8 @@ export function offeredTools(
 }
 
 /**
- * Returns the server tool with this name, or else the announced tool of the first device that has one. The turn's own
- * participant comes first.
+ * Returns the server tool with this name, or else the announced tool of the first device that has one. The device of
+ * the turn's participant comes first.
  */
 export function findTool(name: string, serverTools: ServerTools, hosts: readonly TurnDevice[]): FoundTool | undefined {
   const own = serverTools.get(name);
@@ -139,7 +140,7 @@ export function routeCall(tool: FoundTool, all: readonly TurnDevice[]): Route {
   return unknown ? { to: "client", identity: unknown.identity } : { to: "nobody" };
 }
 
-/** The participant wrote the description, so the model gets it as a quotation. */
+/** The participant wrote the description, so the model receives it as a quotation. */
 function describeAnnounced(identity: string, description: string): string {
   const owner = JSON.stringify(identity);
   return `Runs on the device of participant ${owner}, which describes it as: ${JSON.stringify(description)}`;

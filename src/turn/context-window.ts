@@ -32,7 +32,7 @@ import { TokenGauge } from "./token-gauge.ts";
 export interface Window {
   readonly turns: readonly TurnRecord[];
   readonly context: ShownContext | undefined;
-  /** The summary that replaces the turns before. */
+  /** The summary that replaces all earlier turns. */
   readonly summary?: Summary | undefined;
 }
 
@@ -41,11 +41,11 @@ export interface Window {
  * prompt cache.
  */
 const KEPT_SHARE = 0.5;
-/** How far past turns may exceed the budget while notes on them are being written, as a factor. */
+/** The factor by which past turns may exceed the budget while notes on them are being written. */
 const PATIENCE = 1.5;
-/** The results of this many recent turns are kept in full, as long as they fit. */
+/** The number of recent turns whose results are kept in full if they fit. */
 const WHOLE_TURNS = 2;
-/** Protects the memory if an API reports wrong token counts. Real text has fewer bytes per token. */
+/** Limits memory use if an API reports wrong token counts. Real text has fewer bytes per token. */
 const MAX_BYTES_A_TOKEN = 12;
 /** Tokens per byte, for comparing turns before the API has counted anything. */
 const USUAL_RATE = 1 / 3;
@@ -96,7 +96,7 @@ export class ContextWindow {
     return this.#from > 1 || isBefore(START, this.#shortened);
   }
 
-  /** Returns the context to store with a turn, so that the next worker shows the model the same. */
+  /** Returns the context to store with a turn, so that the next worker shows the model the same history. */
   get context(): ShownContext {
     const { measured } = this.#gauge;
     const isShortened = isBefore(START, this.#shortened);
@@ -111,8 +111,8 @@ export class ContextWindow {
   }
 
   /**
-   * Returns the context if it has changed since the previous turn and is not stored yet, and otherwise `undefined`.
-   * Store it at once.
+   * Returns the context if it has changed since the previous turn and is not stored yet, and otherwise `undefined`. The
+   * caller must store it at once.
    */
   takeChange(): ShownContext | undefined {
     const change = this.#hasChanged ? this.context : undefined;
@@ -159,8 +159,9 @@ export class ContextWindow {
   }
 
   /**
-   * Makes room before a turn begins. If past turns exceed the budget, it drops enough of them to last for a while.
-   * Turns covered by a model's notes are dropped first, and also when the prompt cache has expired anyway.
+   * Makes room before a turn begins. If past turns exceed the budget, drops enough of them to last for a while,
+   * starting with those that a model's notes cover. If the prompt cache has expired anyway, drops the covered turns
+   * even within the budget.
    */
   makeRoom({ notes, isWriting = false, isCold = false }: Moment = {}): void {
     const { budgetTokens, hardTokens } = this.#limits;
@@ -178,8 +179,9 @@ export class ContextWindow {
   }
 
   /**
-   * Returns the history of the next model call, of at most `hardTokens`. Estimates its size as the API's count of an
-   * earlier call plus one token per byte added since. If the estimate is too large, asks the API to count.
+   * Returns the history for the next model call. Drops turns and shortens results until the request has at most
+   * `hardTokens`. Estimates its size as the API's count of an earlier call plus one token per byte added since. If the
+   * estimate is too large, asks the API to count.
    *
    * @throws {AppError} `too_large` when the running turn alone is too long
    */
@@ -213,7 +215,7 @@ export class ContextWindow {
     this.#gauge.count(tokens);
   }
 
-  /** Drops all finished turns. This text replaces them, and also the text of any earlier summary. */
+  /** Drops all finished turns. The text replaces them and the text of any earlier summary. */
   forget(text: string): void {
     const [known, first, last] = [this.#summary, this.#turns[0], this.#turns.at(-1)];
     const textFrom = known?.text ? known.textFrom : (first?.position ?? known?.to ?? 0);
@@ -264,8 +266,8 @@ export class ContextWindow {
   }
 
   /**
-   * Drops all thinking before a place. Newer models reject thinking if anything before it has changed, but accept a
-   * history without it and all older thinking.
+   * Drops all thinking before a place. Newer models reject thinking if anything before it has changed, but accept the
+   * history once that thinking and all older thinking are gone.
    */
   #dropThinkingBefore(place: BlockPlace): void {
     this.#hasChanged = true;
@@ -276,7 +278,7 @@ export class ContextWindow {
     this.#gauge.remove(before - turnsBytes(this.#turns));
   }
 
-  /** Drops whatever is needed least. Returns `false` if nothing is left to drop. */
+  /** Drops whatever is least needed. Returns `false` if nothing is left to drop. */
   #reduce(running: TurnRecord): boolean {
     if (this.#evictOldest(this.#limits.budgetTokens * KEPT_SHARE)) return true;
     if (this.#shortenBefore(beginOfLastResults(running), running)) return true;
@@ -288,8 +290,8 @@ export class ContextWindow {
   }
 
   /**
-   * Returns a function that adds up the bytes freed by dropping turns. Announcements of tools that are still known free
-   * nothing, because they would be repeated.
+   * Returns a function that adds up the bytes freed by dropping turns. Dropping the announcement of a tool that is
+   * still offered frees nothing, because the announcement would be repeated.
    */
   #weigh(): (turn: TurnRecord) => number {
     const free = KnownTools.after(this.#turns).bytes;
@@ -302,8 +304,8 @@ export class ContextWindow {
   }
 
   /**
-   * Drops the oldest turns until the rest has at most this many tokens, or is one turn. Returns `false` if none had to
-   * be dropped.
+   * Drops the oldest turns until the rest has at most this many tokens or is a single turn. Returns `false` if none had
+   * to be dropped.
    */
   #evictOldest(tokens: number, notes?: Notes): boolean {
     const { rate = USUAL_RATE } = this.#gauge;

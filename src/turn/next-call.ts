@@ -7,7 +7,7 @@ import type { Others } from "./token-gauge.ts";
 
 /** Limits of the context window. */
 export interface ContextLimits {
-  /** Tokens of past turns. If there are more, older turns are dropped before the next turn. */
+  /** The limit for past turns, in tokens. If they exceed it, the oldest ones are dropped before the next turn. */
   readonly budgetTokens: number;
   /** The hard limit for a whole request, in tokens, including instructions, tools and the running turn. */
   readonly hardTokens: number;
@@ -19,9 +19,9 @@ export interface ContextLimits {
 export interface Moment {
   /** Notes that a model has written on turns in the window. */
   readonly notes?: Notes | undefined;
-  /** Whether more notes are being written. Then the window may exceed its budget for a while (`PATIENCE`). */
+  /** Whether more notes are being written. If so, the window may exceed its budget for a while (`PATIENCE`). */
   readonly isWriting?: boolean;
-  /** Whether so much time has passed that the prompt cache has expired anyway. */
+  /** Whether the prompt cache has expired by now. */
   readonly isCold?: boolean;
 }
 
@@ -35,8 +35,7 @@ export interface NextCall {
   /** What is sent in addition to the history. It may depend on whether the history is complete. */
   readonly others: (talk: { readonly isCut: boolean }) => Others;
   /**
-   * Asks the API how many tokens a request with this history has. Resolves to `undefined` if the API does not report
-   * it.
+   * Asks the API how many tokens a request with this history has. Resolves to `undefined` if the API does not answer.
    */
   readonly count: (history: readonly HistoryMessage[]) => Promise<number | undefined>;
 }

@@ -13,7 +13,7 @@ import type { TurnEvent } from "./turn-event.ts";
 export interface StepRequest {
   readonly history: readonly HistoryMessage[];
   readonly toolChoice: "auto" | "none";
-  /** Whether the history does not contain the whole conversation. */
+  /** Whether part of the conversation is missing from the history. */
   readonly isCut: boolean;
   /** The code execution container of an earlier step of the turn. */
   readonly containerId?: string;
@@ -96,8 +96,8 @@ export async function* runStep(
 }
 
 /**
- * Call this with the usage of message_start: if the API runs its own tools, later figures count the prompt once per
- * internal step.
+ * Returns the size of the prompt, in tokens. Call this with the usage from message_start: if the API runs its own
+ * tools, later figures count the prompt once per internal step.
  */
 function promptOf({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens;
@@ -124,7 +124,7 @@ function startBlock(
 }
 
 /**
- * Keeps the text and thinking of unfinished blocks, because the participant has received it. Drops all other blocks.
+ * Keeps the text and thinking of unfinished blocks, because the participant has received them. Drops all other blocks.
  */
 function* keepPartial(open: Map<number, BegunBlock>, draft: TurnDraft): Generator<TurnEvent> {
   for (const { sequence, blockType, text } of [...open.values()].toReversed()) {

@@ -27,8 +27,8 @@ export interface TurnDependencies {
   /** The tools that can be called now and may be removed later. @defaultValue none */
   readonly passingTools?: () => readonly ClientToolDefinition[];
   /**
-   * Called when this turn's context differs from what the previous turn was shown. It must be stored, because a worker
-   * that resumes the turn needs it.
+   * Called when this turn's context differs from the previous turn's. The context must be stored, because a worker that
+   * resumes the turn needs it.
    */
   readonly onShown?: (context: ShownContext) => void;
   /**
@@ -37,7 +37,8 @@ export interface TurnDependencies {
    */
   readonly countTokens: (request: StepRequest, signal: AbortSignal) => Promise<number | undefined>;
   /**
-   * The number of model calls that may use tools. When they are used up, one last call without tools gives the answer.
+   * The number of model calls that may use tools. When they are used up, one last call without tools produces the
+   * answer.
    */
   readonly maxSteps: number;
 }
@@ -47,9 +48,9 @@ const CONTINUE = "[Your reply was cut off by its length limit. Continue exactly 
 
 /**
  * Runs one turn: calls the model and the tools it asks for, until it asks for none. After each step, waits until
- * `tools` has answered every tool use. Never throws, and always ends with `turn_complete`. An aborted turn is
- * `interrupted`, `cancelled` or `failed`, depending on the kind of abort; a broken one is `failed`. By then each tool
- * use has its result. The caller must make the last blocks durable.
+ * `tools` has answered every tool use. Never throws, and always ends with `turn_complete`. An aborted turn ends as
+ * `interrupted`, `cancelled` or `failed`, depending on the kind of abort; a turn that breaks ends as `failed`. When the
+ * turn ends, each tool use has its result. The caller must make the last blocks durable.
  */
 export async function* runTurn(
   turns: { readonly shown: ContextWindow; readonly turn: TurnRecord },
@@ -65,7 +66,7 @@ export async function* runTurn(
     end = { state: "completed", error: undefined };
   } catch (error) {
     end = signal.aborted ? endAfterAbort(signal) : { state: "failed", error: toAppError(error) };
-    // Whatever was dropped to make the request acceptable did not help.
+    // Dropping part of the history did not make the request acceptable.
     if (progress.usage === NO_USAGE && isRefusal(end.error)) {
       turns.shown.restore({ turns: past, context, summary });
       deps.onShown?.(context);
@@ -151,8 +152,8 @@ function isTooLong({ error }: StepEnd): boolean {
 
 /**
  * Whether the API rejected thinking because something before it has changed, or rejected a picture or document. Nothing
- * was streamed yet, and the next request omits it. The API has no error type for a picture, so `invalid_request` may be
- * about one, too. If it stayed in the history, every later turn would fail.
+ * was streamed yet, and the next request omits the rejected content, because otherwise every later turn would fail. The
+ * API has no error type for pictures, so `invalid_request` may be about one, too.
  */
 function isOfKind({ error }: StepEnd, ...kinds: readonly ModelErrorKind[]): boolean {
   const reason = error?.reason;
@@ -175,16 +176,16 @@ async function* answerDangling(
 }
 
 /**
- * Returns why the model ended the turn, if its worker died right after that. The model must not be called again,
- * because it might repeat its tool calls.
+ * Returns the stop reason with which the model ended the turn, if the worker died right afterwards. The model must not
+ * be called again, because it might repeat its tool calls.
  */
 function endingReason({ lastStopReason }: TurnRecord): StopReason | undefined {
   return nextAfter(lastStopReason, true, { pauses: 0, continuations: 0 }) === "end" ? lastStopReason : undefined;
 }
 
 /**
- * Whether the turn's blocks end with a result that ends the turn, because its worker died right after storing it. Calls
- * `recordSuccess` again for each successful result at the end.
+ * Whether a tool result at the end of the turn's blocks ends the turn. This happens if the worker died right after
+ * storing the result. Calls `recordSuccess` again for each successful result at the end.
  */
 export function isEndedBy(blocks: readonly TurnBlock[], { recordSuccess }: ToolRunner): boolean {
   const results = blocks.slice(blocks.findLastIndex(({ blockType }) => blockType !== "tool_result") + 1);

@@ -15,7 +15,7 @@ export interface ToolRunner {
   /** Whether the tool is read-only and may start while the model is still streaming. */
   readonly startsEarly: (toolName: string) => boolean;
   /**
-   * Called when a call of the tool has succeeded. Returns whether that ends the turn.
+   * Called when a call to the tool has succeeded. Returns whether that ends the turn.
    *
    * @defaultValue no tool ends the turn
    */
@@ -44,12 +44,12 @@ export class StepToolUses {
     return this.#uses.length;
   }
 
-  /** Whether a tool has succeeded that ends the turn. */
+  /** Whether a tool that ends the turn has succeeded. */
   get endsTurn(): boolean {
     return this.#endsTurn;
   }
 
-  /** Adds a use. A call that may start early starts now, all others start in `answerAll`. */
+  /** Adds a use. A call that may start early starts now; all others start in `answerAll`. */
   add(use: ToolUse): void {
     const startsEarly = use.inputError === undefined && this.#tools.startsEarly(use.toolName);
     this.#uses.push({ use, early: startsEarly ? answered(() => this.#tools.run(use)) : undefined });

@@ -15,7 +15,7 @@ export interface DroppedTurnsPorts {
 export const NO_PORTS: DroppedTurnsPorts = { languageOf: () => undefined, onLeftOut: () => {} };
 
 interface LeaveOut extends Pick<DroppedTurnsPorts, "languageOf"> {
-  /** The summary that replaces earlier turns so far. */
+  /** The summary of the turns that were dropped earlier. */
   readonly before: Summary | undefined;
   /** Notes that a model has written since then. */
   readonly notes: Notes | undefined;

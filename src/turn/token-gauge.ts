@@ -13,7 +13,7 @@ export interface Others {
  */
 export class TokenGauge {
   #tokens: number | undefined;
-  /** Bytes of the counted request that the next one still contains. */
+  /** Bytes of the counted request that the next request still contains. */
   #stillThere = 0;
   #rate: number | undefined;
   #others: Others | undefined;
@@ -26,7 +26,7 @@ export class TokenGauge {
     this.#rate = measured.tokens / Math.max(1, measured.bytes);
   }
 
-  /** Tokens per byte, at the last count. */
+  /** Tokens per byte, as of the last count. */
   get rate(): number | undefined {
     return this.#rate;
   }
@@ -54,7 +54,7 @@ export class TokenGauge {
     this.#rate = tokens / bytes;
   }
 
-  /** Call this when bytes will no longer be in the next request. */
+  /** Call this when the next request will no longer contain these bytes. */
   remove(bytes: number): void {
     this.#stillThere = Math.max(0, this.#stillThere - bytes);
   }

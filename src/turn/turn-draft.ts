@@ -4,7 +4,7 @@ import type { ModelBlock, StopReason } from "../llm/model-event.ts";
 
 /** Stores a turn's blocks. `add` returns at once. `durable` resolves when everything added is stored. */
 export interface BlockRecord {
-  /** @param stopReason why the model ended after this block */
+  /** @param stopReason why the model stopped after this block */
   readonly add: (block: TurnBlock, stopReason?: StopReason) => void;
   /** @throws {AppError} `unavailable` when the database remained unavailable */
   readonly durable: () => Promise<void>;
@@ -20,8 +20,8 @@ export class TurnDraft {
   readonly #record: BlockRecord;
   #nextSequence: number;
   /**
-   * A text block that may be the model's last. It is stored when the next block begins or the model call ends, because
-   * it is stored with the stop reason.
+   * A text block that may be the model's last. It is held back until the next block begins or the model call ends,
+   * because the stop reason is stored with the last block.
    */
   #lastText: TurnBlock | undefined;
 

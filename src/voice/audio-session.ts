@@ -33,8 +33,8 @@ export interface AudioSession {
 }
 
 /**
- * Starts LiveKit's AgentSession in a room. It detects when a participant starts and stops speaking, and plays the
- * player's parts. Its tool loop, generation and chat context are not used.
+ * Starts LiveKit's AgentSession in a room. The session detects when a participant starts and stops speaking, and plays
+ * the player's parts. Its tool loop, generation and chat context are not used.
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
   const { room, audio, stt, synthesizer, speakers, onUserTurn, onProblem } = options;
@@ -103,7 +103,7 @@ function sessionOptions({ stt, settings }: AudioSessionOptions): voice.AgentSess
   };
 }
 
-/** For AgentSession, undefined means its own end-of-turn model. */
+/** Returns undefined to select AgentSession's own end-of-turn model. */
 function turnDetection(hasEars: boolean, endOfTurn: VoiceSettings["endOfTurn"]): "vad" | null | undefined {
   if (!hasEars) return null;
   return endOfTurn === "model" ? undefined : "vad";
@@ -123,8 +123,8 @@ interface SpeechAgentPorts {
 }
 
 /**
- * Replaces the model that AgentSession expects. Its replies are the player's text. Complete utterances are passed to
- * our session, which decides how to handle them. AgentSession's own chat context stays empty.
+ * Replaces the model that AgentSession expects. This agent's replies are the player's text. Complete utterances are
+ * passed to our session, which decides how to handle them. AgentSession's own chat context stays empty.
  */
 class SpeechAgent extends voice.Agent {
   readonly #ports: SpeechAgentPorts;

@@ -26,7 +26,7 @@ export interface RoomVoiceOptions {
   readonly stt: stt.STT | undefined;
   /** Undefined: the agent does not speak and publishes no track. */
   readonly synthesizer: Synthesizer | undefined;
-  /** The voice that the current agent names. */
+  /** Returns the name of the current agent's voice. */
   readonly voiceName: () => string | undefined;
   readonly settings: VoiceSettings;
   /** Receives what participants say, as `transcript` and `utterance`. */
@@ -40,7 +40,7 @@ const HAND_ON_AFTER_MS = 1_500;
 
 /**
  * The voice of a room. Its AgentSession starts when the first participant subscribes to the agent's track or publishes
- * a microphone. In a room whose participants only read and write, there is just a silent track.
+ * a microphone. If all participants only read and write, the agent just publishes a silent track.
  */
 export class RoomVoice implements VoicePort {
   readonly #options: RoomVoiceOptions;
@@ -49,8 +49,8 @@ export class RoomVoice implements VoicePort {
   readonly #speech: UserSpeech;
   readonly #ears: stt.STT | undefined;
   /**
-   * Set for a streaming recognizer. Any other recognizer is asked once per utterance, and meanwhile the agent listens
-   * to nobody else.
+   * Set for a streaming recognizer. Any other recognizer is called once per utterance, and the agent listens to nobody
+   * else in the meantime.
    */
   readonly #speakers: SpeakerStreams | undefined;
   readonly #mouth: PreparedSynthesizer | undefined;
@@ -152,8 +152,8 @@ export class RoomVoice implements VoicePort {
   }
 
   /**
-   * Whether a participant is speaking or their words are still due. Meanwhile the agent does not switch to another
-   * participant, so the words are not misattributed.
+   * Whether a participant is speaking or their words are still due. While this is true, the agent does not switch to
+   * another participant, so that the words are not misattributed.
    */
   get #isHearing(): boolean {
     return this.#isUserSpeaking || !this.#quiet.isReached || this.#misheard.isAsked;
@@ -226,7 +226,10 @@ export class RoomVoice implements VoicePort {
     this.#microphones?.open();
   }
 
-  /** This message belongs to no turn and no answer: it is not stored, and the model does not see it. */
+  /**
+   * Says the `notUnderstood` message, which belongs to no turn or answer: it is not stored, and the model does not see
+   * it.
+   */
   #sayNotUnderstood(): void {
     const { notUnderstood } = this.#options.settings;
     if (notUnderstood === "" || !this.#session || !this.#audio?.hasListener || this.#session.player.isPlaying) return;

@@ -4,7 +4,7 @@ import { nodeProblem } from "../doctor/node-version.ts";
 
 const problem = nodeProblem(process.versions.node);
 if (problem === undefined) {
-  // Imported dynamically: on an old Node its imports would fail with a SyntaxError.
+  // Imported dynamically: on an old Node version, its imports would fail with a SyntaxError.
   const { runConformance } = await import("./run-conformance.ts");
   await runConformance(process.argv.slice(2));
 } else {

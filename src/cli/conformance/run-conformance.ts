@@ -18,13 +18,16 @@ import { runUnprepared } from "../run-unprepared.ts";
 import { fetchToken } from "../talk/fetch-token.ts";
 import { type ConformanceOptions, parseConformanceOptions, USAGE } from "./options.ts";
 
-/** Variables that languages use to find their packages. Set any others in the command itself: `env NAME=value …`. */
+/** Variables that languages use to find their packages. Set other variables in the command: `env NAME=value …`. */
 const CLIENT_SETTINGS = [
   "NODE_ENV NODE_PATH NODE_COMPILE_CACHE NODE_EXTRA_CA_CERTS VIRTUAL_ENV PYTHONPATH GOPATH GOROOT GOFLAGS GOCACHE GOMODCACHE",
   "CARGO_HOME RUSTUP_HOME JAVA_HOME DOTNET_ROOT GEM_HOME XDG_CACHE_HOME",
 ].flatMap((names) => names.split(" "));
 
-/** Variables that may be in a file, as for the worker. Its own table would bring the worker into this package. */
+/**
+ * Variables whose value may be in a file, as for the worker. Importing the worker's table would add the worker to this
+ * package.
+ */
 const SECRETS = ["LIVEKIT_URL", "LIVEKIT_API_SECRET", "TOKEN_SECRET"];
 
 /** Runs `parley-conformance`: checks a client or a worker, prints the verdicts, and exits the process. */
@@ -53,7 +56,9 @@ async function check(options: ConformanceOptions): Promise<Verdict[]> {
   return await checkClient({ livekit, command: options.command, environment: programEnvironment(...CLIENT_SETTINGS) });
 }
 
-/** Returns the LiveKit from the environment. If none is set, starts a livekit-server that stops when disposed. */
+/**
+ * Returns the LiveKit server set in the environment. If none is set, starts a livekit-server that stops when disposed.
+ */
 async function provideLivekit(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<LivekitServer & AsyncDisposable> {

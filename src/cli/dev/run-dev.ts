@@ -13,8 +13,8 @@ const MAIN = fileURLToPath(moduleBeside(import.meta.url, "../../worker/main"));
 const SETTLE_MS = 200;
 
 /**
- * Runs `parley start`, and restarts it when a source file changes, unless the worker reloads that file itself. Ctrl-C
- * ends it.
+ * Runs `parley start`, and restarts it when a source file changes, unless the worker reloads that file itself. Runs
+ * until Ctrl-C.
  */
 export async function runDev(flags: readonly string[]): Promise<void> {
   const stopping = new AbortController();
@@ -30,7 +30,7 @@ export async function runDev(flags: readonly string[]): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       stopping.abort();
-      // In a terminal the child has received Ctrl-C, too. `main` treats two signals within a second as one.
+      // In a terminal, the child has already received Ctrl-C itself. `main` treats two signals within a second as one.
       child?.kill(signal);
     });
   }

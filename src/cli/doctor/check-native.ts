@@ -4,7 +4,7 @@ import { type Finding, missing, ok } from "./finding.ts";
 
 const HOW = "reinstall on the machine that will run it: rm -rf node_modules package-lock.json && npm install";
 
-/** Checks LiveKit's native library. Other checks import it, so without it they cannot run. */
+/** Checks LiveKit's native library. Other checks import the library and cannot run without it. */
 export async function checkNative(): Promise<Finding> {
   try {
     checkOneRtcNode();

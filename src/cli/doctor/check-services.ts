@@ -64,7 +64,8 @@ async function checkModel(config: Config): Promise<Finding> {
 }
 
 /**
- * Asks the API whether it knows the model. This is free of charge. Other servers of the API do not always support it.
+ * Asks the API whether it knows the model. This is free of charge. Other implementations of the API do not always
+ * support this.
  */
 async function askAboutModel(config: Config): Promise<Finding> {
   const { name } = config.model;

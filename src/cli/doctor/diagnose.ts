@@ -14,11 +14,11 @@ import { checkServices } from "./check-services.ts";
 import { type Finding, messageOf, missing, note, ok } from "./finding.ts";
 
 export interface DoctorOptions {
-  /** Whether to check for `parley worker`, which starts no services itself, instead of `parley start`. */
+  /** Whether to check what `parley worker` needs, instead of `parley start`. The worker itself starts no services. */
   readonly isWorkerOnly: boolean;
 }
 
-/** Checks everything except LiveKit's native library, which it requires. Changes nothing. */
+/** Checks everything except LiveKit's native library, which these checks require. Changes nothing. */
 export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding[]> {
   let config: Config;
   try {

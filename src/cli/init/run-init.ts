@@ -15,7 +15,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   "_tsconfig.json": "tsconfig.json",
 };
 
-/** Files that an existing project may already have. They are kept, and the agent works with them. */
+/** Files that an existing project may already have. They are kept, and the agent works with these versions. */
 const SHARED_FILES: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
 
 /** The names of the written files. */
@@ -62,8 +62,8 @@ export async function runInit(path: string): Promise<Written> {
     }
     await writeFile(manifestPath, `${JSON.stringify(manifest, null, 2)}\n`);
   } catch (error) {
-    // Only the first part of "EACCES: permission denied, mkdir '/srv/agent'", because a failed copy names the
-    // template's file.
+    // Only the first part of "EACCES: permission denied, mkdir '/srv/agent'", because the rest of a failed copy's
+    // message shows the path of the template's file.
     const why = error instanceof Error ? error.message.split(", ")[0] : String(error);
     throw new TalkError(`${folder} cannot be written to (${why}). Choose another folder`, { cause: error });
   }

@@ -28,7 +28,7 @@ const forDevelopment = () => ({
   ...Object.fromEntries(TOOLS.map((name) => [name, versionOf(name)])),
 });
 /**
- * Packages whose install scripts npm may run without asking. They download Node and LiveKit's models, and unpack
+ * Packages whose install scripts npm may run without asking. The scripts download Node and LiveKit's models, and unpack
  * PostgreSQL.
  */
 const ALLOWED = ["node", "@livekit/local-inference"].concat(
@@ -53,7 +53,7 @@ export function toPackageJson(existing: object, name: string): object {
   };
 }
 
-/** Returns the names of the project's scripts that an agent also has but that do something else, such as `start`. */
+/** Returns the names of the agent's scripts, such as `start`, that the project already uses for something else. */
 export function ownScripts(existing: object): string[] {
   const scripts = scriptsOf(existing as Readonly<Record<string, unknown>>);
   return Object.entries(SCRIPTS).flatMap(([name, agents]) => ((scripts[name] ?? agents) === agents ? [] : name));
@@ -70,7 +70,7 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
 }
 
-/** @param taken names of the dependencies: npm does not install a package into another of the same name */
+/** @param taken names of the dependencies: npm does not install a package into a package of the same name */
 function toPackageName(folder: string, taken: readonly string[]): string {
   const name = folder
     .toLowerCase()

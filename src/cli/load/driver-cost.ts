@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 /**
- * The cost of the load driver itself. It shares the machine with the worker. If it is late, its measurements are too
- * high.
+ * The cost of the load driver itself. The driver shares the machine with the worker. If the driver is late, its
+ * measurements are too high.
  */
 export interface DriverCost {
   /** In percent of one core. */

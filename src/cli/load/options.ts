@@ -73,7 +73,7 @@ export function parseLoadOptions(
     rampMs: readNumber("--ramp", ramp, { min: 0, max: 3_600 }) * 1_000,
     pauseMs: readNumber("--pause", pause, { min: 0, max: 3_600 }) * 1_000,
     tools: readKinds(tools),
-    // At most 100, because this one process encodes the audio of all.
+    // At most 100, because this process alone encodes the audio for all rooms.
     voice: readNumber("--voice", voice, { min: 0, max: Math.min(rooms, 100), isWhole: true }),
     say,
     httpUrl: readUrl(url ?? `http://127.0.0.1:${environment["HTTP_PORT"] || "8080"}`, "--url"),

@@ -17,7 +17,7 @@ export interface LoadReport {
   readonly answerWithServerTool: Figures | undefined;
   /** From the end of a participant's first spoken question to the agent's first sound. */
   readonly firstSpeechToSound: Figures | undefined;
-  /** The same for later questions. */
+  /** From the end of a later spoken question to the agent's first sound. */
   readonly speechToSound: Figures | undefined;
   readonly errors: Readonly<Record<string, number>>;
   readonly driver: DriverCost;

@@ -18,11 +18,11 @@ export interface Measurements {
   /** From the question to the end of its answer, by the kind of tool the question needs. */
   readonly answers: Record<ToolKind | "plain", number[]>;
   /**
-   * From the end of a participant's first spoken question to the agent's first sound. Slower than later ones, because
-   * the agent loads a lot.
+   * From the end of a participant's first spoken question to the agent's first sound. Slower than later questions,
+   * because the agent has a lot to load.
    */
   readonly firstSounds: number[];
-  /** The same for later questions. */
+  /** From the end of a later spoken question to the agent's first sound. */
   readonly sounds: number[];
   readonly errors: Map<string, number>;
 }
@@ -33,9 +33,9 @@ const QUESTIONS: Readonly<Record<ToolKind | "plain", string>> = {
   client: "Read the file load.txt",
   server: "What is 3 plus 4?",
 };
-/** The spoken question, regardless of `--tools`, because its answer is short. */
+/** The spoken question. It does not depend on `--tools`, because its answer should be short. */
 const SPOKEN = QUESTIONS.server;
-/** A silence this long marks the end of an answer. It is longer than the pauses within one. */
+/** A silence this long marks the end of an answer. Longer than any pause within an answer. */
 const SILENCE_MS = 1_000;
 /** Speakers use long frames, because many of them share this process with the measurement. */
 const FRAME_MS = 100;

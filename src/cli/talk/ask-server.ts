@@ -13,7 +13,7 @@ export async function askServer(url: string, init: RequestInit = {}): Promise<Re
   throw new TalkError(`${placeOf(response)} answered ${response.status}${reason}`);
 }
 
-/** Returns the response's JSON, or `undefined` if it is not JSON. @throws {TalkError} when it breaks off */
+/** Returns the response's JSON, or `undefined` if it is not JSON. @throws {TalkError} when the response breaks off */
 export async function readJson(response: Response): Promise<unknown> {
   const text = await response.text().catch((cause: unknown) => {
     throw brokenOff(response, cause);

@@ -54,7 +54,7 @@ export function toLine(event: TalkEvent): string | undefined {
   }
 }
 
-/** Marks calls that run here. For other calls, the result says whether the server ran them. */
+/** Marks calls that run here. For other calls, the result shows whether the server ran them. */
 function runHere({ ranBy, participant }: ToolCallEvent): string {
   if (ranBy === "server") return "";
   return participant === undefined ? " (run here)" : ` (run here for ${clean(participant)})`;
@@ -78,7 +78,9 @@ function shorten(text: string): string {
   return clean(text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`);
 }
 
-/** Replaces control characters, which could drive the terminal or reorder other text. Keeps line breaks and tabs. */
+/**
+ * Replaces control characters, which could manipulate the terminal or reorder other text. Keeps line breaks and tabs.
+ */
 function clean(text: string): string {
   return text.replaceAll(/(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }

@@ -6,15 +6,15 @@ interface Terminal {
   readonly isJson: boolean;
   readonly timeoutMs: number;
   readonly forms: TerminalForms;
-  /** Receives the prompt. It is not stdout, which gets only events. */
+  /** Receives the prompt. Not stdout, which receives only events. */
   readonly output: NodeJS.WritableStream;
   readonly onFailed: (error: unknown) => void;
 }
 
 /**
- * Sends each line as a message. While a call waits for permission or a form for a field, the line answers that instead.
- * Resolves when the input and the last turn have ended, or on a Ctrl-C when no turn is running or an earlier Ctrl-C has
- * already stopped it.
+ * Sends each line as a message. While a permission request or a form field is open, the line answers that instead.
+ * Resolves when the input and the last turn have ended. Ctrl-C stops the running turn; if no turn is running or Ctrl-C
+ * has already stopped it, `readLines` resolves.
  */
 export async function readLines(parley: Parley, terminal: Terminal): Promise<void> {
   await new LineReader(parley, terminal).untilOver();
@@ -43,7 +43,7 @@ class LineReader {
 
   async untilOver(): Promise<void> {
     const onInterrupt = () => this.#interrupt();
-    // In a terminal, readline handles Ctrl-C. Otherwise the process gets a signal.
+    // In a terminal, readline handles Ctrl-C. Otherwise the process receives a signal.
     this.#lines.on("SIGINT", onInterrupt);
     process.on("SIGINT", onInterrupt);
     this.#lines.on("line", (line) => {

@@ -61,7 +61,7 @@ async function talk(parley: Parley, options: TalkOptions, folder: string | undef
   }
 }
 
-/** Runs one turn. The first Ctrl-C stops the answer, the second leaves. */
+/** Runs one turn. The first Ctrl-C stops the answer, the second leaves the room. */
 async function sayOnce(parley: Parley, text: string, timeoutMs: number): Promise<void> {
   const leave = new AbortController();
   let isStopped = false;

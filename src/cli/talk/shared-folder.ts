@@ -31,8 +31,8 @@ export async function openFolder(folder: string): Promise<string> {
  */
 export async function readSharedFile(folder: string, filePath: string): Promise<FileText> {
   const path = await findInside(folder, filePath);
-  // `path` is resolved, so a symbolic link here is new and is refused. NONBLOCK, because opening a pipe would wait for
-  // its writer.
+  // `path` is already resolved, so a symbolic link here must be new, and is refused. NONBLOCK, because opening a pipe
+  // would wait for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
     throw new ToolError("execution_error", `The file cannot be read: ${filePath}`);
   });

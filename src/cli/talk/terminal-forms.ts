@@ -1,7 +1,7 @@
 import { type FieldValue, type Form, type FormAnswer, type FormField, parseField } from "../../client/forms.ts";
 import { setOwn } from "../../lib/json.ts";
 
-/** Typed instead of an answer, it declines the form. */
+/** Declines the form when typed instead of an answer. */
 const REFUSE = "/no";
 
 interface Open {
@@ -29,7 +29,7 @@ export class TerminalForms {
   }
 
   /**
-   * Shows a form. Its fields are asked once all earlier forms have ended. Resolves with the answers or the refusal, and
+   * Shows a form. Its fields are asked once all earlier forms are closed. Resolves with the answers or the refusal, and
    * rejects when the signal aborts.
    */
   async show({ message, fields, problem }: Form, { signal }: { readonly signal: AbortSignal }): Promise<FormAnswer> {
@@ -50,7 +50,7 @@ export class TerminalForms {
     }
   }
 
-  /** Takes a line as the answer to the current field. */
+  /** Uses a line as the answer to the current field. */
   take(line: string): void {
     const [open] = this.#open;
     const field = open?.fields[open.at];
@@ -67,7 +67,7 @@ export class TerminalForms {
     else this.#end(open, { action: "accept", content: open.content });
   }
 
-  /** Removes the form right away, so that a line typed ahead goes to whatever is next. */
+  /** Removes the form right away, so that a line typed ahead answers whatever is asked next. */
   #end(open: Open, answer: FormAnswer): void {
     open.end(answer);
     this.#close(open);

@@ -3,15 +3,16 @@ import { relative, resolve } from "node:path";
 import { run as runTests } from "node:test";
 import type { TestRun } from "../../testing/scenario/run-scenario.ts";
 
-/** Whether a file's tests are for Node's own test runner rather than another one, such as Vitest. */
+/** Whether a file's tests are for Node's own test runner, not for another such as Vitest. */
 export async function isOfNodeTest(file: string): Promise<boolean> {
   return /\bfrom\s*["']node:test["']/u.test(await readFile(file, "utf8"));
 }
 
 /**
- * Runs test files with `node --test`, each in its own process. Their output goes to stderr. Skipped tests yield
- * nothing. For suites and for tests that failed through their subtests, only the subtests are yielded. A file's process
- * exits after its tests, because LiveKit's native library would keep it alive forever if a session is still in a room.
+ * Runs test files with `node --test`, each in its own process. Their output goes to stderr. Yields nothing for skipped
+ * tests. For suites, and for tests that failed only because of their subtests, yields only the subtests. A file's
+ * process exits after its tests, because LiveKit's native library would keep it alive forever if a session is still in
+ * a room.
  */
 export async function* runNodeTests(files: readonly string[], repeat = 1): AsyncGenerator<TestRun> {
   for (let run = 1; run <= repeat; run++) {
@@ -25,7 +26,7 @@ export async function* runNodeTests(files: readonly string[], repeat = 1): Async
       const file = relative("", data.file ?? data.name);
       yield {
         file,
-        // A file that fails to load counts as one test, named by its path.
+        // A file that fails to load counts as one test, named after its path.
         name: data.name === data.file ? file : data.name,
         run,
         ms: Math.round(data.details.duration_ms),

@@ -14,7 +14,7 @@ Environment: DATABASE_URL, DATABASE_DIRECT_URL, PGPASSWORD. A worker with WEBHOO
 
 export interface WebhooksOptions {
   readonly databaseUrl: string;
-  /** Ids of the webhooks to send again, or `dead` for all dead ones. If undefined, webhooks are listed. */
+  /** Ids of the webhooks to send again, or `dead` for all dead webhooks. If undefined, webhooks are listed. */
   readonly retry: readonly string[] | "dead" | undefined;
 }
 

@@ -5,7 +5,7 @@ import { TalkError } from "../talk/talk-error.ts";
 import { toDatabaseError } from "../database-error.ts";
 import type { WebhooksOptions } from "./options.ts";
 
-/** Prints the undelivered webhooks, or schedules those of `retry` to be sent again. @throws {TalkError} */
+/** Prints the undelivered webhooks, or schedules those in `retry` to be sent again. @throws {TalkError} */
 export async function runWebhooks(
   { databaseUrl, retry }: WebhooksOptions,
   print: (line: string) => void,

@@ -8,7 +8,7 @@ const MAX_CONFIGURE_AGAIN_MS = 30_000;
 interface AgentLinkPorts {
   /** Sends our Configuration to the agents. Resolves to whether one of them acknowledged it in time. Never rejects. */
   readonly configure: (way: "packet" | "stream", timeoutMs: number) => Promise<boolean>;
-  /** Called even if LiveKit reconnected without ever reporting the loss. */
+  /** Called when we have entered the room, even if LiveKit reconnected without ever reporting a disconnect. */
   readonly onEnter: () => void;
   readonly onReady: (agents: readonly string[]) => void;
   readonly onLost: (reason: "room" | "agent") => void;
@@ -28,7 +28,7 @@ export class AgentLink {
   readonly #agents = new Set<string>();
   readonly #waiters = new Set<Waiter>();
   #state: "away" | "configuring" | "ready" | "closed" = "away";
-  /** Number of the latest attempt to configure. It ends all earlier attempts. */
+  /** The number of the latest attempt to send a Configuration. A new attempt ends all earlier ones. */
   #attempt = 0;
   #isChangeQueued = false;
   #isKnown = false;

@@ -47,7 +47,7 @@ export function toTransport(room: LiveKitRoom | Transport): Transport {
   return "remoteParticipants" in room ? roomTransport(room) : room;
 }
 
-/** Wraps a room of either LiveKit package as a transport. The room may connect before or after. */
+/** Wraps a room of either LiveKit package as a transport. The room may connect before or after this call. */
 export function roomTransport(room: LiveKitRoom): Transport {
   return {
     get isConnected() {
@@ -143,7 +143,7 @@ function localOf({ localParticipant }: LiveKitRoom): LocalParticipant {
   return localParticipant;
 }
 
-/** Sets both spellings, because `publishData` of rtc-node reads only the second. */
+/** Sets both spellings, because rtc-node's `publishData` reads only the second. */
 function addressed(to: readonly string[]): object {
   return { destinationIdentities: [...to], destination_identities: [...to] };
 }

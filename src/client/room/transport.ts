@@ -2,15 +2,18 @@
 export interface RoomPeer {
   readonly identity: string;
   readonly isAgent: boolean;
-  /** For agents: whether it no longer serves the room, or publishes on behalf of another. @defaultValue false */
+  /**
+   * For agents: whether the agent no longer serves the room, or publishes on behalf of another participant.
+   * @defaultValue false
+   */
   readonly isGone?: boolean;
 }
 
 /** The callbacks of a transport. None of them may throw. */
 export interface TransportListener {
   /**
-   * For packets and streams. `from` is undefined until LiveKit announces the sender, which takes up to 3 s if it has no
-   * tracks.
+   * Called for packets and streams. `from` is undefined until LiveKit announces the sender, which takes up to 3 s if
+   * the sender has no tracks.
    */
   readonly onPacket: (bytes: Uint8Array, from: RoomPeer | undefined) => void;
   readonly onJoined: (peer: RoomPeer) => void;
@@ -32,7 +35,8 @@ export interface Transport {
   /** Sends one reliable data packet of at most 15,000 bytes to these identities. */
   readonly sendPacket: (bytes: Uint8Array, to: readonly string[]) => Promise<void>;
   /**
-   * Sends one byte stream to these identities. Unlike a packet, it names its sender even before LiveKit announces it.
+   * Sends one byte stream to these identities. Unlike a packet, a stream identifies its sender even before LiveKit has
+   * announced the sender.
    */
   readonly sendStream: (bytes: Uint8Array, to: readonly string[]) => Promise<void>;
   /** Sets the listener. There is at most one. Returns a function that removes it. */

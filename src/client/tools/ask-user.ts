@@ -14,14 +14,14 @@ const PERSON_MS = 120_000;
 /** A form for a person to fill in. */
 export interface Form {
   readonly message: string;
-  /** In the order to ask them. May be empty: then only the message is accepted or declined. */
+  /** In the order in which to ask them. If there are none, the person only accepts or declines the message. */
   readonly fields: readonly FormField[];
   /** Why the form is shown again: the last answer was invalid. */
   readonly problem: string | undefined;
 }
 
 /**
- * Returns the tool `ask_user`. The worker's tools, and the model, use it to have this participant fill in forms.
+ * Returns the tool `ask_user`, with which the model and the worker's tools ask this participant to fill in forms.
  *
  * @param show shows a form and resolves with its outcome; remove the form when `signal` aborts
  * @example

@@ -14,7 +14,7 @@ export interface ToolContext {
   readonly participant?: string;
   /** The call's span in the worker (W3C Trace Context), as parent for your spans. Absent when none is recorded. */
   readonly traceparent?: string;
-  /** Adds a line to the call's log at the worker. */
+  /** Adds a line to the call's log in the worker. */
   readonly log: (line: string) => void;
   /** Reports progress, from 0 to 1. Does not extend the timeout. */
   readonly progress: (fraction: number) => void;
@@ -40,8 +40,8 @@ export interface ClientTool<Input = JsonObject> {
   /** Whether the tool changes nothing. @defaultValue false */
   readonly readOnly?: boolean;
   /**
-   * A plain object is sent as the result, `undefined` and `null` as `{}`, any other value as `{ value }`. A throw
-   * becomes an error result.
+   * A plain object is sent as the result, `undefined` and `null` as `{}`, any other value as `{ value }`. A thrown
+   * error becomes an error result.
    */
   readonly run: (input: Input, context: ToolContext) => unknown;
 }
@@ -121,7 +121,7 @@ export function compileTool<Input>(tool: ClientTool<Input>): CompiledTool {
   };
 }
 
-/** Wraps a tool's return value as the object that a result must be. */
+/** Wraps a tool's return value in an object, because a result must be one. */
 export function wrapResult(value: unknown): Record<string, never> {
   if (value === undefined || value === null) return {};
   return (isPlain(value) ? value : { value }) as Record<string, never>;

@@ -1,6 +1,6 @@
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 
-/** Together a fifth of the messages per second that the worker accepts from one participant. */
+/** Together, these allow a fifth of the messages per second that the worker accepts from one participant. */
 const TICK_MS = 200;
 const MESSAGES_PER_TICK = 2;
 const MAX_LOG_LENGTH = 16_384;
@@ -24,7 +24,7 @@ export class ProgressSender {
     this.#of(id).lines.push(String(line));
   }
 
-  /** Clamps `fraction` to 0 to 1. Ignores NaN. */
+  /** Clamps `fraction` to the range from 0 to 1. Ignores NaN. */
   progress(id: string, fraction: number): void {
     if (!Number.isNaN(fraction)) this.#of(id).progress = Math.min(1, Math.max(0, fraction));
   }

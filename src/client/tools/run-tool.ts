@@ -18,7 +18,7 @@ interface ToolRun {
   readonly progress: ToolContext["progress"];
 }
 
-/** Runs one request and returns its result. Uses the error messages of the protocol. Never rejects. */
+/** Runs one request and returns its result. Uses the error messages that the protocol specifies. Never rejects. */
 export async function runTool(tool: CompiledTool, run: ToolRun): Promise<ToolResult> {
   const { request, cancelled } = run;
   const { id } = request;

@@ -14,8 +14,8 @@ type Validated<Output> =
   | { readonly issues: readonly Issue[] };
 
 /**
- * A schema of zod 4, or of another library with Standard Schema and Standard JSON Schema. A schema of `zod/mini` lacks
- * the latter: pass `z.toJSONSchema(schema)` instead, which has both.
+ * A schema from zod 4, or from another library that supports Standard Schema and Standard JSON Schema. `zod/mini`
+ * schemas lack the latter: pass `z.toJSONSchema(schema)` instead, which supports both.
  */
 export interface StandardInput<Output> {
   readonly "~standard": {

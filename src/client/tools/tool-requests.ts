@@ -12,7 +12,9 @@ type Request = MessageBody<"tool_use_request">;
 
 export interface ToolRequestPorts {
   readonly findTool: (name: string) => CompiledTool | undefined;
-  /** Returns the size of the sent envelope in bytes. @throws {AppError} when the result cannot be encoded */
+  /**
+   * Sends a result and returns the size of its envelope in bytes. @throws {AppError} when the result cannot be encoded
+   */
   readonly sendResult: (result: ToolResult, traceparent?: string) => number;
   /** Claims or declines an `either` request by acknowledging its stanza. */
   readonly acknowledge: (stanzaId: number, isTaken: boolean) => void;
@@ -27,8 +29,8 @@ interface Asked {
 }
 
 /**
- * The client's side of tool calls. Each request that this client accepts gets exactly one result, in all cases. A
- * repeated request gets the same result and does not run again.
+ * The client's side of tool calls. Each request that this client accepts always gets exactly one result. A repeated
+ * request gets the same result and does not run again.
  */
 export class ToolRequests {
   readonly #ports: ToolRequestPorts;
@@ -46,7 +48,7 @@ export class ToolRequests {
   handle(request: Request, stanzaId: number, traceparent?: string): void {
     const { id, messageId, toolName, parameters, execution, participant } = request;
     const call = { id, messageId, toolName, parameters, ...(participant !== undefined && { participant }) };
-    // Checked before the stored results: if the server took a call over from us, its request is repeated as `server`.
+    // Checked before the stored results: if the server took over a call from us, the request is repeated with `server`.
     if (execution === "server") return this.#ports.onCall({ ...call, ranBy: "server" });
     const stored = this.#results.find(id);
     if (stored) return void this.#send(stored);
@@ -75,8 +77,8 @@ export class ToolRequests {
   }
 
   /**
-   * Cancels a call at the worker's request: aborts the tool, and the result is `cancelled`. The cancel can overtake its
-   * request, which may be a stream. In that case, the request is not run when it arrives.
+   * Cancels a call at the worker's request: aborts the tool, and the result is `cancelled`. The cancellation can
+   * overtake the request, because the request may be a stream. In that case, the request is not run when it arrives.
    */
   cancel({ id, reason }: MessageBody<"tool_use_cancel">): void {
     const message = `The worker cancelled the call (${reason})`;
@@ -85,7 +87,7 @@ export class ToolRequests {
     else if (!this.#results.find(id)) this.#results.add(failed(id, "cancelled", message), 0);
   }
 
-  /** Aborts all running calls. Resolves when each has its result, even if its tool ignores the abort. */
+  /** Aborts all running calls. Resolves when each call has its result, even if its tool ignores the abort. */
   async close(): Promise<void> {
     const running = [...this.#running.values()];
     for (const { controller } of running) controller.abort(new Error("The client was closed"));
@@ -138,7 +140,7 @@ export class ToolRequests {
   }
 }
 
-/** The message is fixed by the protocol. The name may have any length, so it is truncated. */
+/** The protocol specifies this message. The tool's name may have any length, so it is truncated. */
 function unknownTool(id: string, toolName: string): ToolResult {
   return failed(id, "unknown_tool", `Tool '${truncateText(toolName, 256)}' is not supported by this client`);
 }

@@ -5,7 +5,7 @@ import { MESSAGE_LIMITS } from "../../protocol/limits.ts";
 import { type Message, MESSAGES } from "../../protocol/messages/messages.ts";
 import { Unacknowledged } from "./unacknowledged.ts";
 
-/** During an outage a send can hang until the connection is back. After this time it counts as failed. */
+/** During an outage, a send can hang until the connection is back. After this time, the send counts as failed. */
 const SEND_DEADLINE_MS = 10_000;
 const MAX_QUEUED = 1_000;
 
@@ -52,7 +52,7 @@ export class ClientOutbox {
     sent.catch(() => {});
     // AgentLink resends Configurations itself, because an old one must not arrive after a newer one.
     if (message.type !== "configuration" && !isAck) {
-      // The first attempt may have failed because its sender was unknown. A stream names its sender.
+      // The first attempt may have failed because its sender was unknown. A stream identifies its sender.
       this.unacknowledged.add(stanzaId, bytes.length, () => void publish("stream").catch(() => {}));
     }
     return { stanzaId, sizeBytes: bytes.length, sent };

@@ -6,19 +6,19 @@ import type { MalformedMessageError } from "../../protocol/messages/parse-messag
 import type { Message } from "../../protocol/messages/messages.ts";
 
 const REMEMBERED_STANZAS = 2_000;
-/** A worker loads the messages that we missed from its database within 2 s. */
+/** A worker loads the missed messages from its database within 2 s. */
 const HOLD_MS = 3_000;
 
 interface IncomingPorts {
   readonly onMessage: (message: Message, stanzaId: number, traceparent: string | undefined) => void;
-  /** Called for a malformed ToolUseRequest. It is not run, but the worker must get an error. */
+  /** Called for a malformed ToolUseRequest. It is not run, but the worker must receive an error. */
   readonly onMalformedRequest: (error: MalformedMessageError) => void;
   readonly onError: (error: AppError) => void;
 }
 
 /**
- * Reads the agents' frames. Delivers each message once, except tool requests, which may repeat. No content makes it
- * throw.
+ * Reads the agents' frames. Delivers each message once, except tool requests, which may repeat. Never throws, whatever
+ * a frame contains.
  */
 export class IncomingMessages {
   readonly #ports: IncomingPorts;
@@ -30,7 +30,7 @@ export class IncomingMessages {
   #sureUntil: number | undefined;
   /** Whether the worker has acknowledged our request for missed messages. */
   #isConfigured = false;
-  /** Messages received since `#sureUntil` was set, by number. They are delivered after the missed ones. */
+  /** Messages received since `#sureUntil` was set, by number. They are delivered after the missed messages. */
   readonly #held = new Map<number, () => void>();
   #holding: ReturnType<typeof setTimeout> | undefined;
 
@@ -39,7 +39,7 @@ export class IncomingMessages {
   }
 
   /**
-   * Returns the number for the Configuration about to be sent. The worker resends what follows it. `undefined` at
+   * Returns the `lastSequenceSeen` for the next Configuration. The worker resends all later messages. `undefined` at
    * first.
    */
   resendAfter(): number | undefined {
@@ -68,8 +68,8 @@ export class IncomingMessages {
   }
 
   /**
-   * Handles a frame whose sender LiveKit has not announced, usually the agent's first one. Its content is not trusted
-   * and is dropped: once the agent is announced, our Configuration requests it again.
+   * Handles a frame whose sender LiveKit has not announced, usually the agent's first frame. The frame's content is not
+   * trusted, so it is dropped. Once the agent is announced, our Configuration requests the message again.
    */
   miss(bytes: Uint8Array): void {
     try {
@@ -96,9 +96,9 @@ export class IncomingMessages {
     const isNew = this.#take(number, from);
     if (!("message" in incoming)) return;
     const { type } = incoming.message;
-    // A resent message replaces the held one and keeps the new position.
+    // A resent message replaces the held one and moves to the end.
     const isHeld = this.#held.delete(number);
-    // A repeated tool request needs its result again, which may have been lost.
+    // A repeated tool request needs its result again, because the result may have been lost.
     if (!isNew && !isHeld && type !== "tool_use_request") return;
     // An older Configuration is one of the missed messages and does not end the resend.
     if (this.#isConfigured && type === "configuration" && isNewest) {
@@ -113,7 +113,8 @@ export class IncomingMessages {
   }
 
   /**
-   * Registers a number without its sign. Returns `false` for a repeated message. Acks have number 0 and never repeat.
+   * Registers a message by its number without the sign. Returns `false` for a repeated message. Acks have number 0 and
+   * never repeat.
    */
   #take(stanzaId: number, from: string): boolean {
     // A new worker may send new messages before it resends those that the previous worker could not deliver.

@@ -11,14 +11,14 @@ export interface ParleyOptions {
   readonly features?: readonly string[];
   /** The participant's preferred language, as a BCP 47 tag. */
   readonly language?: string;
-  /** Any information about this device for the worker. */
+  /** Any information about this device, for the worker. */
   readonly device?: JsonValue;
 }
 
 /** The client's current state. */
 interface Present {
   readonly lastSequenceSeen: number | undefined;
-  /** Whether it plays the agent's audio. */
+  /** Whether the client plays the agent's audio. */
   readonly listens: boolean;
   readonly tools: NonNullable<Configuration["tools"]>;
 }

@@ -4,11 +4,11 @@ const AGAIN_AFTER_MS = 5_000;
 export const DELIVER_WITHIN_MS = 60_000;
 const MAX_KEPT = 512;
 /**
- * The size of as many of the largest messages as may be in flight. The worker rejects streams that are too large in
- * total.
+ * Enough for the maximum number of messages in flight, each of the maximum size. The worker rejects streams whose total
+ * size is too large.
  */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024;
-/** Messages per pause. Less than the worker accepts from one participant per second. */
+/** Messages sent per pause. Fewer than the worker accepts from one participant per second. */
 const MAX_AT_ONCE = 40;
 const PAUSE_MS = 1_000;
 
@@ -20,8 +20,8 @@ interface Kept {
 }
 
 /**
- * Messages that were sent but not yet acknowledged. They are resent after a while, or when the worker asks for it: it
- * drops messages when we send too many. They keep their stanza numbers, so none is handled twice.
+ * Messages that were sent but not yet acknowledged. They are resent after a while, or when the worker asks, because it
+ * drops messages when we send too many. Their stanza numbers do not change, so no message is handled twice.
  */
 export class Unacknowledged {
   readonly #kept = new Map<number, Kept>();
@@ -43,7 +43,9 @@ export class Unacknowledged {
     if (this.#timer === undefined) this.#schedule();
   }
 
-  /** Always resolves. `false` if no Ack came within `timeoutMs` or before `clear`, or the Ack says `success: false`. */
+  /**
+   * Always resolves. `false` if no Ack arrived within `timeoutMs` or before `clear`, or the Ack says `success: false`.
+   */
   wait(stanzaId: number, timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), timeoutMs);
@@ -65,7 +67,7 @@ export class Unacknowledged {
     if (this.#kept.size === 0) this.#stopTimer();
   }
 
-  /** Resends all messages that are still unacknowledged after `ms`, and none before. */
+  /** After `ms`, resends all messages that are still unacknowledged. Until then, resends none. */
   sendAgainAfter(ms: number): void {
     const now = performance.now();
     if (now < this.#pausedUntil) return;
@@ -74,7 +76,9 @@ export class Unacknowledged {
     this.#schedule();
   }
 
-  /** Call this when the worker is gone, or we are. Drops all messages, and `wait` resolves to `false`. */
+  /**
+   * Call this when the worker or this client has left. Drops all messages, and pending `wait` calls resolve to `false`.
+   */
   clear(): void {
     this.#stopTimer();
     this.#kept.clear();

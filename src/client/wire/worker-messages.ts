@@ -14,7 +14,9 @@ interface WorkerMessagesPorts {
   readonly events: Emitter<ParleyEvents>;
 }
 
-/** The SDK ignores these messages. Like all others, the application gets them through the event `message`. */
+/**
+ * The SDK ignores these messages. The application still receives them, like all others, through the event `message`.
+ */
 type OnlyAsMessage = "audio_chunk" | "reasoning_step" | "memory_trace" | "commentary" | "block_event";
 type Handlers = {
   readonly [Type in Exclude<SentBy<"worker">, OnlyAsMessage>]: (
@@ -27,7 +29,7 @@ type Handlers = {
 export class WorkerMessages {
   readonly #ports: WorkerMessagesPorts;
   readonly #answers: Answers;
-  /** By call id, because a result does not name its tool. */
+  /** By call id, because a result does not contain its tool's name. */
   readonly #toolNames = new Map<string, string>();
   /** Ids of open permission requests. */
   readonly #askedPermissions = new Set<string>();

@@ -33,7 +33,7 @@ export interface TokenKeys {
 
 /**
  * Requires a room token on all routes of this scope and sets `request.access`. The token is checked before the body is
- * read, so a caller without one learns nothing else. Responses, including errors, must not be cached.
+ * read, so a caller without a token learns nothing else. Responses, including errors, must not be cached.
  */
 export function requireRoomToken(
   scope: Pick<FastifyInstance, "decorateRequest" | "addHook">,
@@ -82,7 +82,7 @@ export async function checkRoomToken(
   if (typeof identity !== "string" || typeof room !== "string" || !isCleanText(identity) || !isCleanText(room))
     throw new HttpError(403, "The token contains an invalid participant or room name");
   const expiresAt = typeof exp === "number" ? exp * 1_000 : 0;
-  // The verifier tolerates ten seconds more, but a stream opened in that time would end at once.
+  // The verifier accepts a token for ten seconds after its expiry, but a stream opened then would end at once.
   if (expiresAt <= Date.now()) throw unauthorized(EXPIRED);
   return { room, identity, maySubscribe: canSubscribe !== false, expiresAt };
 }
@@ -97,7 +97,7 @@ export async function findRoomSession(sql: Sql, { room }: RoomAccess): Promise<S
   return session?.room === room ? session : undefined;
 }
 
-/** Whether `id` names the session: by its own id or by its conversation's. */
+/** Whether `id` is the session's own id or its conversation's id. */
 export function hasId(session: SessionRecord, id: string): boolean {
   return id === session.id || id === session.conversationId;
 }
@@ -108,8 +108,8 @@ export function requireSubscriber({ maySubscribe }: RoomAccess): void {
 }
 
 /**
- * Returns the session of the token's room, for routes that show its content. The caller must name this session. Any
- * other session is answered as if it did not exist.
+ * Returns the session of the token's room, for routes that show its content. `id` must refer to this session. Any other
+ * session is treated as if it did not exist.
  *
  * @throws {HttpError} 403, 404
  */

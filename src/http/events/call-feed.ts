@@ -28,7 +28,7 @@ const toldStates = memoizeByObject((stored: Call) => memoizeByObject((told: Json
 
 const REMEMBERED_CALLS = 1_000;
 
-/** Sends a session's calls. For each call, it sends no state twice, and none after a newer one. */
+/** Sends a session's calls. Never sends the same state of a call twice, or an older state after a newer one. */
 export class CallFeed {
   readonly #options: CallFeedOptions;
   /** The last revision sent, by call id. */

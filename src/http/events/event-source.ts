@@ -6,7 +6,10 @@ import { loadSessionMarks } from "../../store/sessions/session-marks.ts";
 import { EVENT_CHANNEL } from "../../store/events.ts";
 import { SharedReads } from "./shared-reads.ts";
 
-/** Follows one session. Its methods must not throw and must not modify an event: all followers get the same object. */
+/**
+ * Follows one session. Its methods must not throw and must not modify an event, because all followers receive the same
+ * object.
+ */
 export interface LiveFollower {
   /** `length` is the length of the event's JSON. */
   readonly onEvent: (event: LiveEvent, length: number) => void;

@@ -1,7 +1,7 @@
 import type { LiveEvent } from "../../session/events/live-event.ts";
 import type { LiveFollower } from "./event-source.ts";
 
-/** How many events may wait for a slow reader. A reader that falls further behind gets the rest from the store. */
+/** How many events may wait for a slow reader. A reader that falls further behind receives the rest from the store. */
 const MAX_WAITING = 5_000;
 const MAX_WAITING_LENGTH = 1024 * 1024;
 
@@ -34,7 +34,10 @@ export class LiveQueue implements LiveFollower {
     if (this.#waiting.at(-1)?.event !== "gap") this.onEvent("gap", 0);
   }
 
-  /** Waits for the next event, for at most `quietMs` if set. Must not be called again before it has returned. */
+  /**
+   * Waits for the next event, for at most `quietMs` if set. Must not be called again before the returned promise has
+   * settled.
+   */
   async next(quietMs?: number): Promise<NextLive> {
     for (;;) {
       if (this.#closed.aborted) return "closed";

@@ -16,17 +16,17 @@ interface PermissionFeedOptions {
   readonly identity: string;
   readonly send: (event: SseEvent) => Promise<void>;
   readonly toAsked: (permission: PermissionRecord) => SseEvent;
-  /** Returns the event for an extension. Absent in a feed that has no such event. */
+  /** Returns the event for an extension. Absent in a feed without such events. */
   readonly toExtended?: (permission: PermissionRecord) => SseEvent;
   readonly toReplied: (permission: PermissionRecord) => SseEvent;
 }
 
 const REMEMBERED = 1_000;
 
-/** Sends a session's permission requests: for each one start, every extension, and one end. */
+/** Sends a session's permission requests: for each, one start, every extension, and one end. */
 export class PermissionFeed {
   readonly #options: PermissionFeedOptions;
-  /** Requests whose start was sent but not their end, with the expiry time that the reader knows. */
+  /** Requests whose start was sent but whose end was not, with the expiry time that was sent last. */
   readonly #asked = new Map<string, number>();
   readonly #over = new Set<string>();
 
@@ -43,7 +43,7 @@ export class PermissionFeed {
     for (const id of this.#asked.keys()) if (!ids.has(id)) await this.showTold({ permissionId: id });
   }
 
-  /** Sends the request that a live event names. @throws {AppError} `unavailable` */
+  /** Sends the request that a live event refers to. @throws {AppError} `unavailable` */
   async showTold({ permissionId }: JsonObject): Promise<void> {
     const { reads, sessionId } = this.#options;
     if (typeof permissionId !== "string" || this.#over.has(permissionId)) return;

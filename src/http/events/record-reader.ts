@@ -59,7 +59,9 @@ export class RecordReader {
     this.#isBegun = options.after.position > 0 && options.after.sequence !== "spoken";
   }
 
-  /** Sends what is stored and not yet sent, up to the goal if there is one. @throws {AppError} `unavailable` */
+  /**
+   * Sends everything that is stored but not yet sent, up to the goal if there is one. @throws {AppError} `unavailable`
+   */
   async catchUp(goal?: Goal): Promise<void> {
     const { reads, sessionId, closed } = this.#options;
     const until = goal && { turnId: goal.turn, sequence: lastSequence(goal) };
@@ -74,7 +76,7 @@ export class RecordReader {
     }
   }
 
-  /** Whether the goal was already sent. Knows only the current turn, and returns `false` for any other. */
+  /** Whether the record was already sent up to the goal. Returns `false` for any turn but the current one. */
   has({ turn, sequence }: Goal): boolean {
     return this.#turn === turn && (sequence === "start" || placeOf(sequence) <= placeOf(this.#point.sequence));
   }
@@ -167,7 +169,7 @@ function placeOf(sequence: RecordPoint["sequence"]): number {
   return sequence === "end" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;
 }
 
-/** How long it may take until something that a live event announced is stored. */
+/** How long to wait until content that a live event announced is stored. */
 export const STORE_LIMIT_MS = 10_000;
 const MAX_RETRY_MS = 250;
 

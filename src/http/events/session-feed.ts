@@ -12,8 +12,8 @@ import type { SseStream } from "../sse/sse-stream.ts";
 const ENDS = { turn_complete: "end", turn_spoken: "spoken" } as const;
 const BLOCK_LIMIT_MS = 2_000;
 /**
- * How often to read the store if no live event arrives. Applies while a turn runs, and for a while after a gap:
- * something whose event was lost in the gap may be stored later.
+ * How often to read the store if no live event arrives. Applies while a turn runs, and for a while after a gap, because
+ * content whose event was lost in the gap may be stored later.
  */
 const RECHECK_MS = 1_000;
 
@@ -63,8 +63,8 @@ interface FeedParts {
 }
 
 /**
- * Sends stored content only from the store, in stored order: a live event about it merely makes the reader catch up.
- * Content that is not stored yet, such as a growing block, is sent as it arrives.
+ * Sends stored content only from the store, in stored order. A live event about stored content only makes the reader
+ * catch up. Content that is not stored yet, such as a growing block, is sent as it arrives.
  */
 class SessionFeed {
   readonly #stream: SseStream;
@@ -72,7 +72,9 @@ class SessionFeed {
   readonly #reader: RecordReader;
   readonly #calls: CallFeed;
   readonly #permissions: PermissionFeed;
-  /** The id of a turn whose live events are skipped: it is older than what was sent, or was never stored. */
+  /**
+   * The id of a turn whose live events are skipped, because the turn is older than what was sent, or was never stored.
+   */
   #ignored = "";
   #recheckUntil = 0;
 

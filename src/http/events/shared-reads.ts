@@ -24,9 +24,9 @@ export class SharedReads {
   }
 
   /**
-   * Returns the result of `load` for these arguments, which must be JSON values. The read begins after this call. With
-   * `isFinal`, it may have begun earlier: a value that no later read would change is cached for a while. A caller that
-   * gets any other value must read again.
+   * Returns the result of `load` for these arguments, which must be JSON values. Without `isFinal`, the read starts
+   * after this call. With `isFinal`, it may have started earlier, because a value that can no longer change is cached
+   * for a while. A caller that receives any other value must read again.
    */
   async read<Args, Value>(load: Load<Args, Value>, args: Args, isFinal?: (value: Value) => boolean): Promise<Value> {
     const asked = this.#asked.get(load) ?? new Map<string, Promise<unknown>>();

@@ -43,7 +43,10 @@ export const blockStartEvent = memoizeByObject((block: TurnBlock, turn: Followed
   };
 });
 
-/** One delta with the whole block, for readers that got no deltas of it. `undefined` if the block has none. */
+/**
+ * Returns one delta with the whole block, for readers that received none of its deltas. Returns `undefined` if the
+ * block has no deltas.
+ */
 export const wholeDeltaEvent = memoizeByObject((block: TurnBlock, turn: FollowedTurn): SseEvent | undefined => {
   const delta = wholeDelta(block);
   if (!delta) return undefined;

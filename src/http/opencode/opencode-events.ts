@@ -10,14 +10,14 @@ type ToolState = Readonly<Record<string, unknown>> & {
   readonly status: "pending" | "running" | "completed" | "error";
 };
 
-/** Returns an event of opencode's stream, where the data contains the type. */
+/** Returns an event for opencode's stream, in which the data contains the type. */
 export function opencodeEvent(type: string, properties: object = {}): SseEvent {
   return { data: { id: `evt_${createId()}`, type, properties } };
 }
 
 /**
- * Returns a request as opencode's `PermissionRequest`. The ids are ours and lack opencode's prefixes, which its clients
- * do not check.
+ * Returns a request as opencode's `PermissionRequest`. The ids are ours and lack opencode's prefixes, which opencode's
+ * clients do not check.
  */
 export function toOpencodePermission(permission: PermissionRecord) {
   const { id, sessionId, type, pattern, metadata, messageId, callId, title } = permission;
@@ -37,7 +37,7 @@ export function toOpencodeAsked(permission: PermissionRecord): SseEvent {
   return opencodeEvent("permission.asked", toOpencodePermission(permission));
 }
 
-/** In opencode every request ends with a reply, so one that expired or was withdrawn ends with a `reject`. */
+/** In opencode every request ends with a reply, so a request that expired or was withdrawn ends with a `reject`. */
 export function toOpencodeReplied({ id, sessionId, state, isAlways }: PermissionRecord): SseEvent {
   const approval = isAlways ? "always" : "once";
   const reply = state === "approved" ? approval : "reject";

@@ -47,7 +47,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   const leave = source.follow(sessionId, live);
   try {
     await source.listen();
-    // Sent only now, because a client may rely on missing nothing after this event.
+    // Sent only now, because a client may expect to miss nothing after this event.
     if (present) await connected();
     live.onGap();
     for (;;) {

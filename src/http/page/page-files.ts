@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 
 export interface PageFile {
-  /** As in a request, for example `/assets/index-3f2a.js`. */
+  /** The path in requests, for example `/assets/index-3f2a.js`. */
   readonly path: string;
   readonly bytes: Buffer;
   readonly type: string;

@@ -8,7 +8,7 @@ import type { SentDecision } from "./permission-body.ts";
 
 interface ReceivedAnswer {
   readonly permissionId: string;
-  /** As the caller names it. Absent if the route has no session id. */
+  /** The session id that the caller sent. Absent if the route has none. */
   readonly sessionId?: string | undefined;
   readonly decision: SentDecision;
   readonly via: PermissionWay;
@@ -22,7 +22,7 @@ interface AnswerOptions {
 }
 
 /**
- * Stores the decision of the token's identity on a permission request. Resolves once it is stored.
+ * Stores the decision of the token's identity about a permission request. Resolves once the decision is stored.
  *
  * @throws {HttpError} 400, 403, 404, 409
  * @throws {AppError} `unavailable`
@@ -34,7 +34,7 @@ export async function answerPermission({ sql, access, edits, answer }: AnswerOpt
   const decision = toDecision(permission, answer.decision, edits);
   const by = access.identity;
   const decided = await replyToPermission(sql, { permissionId, sessionId, by, via, decision });
-  // Everything else was checked above, so another answer came first or the request has ended.
+  // Everything else was checked above, so another answer arrived first or the request has ended.
   if (typeof decided !== "object") throw tooLate();
 }
 
@@ -42,7 +42,7 @@ interface NamedPermission {
   readonly sql: Sql;
   readonly access: RoomAccess;
   readonly permissionId: string;
-  /** As the caller names it. Absent if the route has no session id. */
+  /** The session id that the caller sent. Absent if the route has none. */
   readonly sessionId?: string | undefined;
 }
 

@@ -2,9 +2,9 @@ import type { Sql } from "../../store/database/pool.ts";
 import { loadOpenPermissions, type PermissionRecord } from "../../store/permissions/load-permissions.ts";
 
 /**
- * Returns a request as a reader may see it, or `undefined` if the reader may not see it. The approver sees everything.
- * Others see what the tool's `stateDetail` allows: with `name` only the tool's name, because patterns and title would
- * reveal its arguments.
+ * Returns a request, redacted for the reader, or `undefined` if the reader may not see it at all. The approver sees
+ * everything. Others see what the tool's `stateDetail` allows: with `name` only the tool's name, because patterns and
+ * title would reveal its arguments.
  */
 export function redactPermission(identity: string, permission: PermissionRecord): PermissionRecord | undefined {
   const { participantIdentity, detail, toolName } = permission;

@@ -9,7 +9,7 @@ import { HttpError } from "../http-error.ts";
 import type { SseStream } from "../sse/sse-stream.ts";
 import { pathId } from "../zod-types.ts";
 
-/** `GET /session/{id}/events`: the events of the token's room's session as an SSE stream (docs/events.md). */
+/** `GET /session/{id}/events`: the events of the session in the token's room, as an SSE stream (docs/events.md). */
 export const eventRoutes: RoomRoutes = (app, { sql, source, streams }) => {
   const schema = { params: z.object({ id: pathId }) };
 

@@ -44,11 +44,13 @@ function contentPolicy(livekitUrl: string): string {
   ].join("; ");
 }
 
-/** LiveKit's signaling is a WebSocket. If that is refused, LiveKit's client asks for the reason over HTTP. */
+/**
+ * LiveKit's signaling uses a WebSocket. If the connection is refused, LiveKit's client asks for the reason over HTTP.
+ */
 function livekitSources(livekitUrl: string): readonly string[] {
   const { protocol, host, hostname } = new URL(livekitUrl);
   const [socket, http] = protocol === "wss:" || protocol === "https:" ? ["wss:", "https:"] : ["ws:", "http:"];
-  // LiveKit Cloud names the nearest region to its client, and each region has its own host.
+  // LiveKit Cloud directs its client to the nearest region, and each region has its own host.
   const hosts = hostname.endsWith(".livekit.cloud") ? [host, "*.livekit.cloud"] : [host];
   return hosts.flatMap((each) => [`${socket}//${each}`, `${http}//${each}`]);
 }

@@ -13,7 +13,7 @@ import { pathId } from "../zod-types.ts";
 
 /**
  * `GET /session/{id}/permissions`: the open requests. `POST /session/{id}/permissions/{permissionId}`: the approver's
- * answer. opencode's API has these two as well. `POST …/{permissionId}/extend`: the approver needs more time
+ * answer. These two also exist in opencode's API. `POST …/{permissionId}/extend`: the approver needs more time
  * (docs/permissions.md).
  */
 export const permissionRoutes: RoomRoutes = (app, { sql, edits, permissionWaitMs: waitMs }) => {
@@ -53,7 +53,7 @@ export const permissionRoutes: RoomRoutes = (app, { sql, edits, permissionWaitMs
   });
 };
 
-/** Returns the session that the caller names, which must be the one of the token's room. */
+/** Returns the session with this id, which must be the session of the token's room. */
 async function requireNamedSession(sql: Sql, access: RoomAccess, id: string): Promise<SessionRecord> {
   const session = await findRoomSession(sql, access);
   if (session && hasId(session, id)) return session;

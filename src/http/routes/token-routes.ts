@@ -25,7 +25,10 @@ interface TokenSettings {
   readonly livekitAgentName?: string | undefined;
 }
 
-/** Open if both the livekit-server that Parley starts and its HTTP server listen only on loopback. */
+/**
+ * Returns who may get a token. Access is open if Parley starts livekit-server itself and its HTTP server listens only
+ * on loopback.
+ */
 export function tokenAccess({ livekitUrl, httpHost, tokenSecret, livekitAgentName }: TokenSettings): TokenAccess {
   const isOpen = livekitUrl === undefined && isLoopback(httpHost);
   return { isOpen, secret: tokenSecret, agentName: livekitAgentName };
@@ -56,7 +59,7 @@ const tokenBody = z.strictObject({
 /** `POST /token {room, identity}` returns `{token, livekitUrl}`, for joining that room as that participant. */
 export function tokenRoutes(app: HttpApp, { livekit, publicUrl, token: access }: TokenOptions): void {
   const route = {
-    // Before the body is read.
+    // Checked before the body is read.
     onRequest: async ({ headers }: FastifyRequest) => checkSecret(access, headers.authorization),
     schema: { body: z.preprocess((body) => body ?? {}, tokenBody) },
     validatorCompiler: zodValidator(nameAll),

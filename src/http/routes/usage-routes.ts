@@ -6,8 +6,8 @@ import type { RoomRoutes } from "../http-app.ts";
 import { pathId } from "../zod-types.ts";
 
 /**
- * `GET /session/{id}/usage`: what the session of the token's room has spent, and how much is used of its budget and of
- * the identity's budget. The worker's budget is not shown: only the operator may see what others spend.
+ * `GET /session/{id}/usage`: what the session in the token's room has spent, and how much of the session's and the
+ * identity's budget is used. The worker's budget is not shown: only the operator may see what others spend.
  */
 export const usageRoutes: RoomRoutes = (app, { sql, budget }) => {
   const schema = { params: z.object({ id: pathId }) };

@@ -22,7 +22,8 @@ export interface GrpcServer {
 /** Concurrent streams per connection. All calls here are short. */
 const MAX_STREAMS = 100;
 /**
- * A new connection replaces the oldest one on which no call had a valid token. If all had one, the new one is closed.
+ * Beyond this number, the oldest connection without an authenticated call is closed. If every older connection has had
+ * one, the new connection is closed.
  */
 const MAX_CONNECTIONS = 500;
 /** The limit for a whole RPC. It also limits slow senders. Calls without a valid token end at once. */

@@ -17,12 +17,12 @@ interface ServiceOptions {
   readonly logger: Pick<FastifyBaseLogger, "error">;
 }
 
-/** Two ids in JSON, with each character escaped, fit. */
+/** Enough for two ids in JSON with every character escaped. */
 const MAX_REQUEST_BYTES = 4 * 1024;
 /** The message in proto/opencode/tool.proto has no field for edited arguments. */
 const NO_EDITS: EditGuard = { serverTools: new Map(), rules: [] };
 
-/** Set by the gate. No token allows joining a room without a name. */
+/** Set by `requestGate`. The default allows nothing, because no room has an empty name. */
 const ACCESS = createContextKey<RoomAccess>({ room: "", identity: "", maySubscribe: false, expiresAt: 0 });
 
 const CODES: Readonly<Record<HttpError["statusCode"], Code>> = {
@@ -70,7 +70,10 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
   };
 }
 
-/** Errors name the fields as in the proto. In proto3 an empty session id means none; then the token's room decides. */
+/**
+ * Errors name the fields as in the proto. In proto3 an empty session id means none; the token's room then determines
+ * the session.
+ */
 function parseRequest({ sessionId, permissionId, response }: PermissionResponse): SentDecision {
   if (permissionId === "") throw new HttpError(400, "permission_id: expected an id");
   for (const [field, id] of Object.entries({ session_id: sessionId, permission_id: permissionId }))

@@ -73,7 +73,7 @@ export class SseStream {
     return this.#closed.signal;
   }
 
-  /** Resolves when the reader can take more or has disconnected. The event may be shared with other streams. */
+  /** Resolves when the reader can accept more or has disconnected. The event may be shared with other streams. */
   async send(event: SseEvent): Promise<void> {
     if (this.closed.aborted || this.#response.writableEnded) return;
     const bytes = encode(event);

@@ -5,7 +5,9 @@ import { LoopShare } from "./loop-share.ts";
 import { SseStream, type SseTimes } from "./sse-stream.ts";
 
 interface StreamAnswer {
-  /** Prepares the stream and returns the function that feeds it. An error thrown here gets the usual error response. */
+  /**
+   * Prepares the stream and returns the function that feeds it. An error thrown here leads to the usual error response.
+   */
   readonly begin: () => Promise<(stream: SseStream) => Promise<void>>;
   /** Returns the text sent at intervals to keep the connection alive. @defaultValue an SSE comment */
   readonly heartbeat?: () => string;

@@ -28,7 +28,7 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
   };
 }
 
-/** Omits the parts of calls of which at most the name may be shown. */
+/** Omits the timings of calls for which at most the name may be shown. */
 function timingsOf(
   { calls, createdAt: startedAt }: TranscriptTurn,
   { parts = [], ...timings }: NonNullable<TranscriptTurn["timings"]>,
@@ -49,7 +49,7 @@ function toPart(block: TurnBlock, { blocks, calls }: TranscriptTurn): Transcript
   if (blockType !== "tool_use" && blockType !== "server_tool_use") return undefined;
   const id = toolUseId(block);
   const name = asText(content?.["tool_name"]);
-  // Written by the worker. An outcome is shown with its call, and memories are private to one participant.
+  // The worker wrote these blocks. An outcome is shown with its call, and memories are private to one participant.
   if (id === undefined || name === OUTCOME_TOOL || name === MEMORY_TOOL) return undefined;
   const call = Object.hasOwn(calls, id) ? calls[id] : undefined;
   if (call) return toCalledTool(call, { name, id, modelInput: content?.["input"] });
@@ -92,7 +92,9 @@ function toCalledTool(
   };
 }
 
-/** Returns the outcome that the model saw of a tool use without a call record, such as one of an Anthropic tool. */
+/**
+ * Returns the outcome that the model saw for a tool use without a call record, such as the use of an Anthropic tool.
+ */
 function outcomeOf(result: TurnBlock | undefined): Pick<SpokenTool, "state" | "result" | "errorMessage"> {
   const told = result?.content?.["content"];
   if (told === undefined) return { state: "pending" };

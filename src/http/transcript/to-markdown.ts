@@ -2,14 +2,14 @@ import type { JsonValue } from "../../lib/json.ts";
 import type { SpokenTool, SpokenTurn } from "../../conversation/spoken-turn.ts";
 import type { SessionRecord } from "../../store/sessions/sessions.ts";
 
-/** Code spans, such as a tool's input and result, are cut to this length. The JSON form has more. */
+/** Code spans, such as a tool's input and result, are cut to this length. The JSON form contains more. */
 const MAX_CHARACTERS = 500;
 
 export function markdownHead({ id, room, conversationId, createdAt }: SessionRecord): string {
   return `# Transcript of ${code(room ?? conversationId)}\n\nSession ${code(id)}, begun ${timeOf(createdAt)}.\n`;
 }
 
-/** Names are outside block quotes and messages inside, so that nobody can impersonate somebody else. */
+/** Names are outside block quotes and messages inside, so that no message can impersonate another participant. */
 export function markdownTurn({ participant, said, answer, at, heard, isReplaced, ...turn }: SpokenTurn): string {
   const { saidBy = participant } = turn;
   const replaced = isReplaced ? ", replaced by a later turn" : "";
@@ -58,7 +58,7 @@ function quote(text: string): string {
   return lines.map((line) => `> ${line.replaceAll("<", String.raw`\<`)}`.trimEnd()).join("\n");
 }
 
-/** Returns a code span on one line. Its fence is longer than any run of backticks in it. */
+/** Returns a code span on one line. The fence is longer than any run of backticks in the text. */
 function code(text: string): string {
   const flat = text.replaceAll(/\s+/g, " ").trim();
   const cut = flat.length > MAX_CHARACTERS ? `${flat.slice(0, MAX_CHARACTERS)}…` : flat;

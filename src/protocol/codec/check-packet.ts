@@ -5,8 +5,8 @@ import { malformed, tooDeep, tooLarge, tooLong, tooMany } from "./refusals.ts";
 
 /**
  * Validates a packet from an untrusted sender before it is decoded: checks each length against the remaining bytes, the
- * limits, and that keys are strings. Decodes nothing, and allocates only a stack of 32 levels. Takes the packet's values
- * out of the budget, unless it throws.
+ * limits, and that keys are strings. Decodes nothing, and allocates only a stack of 32 levels. Subtracts the number of
+ * the packet's values from the budget, unless it throws.
  *
  * @throws {AppError} `malformed` or `too_large`
  */

@@ -26,8 +26,8 @@ const FLOAT32_LATER = 0xff_ff_ff_ff;
 const FLOAT32_TAG = 0xca;
 
 /**
- * Encodes by the rules of docs/protocol.md: keys in the envelope's order, absent fields omitted, no 64-bit integers.
- * Fields that the message type does not have are not sent.
+ * Encodes as docs/protocol.md specifies: keys in the envelope's order, absent fields omitted, no 64-bit integers.
+ * Fields that are not part of the message type are not sent.
  *
  * @throws {AppError} `too_large`, or `internal` for a value that cannot be encoded
  */
@@ -61,7 +61,7 @@ function toBody(message: Message, conversationId: string): { fields: Record<stri
 
 interface IncomingEnvelope {
   readonly stanzaId: number;
-  /** The body's, if the envelope has none; `""` if neither has one. */
+  /** The body's id if the envelope contains none; `""` if neither contains one. */
   readonly conversationId: string;
   readonly meta: JsonObject;
 }
@@ -132,8 +132,8 @@ export function readParts(root: Record<string, unknown>, body: unknown): Readabl
 }
 
 /**
- * Returns the fields that may contain the id by which an ErrorMessage refers to a message. The first one present
- * counts.
+ * Returns the fields that may contain the id by which an ErrorMessage refers to a message. The first field that is
+ * present is used.
  */
 function idFields(typeName: MessageType | undefined): readonly string[] {
   switch (typeName) {

@@ -34,7 +34,7 @@ export function decodeEnvelope(bytes: Uint8Array): Incoming {
  * Decodes a packet from an untrusted sender, checking only the format. The cost is bounded by the packet's size. The
  * result may share the packet's bytes.
  *
- * @param budget what the packet may hold. It is reduced by what was read. @defaultValue the limits of a packet
+ * @param budget what the packet may contain; reduced by what was read. @defaultValue the limits of a packet
  * @throws {AppError} `malformed` or `too_large`
  */
 export function unpackPacket(bytes: Uint8Array, budget = new PacketBudget()): Record<string, unknown> {

@@ -3,9 +3,9 @@ import { malformed } from "./refusals.ts";
 /** The meaning of a MessagePack value's first byte. */
 interface Head {
   readonly kind: "scalar" | "str" | "bin" | "ext" | "array" | "map" | "invalid";
-  /** Bytes of the length or count that follows; 0 if `size` is that length or count. */
+  /** The number of bytes in the length or count that follows; 0 if `size` is already that length or count. */
   readonly lengthBytes: 0 | 1 | 2 | 4;
-  /** Bytes of content, items of an array, or entries of a map. */
+  /** The number of content bytes, array items or map entries. */
   readonly size: number;
 }
 
@@ -46,7 +46,7 @@ export function headOf(byte: number): Head {
 export class PacketCursor {
   readonly bytes: Uint8Array;
   position = 0;
-  /** For the value that `next` read last: bytes of content, items of an array, or entries of a map. */
+  /** The number of content bytes, array items or map entries in the value that `next` read last. */
   length = 0;
 
   constructor(bytes: Uint8Array) {
@@ -70,7 +70,7 @@ export class PacketCursor {
     return this.position;
   }
 
-  /** Rejects a container's count if fewer bytes are left: each item takes at least one. */
+  /** Rejects a container's count if fewer bytes are left: each item takes at least one byte. */
   checkItems(count: number): void {
     if (count > this.bytes.length - this.position) throw truncated();
   }

@@ -19,9 +19,9 @@ const NOTHING: ReadonlySet<string> = new Set();
 const MAX_BYTES = MESSAGE_LIMITS.idLength * 4 + 5;
 
 /**
- * Reads the fields that identify a message, without decoding the rest. Used for rejected packets, so that their call or
- * request can be answered at once, and before a packet is admitted. Skips at most `4 * MESSAGE_LIMITS.values` values.
- * Never throws: at invalid bytes it stops and returns what it has read.
+ * Reads the fields that identify a message, without decoding the rest. Used before a packet is admitted, and for
+ * rejected packets, so that their call or request can be answered at once. Skips at most `4 * MESSAGE_LIMITS.values`
+ * values. Never throws: on invalid bytes it stops and returns what it has read.
  */
 export function peekEnvelope(bytes: Uint8Array): Record<string, unknown> {
   const peek = new Peek(bytes);
@@ -74,7 +74,7 @@ export function peekName(bytes: Uint8Array): unknown {
   try {
     new Peek(bytes).readMap(new Set(["name"]), found);
   } catch {
-    // A name before the fault has been read.
+    // If the name precedes the fault, it has been read.
   }
   return found["name"];
 }
@@ -87,7 +87,7 @@ class Peek {
     this.#cursor = new PacketCursor(bytes);
   }
 
-  /** Copies the wanted entries `into` an object. A key in `readers` is read by its function. */
+  /** Copies the wanted entries `into` an object. The value of a key in `readers` is read by that function. */
   readMap(
     wanted: ReadonlySet<string>,
     into: Record<string, unknown>,

@@ -4,9 +4,9 @@ import { decodeKey } from "./unpack.ts";
 
 /**
  * Returns a key decoder for one packet. It rejects packets with too many different keys, and caches decoded keys,
- * because the rows of a table repeat theirs.
+ * because the rows of a table repeat their keys.
  *
- * @param different the keys read so far, to which it adds
+ * @param different the keys read so far; new keys are added
  */
 export function rememberKeys(different: Set<string>): typeof decodeKey {
   /** The last key for each hash of its bytes. */

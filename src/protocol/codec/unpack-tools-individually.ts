@@ -18,14 +18,14 @@ type Unpack = (bytes: Uint8Array, budget: PacketBudget) => Record<string, unknow
 interface ToolsApart {
   /** The packet with the tools that could be read, and `null` in place of the others. */
   readonly root: Record<string, unknown>;
-  /** Why tools could not be read, by their index in the list. */
+  /** Why tools could not be read, keyed by their index in the list. */
   readonly faults: ReadonlyMap<number, { readonly name: string; readonly reason: string }>;
 }
 
 /**
  * Decodes a Configuration that exceeds a limit or is malformed, reading each of its tools separately. A tool is omitted
- * if including it would exceed the packet's limits. Returns `undefined` for any other message, and if the fault is not in
- * the tools.
+ * if including it would exceed the packet's limits. Returns `undefined` for any other message, or if the fault is not
+ * in the tools.
  */
 export function unpackToolsIndividually(bytes: Uint8Array, unpack: Unpack): ToolsApart | undefined {
   if (bytes.length > MESSAGE_LIMITS.envelopeBytes) return undefined;
@@ -48,12 +48,14 @@ export function unpackToolsIndividually(bytes: Uint8Array, unpack: Unpack): Tool
   return { root: root.value, faults };
 }
 
-/** The numbers of values and keys are limited in the whole packet. */
+/** The limits on values and keys apply to the whole packet. */
 function toReason(fault: string): string {
   return fault.replace("The packet has over", "With this tool, the packet has over").replace("The packet", "The tool");
 }
 
-/** Adds names and reasons for the tools that could not be read, which `unpackToolsIndividually` replaced by `null`. */
+/**
+ * Adds names and reasons for the tools that could not be read, which `unpackToolsIndividually` replaced with `null`.
+ */
 export function nameUnreadable(body: Configuration, faults: ToolsApart["faults"]): Configuration {
   const invalidTools = body.invalidTools?.map((invalid) => {
     const fault = faults.get(invalid.index);

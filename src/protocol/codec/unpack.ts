@@ -10,8 +10,8 @@ const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * Replaces the key `__proto__`, which the library rejects, until the maps are finished. It cannot collide, because a
- * key decoded from UTF-8 has no lone surrogate.
+ * Replaces the key `__proto__`, which the library rejects, until the maps are finished. The replacement cannot collide,
+ * because a key decoded from UTF-8 has no lone surrogate.
  */
 const PROTO = "\uD800__proto__";
 
@@ -26,7 +26,7 @@ const extensionCodec: ExtensionCodecType<undefined> = {
   },
 };
 
-/** The first byte of a string's head, by the number of bytes of its length field. */
+/** The first byte of a string's head, indexed by the number of bytes in its length field. */
 const TEXT_TAGS = [undefined, 0xd9, 0xda, undefined, 0xdb];
 
 /** A decoded packet. If there is a fault, the packet is incomplete: values beyond a limit are `undefined`. */
@@ -36,12 +36,12 @@ export interface Unpacked {
 }
 
 /**
- * Decodes a packet that comes from a trusted sender or that `checkPacket` has accepted; in others, a few bytes may
- * claim a lot of memory. 64-bit integers become bigints, timestamps become Dates, and invalid UTF-8 becomes U+FFFD. A
- * value that is nested too deep, or one value too many, is a fault.
+ * Decodes a packet that comes from a trusted sender or that `checkPacket` has accepted; in other packets, a few bytes
+ * may claim a lot of memory. 64-bit integers become bigints, timestamps become Dates, and invalid UTF-8 becomes U+FFFD.
+ * A value that is nested too deeply, or one value too many, is a fault.
  *
  * @param toKey decodes the keys
- * @throws {AppError} `malformed`, or an error of the library, if the bytes are not a MessagePack map
+ * @throws {AppError} `malformed`, or an error from the library, if the bytes are not a MessagePack map
  */
 export function unpack(bytes: Uint8Array, toKey = decodeKey): Unpacked {
   let hasProto = false;
@@ -125,7 +125,7 @@ class Finish {
   }
 }
 
-/** Whether the bytes are preceded by a string's head. Only one kind of head with this length can precede them. */
+/** Whether the bytes are preceded by a string's head. For any length, the heads of strings and bytes differ. */
 function isText(bytes: Uint8Array, { byteOffset, length }: Uint8Array): boolean {
   const start = byteOffset - bytes.byteOffset;
   let size = 0;

@@ -56,7 +56,7 @@ export interface FormField {
   readonly choices: readonly FormChoice[];
   /** The schema's default, if it is valid. */
   readonly initial: FieldValue | undefined;
-  /** A hint for displaying the field, such as `email` or `date`. `check` knows `email`, `uri` and `date`. */
+  /** A hint for displaying the field, such as `email` or `date`. `check` validates `email`, `uri` and `date`. */
   readonly format: string | undefined;
   readonly schema: JsonObject;
   /** Returns what is wrong with a value, or `undefined` if it is valid. Does not run patterns. */
@@ -74,8 +74,8 @@ const MAX_SCHEMA_LENGTH = 32_768;
 const TYPES = ["string", "number", "integer", "boolean"] as const;
 
 /**
- * Returns the fields of a form, in the order of the schema's properties. A form without fields only asks to accept its
- * message.
+ * Returns the fields of a form, in the order of the schema's properties. A form without fields only asks the person to
+ * accept its message.
  *
  * @throws {TypeError} if a part of the schema cannot be shown as a form; names that part
  */
@@ -119,7 +119,10 @@ function readField(name: string, schema: unknown, isRequired: boolean): FormFiel
   };
 }
 
-/** Checks of strings with these formats. They are looser than any real validator, which makes the final decision. */
+/**
+ * Checks for strings with these formats. They are looser than the asker's own validation, which makes the final
+ * decision.
+ */
 const FORMATS: Readonly<Record<string, readonly [fits: (text: string) => boolean, expected: string]>> = {
   email: [(text) => /^[^\s@]+@[^\s@]+$/u.test(text), "expected an email address"],
   uri: [(text) => URL.canParse(text), "expected an address such as https://example.com"],

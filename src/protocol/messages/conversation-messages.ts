@@ -52,7 +52,7 @@ export const commentarySchema = v.object({
 });
 
 export const assistantSentenceSchema = v.object({
-  /** Older workers omit it. This one always sends it. */
+  /** Older workers omit it. This worker always sends it. */
   id: v.exactOptional(id),
   /** The id of the StartAnswer. */
   previousId: id,

@@ -12,7 +12,7 @@ export const id = v.pipe(
   v.maxLength(MESSAGE_LIMITS.idLength, `Too big: expected string to have <=${MESSAGE_LIMITS.idLength} characters`),
 );
 
-/** Whether a string is a valid id as it is. (`id` cleans the ids of messages.) */
+/** Whether a string is a valid id without cleaning. (`id` cleans the ids in messages.) */
 export function isId(candidate: string): boolean {
   return candidate !== "" && candidate.length <= MESSAGE_LIMITS.idLength && isCleanText(candidate);
 }
@@ -88,14 +88,14 @@ type Parsed<Output> = { readonly value: Output } | { readonly fault: string };
 
 /**
  * Replaces valibot's own messages, which contain the value. Passed to each call, because `v.setGlobalConfig` would also
- * change the valibot of an SDK user.
+ * affect valibot in an SDK user's own code.
  */
 const WITHOUT_VALUES: v.Config<v.BaseIssue<unknown>> = {
   abortEarly: true,
   message: ({ expected, input }) => `Invalid input: expected ${expected?.toLowerCase()}, received ${kindOf(input)}`,
 };
 
-/** Validates a map. A fault names the first invalid field, but not its value. `root` is the map's name in that text. */
+/** Validates a map. A fault names the first invalid field, but not its value. `root` is the map's name in the fault. */
 export function parseMap<Schema extends MapSchema>(
   schema: Schema,
   value: unknown,
@@ -114,7 +114,7 @@ function describeIssue({ type, path, message }: v.BaseIssue<unknown>, { entries 
   const missing = type === "object" ? entries[String(keys[0])] : undefined;
   const what = missing && v.safeParse(missing, undefined, WITHOUT_VALUES).issues?.[0].message;
   const text = what ?? message;
-  // A fault inside a map starts with its path there.
+  // A fault inside a map starts with its path in that map.
   return `${where}${/^[.[]/u.test(text) ? "" : ": "}${text}`;
 }
 

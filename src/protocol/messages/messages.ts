@@ -11,29 +11,29 @@ interface Row {
   readonly shape: MapSchema;
   /**
    * The sender. The receiver must have a handler (`MessageHandlers` in the worker, `WorkerMessages` in the SDK), unless
-   * the type is among the exceptions there.
+   * the type is one of the exceptions listed there.
    */
   readonly from: "client" | "worker" | "both";
   /** Whether the worker keeps sent messages for clients that reconnect. */
   readonly kept?: boolean | ((body: never) => boolean);
   /**
-   * The feature that clients must name in their Configuration to use the message. Worker code that sends the message
-   * must select the receivers by it. It is not checked on messages from clients.
+   * The feature that clients must list in their Configuration to use the message. Worker code that sends the message
+   * must select its receivers by this feature. The feature is not checked on messages from clients.
    */
   readonly feature?: string;
-  /** Whether the SDK always names that feature. For other features, an application must ask the SDK to do so. */
+  /** Whether the SDK always lists that feature. It lists other features only if the application asks for them. */
   readonly bySdk?: true;
 }
 type RowOfClient = Row & { readonly from: "client"; readonly kept?: never };
 type RowOfWorker = Row & { readonly from: "worker" | "both"; readonly kept: NonNullable<Row["kept"]> };
 
 /**
- * Every message of the protocol. Everything else derives from this table: the codec, the types, the handlers and
+ * Every message in the protocol. Everything else derives from this table: the codec, the types, the handlers and
  * feature lists of both ends, which messages are kept for reconnecting clients, JSON Schemas, and the tests of
  * docs/protocol.md.
  *
- * Partial transcriptions, the states of open calls, and block events are not kept. There are too many: they would push
- * out the messages that a reconnecting client needs.
+ * Partial transcriptions, the states of open calls, and block events are not kept. They are so numerous that they would
+ * push out the messages that a reconnecting client needs.
  */
 export const MESSAGES = {
   error_message: { number: 1, shape: control.errorMessageSchema, from: "both", kept: true },
@@ -156,12 +156,12 @@ export function isKept({ type, body }: Message): boolean {
 /** `claims` has no message of its own: a client's Ack says whether it claims an `either` call. */
 export type Feature = Extract<Rows[MessageType], { readonly feature: string }>["feature"] | "claims";
 
-/** All features. The worker names each of them in its Configuration. */
+/** All features. The worker lists all of them in its Configuration. */
 export function workerFeatures(): string[] {
   return [...new Set(rows.flatMap(([, { feature = [] }]) => feature)), "claims"];
 }
 
-/** The features that the SDK always names in its Configuration. */
+/** The features that the SDK always lists in its Configuration. */
 export function sdkFeatures(): string[] {
   return ["claims", ...rows.flatMap(([, { bySdk, feature = [] }]) => (bySdk ? feature : []))];
 }

@@ -14,7 +14,7 @@ export interface ReadableParts {
   /** The message's id; for a tool result, the id of its request. */
   readonly id?: string;
   readonly typeName?: MessageType;
-  /** For a ToolUseRequest: who should run it, and its tool. */
+  /** For a ToolUseRequest: its `execution` and the tool's name. */
   readonly request?: { readonly execution?: Execution; readonly toolName?: string };
 }
 
@@ -41,7 +41,7 @@ const LISTS = fieldNames(({ type }) => type === "array");
 /**
  * Parses a body from the wire. nil counts as absent, and unknown keys are dropped.
  *
- * @throws {MalformedMessageError} if a field is invalid; the message names the first one, never its value
+ * @throws {MalformedMessageError} if a field is invalid; the message names the first invalid field, never its value
  */
 export function parseMessage(type: MessageType, body: Record<string, unknown>, parts: ReadableParts = {}): Message {
   const fields = readFields(body);

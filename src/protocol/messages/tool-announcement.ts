@@ -17,7 +17,7 @@ export const toolAnnouncementSchema = v.object({
 });
 export type ToolAnnouncement = v.InferOutput<typeof toolAnnouncementSchema>;
 
-/** An announcement that cannot be used. Its sender is told the index and the reason. */
+/** An announcement that cannot be used. Its sender is notified of the index and the reason. */
 export interface InvalidTool {
   /** Its index in the list as it was sent. */
   readonly index: number;

@@ -43,7 +43,7 @@ export function normalizeToolUseResult(fields: Record<string, unknown>): Record<
   return { ...normalized, result: isPlainMap(result) ? result : { value: result } };
 }
 
-/** ToolCallState of `proto/opencode/tool.proto` in protobuf's JSON names. Times are Unix ms. */
+/** ToolCallState from `proto/opencode/tool.proto`, with protobuf's JSON names. Times are Unix ms. */
 export const toolCallStateSchema = v.object({
   id,
   name: text,
@@ -73,7 +73,7 @@ export const toolUseProgressSchema = v.object({
   progress: v.exactOptional(fraction),
 });
 
-/** PermissionRequest of `proto/opencode/tool.proto` in protobuf's JSON names. `createdAt` is Unix ms. */
+/** PermissionRequest from `proto/opencode/tool.proto`, with protobuf's JSON names. `createdAt` is Unix ms. */
 export const permissionRequestSchema = v.object({
   id,
   type: text,
@@ -93,7 +93,7 @@ export const permissionResponseSchema = v.object({
   /** `approve` and `once` mean the same. `always` also grants later requests for the same patterns. */
   response: choice("approve", "reject", "once", "always"),
   message: v.exactOptional(text),
-  /** JSON of an object: the arguments to run the call with instead, if the tool allows editing. */
+  /** A JSON object with the arguments that replace the model's, if the tool allows editing. */
   editedInputJson: v.exactOptional(text),
   /** Only from the worker: how the request ended. */
   state: v.exactOptional(choice("approved", "rejected", "expired", "withdrawn")),

@@ -12,7 +12,7 @@ const HEAD_WIDTH = 36;
 const START = 1;
 const END = 2;
 export const MOONSHINE_RATE = 16_000;
-/** Nobody speaks faster. The limit stops a decoder that repeats itself. */
+/** No speaker exceeds this rate. The limit stops a decoder that repeats itself. */
 const TOKENS_PER_SECOND = 6.5;
 
 interface Tokenizer {
@@ -48,9 +48,9 @@ export class Moonshine {
   }
 
   /**
-   * Returns the words in a piece of audio, or "" for noise and silence. Blocks its thread.
+   * Returns the words in a piece of audio, or "" for noise and silence. Blocks the calling thread.
    *
-   * @param samples from -1 to 1, at 16,000 per second, at most 15 s; in longer ones the model repeats itself or drops
+   * @param samples from -1 to 1, at 16,000 per second, at most 15 s; in longer audio, the model repeats itself or drops
    *   words
    */
   async transcribe(samples: Float32Array<ArrayBuffer>): Promise<string> {

@@ -9,8 +9,8 @@ const WINDOW_SAMPLES = RATE / 50;
 const SHORTEST_SAMPLES = RATE / 10;
 
 /**
- * Trims the silence to 100 ms before the first sound and 200 ms after the last one. With more, the model makes up
- * words: 10.2 % of words were wrong after 500 ms of silence, 4.8 % after 100 ms (docs/decisions/embedded-speech.md).
+ * Trims the silence to 100 ms before the first sound and 200 ms after the last one. With more silence, the model makes
+ * up words: 10.2 % of words were wrong after 500 ms of silence, 4.8 % after 100 ms (docs/decisions/embedded-speech.md).
  */
 export function trimSilence(samples: Float32Array): Float32Array {
   const loudest = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);

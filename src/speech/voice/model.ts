@@ -33,7 +33,7 @@ export class Model {
   }
 }
 
-/** Returns the floats of one of the network's outputs. */
+/** Returns one of the network's outputs as floats. */
 export function floats(outputs: Readonly<Record<string, OrtTensor>>, name: string): Float32Array {
   const data = outputs[name]?.data;
   if (data instanceof Float32Array) return data;

@@ -12,7 +12,7 @@ import { splitSentences } from "./text/sentences.ts";
 import { TracedText } from "./text/traced-text.ts";
 import type { VoiceData } from "./voice-data.ts";
 
-/** The most phoneme characters that the network speaks at once. */
+/** The maximum number of phoneme characters that the network speaks at once. */
 const LONGEST = 400;
 const CLAUSE = /(?<=[,;:—])\s+/g;
 

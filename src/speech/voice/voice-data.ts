@@ -22,7 +22,7 @@ export const VOICE_FILES = [
 
 type Lexicon = Readonly<Record<string, Entry>>;
 
-/** The contents of these files. */
+/** The contents of `VOICE_FILES`. */
 export interface VoiceData {
   readonly voice: Uint8Array;
   readonly unknownWords: Uint8Array;

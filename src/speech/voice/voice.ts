@@ -16,7 +16,7 @@ export interface Speech {
   readonly words: readonly SpokenWord[];
 }
 
-/** The number of frames of each phoneme: an internal value of the network, already rounded. */
+/** The network's internal value with the number of frames per phoneme, already rounded. */
 const DURATIONS = "/Clip_output_0";
 const SPEED = 1;
 

@@ -4,7 +4,7 @@ import { AppError } from "../../errors/app-error.ts";
 
 const fields = z.record(z.string(), z.unknown());
 
-/** No turn lasts an hour. A timer longer than its maximum would fire at once. */
+/** No turn lasts an hour. A timer longer than Node's maximum would fire at once. */
 const MAX_MS = 3_600_000;
 
 const callSchema = z.strictObject({
@@ -14,7 +14,7 @@ const callSchema = z.strictObject({
   status: z.number().int().min(200).max(599),
   /** A stream's events, each with the milliseconds since the request. */
   events: z.array(z.strictObject({ ms: z.number().min(0).max(MAX_MS), event: fields })).optional(),
-  /** The agent aborted the stream, so it has no end. */
+  /** Whether the agent aborted the stream, which therefore has no end. */
   isCut: z.boolean().optional(),
   /** The body of a response that is not a stream. */
   body: z.unknown().optional(),

@@ -6,7 +6,10 @@ import { createRedact } from "../../scenario/redact.ts";
 import { replayCalls } from "./replay-calls.ts";
 
 export interface CassetteOptions {
-  /** Strings to remove, such as names. They are also removed from requests before these are compared. */
+  /**
+   * Strings to remove, such as names. They are removed from the agent's requests, too, before the requests are
+   * compared.
+   */
   readonly redact?: readonly RegExp[];
   /** Whether events are replayed with their recorded delays. @defaultValue false: without delays */
   readonly isTimed?: boolean;

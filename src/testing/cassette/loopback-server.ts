@@ -4,11 +4,11 @@ import { text as readText } from "node:stream/consumers";
 
 export interface LoopbackServer {
   readonly url: string;
-  /** Also cuts open connections. */
+  /** Closes the server and all open connections. */
   readonly close: () => Promise<void>;
 }
 
-/** A complete request of the agent. */
+/** A complete request from the agent. */
 export interface AgentRequest {
   readonly path: string;
   /** The query string, including `?`. Empty if there is none. */

@@ -15,7 +15,10 @@ interface RecordOptions {
   readonly upstream: string;
 }
 
-/** Starts a proxy in front of a model. `close` writes a cassette of the calls that passed, without their headers. */
+/**
+ * Starts a proxy in front of a model. `close` writes a cassette of the calls that passed through it, without their
+ * headers.
+ */
 export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
   // A gateway may repeat the key that it rejects, and no pattern can recognize a custom key. A short key, such as
   // "none", may be an ordinary word.
@@ -79,7 +82,7 @@ function passedOn(headers: IncomingHttpHeaders): Record<string, string> {
   );
 }
 
-/** Returns the events of a stream. If it breaks, these are the events received so far. */
+/** Returns the events of a stream. If the stream breaks, returns the events received so far. */
 async function readEvents(stream: ReadableStream<Uint8Array>, startedAt: number) {
   const events: { ms: number; event: Record<string, unknown> }[] = [];
   const input = Readable.fromWeb(stream as never);

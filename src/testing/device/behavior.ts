@@ -1,7 +1,7 @@
 import { fieldsOf, refuseUnknownFields } from "../../lib/checks/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
-/** A tool's result. An object is sent as it is, nothing as `{}`, and any other value as `{value}`. */
+/** A tool's result. An object is sent as it is, `undefined` and `null` as `{}`, and any other value as `{value}`. */
 export type Value = object | string | number | boolean | null | undefined;
 /** Returns a tool's result for the model's arguments. */
 export type MakeValue = (input: JsonObject) => Value;
@@ -9,10 +9,10 @@ export type MakeValue = (input: JsonObject) => Value;
 /** How a device announces its tool. Missing fields default to those of the agent's own tool of that name. */
 export interface Announced {
   readonly description?: string;
-  /** A JSON Schema of the arguments. @defaultValue the agent's own tool's, else any object */
+  /** A JSON Schema of the arguments. @defaultValue the schema of the agent's own tool, otherwise any object */
   readonly input?: JsonObject;
   readonly timeoutMs?: number;
-  /** @defaultValue "either" if the agent's own tool has it, else "client" */
+  /** @defaultValue "either" if the agent's own tool is set to it, otherwise "client" */
   readonly execution?: "client" | "either";
 }
 
@@ -58,7 +58,9 @@ export function never(announced: Announced = {}): Behavior {
   return { ...checked(announced), kind: "never" };
 }
 
-/** The device leaves the room when the tool is called. With `backAfterMs`, it rejoins and then responds. */
+/**
+ * The device leaves the room when the tool is called. With `backAfterMs`, it rejoins after that time and then responds.
+ */
 export function leave({
   backAfterMs,
   value,
@@ -83,14 +85,17 @@ export function toValue(value: Value | MakeValue, input: JsonObject): Value {
   return typeof value === "function" ? (value as MakeValue)(input) : value;
 }
 
-/** One behavior for all calls, or a list with one for each call. The last one also applies to all further calls. */
+/**
+ * One behavior for all calls, or a list with one behavior per call. The last behavior applies to all further calls,
+ * too.
+ */
 export type Behaviors = Behavior | readonly Behavior[];
 
 export function toList(behaviors: Behaviors): readonly Behavior[] {
   return "kind" in behaviors ? [behaviors] : behaviors;
 }
 
-/** Returns a function that returns the behavior of each call in turn. */
+/** Returns a function that returns the next call's behavior each time it is called. */
 export function inTurn(behaviors: Behaviors): () => Behavior {
   const list = toList(behaviors);
   let calls = 0;

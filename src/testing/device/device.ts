@@ -16,7 +16,7 @@ interface DevicePorts {
   readonly comeBack: () => Promise<void>;
 }
 
-/** The participant's device, whose tools behave as the test says. */
+/** The participant's device, whose tools behave as the test specifies. */
 export class Device {
   readonly #ports: DevicePorts;
   readonly #withdraw = new Map<string, () => void>();

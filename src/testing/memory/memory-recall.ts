@@ -13,7 +13,7 @@ const WHOLE = 300;
 
 type Piece = Omit<FoundPiece, "turn" | "at" | "participant">;
 
-/** Searches the turns of a recorder like the database, except for the database's rules of what a word is. */
+/** Searches a recorder's turns as the database does, except for the database's rules about what counts as a word. */
 export class MemoryRecall implements RecallStore {
   readonly #recorder: MemoryRecorder;
 
@@ -97,7 +97,7 @@ function nameOf(blocks: MemoryTurn["blocks"], useId: string): string | null {
   return typeof name === "string" ? name : null;
 }
 
-/** All strings and numbers in a value. */
+/** Returns all strings and numbers in a value, separated by spaces. */
 function wordsIn(value: JsonValue | undefined): string {
   if (typeof value === "string" || typeof value === "number") return `${value}`;
   return typeof value === "object" && value !== null ? Object.values(value).map(wordsIn).join(" ") : "";

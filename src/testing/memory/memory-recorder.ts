@@ -20,7 +20,7 @@ export interface MemoryTurn {
   heard: string | undefined;
   context: ShownContext | undefined;
   progress: AnswerProgress | undefined;
-  /** Whether a later turn has replaced it. */
+  /** Whether a later turn has replaced this turn. */
   isReplaced: boolean;
 }
 

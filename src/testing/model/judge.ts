@@ -13,7 +13,7 @@ const INSTRUCTIONS = [
 /**
  * Asks the model PARLEY_JUDGE_MODEL whether a statement about a turn is true.
  *
- * @returns why it is false, or `undefined` if it is true
+ * @returns why the statement is false, or `undefined` if it is true
  */
 export async function judge(turn: Turn, statement: string): Promise<string | undefined> {
   const name = process.env["PARLEY_JUDGE_MODEL"];

@@ -4,7 +4,7 @@ import { type RecordedRequest, startModelServer } from "../../model-server/model
 import { reply, type Step, text, toolUse } from "../../model-server/step.ts";
 import type { TestModel } from "./test-model.ts";
 
-/** Tools with their arguments. A list may contain one tool several times. */
+/** Tools with their arguments. A list may contain the same tool several times. */
 type Uses = Readonly<Record<string, JsonObject>>;
 
 interface WordsAndUses {
@@ -28,7 +28,7 @@ export type Script =
   | ((request: RecordedRequest, index: number) => ScriptedReply | Promise<ScriptedReply>);
 
 /**
- * Returns a model that replies as the test says. It serves the Messages API over loopback HTTP, and rejects what
+ * Returns a model that replies as the test specifies. It serves the Messages API over loopback HTTP, and rejects what
  * Anthropic would reject. A list needs one reply for each request of the session.
  */
 export function scripted(script: Script): TestModel {

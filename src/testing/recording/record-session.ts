@@ -27,12 +27,12 @@ interface RecordOptions {
 export interface RecordedTest {
   readonly cassette: string;
   readonly turns: number;
-  /** Why the test ends before the recorded session. `undefined` if the test is complete. */
+  /** Why the test ends before the recorded session does. `undefined` if the test is complete. */
   readonly endsBecause: string | undefined;
 }
 
 /**
- * Writes a test and its cassette from a stored session. They end before the first turn that cannot be replayed.
+ * Writes a test and its cassette from a stored session. Both end before the first turn that cannot be replayed.
  *
  * @throws {AppError} `conversation_not_found`, or `invalid_state` if its first turn cannot be replayed
  */

@@ -14,9 +14,9 @@ interface RecordedTurn {
 }
 
 /**
- * Makes a turn's model calls from its stored blocks. A call's request contains only the messages, built by the same
- * function as in a session: tools and instructions are not stored. Each block arrives as a whole when it was stored,
- * which is when the model had finished it.
+ * Reconstructs a turn's model calls from its stored blocks. A call's request contains only the messages, built by the
+ * same function as in a session: tools and instructions are not stored. Each block is replayed as a whole at the time
+ * when it was stored, which is when the model had finished it.
  */
 export function toCalls({ turn, before, times }: RecordedTurn, redact: Redact): RecordedCall[] {
   return modelCalls(turn, times).map(({ blocks, start, writtenMs }, index) => {

@@ -6,7 +6,7 @@ import type { AgentParts } from "../stage/stage.ts";
 import type { Scenario } from "./schema.ts";
 
 /**
- * Checks tool names where a misspelled one would go unnoticed: a permission answer would never be used, and a call that
+ * Checks tool names where a misspelling would go unnoticed: a permission answer would never be used, and a call that
  * must be absent would always be absent.
  *
  * @throws {AppError} `invalid_config` naming the tool

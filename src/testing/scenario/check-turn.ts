@@ -9,7 +9,9 @@ export interface Problem {
   readonly expected: string;
 }
 
-/** Compares a turn with its expectations. It must have completed, unless an expectation names another state. */
+/**
+ * Compares a turn with its expectations. The turn must have completed, unless an expectation specifies another state.
+ */
 export function checkTurn(turn: Turn, expectations: readonly Expectation[]): Problem[] {
   const saysState = expectations.some(({ state }) => state !== undefined);
   const problems = expectations.flatMap((each) => [...(each.absent ? checkAbsent : checkPresent)(turn, each)]);

@@ -30,7 +30,7 @@ export interface TestRun {
 export interface RunOptions {
   /** How often to run the test. @defaultValue the file's own number */
   readonly repeat?: number | undefined;
-  /** The servers in whose rooms the test runs. @defaultValue none: the test runs in memory */
+  /** The servers for running the test in a real room. @defaultValue none: the test runs in memory */
   readonly room?: RoomServers | undefined;
   /** Whether both ends speak and listen, which needs a room. @defaultValue false */
   readonly voice?: boolean;
@@ -100,7 +100,9 @@ function prepare(talk: Talk, { device, permission = [] }: Pick<ScenarioTurn, "de
   for (const { answer, ...options } of permission) talk.permission(answer, options);
 }
 
-/** Returns the cassette that the file names, else a script of its turns' replies, else the real model. */
+/**
+ * Returns the cassette that the scenario specifies, otherwise a script of its turns' replies, otherwise the real model.
+ */
 function toModel({ cassette: file, timed: isTimed, turns }: Scenario, folder: string): TestModel {
   if (file !== undefined) return cassette(resolve(folder, file), { isTimed });
   const script = turns.flatMap(({ model = [] }) => model);

@@ -60,7 +60,7 @@ const listOf = <Schema extends z.ZodType>(schema: Schema) =>
 const wordFor = <Schema extends z.ZodType>(field: string, schema: Schema) =>
   z.preprocess((value) => (typeof value === "string" ? { [field]: value } : value), schema);
 
-/** Behaviors by tool name. A list has one for each call. */
+/** Behaviors by tool name. A list contains one behavior per call. */
 const tools = z.record(z.string(), listOf(behavior));
 
 const ANY_TOOL = "*";

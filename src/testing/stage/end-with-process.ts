@@ -2,8 +2,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const endings = new Set<() => void>();
 
 /**
- * Calls `end` if this process ends before the returned function is called: by Ctrl-C, or because tests did not close
- * what they opened. `end` must be synchronous, because the process waits for nothing.
+ * Calls `end` if this process exits before the returned function is called: on Ctrl-C, or because tests did not close
+ * what they opened. `end` must be synchronous, because an exiting process does not wait.
  */
 export function endWithProcess(end: () => void): () => void {
   if (endings.size === 0) watch();
@@ -30,7 +30,7 @@ function endAll(): void {
   endings.clear();
 }
 
-/** Keeps the default behavior: the signal ends the process unless it has another listener. */
+/** Keeps the default behavior: the signal ends the process unless the signal has another listener. */
 function endBy(signal: NodeJS.Signals): void {
   endAll();
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);

@@ -8,8 +8,8 @@ interface ToldRecognizerOptions {
 }
 
 /**
- * A fake recognizer that receives the words, so that tests need neither a model nor a network. The beginning and the
- * end of an utterance are still detected in the real audio.
+ * A fake recognizer that returns the words set by the test, so that tests need neither a model nor a network. The
+ * beginning and the end of an utterance are still detected in the real audio.
  */
 export class FakeRecognizer extends stt.STT {
   readonly label = "parley.testing";

@@ -14,13 +14,13 @@ const REMOVE_AGAIN_MS = 20;
 /** The servers for sessions in a real room. */
 export interface RoomServers {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
-  /** A database for tests. Its schema is migrated, and the sessions are stored in it. */
+  /** A database for tests, in which the sessions are stored. Parley's migrations are applied to it. */
   readonly databaseUrl: string;
 }
 
 /**
- * Starts a livekit-server and a PostgreSQL for the sessions of a test file or of a whole run. The caller disposes of
- * them.
+ * Starts a livekit-server and a PostgreSQL for the sessions of a test file or of a whole run. The caller must dispose
+ * of both.
  *
  * @example
  * await using servers = await startRoomServers();
@@ -33,7 +33,7 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   const pids: number[] = [];
   cleanup.defer(endWithProcess(() => killServers(pids, dataDir)));
   const cacheDir = resolve(process.env["PARLEY_CACHE_DIR"] || ".cache");
-  // Without a livekit-server, the first start builds one. That takes minutes, which these lines report.
+  // If there is no livekit-server yet, the first start builds one. These lines report the build, which takes minutes.
   const progress = (line: string) => void process.stderr.write(`parley: ${line}\n`);
   const livekit = await startLivekitServer({ dataDir, cacheDir, port: await findLivekitPort(), progress });
   pids.push(livekit.pid);
@@ -45,7 +45,7 @@ export async function startRoomServers(): Promise<RoomServers & AsyncDisposable>
   return { livekit, databaseUrl: postgres.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** SIGQUIT ends both servers at once, including PostgreSQL's child processes. Their data is deleted anyway. */
+/** SIGQUIT ends both servers immediately, including PostgreSQL's child processes. Their data is deleted anyway. */
 function killServers(pids: readonly number[], dataDir: string): void {
   for (const pid of pids) {
     try {

@@ -32,7 +32,7 @@ export interface RoomStageOptions extends StageOptions {
   readonly language: string | undefined;
 }
 
-/** Opens a session as a worker's job does, in a room of a real livekit-server, stored in a real PostgreSQL. */
+/** Opens a session as a worker's job does, with a real livekit-server and a real PostgreSQL. */
 export async function openRoomStage(options: RoomStageOptions): Promise<Stage> {
   await using cleanup = new Cleanup();
   const used = options.servers ?? cleanup.use(await startRoomServers());

@@ -18,7 +18,7 @@ const LOOK_EVERY_MS = 20;
 
 /**
  * The audio of a session. espeak-ng speaks for the participant, and for the agent regardless of its configured voice.
- * The agent's recognizer is a fake that receives the participant's words.
+ * The agent's recognizer is a fake that is given the participant's words.
  */
 export class Sound implements StageVoice, AsyncDisposable {
   /** The speech recognition and synthesis of the agent's session. */
@@ -106,7 +106,7 @@ export class Sound implements StageVoice, AsyncDisposable {
   }
 }
 
-/** Stops waiting after a while without an error: the turn shows what is missing. */
+/** Waits until `isTrue` holds. Gives up after a while without an error, because the turn shows what is missing. */
 async function until(isTrue: () => boolean): Promise<void> {
   const giveUpAt = performance.now() + LOOK_FOR_MS;
   while (!isTrue() && performance.now() < giveUpAt) await sleep(LOOK_EVERY_MS);

@@ -25,7 +25,7 @@ const BLOCK_MS = 10;
 /** The root mean square of 16-bit samples above which a block of 10 ms counts as sound. */
 const LOUD = 200;
 const QUEUE_MS = 1_000;
-/** The minimum of audio to send ahead, in case this process is late. */
+/** The minimum amount of audio to send ahead, in case this process is late. */
 const LEAD_MS = 60;
 const LOOK_EVERY_MS = 10;
 
@@ -49,7 +49,7 @@ export async function synthesize(espeak: Synthesizer, text: string, language = "
   return Int16Array.from(samples);
 }
 
-/** Returns for each 10 ms of a speech whether it is sound. */
+/** Returns one value per 10 ms of a speech: whether that block contains sound. */
 export function loudBlocks(speech: Int16Array, rate = SPEECH_RATE): boolean[] {
   const length = (rate * BLOCK_MS) / 1_000;
   return Array.from({ length: Math.ceil(speech.length / length) }, (_, block) => {
@@ -73,10 +73,9 @@ export class Speaker {
   #microphone: LocalTrackPublication | undefined;
 
   /**
-   *
    * @param room the participant's room, already connected
-   * @param frameMs how much audio is sent and read at once, a multiple of 10. Longer frames cost less if many speakers
-   *   share a process.
+   * @param frameMs how much audio is sent and read at once, in ms, a multiple of 10. Longer frames cost less if many
+   *   speakers share a process.
    */
   constructor(room: Room, frameMs = 20) {
     this.#room = room;
@@ -98,7 +97,7 @@ export class Speaker {
   /**
    * Resolves when the participant is subscribed to the agent's track and the agent to the microphone.
    *
-   * @throws {Error} that names the missing subscription if it takes too long
+   * @throws {Error} naming the missing subscription, on a timeout
    */
   async untilConnected(timeoutMs = 15_000): Promise<void> {
     const signal = AbortSignal.timeout(timeoutMs);

@@ -13,7 +13,7 @@ export interface AgentParts {
   readonly tools: ReadonlyMap<string, ServerTool>;
   /** Timeouts that the test's device sets for these tools, in milliseconds, by name. They override the tools' own. */
   readonly deadlines: Map<string, number>;
-  /** The other agents by name, without the config's own. */
+  /** The other agents by name, excluding the config's own agent. */
   readonly agents: ReadonlyMap<string, AgentSettings>;
 }
 
@@ -27,11 +27,11 @@ export interface StageOptions {
   readonly watch: SessionWatcher;
 }
 
-/** The participant's microphone and the sound it receives. */
+/** The participant's microphone, and the sound that the participant receives. */
 export interface StageVoice {
   /** Speaks a string. Resolves when its last sound has been sent. */
   readonly say: (text: string) => Promise<void>;
-  /** How much sound came from the agent since the session began, in milliseconds. */
+  /** How much sound the agent has made since the session began, in milliseconds. */
   readonly soundMs: number;
   /** Resolves when the agent is silent. */
   readonly untilSilence: () => Promise<void>;
@@ -48,7 +48,7 @@ export interface Stage {
   readonly voice?: StageVoice;
   /** Makes the participant leave the room, like a device that is switched off. */
   readonly leave: () => Promise<void>;
-  /** Lets the participant rejoin. It must use the returned transport from then on. */
+  /** Lets the participant rejoin. The participant must use the returned transport from then on. */
   readonly comeBack: () => Promise<Transport>;
   readonly close: () => Promise<void>;
 }

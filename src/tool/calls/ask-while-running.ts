@@ -13,8 +13,8 @@ interface RunningCall {
 }
 
 /**
- * Returns the functions with which a running tool asks for permission or has a form filled in. While an answer is open,
- * the call's deadline is paused.
+ * Returns the functions with which a running tool asks for permission or shows a form. The call's deadline is paused
+ * while the tool waits for an answer.
  */
 export function askWhileRunning(
   call: OpenCall,
@@ -39,7 +39,8 @@ export function askWhileRunning(
         ports.ledger.update(id, { deadlineAt: deadline.at });
       }
     }
-    // Rejects if another worker took over the session before the answer came: the call belongs to that worker now.
+    // Rejects if another worker took over the session before the answer arrived, because the call now belongs to that
+    // worker.
     await abortable(ports.record.durable(id), call.over);
     return answer;
   };
@@ -53,7 +54,7 @@ export function askWhileRunning(
     call.over.throwIfAborted();
     return answered(ports.questions.elicit(call, request, forms++));
   };
-  // A rejection that the tool does not await must not end the process.
+  // A rejection that the tool does not await must not crash the process.
   return { ask: (request) => unawaited(ask(request)), elicit: (request) => unawaited(elicit(request)) };
 }
 
@@ -82,7 +83,7 @@ export class Deadline {
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince));
   }
 
-  /** When the time is up, in milliseconds since the epoch. Valid only while the timer runs. */
+  /** The time at which the timer fires, in milliseconds since the epoch. Valid only while the timer is running. */
   get at(): number {
     return Math.round(Date.now() + this.#leftMs - (performance.now() - this.#runsSince));
   }

@@ -5,12 +5,13 @@ import { withShortError } from "../outcome.ts";
 import type { ServerTool } from "../server-tool.ts";
 
 /**
- * Fields of a call that `update` does not set. Other methods set them; `hasStoredPermission` comes only from the store.
+ * Call fields that `update` does not set. Other methods set them, except `hasStoredPermission`, which only the store
+ * sets.
  */
 type NotUpdated = "outcome" | "finishedAt" | "revision" | "logs" | "progress" | "hasStoredPermission";
 type CallChange = Partial<Pick<Call, Exclude<keyof typeof UNTOUCHED, NotUpdated> | "isBackground">>;
 
-/** What a call's client has done, apart from sending a result. A `Failure` is its answer `unknown_tool`. */
+/** What a call's client did, other than sending a result. A `Failure` means that the client answered `unknown_tool`. */
 export type ClientSignal = "claimed" | "declined" | "left" | "returned" | Failure;
 
 /** A call that has not ended. */
@@ -18,14 +19,14 @@ export interface OpenCall {
   readonly current: Call;
   /** Resolves with the outcome that won. Never rejects. */
   readonly settled: Promise<Outcome>;
-  /** Resolves when the call begins to run. Never resolves if the call ends before that. */
+  /** Resolves when the call starts running. Stays pending if the call ends before that. */
   readonly begun: Promise<"begun">;
-  /** Aborted when the call ends, for any reason. Everything that works for the call listens to it. */
+  /** Aborted when the call ends, for any reason. All work on behalf of the call listens to this signal. */
   readonly over: AbortSignal;
-  /** Whether it waits for a participant: for permission to start, or for an answer while it runs. */
+  /** Whether the call is waiting for a participant: for permission to start, or for an answer while it runs. */
   readonly isWaiting: boolean;
   /**
-   * Whether it may have run: it was stored as running and then passed to its executor, here or by an earlier worker.
+   * Whether the call may have run: this worker or an earlier one stored it as running and passed it to its executor.
    */
   readonly mayHaveRun: boolean;
 }
@@ -45,7 +46,7 @@ interface Entry extends OpenCall {
 export interface LedgerListener {
   readonly onOpened: (call: Call) => void;
   readonly onChanged: (call: Call) => void;
-  /** The call is stored as running, and its executor receives it. */
+  /** The call is stored as running and is being passed to its executor. */
   readonly onBegun: (call: Call) => void;
   /** The call has logged a line or made progress. May be called often. */
   readonly onProgress: (call: Call) => void;
@@ -68,14 +69,14 @@ const REMEMBERED_CALLS = 1_000;
  */
 export class CallLedger {
   readonly #open = new Map<string, Entry>();
-  /** Calls that have ended, oldest first. Distinguishes an extra answer from an answer to an unknown call. */
+  /** Calls that have ended, oldest first. Used to tell an extra answer from an answer to an unknown call. */
   readonly #ended = new Map<string, { readonly answeredBy: string | undefined }>();
-  /** The first call of each idempotency key, for tools whose calls may not be repeated within a turn. */
+  /** The first call with each idempotency key, for tools whose calls may not be repeated within a turn. */
   readonly #firstOfKey = new Map<string, First>();
   readonly #listener: LedgerListener;
   readonly #tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>;
 
-  /** @param tools determine which calls may not be repeated; outcomes are remembered only for these */
+  /** @param tools determine which calls may not be repeated; only the outcomes of those calls are remembered */
   constructor(listener: LedgerListener, tools: ReadonlyMap<string, Pick<ServerTool, "onDuplicate">>) {
     this.#listener = listener;
     this.#tools = tools;
@@ -108,7 +109,9 @@ export class CallLedger {
     return entry;
   }
 
-  /** Remembers a call, possibly an earlier worker's, if it is the first of its key and its tool may not repeat it. */
+  /**
+   * Remembers a call, possibly an earlier worker's, if it is the first with its key and its tool forbids duplicates.
+   */
   recall({ id: callId, idempotencyKey, turnId, toolName }: Call, settled: Promise<Outcome>): void {
     const { onDuplicate = "allow" } = this.#tools.get(toolName) ?? {};
     if (onDuplicate === "allow" || this.#firstOfKey.has(idempotencyKey)) return;
@@ -116,18 +119,15 @@ export class CallLedger {
   }
 
   /**
-   * Called when a turn begins. Forgets the first calls of turns without an open call, because no call can repeat them
-   * now.
+   * Called when a turn starts. Forgets the first calls of turns that have no open calls, because they can no longer be
+   * repeated.
    */
   forgetPastTurns(): void {
     const open = new Set([...this.#open.values()].map(({ current }) => current.turnId));
     for (const [key, { turnId }] of this.#firstOfKey) if (!open.has(turnId)) this.#firstOfKey.delete(key);
   }
 
-  /**
-   * Returns the outcome of the earlier call (same turn, tool and arguments) that this one may not repeat, if there is
-   * one.
-   */
+  /** Returns the outcome of an earlier call with the same turn, tool and arguments, if this call must not repeat it. */
   earlierOf({ id, idempotencyKey }: Call): Promise<Outcome> | undefined {
     const first = this.#firstOfKey.get(idempotencyKey);
     return first && first.callId !== id ? first.settled : undefined;
@@ -170,12 +170,12 @@ export class CallLedger {
     this.#listener.onChanged(entry.current);
   }
 
-  /** Marks a call as begun that does not run itself: it waits for the call that it repeats. */
+  /** Marks a duplicate call as begun. It does not run itself, but waits for the call that it repeats. */
   begin(callId: string): void {
     this.#open.get(callId)?.begin("begun");
   }
 
-  /** Adds lines (separated by line breaks) to the call's log, and sets its progress, clamped to 0 to 1. */
+  /** Adds lines (separated by line breaks) to the call's log, and sets its progress, clamped to the range 0 to 1. */
   report(callId: string, { log, progress }: { readonly log?: string; readonly progress?: number }): void {
     const entry = this.#open.get(callId);
     if (!entry) return;
@@ -203,7 +203,7 @@ export class CallLedger {
   }
 
   /**
-   * Ends an open call. Returns `false` and changes nothing if it had ended before. `by` is the participant that
+   * Ends an open call. Returns `false` and changes nothing if the call has already ended. `by` is the participant that
    * answered.
    */
   settle(callId: string, ended: Outcome, by?: string): boolean {

@@ -25,8 +25,8 @@ export interface CallTurn {
   /** Aborted with a `TurnAbort`. */
   readonly signal: AbortSignal;
   /**
-   * Speaks or shows a message of the worker itself, in addition to the answer (an aside). Resolves once it was
-   * delivered or can no longer be; never rejects. Absent if the turn has ended and the call continues without it.
+   * Speaks or shows a message from the worker itself, in addition to the answer (an aside). Resolves once the message
+   * has been delivered or dropped; never rejects. Absent if the call continues after its turn has ended.
    */
   readonly aside?: (text: string, signal: AbortSignal) => Promise<Delivery>;
   /** Absent while the answer is not spoken. */
@@ -44,7 +44,7 @@ export interface TurnSpeech {
   readonly untilHeard: () => Promise<void>;
   /** Speaks a filler. It stops when the answer continues. */
   readonly filler: (text: string, signal: AbortSignal) => Promise<void>;
-  /** Speaks the status message that the call takes longer. It stops when the answer continues. */
+  /** Speaks the status message of a slow call. It stops when the answer continues. */
   readonly notice: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -56,7 +56,9 @@ export interface CallSettings {
   /** Used for tools without their own `timeoutMs`. */
   readonly defaultTimeoutMs: number;
   readonly resultMaxBytes: number;
-  /** How much of a tool's calls may be shown, by tool name, if the operator has set it. */
+  /**
+   * How much of a tool's calls may be shown, keyed by tool name. Contains only the tools that the operator configured.
+   */
   readonly toolDetail: Readonly<Record<string, StateDetail>>;
 }
 
@@ -64,18 +66,18 @@ export interface CallSettings {
 export interface CallRecord {
   /** Resolves once the tool_use block and the current state of this call are stored. Nothing runs before that. */
   readonly durable: (callId: string) => Promise<void>;
-  /** Stores the media of an open call's outcome. Call it before that outcome settles the call. */
+  /** Stores the media of an open call's outcome. Must be called before the call is settled with that outcome. */
   readonly storeMedia: (call: Call, media: readonly Media[]) => void;
 }
 
 /** The participants whose devices may run calls, and the messages to them. */
 export interface CallClients {
-  /** The devices that calls of this participant's turns may go to (`devicesFor`). */
+  /** The devices that calls in this participant's turns may go to (`devicesFor`). */
   readonly hosts: (participant: string) => readonly TurnDevice[];
   readonly isPresent: (identity: string) => boolean;
   /**
-   * Sends the ToolUseRequest to the call's addressee, or to all participants if it has none. Rejects if it cannot be
-   * sent.
+   * Sends the ToolUseRequest to the call's addressee, or to all participants if there is none. Rejects if sending
+   * fails.
    */
   readonly sendRequest: (call: Call) => Promise<void>;
   readonly sendResult: (call: Call) => void;
@@ -84,18 +86,19 @@ export interface CallClients {
 
 export interface CallQuestions {
   /**
-   * Whether the call may run. Returns at once if nobody has to be asked; otherwise resolves when the approver has
-   * answered.
+   * Decides whether the call may run. Returns at once if nobody has to be asked; otherwise resolves when the approver
+   * has answered.
    */
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
-  /** The same for permission that a running call asks for. */
+  /** The same, for a permission that a running call asks for. */
   readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
   /** Returns why a rule denies the call, in words for the model, or `undefined` if no rule does. */
   readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;
   /** Withdraws the open permission request of a stored call. Never rejects. */
   readonly withdraw: (call: Call) => Promise<void>;
   /**
-   * Has a participant fill in a form for a running call. `count` is the number of forms that the call asked for before.
+   * Asks a participant to fill in a form for a running call. `count` is the number of forms that the call showed
+   * earlier.
    */
   readonly elicit: <Content>(
     call: OpenCall,
@@ -104,19 +107,22 @@ export interface CallQuestions {
   ) => Promise<Elicited<Content>>;
 }
 
-/** What a session does when a call begins and ends. */
+/** What a session does when a call starts and ends. */
 export interface CallSession {
-  /** Resolves when the call may start or is over; `undefined` means at once. The deadline does not run before that. */
+  /**
+   * Resolves when the call may start or has ended. Returns `undefined` if it may start at once. The deadline runs from
+   * then.
+   */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void> | undefined;
   /** Returns headers that make the tool's own requests part of the call's trace; empty without a trace. */
   readonly traceOf: (callId: string) => Readonly<Record<string, string>>;
-  /** Called when a server tool has thrown, to log the error. The model sees only its message. */
+  /** Called to log the error when a server tool has thrown. The model sees only the error's message. */
   readonly onThrew: (call: Call, error: unknown) => void;
-  /** Called when a call ends for which the model has already received a receipt. */
+  /** Called when a call ends after the model has received a receipt for it. */
   readonly onLateOutcome: (call: Call, answer: ModelAnswer) => void;
 }
 
-/** What a call needs of its session. */
+/** What a call needs from its session. */
 export interface CallPorts {
   readonly ledger: CallLedger;
   readonly serverTools: ReadonlyMap<string, ServerTool>;

@@ -16,11 +16,11 @@ import { cancelCall, endUnstartedCall, refuseOpenCall } from "./end-call.ts";
 import { runOnClient } from "./run-on-client.ts";
 import { NotStored, runOnServer } from "./run-on-server.ts";
 
-/** What the model reads of a call that was not stored as running, and so was never started. */
+/** What the model reads about a call that was not stored as running, and so was never started. */
 export const NOT_STARTED = "Not run: the worker stopped before the tool was started.";
 /**
- * What the model reads of a call that was running on the server when its worker ended. `ProcessGroupReaper` has ended the
- * processes that it started.
+ * What the model reads about a call that was running on the server when its worker stopped. `ProcessGroupReaper` has
+ * killed the processes that the tool started.
  */
 const ENDED_WITH_WORKER =
   "Outcome unknown: the worker stopped while the tool was running; the tool may have had effects.";
@@ -54,10 +54,10 @@ export class CallRunner {
   }
 
   /**
-   * Runs one tool use to its end and resolves with what the model reads. Failures of the tool, the client or the model
-   * do not reject: each becomes an error result. If the turn is aborted while the call is open, this resolves at once:
-   * depending on the tool's `onInterrupt`, the call is canceled, or it continues and `onLateOutcome` follows. A
-   * background call resolves with a receipt once it has begun, and `onLateOutcome` follows.
+   * Runs one tool use and resolves with what the model reads. Failures of the tool, the client or the model do not
+   * reject, but become error results. If the turn is aborted while the call is open, this resolves at once. Depending
+   * on the tool's `onInterrupt`, the call is then canceled, or it continues and `onLateOutcome` is called at its end. A
+   * background call resolves with a receipt once it has begun, and `onLateOutcome` is called at its end.
    *
    * @param stored the call of this tool use, if an earlier worker stored it but never started it
    * @throws the record's error if the call could not be stored
@@ -100,8 +100,8 @@ export class CallRunner {
     const found = this.#find(use, turn);
     if (stored?.outcome) return toCallAnswer(stored, stored.outcome, ports.settings.resultMaxBytes);
     if (stored?.state === "pending" && stored.hasStoredPermission) return this.#waitOn(stored, found, turn);
-    // Never started. A tool with effects may run only after a complete message, and it is not known whether this one
-    // was.
+    // Never started. A tool with effects may run only after a complete message, and it is unknown whether this message
+    // was complete.
     if (!stored || stored.state === "pending") {
       if (!found?.idempotent) return this.refuse(use, turn, { why: NOT_STARTED, stored });
       return this.run(use, turn, stored);
@@ -133,8 +133,8 @@ export class CallRunner {
 
   /**
    * Opens a call, starts it as soon as it may start, and waits until the call or its turn ends. For a background call,
-   * waits only until it has begun. The call is stored before it runs: as pending and as running, in one statement if
-   * nothing happens in between.
+   * waits only until it has begun. The call is stored before it runs: as pending and then as running, or in one
+   * statement if nothing happens in between.
    *
    * @throws the record's error if the call could not be stored
    */
@@ -163,7 +163,7 @@ export class CallRunner {
     return { content: end === "begun" ? backgroundReceipt(call.id) : end, isError: false };
   }
 
-  /** Turns an error while starting the call into the call's failure. */
+  /** Settles the call as failed after an error while starting it. */
   #fail(open: OpenCall, error: unknown): void {
     const why = messageOf(error);
     if (open.current.state === "pending") this.#refuse(open, "execution_error", why);
@@ -257,14 +257,14 @@ export class CallRunner {
   }
 }
 
-/** When the turn is aborted: cancels the call, or lets it continue without the turn and resolves with its receipt. */
+/** When the turn is aborted, cancels the call, or lets it continue without the turn and resolves with its receipt. */
 function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promise<string> {
   const detached = Promise.withResolvers<string>();
   const onAbort = () => {
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
     const mayGoOn = call.mayHaveRun && state === "running";
-    // Passed over: the turn ended only so that others could run, and its participant still wants the outcome.
+    // A turn that was passed over ended only to let others run, so its participant still wants the outcome.
     const isWanted = kind === "passed_over" || onInterrupt !== "cancel" || isBackground;
     const isKept = call.isWaiting || (mayGoOn && isWanted);
     if (kind === "stopped" || kind === "closed" || !isKept)
@@ -284,8 +284,8 @@ function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
 }
 
 /**
- * Returns why arguments would change when they are stored or sent, if so. A model's arguments were checked when they
- * arrived.
+ * Returns why the arguments would change when they are stored or sent, if they would. Arguments from a model were
+ * already checked when they arrived.
  */
 function faultOf(input: JsonObject): string | undefined {
   const read = readExactJson(input, "input");
@@ -306,7 +306,7 @@ function newCall(
   turn: CallTurn,
   { tool, ports }: { tool: FoundTool | undefined; ports: Pick<CallPorts, "settings"> },
 ): Call {
-  // If this changes the arguments, the call is refused.
+  // If cleaning changes the arguments, the call is refused.
   const input = cleanJson(use.input) as JsonObject;
   const canonical = `${turn.turnId}\n${use.toolName}\n${canonicalize(input)}`;
   const { defaultTimeoutMs, toolDetail } = ports.settings;

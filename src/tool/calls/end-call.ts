@@ -8,7 +8,7 @@ export interface EndPorts extends Pick<CallPorts, "ledger"> {
 }
 
 /**
- * Ends a call that nobody runs. All participants receive its request and its result, as for a call that the server
+ * Ends a call without running it. All participants receive its request and its result, as for a call that the server
  * runs.
  */
 export function endUnstartedCall(call: OpenCall, ports: EndPorts, outcome: Outcome): void {
@@ -23,9 +23,9 @@ export function refuseOpenCall(call: OpenCall, ports: EndPorts, why: Parameters<
 }
 
 /**
- * Ends an open call from our side and notifies the client that runs it. What the client has done by then is unknown.
- * Only what a participant stopped or interrupted is `cancelled`. What a closing session ends, and a form whose call is
- * over, is `outcome_unknown` or `not_run`.
+ * Cancels an open call and notifies the client that runs it. What the client has done by then is unknown. The outcome
+ * is `cancelled` only if a participant stopped or interrupted the call. If the session closes, or if a form's call has
+ * ended, the outcome is `outcome_unknown` or `not_run`.
  */
 export function cancelCall(call: OpenCall, reason: CancelReason, ports: EndPorts): void {
   settleAndTell(call, { outcome: endOf(call, reason), reason }, ports);

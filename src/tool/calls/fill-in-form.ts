@@ -39,7 +39,10 @@ export interface FormPorts {
   readonly askInWords: (form: OpenCall, asked: SpokenQuestion) => Promise<FormAnswer>;
 }
 
-/** One request of a call. `count` numbers the call's requests, and is the same if an idempotent tool runs again. */
+/**
+ * One form request from a call. `count` is the request's index in the call, and stays the same if an idempotent tool
+ * runs again.
+ */
 interface Request<Content> {
   readonly request: Elicitation<Content>;
   readonly count: number;
@@ -53,14 +56,15 @@ interface Asked {
   readonly key: string;
 }
 
-/** How many times a form is shown before it counts as canceled, if its answers are invalid. */
+/** The number of invalid answers after which a form counts as canceled. */
 const ATTEMPTS = 3;
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * Has the participant of a running call fill in a form. Each form is recorded as a call; in conversation, each field
- * is. The id of such a call is derived from the asking call and the question. So if the tool runs again on another
- * worker, a recorded answer is not asked for again, and a device that shows the form keeps showing it.
+ * Asks the participant of a running call to fill in a form. Each form is recorded as a call; if it is asked in
+ * conversation, each field is recorded as a call. The id of such a call is derived from the asking call and the
+ * question. So if the tool runs again on another worker, an answered question is not asked again, and a device that
+ * shows the form keeps showing it.
  */
 export async function fillInForm<Content>(
   parent: OpenCall,
@@ -108,7 +112,9 @@ async function ask(asked: Asked, ports: FormPorts): Promise<FormAnswer> {
 
 const CANCELLED: FormAnswer = { action: "cancel" };
 
-/** Returns the participant's own `ask_user` if it accepts such a form: a client may use that name for another tool. */
+/**
+ * Returns the participant's own `ask_user` tool if it accepts the form. A client may use that name for another tool.
+ */
 function deviceOf(participant: string, form: AskUserInput, { clients }: CallPorts): AnnouncedTool | undefined {
   const tool = clients
     .hosts(participant)
@@ -118,8 +124,8 @@ function deviceOf(participant: string, form: AskUserInput, { clients }: CallPort
 }
 
 /**
- * Asks for one field after another, and stops at the first refusal or silence. A form without fields asks for a yes or
- * no to its message.
+ * Asks for one field after another, and stops at the first refusal or silence. A form without fields becomes a
+ * yes-or-no question.
  */
 async function askInWords({ parent, form, fields, key }: Asked, ports: FormPorts): Promise<FormAnswer> {
   const { message, problem } = form;
@@ -156,7 +162,7 @@ function askInConversation(
 
 interface Put {
   readonly ports: FormPorts;
-  /** Gets the form answered. The call is settled when this resolves, or soon after. */
+  /** Obtains the form's answer. The call is settled when this resolves, or soon after. */
   readonly run: (form: OpenCall) => Promise<void>;
 }
 
@@ -167,7 +173,7 @@ async function putTo(parent: OpenCall, call: Call, { ports, run }: Put): Promise
   parent.over.throwIfAborted();
   if (ledger.openCount >= LIMITS.openCalls) throw new Error(`More than ${LIMITS.openCalls} calls are open`);
   const form = ledger.open(call);
-  // It waits for a participant, so new messages are answered in the meantime.
+  // The form waits for a participant, so new messages are answered in the meantime.
   ledger.setWaiting(call.id, true);
   const withdraw = () => cancelCall(form, reasonOf(parent.current), ports.calls);
   parent.over.addEventListener("abort", withdraw, { once: true, signal: form.over });
@@ -180,7 +186,7 @@ async function putTo(parent: OpenCall, call: Call, { ports, run }: Put): Promise
   return toAnswer(await form.settled);
 }
 
-/** Returns why a form is canceled after its call has ended. */
+/** Returns the reason for canceling a form whose call has ended. */
 function reasonOf({ outcome }: Call): CancelReason {
   if (outcome?.state === "cancelled") return "interrupted";
   const isClosed = outcome?.state === "error" && outcome.errorCode === "outcome_unknown";

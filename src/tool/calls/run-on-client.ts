@@ -18,14 +18,14 @@ interface ClientRun {
 }
 
 /**
- * Asks one participant's client to run the call, and waits for its end: an answer, the deadline, or the participant
- * leaving. The deadline is `timeoutMs` plus the grace period, from the moment the call is set running. A call that was
- * sent before has the remaining time.
+ * Asks one participant's client to run the call, and waits until the call ends: with an answer, at the deadline, or
+ * because the participant left. The deadline is `timeoutMs` plus the grace period, from the moment the call is set
+ * running. A call that an earlier worker sent has only the remaining time.
  *
  * The server takes over an `either` call if the client declined it, was never reached, or announced that it claims
- * calls and did not claim this one in time. If the client may have run it, the server takes it over only if the tool is
- * idempotent. A client that does not claim calls and stays silent may be running the call until the deadline. Then the
- * server runs it only if the tool is idempotent, with the full `timeoutMs` again.
+ * calls and did not claim this one in time. If the client may have run the call, the server takes it over only if the
+ * tool is idempotent. A client that does not claim calls and stays silent may be running the call, so the server waits
+ * for the deadline. It then runs the call only if the tool is idempotent, with the full `timeoutMs` again.
  */
 export async function runOnClient(call: OpenCall, { route, wasRequested, ...work }: ClientRun): Promise<void> {
   const { tool, ports } = work;
@@ -33,7 +33,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   const isEither = executionAsked === "either" && tool.run !== undefined;
   const totalMs = timeoutMs + TOOL_TIMES.graceMs;
   const deadlineAt = startedAt + totalMs;
-  // Another worker knows only the stored wall-clock time. Within this worker, the monotonic clock counts.
+  // Across workers, only the stored wall-clock time is known. Within this worker, the monotonic clock is used.
   const leftMs = Math.min(totalMs, deadlineAt - Date.now());
   const startedAtTick = performance.now() - (totalMs - leftMs);
   const resolved = route.to === "client" ? ({ executionResolved: "client" } as const) : {};
@@ -63,7 +63,7 @@ export async function runOnClient(call: OpenCall, { route, wasRequested, ...work
   await runOnServer(call, { ...work, leftMs: serverMs });
 }
 
-/** Whether the client may not have the tool: it has neither announced the tool, nor claimed the call, nor answered. */
+/** Whether the client may lack the tool: it has neither announced the tool, nor claimed the call, nor answered. */
 function mayLackIt({ current }: OpenCall): boolean {
   return current.executionResolved === undefined;
 }
@@ -89,8 +89,8 @@ interface ClientEnd {
 type Request = Pick<ClientRun, "route" | "wasRequested">;
 
 /**
- * Sends the request, and again when the participant returns. Resolves when the call has ended or the client will not
- * answer.
+ * Sends the request, and sends it again when the participant returns. Resolves when the call has ended, or once it is
+ * certain that the client will not answer.
  */
 function requestOfClient(
   call: OpenCall,

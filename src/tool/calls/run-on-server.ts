@@ -29,7 +29,7 @@ export async function untilStored({ current }: OpenCall, ports: Pick<CallPorts, 
 interface ServerRun {
   readonly tool: Pick<FoundTool, "run" | "voiceApproval">;
   readonly input: unknown;
-  /** The permitted values; absent if an earlier worker got the permission. */
+  /** The permitted values; absent if an earlier worker obtained the permission. */
   readonly permitted?: readonly string[];
   readonly ports: CallPorts;
   /** The remaining time of a call that was taken over from a client. @defaultValue the call's `timeoutMs` */
@@ -55,8 +55,7 @@ export async function runOnServer(call: OpenCall, { leftMs, ...work }: ServerRun
     startedAt,
     deadlineAt,
   });
-  // Stored first, so that the next worker does not repeat a call that may have had effects, and asks no client to run
-  // it.
+  // Stored first, so that the next worker neither repeats a call that may have had effects nor asks a client to run it.
   await untilStored(call, ports);
   if (call.over.aborted) return;
   ports.clients.sendRequest(call.current).catch(() => {});

@@ -11,7 +11,7 @@ import { type Connection, callErrorText } from "./connection.ts";
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
-/** Further blocks are only counted: a message of 10 MB may contain millions, and each takes time. */
+/** Blocks beyond this number are only counted: a 10 MB message may contain millions, and each takes time. */
 const MAX_BLOCKS = 1_000;
 
 /**
@@ -43,13 +43,13 @@ export class UnknownSessionError extends Error {}
 /**
  * Calls the tool and resolves with its value. If the signal aborts, the server receives a cancellation.
  *
- * @throws {UnknownSessionError} after giving up the connection; the call may be sent again on the next one
+ * @throws {UnknownSessionError} after giving up the connection; the call may be sent again on the next connection
  */
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
   const { signal, callId, traceHeaders, elicit } = context;
   signal.throwIfAborted();
-  // The SDK never removes its listener from the signal. On the call's own signal, it would cancel calls that were
-  // answered.
+  // The SDK never removes its listener from the signal. A listener on the call's own signal would cancel calls that
+  // were already answered.
   const request = new AbortController();
   const onAbort = () => request.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -92,8 +92,9 @@ class ToolError extends Error {}
 type ToolAnswer = z.output<typeof resultSchema>;
 
 /**
- * Returns the value as one of our own tools would: the structured content, if any, with whatever else the blocks say,
- * or else the text of the blocks. Pictures are shown to the model if possible; other files are only named.
+ * Returns the value in the form that our own tools use: the structured content with any further text from the blocks,
+ * or only the blocks' text if there is no structured content. Pictures are shown to the model if possible; other files
+ * are only named.
  *
  * @throws {ToolError} for a result that is marked as an error
  */
@@ -115,7 +116,7 @@ function toToolValue({ content: all, structuredContent: current, toolResult: old
   const blocks = content.map(toResultBlock);
   if (!blocks.some(({ type }) => type === "image")) return plain;
   const shown = { ...(structuredContent && { result: structuredContent }), content: blocks.filter(isSaying) };
-  // If this exceeds the limits, everything is only named.
+  // If this exceeds the limits, pictures are only named, too.
   return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
 }
 
@@ -125,8 +126,8 @@ function withText(structuredContent: Record<string, unknown>, text: string): unk
 }
 
 /**
- * Returns the texts that only repeat the structured content: all of it, one of its values, or an entry of one of its
- * lists.
+ * Returns the texts that would only repeat the structured content: all of it, one of its values, or an entry in one of
+ * its lists.
  */
 function textsOf(given: unknown): ReadonlySet<string> {
   const values = isRecord(given) ? Object.values(given) : [];
@@ -169,7 +170,7 @@ function withoutFiles(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFiles(inner)]));
 }
 
-/** Returns a valid picture as an image block, also one in an embedded resource, and any other block as text. */
+/** Returns a valid picture, including one in an embedded resource, as an image block, and any other block as text. */
 function toResultBlock(block: unknown): ResultBlock {
   const data = pictureOf(block)?.replace(/^data:[^,]{0,200};base64,/u, "");
   const type = typeof data === "string" ? mediaTypeOf(Buffer.from(data, "base64")) : undefined;

@@ -20,7 +20,7 @@ import { type McpTransport, openTransport } from "./open-transport.ts";
 
 const PING_EVERY_MS = 30_000;
 const PING_TIMEOUT_MS = 10_000;
-/** How many forms a server may have filled in during one call, so that it cannot keep asking a participant. */
+/** The maximum number of forms during one call, so that a server cannot keep asking a participant. */
 const MAX_FORMS = 20;
 /** How long a closing connection waits for the server to end its session. */
 const FAREWELL_MS = 500;
@@ -37,7 +37,7 @@ interface WaitingCall {
   readonly elicit: ToolContext["elicit"];
 }
 
-/** One connection to a server, from its `initialize` until it is lost. It is never opened again. */
+/** One connection to a server, from `initialize` until the connection is lost. It is never reopened. */
 export class Connection {
   readonly client: Client;
   /** Resolves when the server is gone or `close` was called. */
@@ -63,7 +63,7 @@ export class Connection {
 
   /** Opens a connection. Rejects after the config's `timeoutMs`, whatever the server does. */
   static async open({ config, signal, onListChanged, onStderr }: ConnectionOptions): Promise<Connection> {
-    // No other capabilities: a server may not request samples from the model, or files.
+    // No other capabilities: a server may request neither samples from the model nor files.
     const client = new Client({ name: "parley", version: "0.1.0" }, { capabilities: { elicitation: { form: {} } } });
     const connection = new Connection(client, openTransport(config, onStderr));
     client.onclose = () => connection.#onLost();
@@ -100,8 +100,9 @@ export class Connection {
 
   /**
    * Shows a server's form to the participant of its call. The protocol does not say which call a form is for, and
-   * sessions share the connection. So while several calls wait, nobody is asked: it might be the wrong participant. A
-   * call has one form at a time, because each is an open call, and a session may have only a few of these.
+   * sessions share the connection. So while several calls are waiting, the form is refused, because it might reach the
+   * wrong participant. A call has only one form at a time, because each form is an open call, and a session's open
+   * calls are limited.
    */
   async #elicit(params: ElicitRequest["params"]): Promise<ElicitResult> {
     const [call, ...others] = this.#calls.values();
@@ -130,9 +131,9 @@ export class Connection {
   }
 
   /**
-   * Pings a server over HTTP, where nothing else reports that it is gone, and closes the connection if it is. A server
-   * that does not answer while it runs a call counts as busy. A stdio server is not pinged, because the end of its
-   * process is noticed.
+   * Pings an HTTP server, because nothing else reports that it is gone, and closes the connection if it is. A server
+   * that does not answer while it runs a call counts as busy. A stdio server is not pinged, because the exit of its
+   * process is reported.
    */
   check(): void {
     if (!(this.#transport instanceof StreamableHTTPClientTransport) || this.#pinging === undefined) return;
@@ -155,8 +156,8 @@ export class Connection {
   }
 
   /**
-   * Whether the error says that the server does not know our session: HTTP 404 for a request that named one. The server
-   * has then run nothing, and only a new connection helps.
+   * Whether the error means that the server does not know our session: HTTP 404 for a request with a session id. The
+   * server has then run nothing, and a new connection is needed.
    */
   isSessionUnknown(error: unknown): boolean {
     return this.#hasSession && error instanceof StreamableHTTPError && error.code === 404;
@@ -189,7 +190,7 @@ function isTimeout(error: McpError): boolean {
   return error.code === Number(ErrorCode.RequestTimeout);
 }
 
-/** Returns the reason of a failure, safe to log: never the server's own text, which may quote a participant. */
+/** Returns the reason for a failure, safe to log: never the server's own text, which may quote a participant. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   if (error instanceof StreamableHTTPError)

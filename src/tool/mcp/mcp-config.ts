@@ -4,7 +4,7 @@ import { isRecord } from "../../lib/json.ts";
 import { TOOL_TIMES } from "../../protocol/limits.ts";
 
 const common = {
-  /** Limits each call, and the server's start up to its list of tools. */
+  /** The time limit for each call, and for the server to start and list its tools. */
   timeoutMs: z.number().int().positive().max(TOOL_TIMES.maxTimeoutMs).default(TOOL_TIMES.defaultTimeoutMs),
   /** Which of the server's tools to use, by their own names; `*` matches any text. @defaultValue all */
   tools: z.array(z.string().min(1)).min(1).default(["*"]),
@@ -45,7 +45,7 @@ export type StdioServerConfig = z.output<typeof stdioSchema>;
 export type HttpServerConfig = z.output<typeof httpSchema>;
 export type McpServerConfig = StdioServerConfig | HttpServerConfig;
 
-/** Not a union of the two schemas, because its error would not say which field is wrong. */
+/** Not a union of the two schemas, because a union's error would not say which field is wrong. */
 const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, context): McpServerConfig => {
   const isHttp = isRecord(value) && Object.hasOwn(value, "url");
   if (!isHttp && !(isRecord(value) && Object.hasOwn(value, "command"))) {
@@ -66,7 +66,7 @@ const serverSchema = z.custom<StdioInput | HttpInput>().transform((value, contex
 
 const SERVER_NAME = /^[a-zA-Z0-9_-]{1,32}$/;
 
-/** `mcpServers` of parley.config.ts, keyed by the server's name, with which its tool names begin. */
+/** `mcpServers` in parley.config.ts, keyed by server name, which is the prefix of the server's tool names. */
 export const mcpServersSchema = z.record(z.string(), serverSchema).superRefine((servers, context) => {
   for (const name of Object.keys(servers).filter((each) => !SERVER_NAME.test(each))) {
     const message = "expected a name of 1 to 32 letters, digits, _ and -";

@@ -8,8 +8,8 @@ const MAX_SCHEMA_LENGTH = 32_768;
 const MAX_FOLDED = 64;
 
 /**
- * Compiles a server's schema. The model sees nearly all of it. We check only keywords that are cheap to check and valid
- * as JSON Schema, and leave the others to the server, because the operator cannot change its schemas.
+ * Compiles a server's schema. The model sees nearly all of it. We check only keywords that are valid JSON Schema and
+ * cheap to check, and leave the others to the server, because the operator cannot change the server's schemas.
  *
  * @throws {TypeError} saying why the schema cannot be used
  */
@@ -17,7 +17,7 @@ export function compileMcpSchema(schema: unknown): InputSchema {
   const read = readJson(schema ?? {}, "its schema");
   if ("fault" in read) throw new TypeError(read.fault);
   if (!isRecord(read.value)) throw new TypeError("its schema is not an object");
-  // The protocol allows no arguments but an object, so a missing or different type is replaced.
+  // The protocol requires arguments to be an object, so a missing or different type is replaced.
   const whole: JsonObject = { ...(read.value as JsonObject), type: "object" };
   const { length } = JSON.stringify(whole);
   if (length > MAX_SCHEMA_LENGTH) throw new TypeError(`its schema is longer than ${MAX_SCHEMA_LENGTH} characters`);
@@ -88,7 +88,7 @@ class Folding {
   }
 }
 
-/** If two alternatives describe a property differently, it may be either. */
+/** If two alternatives describe a property differently, the property may match either. */
 function merge(properties: Map<string, JsonValue>, others: ReadonlyMap<string, JsonValue>): void {
   for (const [name, other] of others) {
     const known = properties.get(name);

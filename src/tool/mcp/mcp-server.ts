@@ -29,8 +29,8 @@ interface McpServerOptions {
 }
 
 /**
- * One configured server. Connects, and reconnects until it is closed. A server failure never throws here, except in a
- * call.
+ * One configured server. Connects, and reconnects until it is closed. A failing server never makes this class throw,
+ * except in a call.
  */
 export class McpServer {
   readonly name: string;
@@ -40,7 +40,7 @@ export class McpServer {
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
-  /** Compiled tools, keyed by the JSON that they were listed as. */
+  /** Compiled tools, keyed by their JSON in the server's list. */
   #made = new Map<string, ServerTool>();
   #warned = new Set<string>();
   #connection: Connection | undefined;
@@ -199,7 +199,7 @@ export class McpServer {
     this.tools = [...tools.values()];
   }
 
-  /** Lets other work run, then compiles a tool, because compiling takes time. */
+  /** Compiles a tool after letting other work run, because compiling takes time. */
   async #make(listed: unknown): Promise<ServerTool> {
     await nextTick();
     return toMcpTool(listed, {

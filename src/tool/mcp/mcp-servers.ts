@@ -6,12 +6,12 @@ import { toolPrefix } from "./to-mcp-tool.ts";
 
 interface McpServersOptions {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
-  /** The tools of the `tools/` folder. No server's tool replaces them. */
+  /** The tools in the `tools/` folder. They take precedence over the servers' tools. */
   readonly own: ReadonlyMap<string, ServerTool>;
   readonly logger: Logger;
   /**
-   * Called with the prefix of a server's tools whenever the server has listed them and they are in the map. `isLast`:
-   * every other server has listed its tools, too.
+   * Called with the prefix of a server's tools whenever they have been listed and added to the map. `isLast`: all
+   * servers have now listed their tools.
    */
   readonly onListed?: (prefix: string, listed: { readonly isLast: boolean }) => void;
   /** How long a connection must last to count as a success. @defaultValue 10000 */
@@ -26,8 +26,8 @@ export interface McpServers extends LiveTools {
 }
 
 /**
- * Starts to connect to all servers and returns at once. Tools appear in the map as servers list them. If tools of two
- * servers have the same name, the server that the config names first wins. `close` ends all connections.
+ * Starts connecting to all servers and returns at once. Tools appear in the map as servers list them. If tools of two
+ * servers have the same name, the server that the config lists first wins. `close` closes all connections.
  */
 export function connectMcpServers({ servers, own: first, logger, onListed, stableMs }: McpServersOptions): McpServers {
   let own = first;

@@ -13,7 +13,7 @@ export function openTransport(config: McpServerConfig, onStderr: (text: string) 
 }
 
 function overHttp({ url, headers }: HttpServerConfig): StreamableHTTPClientTransport {
-  // A redirect to another origin would send the headers there, so it is followed only if `redirectPolicy` says so.
+  // A redirect to another origin would send the headers there. `redirectPolicy` allows only the same origin by default.
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers },
     // Closing ends a call whose answer is too large. Otherwise the call would wait for its deadline.
@@ -26,12 +26,12 @@ const LINE_FEED = 0x0a;
 
 /**
  * Returns a `fetch` whose response bodies fail above `maxBytes`, because the SDK holds a whole answer, or a whole event
- * of a stream, in memory. An event stream has no end, so there the limit applies to each event.
+ * of a stream, in memory. An event stream has no end, so its limit applies to each event.
  */
 export function cappedFetch(maxBytes: number, onTooLarge: () => void): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
-    // The SDK handles redirects and needs the original response, which has the URL.
+    // The SDK handles redirects and needs the original response, which contains the URL.
     const isRedirect = response.status >= 300 && response.status < 400;
     if (!response.body || isRedirect) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;

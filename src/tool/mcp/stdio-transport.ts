@@ -18,8 +18,8 @@ interface StdioOptions {
 }
 
 /**
- * A server that runs as a process. It leads a process group: everything it starts ends with it, and all of it ends when
- * our process ends, for any reason. The SDK's own transport ends only the one process.
+ * A server that runs as a process and leads a process group. The processes that it starts end with it, and the whole
+ * group ends when our process ends, for any reason. The SDK's own transport ends only the server's process.
  */
 export class StdioTransport implements Transport {
   onclose: Transport["onclose"];

@@ -49,17 +49,17 @@ export function toMcpTool(listed: unknown, { server, timeoutMs, call, isAway }: 
   return { ...toServerTool(ownName, tool, undefined), input: compileMcpSchema(inputSchema), mcpServer: server, isAway };
 }
 
-/** Returns the prefix of the names of a server's tools. */
+/** Returns the prefix of a server's tool names. */
 export function toolPrefix(server: string): string {
   return `${server}_`;
 }
 
-/** Returns the name under which the model knows a server's tool. It may be too long. */
+/** Returns the name that the model uses for a server's tool. It may be too long. */
 function mcpToolName(server: string, tool: string): string {
   return `${toolPrefix(server)}${tool.replaceAll(/[^a-zA-Z0-9_-]/gu, "_")}`;
 }
 
-/** Returns a listed tool's own name, cut for the log. */
+/** Returns a listed tool's own name, shortened for the log. */
 export function listedName(listed: unknown): string {
   return wholeName(listed).slice(0, 100) || "(without a name)";
 }

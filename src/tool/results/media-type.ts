@@ -5,7 +5,7 @@ import { WEBP } from "image-size/types/webp";
 
 /** The API's limit for each side of a picture, in pixels. */
 const MAX_SIDE = 8_000;
-/** Only these readers of the package are used, because they read untrusted bytes. */
+/** Only these of the package's readers are used, because the bytes are untrusted. */
 const IMAGES = [
   ["image/png", PNG],
   ["image/jpeg", JPG],
@@ -17,7 +17,7 @@ const MAX_SEGMENTS = 1_000;
 /** Other bytes may precede a PDF's first line. */
 const PDF_WITHIN = 1_024;
 
-/** What the bytes are, whatever their declared type. `fault` says why the model cannot be shown them. */
+/** The actual type of the bytes, whatever type was declared. `fault` says why they cannot be shown to the model. */
 export type MediaType =
   | { readonly kind: "image" | "document"; readonly mediaType: string }
   | { readonly fault: string };

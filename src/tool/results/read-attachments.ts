@@ -37,7 +37,7 @@ function toBlock(attachment: JsonObject): unknown {
   const title = nameOf(attachment);
   const titled = title === undefined ? {} : { title };
   if (data === undefined) return { type: "document", source: { type: "text", data: text }, ...titled };
-  // `readContent` checks whether it is valid.
+  // `readContent` checks whether `data` is valid.
   return isDocument(data) ? { type: "document", source: { data }, ...titled } : { type: "image", source: { data } };
 }
 

@@ -21,7 +21,7 @@ const text = z.strictObject({ type: z.literal("text"), text: words });
 const bytes = z.strictObject({
   type: z.literal("base64").optional(),
   media_type: z.string().optional(),
-  // The object is what `cleanJson` makes of bytes.
+  // `cleanJson` turns bytes into this object.
   data: z.union([z.string(), z.strictObject({ base64: z.string() })]),
 });
 const plainText = z.strictObject({
@@ -84,7 +84,7 @@ export function readContent(given: unknown): ReadContent {
   });
 }
 
-/** Returns the length of the block's texts that may be long. */
+/** Returns the total length of those texts in the block that may be long. */
 function writtenLength({ text = "", source, content }: ContentBlock): number {
   const data = isRecord(source) && source["type"] === "text" ? source["data"] : "";
   const inner = Array.isArray(content) ? (content as readonly ContentBlock[]) : [];

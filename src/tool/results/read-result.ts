@@ -14,7 +14,7 @@ export interface ReadResult {
   readonly media: readonly Media[];
 }
 
-/** Replaces a result that was found unusable in the tool's thread and was not sent. */
+/** Stands in for a result that the tool's thread found unusable and did not send. */
 export class UnusableResult {
   readonly outcome: Outcome;
 
@@ -39,7 +39,7 @@ interface Parts {
 }
 
 /**
- * Reads the parts of a result from one of our tools, an MCP server or a client. The tool has run, even if they are
+ * Reads the parts of a result from one of our tools, an MCP server or a client. The tool has run, even if the parts are
  * invalid.
  */
 export function readParts({ result, content, display }: Parts): ReadResult {

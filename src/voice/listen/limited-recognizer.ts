@@ -1,19 +1,17 @@
 import { stt } from "@livekit/agents";
 import { abortable } from "../../lib/abortable.ts";
 
-/**
- * A recognizer of single utterances usually answers within two seconds. One that takes this long is considered stuck.
- */
+/** A recognizer for single utterances usually answers within two seconds. After this time, it is considered stuck. */
 const LIMIT_MS = 6_000;
 
-/** Called when the recognizer is asked and when it has answered. `given_up` means that it took too long. */
+/** Called when the recognizer receives a request and when it answers. `given_up` means that it took too long. */
 export interface RecognitionListener {
   readonly handleRequest: () => void;
   readonly handleResponse: (answer: "words" | "nothing" | "given_up") => void;
 }
 
 /**
- * Adds a time limit to a recognizer that is asked once per utterance. Requests run one after another, so without the
+ * Adds a time limit to a recognizer that is called once per utterance. Requests run one after another, so without the
  * limit a stuck request would block all later utterances.
  */
 export class LimitedRecognizer extends stt.STT {

@@ -10,17 +10,17 @@ import { isPerson } from "../../session/room/room-input.ts";
 
 interface MicrophonesOptions {
   readonly room: Room;
-  /** Called when another participant is listened to, with `undefined` if nobody is. */
+  /** Called when the agent starts listening to another participant, or with `undefined` if it listens to nobody. */
   readonly onSpeaker: (identity: string | undefined) => void;
-  /** Whether the current participant is speaking. If so, no other one is chosen. */
+  /** Whether the current participant is speaking. If so, no other participant is chosen. */
   readonly isBusy: () => boolean;
 }
 
 /**
  * The microphones of a room. The agent subscribes to all of them, but listens to one participant at a time: first to
- * the one who published a microphone first, then to anyone else who speaks while that one is silent. LiveKit notifies
- * participants when their microphone is subscribed to, so the agent subscribes only once the AgentSession can hear them
- * (`open`).
+ * the one who published a microphone first, then to anyone else who speaks while that participant is silent. LiveKit
+ * notifies participants when their microphone is subscribed to, so the agent subscribes only once the AgentSession can
+ * hear them (`open`).
  */
 export class Microphones {
   readonly #options: MicrophonesOptions;

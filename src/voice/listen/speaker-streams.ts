@@ -22,15 +22,15 @@ interface Words {
   readonly speaker: RoomParticipant | undefined;
 }
 
-/** How many recognized texts are remembered until AgentSession passes them on. It drops some of them. */
+/** How many recognized texts are remembered until AgentSession passes them on. AgentSession drops some of them. */
 const MAX_WORDS = 50;
-/** How long a part may still produce words after the agent listens to another participant. */
+/** How long a part may still produce words after the agent has started listening to another participant. */
 const LATE_MS = 10_000;
 
 /**
  * Attributes the words of a streaming recognizer to participants. If a participant's words are still due when the agent
- * starts to listen to another one, the recognizer gets a new stream, so that late words are not attributed to the other
- * participant.
+ * starts listening to another one, a new recognizer stream is opened, so that late words are not attributed to the
+ * other participant.
  */
 export class SpeakerStreams {
   #speaker: RoomParticipant | undefined;

@@ -3,7 +3,7 @@ import type { SpokenTimes } from "../../session/room/voice-port.ts";
 interface SpokenTimeOptions {
   /** How long silence has already lasted when it is reported. */
   readonly silenceMs: number;
-  /** Speech after a longer silence belongs to a new utterance: the sound before it had no words. */
+  /** Speech after a longer silence belongs to a new utterance, because the sound before it contained no words. */
   readonly giveUpAfterMs: number;
 }
 

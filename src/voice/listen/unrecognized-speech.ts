@@ -1,12 +1,12 @@
 import type { RecognitionListener } from "./limited-recognizer.ts";
 import { NOTICED_SILENCE_MS } from "./voice-activity.ts";
 
-/** Shorter sounds without words, such as coughs, get no reply. */
+/** Shorter sounds without words, such as coughs, are ignored. */
 const NOTICED_SPEECH_MS = 1_000;
 
 /**
- * Calls back when a participant said something that was not understood, and so would wait for an answer in vain. Short
- * sounds, such as coughs, do not count, however many there are.
+ * Calls back when a participant said something that was not understood, and would otherwise wait in vain for an answer.
+ * Short sounds, such as coughs, do not count, however many there are.
  */
 export class UnrecognizedSpeech implements RecognitionListener {
   readonly #onMisheard: () => void;
@@ -53,7 +53,7 @@ export class UnrecognizedSpeech implements RecognitionListener {
     this.#requests += 1;
   }
 
-  /** After `given_up`, calls back even for a short sound, because it may have been words. */
+  /** After `given_up`, calls back even for a short sound, because the sound may have been words. */
   handleResponse(answer: "words" | "nothing" | "given_up"): void {
     this.#requests -= 1;
     if (answer === "words") this.handleRecognized();

@@ -8,24 +8,25 @@ interface UserSpeechOptions {
   readonly take: OnRoomInput;
   /** The participant that the agent listens to. */
   readonly speaker: () => RoomParticipant | undefined;
-  /** Whether the agent's current speech cannot be interrupted. AgentSession passes on no turns meanwhile. */
+  /** Whether the agent's current speech cannot be interrupted. While it is true, AgentSession passes on no turns. */
   readonly isHeldBack: () => boolean;
   readonly isSpeaking: () => boolean;
-  /** Returns when the utterance that has just been completed was spoken. */
+  /** Returns the times of the utterance that has just been completed. */
   readonly spoken: () => SpokenTimes | undefined;
-  /** While held back, an utterance is passed on this long after its last words. */
+  /** While `isHeldBack` is true, an utterance is passed on this long after its last words. */
   readonly giveUpAfterMs: number;
 }
 
 interface Piece {
   readonly isFinal: boolean;
   readonly language: string | undefined;
-  /** Who said it, if a streaming recognizer's stream tells. */
+  /** Who said it, if a streaming recognizer's stream shows that. */
   readonly speaker?: RoomParticipant | undefined;
 }
 
 /**
- * Joins the recognizer's pieces into utterances. Each utterance has one id, and a text that grows until it is complete.
+ * Joins the recognizer's pieces into utterances. Each utterance has one id, and a text that grows until the utterance
+ * is complete.
  */
 export class UserSpeech {
   readonly #options: UserSpeechOptions;
@@ -36,7 +37,7 @@ export class UserSpeech {
    * words.
    */
   #isMixed = false;
-  /** Whether the participant has begun to make a sound that has not produced words yet. */
+  /** Whether the participant has made a sound that has not produced words yet. */
   #isSoundOpen = false;
   #language: string | undefined;
   #finals = "";
@@ -46,14 +47,14 @@ export class UserSpeech {
     this.#options = options;
   }
 
-  /** A sound begins. Its words belong to the participant that the agent listens to now. */
+  /** Called when a sound starts. Its words belong to the participant that the agent listens to now. */
   begin(): void {
     this.#isSoundOpen = true;
     if (this.#id === undefined) this.#from = this.#options.speaker();
   }
 
   /**
-   * Called when the agent starts to listen to another participant.
+   * Called when the agent starts listening to another participant.
    *
    * @param areWordsDue whether words of earlier speech are still due
    * @returns whether words of earlier speech may still arrive, however unlikely
@@ -66,7 +67,7 @@ export class UserSpeech {
     return mayWordsCome;
   }
 
-  /** Adds a piece of an utterance. A final piece does not change anymore, but others may follow it. */
+  /** Adds a piece of an utterance. A final piece no longer changes, but more pieces may follow. */
   take(text: string, { isFinal, language, speaker }: Piece): void {
     if (text.trim() === "") return;
     this.#isSoundOpen = false;
@@ -115,8 +116,8 @@ export class UserSpeech {
 }
 
 /**
- * Whether a participant is saying something. Silence is reached not when the sound ends, but when the words have been
- * passed on, because they may be the rest of a question.
+ * Tracks whether a participant is saying something. Silence counts as reached only once the words have been passed on,
+ * not when the sound ends, because the words may be the rest of a question.
  */
 export class Quiet {
   readonly #giveUpAfterMs: number;
@@ -150,7 +151,7 @@ export class Quiet {
     this.#timer = setTimeout(() => this.handleRecognized(), this.#giveUpAfterMs);
   }
 
-  /** The speech was passed on, or had no words. */
+  /** Called when the speech was passed on, or contained no words. */
   handleRecognized(): void {
     clearTimeout(this.#timer);
     this.#isQuiet = true;

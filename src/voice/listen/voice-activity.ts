@@ -5,24 +5,25 @@ import type { VoiceSettings } from "../voice-settings.ts";
 /** After this much silence, a participant is reported as silent. This is LiveKit's default. */
 export const NOTICED_SILENCE_MS = 250;
 
-/** How long after a participant's last sound the model starts to count silence: two of its windows, as measured. */
+/** How long after a participant's last sound the model starts counting silence: two of its windows, as measured. */
 export const SILENCE_IS_LATE_MS = 64;
 
 /**
- * How much silence before speech is passed to a recognizer of single utterances. From the model's default, half a
+ * How much silence before speech is passed to a recognizer for single utterances. With the model's default, half a
  * second, such recognizers make up words.
  */
 const LEAD_IN_MS = 100;
 
 /**
- * How long a voice must last to count as speech: the model's default at first, one of its windows after a short pause.
+ * How long sound must last to count as speech: the model's default at first, one of the model's windows after a short
+ * pause.
  */
 const SPEECH_BEGINS_MS = 50;
 const SPEECH_GOES_ON_MS = 32;
 
 /**
- * The model that detects from the audio when a participant speaks. It detects a participant who continues within
- * `endOfTurnMs` one window sooner than one who starts, so that the utterance is not completed too early.
+ * The model that detects speech in the audio. It detects a participant who continues within `endOfTurnMs` one window
+ * sooner than a participant who starts to speak, so that the utterance is not completed too early.
  */
 export class VoiceActivity extends inference.VAD {
   readonly #endOfTurnMs: number;

@@ -7,7 +7,7 @@ type Livekit = Required<Pick<SpeechProvider, "listen" | "speak">> & {
   readonly isOfLivekitCloud: true;
 };
 
-/** LiveKit Inference, with the keys that connect the worker to LiveKit Cloud. */
+/** LiveKit Inference. It uses the keys that connect the worker to LiveKit Cloud. */
 export const livekit: Livekit = {
   name: "livekit",
   isOfLivekitCloud: true,

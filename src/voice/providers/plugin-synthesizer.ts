@@ -7,15 +7,15 @@ import { timeWords, type TimedWord } from "./word-times.ts";
 const CONNECT = { maxRetry: 1, retryIntervalMs: 250, timeoutMs: 10_000 } as const;
 
 /**
- * Speaks with a LiveKit TTS plugin: with one of its streams for each text if it can stream, otherwise with a request
- * for each sentence. Sessions share this object: a failure in one does not affect the others.
+ * Speaks with a LiveKit TTS plugin: with one stream per text if the plugin can stream, otherwise with one request per
+ * sentence. Sessions share this object, and a failure in one session does not affect the others.
  */
 export class PluginSynthesizer implements Synthesizer {
   readonly #tts: tts.TTS;
 
   constructor(plugin: tts.TTS) {
     this.#tts = plugin;
-    // Without a listener, an `error` event would end the process.
+    // Without a listener, an `error` event would crash the process.
     plugin.on("error", () => {});
   }
 
@@ -58,7 +58,7 @@ export class PluginSynthesizer implements Synthesizer {
   }
 }
 
-/** @param seconds how much audio the stream has had so far: the plugin's times count from its beginning */
+/** @param seconds how much audio the stream has yielded so far; the plugin's times count from the stream's beginning */
 function toTimedWords(words: readonly voice.TimedString[], seconds: number): TimedWord[] {
   return words.map(({ text, startTime = Number.NaN, endTime = Number.NaN }) => ({
     text,

@@ -13,7 +13,7 @@ export interface SpeechChoice {
   readonly ttsModel: string | undefined;
   readonly ttsVoice: string | undefined;
   readonly ttsBaseUrl: string | undefined;
-  /** By the name of the environment variable. */
+  /** Keyed by the name of the environment variable. */
   readonly keys: Readonly<Record<string, string | undefined>>;
   /** Whether we start livekit-server ourselves. It has no LiveKit Inference, which is part of LiveKit Cloud. */
   readonly hasOwnLivekit: boolean;
@@ -73,7 +73,7 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
     mouth.speak?.(speaking),
   ]);
   if (!recognizer && !synthesizer) return undefined;
-  // Without a listener, an `error` event would end the process. AgentSession reports the error.
+  // Without a listener, an `error` event would crash the process. AgentSession reports the error.
   recognizer?.on("error", () => {});
   const named = new Map<string, Promise<Synthesizer | undefined>>();
   const voiceNamed = (voice: string) => {
@@ -89,7 +89,8 @@ export async function loadSpeech(choice: SpeechChoice, env: NodeJS.ProcessEnv): 
 }
 
 /**
- * Returns a voice that uses the voice named in the options, or else the default one. Agents may have their own voices.
+ * Returns a synthesizer that uses the voice named in the options, or else the default voice. Agents may have their own
+ * voices.
  */
 export function namedVoice(speech: Pick<Speech, "voiceNamed">, usual: Synthesizer): Synthesizer {
   const speak: Synthesizer["speak"] = async function* (text, options) {

@@ -25,13 +25,14 @@ export interface SpeechProvider {
   /** The environment variable that contains its key. */
   readonly key?: string;
   /**
-   * Whether `STT_BASE_URL` and `TTS_BASE_URL` may name another server with the same API. That server may need no key.
+   * Whether `STT_BASE_URL` and `TTS_BASE_URL` may point to another server with the same API. That server may need no
+   * key.
    */
   readonly hasBaseUrl?: boolean;
   /** Whether it needs LiveKit Cloud. The livekit-server that we start does not provide it. */
   readonly isOfLivekitCloud?: boolean;
   readonly listen?: (settings: SpeechSettings) => Promise<stt.STT | undefined>;
-  /** Resolves to undefined if it cannot speak on this machine. Answers are then text only. */
+  /** Resolves to undefined if the provider cannot speak on this machine. Answers are then text only. */
   readonly speak?: (settings: SpeechSettings) => Promise<Synthesizer | undefined>;
 }
 

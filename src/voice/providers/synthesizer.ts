@@ -5,12 +5,13 @@ import { Speaker } from "../../session/answer/speaker.ts";
 export interface Synthesizer {
   /**
    * Yields the audio of a text as early as possible. Ends when the signal is aborted. The player calls this once for
-   * each sentence, so that the audio of each is known. Frames may carry the times of words (`timeWords`).
+   * each sentence, so that it knows which audio belongs to which sentence. Frames may carry the times of words
+   * (`timeWords`).
    *
    * @throws if no audio can be generated for the text
    */
   readonly speak: (text: AsyncIterable<string>, options: SpeakOptions) => AsyncIterable<AudioFrame>;
-  /** Prepares what the first words would otherwise wait for. Called when somebody starts to listen. */
+  /** Does work in advance that would otherwise delay the first words. Called when somebody starts to listen. */
   readonly warm?: () => void;
   readonly close: () => Promise<void>;
 }
@@ -18,12 +19,12 @@ export interface Synthesizer {
 export interface SpeakOptions {
   /** BCP 47. */
   readonly language: string | undefined;
-  /** The provider's name of another voice. @defaultValue the provider's default voice */
+  /** The provider's name for another voice. @defaultValue the provider's default voice */
   readonly voice?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Yields each sentence of a text as soon as it is complete. For voices that take one sentence at a time. */
+/** Yields each sentence of a text as soon as it is complete. For voices that accept one sentence at a time. */
 export async function* splitSentences(
   text: AsyncIterable<string>,
   language: string | undefined,

@@ -1,6 +1,6 @@
 import type { AudioFrame } from "@livekit/rtc-node";
 
-/** When a word of a sentence sounds, in seconds. */
+/** When a word of a sentence is spoken, in seconds. */
 export interface TimedWord {
   readonly text: string;
   readonly startsAt: number;
@@ -9,7 +9,9 @@ export interface TimedWord {
 
 const times = new WeakMap<AudioFrame, readonly TimedWord[]>();
 
-/** Attaches the times of words to a frame, in seconds from the start of this frame. They may lie before it. */
+/**
+ * Attaches the times of words to a frame, in seconds from the start of this frame. The times may lie before the frame.
+ */
 export function timeWords(frame: AudioFrame, words: readonly TimedWord[]): void {
   if (words.length > 0) times.set(frame, words);
 }

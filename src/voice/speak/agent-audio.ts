@@ -7,8 +7,8 @@ import { isPerson } from "../../session/room/room-input.ts";
 /** A client that subscribes automatically (LiveKit's default) has subscribed within this time. */
 const SUBSCRIBED_BY_MS = 2_000;
 /**
- * A participant who joins while others listen has usually subscribed by then. LiveKit reports only the first
- * subscriber.
+ * A participant who joins while others are listening has usually subscribed within this time. LiveKit reports only the
+ * first subscriber.
  */
 const SUBSCRIBED_BESIDE_OTHERS_MS = 500;
 
@@ -31,11 +31,11 @@ export class AgentAudio {
    * published.
    */
   #subscribed: Promise<boolean> | undefined;
-  /** On the clock of `performance.now()`. */
+  /** In `performance.now()` time. */
   #expectedUntil = 0;
-  /** When a participant last joined, on the same clock. */
+  /** When a participant last joined, in `performance.now()` time. */
   #cameAt = Number.NEGATIVE_INFINITY;
-  /** Whether a participant is in the room whom LiveKit has not announced to us yet. */
+  /** Whether the room contains a participant whom LiveKit has not announced to us yet. */
   #isAheadOfNews = false;
 
   constructor(options: AgentAudioOptions) {
@@ -78,7 +78,10 @@ export class AgentAudio {
     return performance.now() < this.#expectedUntil;
   }
 
-  /** Resolves to true once a participant has subscribed, or to false if none has when `isExpected` ends. */
+  /**
+   * Resolves to true once a participant has subscribed, or to false if nobody has by the time `isExpected` becomes
+   * false.
+   */
   async untilListener(): Promise<boolean> {
     const over = new AbortController();
     const leftMs = Math.max(0, this.#expectedUntil - performance.now());

@@ -12,8 +12,8 @@ interface Queued {
 }
 
 /**
- * Speaks one answer and its asides (words of the worker that are not part of the answer), one part after another. Ends
- * when a participant interrupts it.
+ * Speaks one answer and its asides (words from the worker that are not part of the answer), one part after another.
+ * Ends when a participant interrupts it.
  */
 export class AnswerSpeech implements SpokenAnswer {
   readonly #player: Player;
@@ -25,7 +25,7 @@ export class AnswerSpeech implements SpokenAnswer {
   #running: Promise<void> | undefined;
   /** The part that the answer's text is currently added to. */
   #writing: SpokenPart | undefined;
-  /** silent: later text is shown but not spoken · stopped: text that has not been heard yet never will be */
+  /** silent: later text is shown but not spoken · stopped: text that has not been heard yet is dropped */
   #state: "speaking" | "silent" | "stopped" = "speaking";
   #heard = "";
   #isWhole = true;

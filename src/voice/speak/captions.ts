@@ -11,7 +11,7 @@ export class Captions {
   readonly stream: ReadableStream<voice.TimedString>;
   #controller: ReadableStreamDefaultController<voice.TimedString> | undefined;
   #written = 0;
-  /** How many sentences have an end time that AgentSession knows. */
+  /** The number of sentences whose end time was written to AgentSession. */
   #ended = 0;
   #begun = 0;
   #isComplete = false;

@@ -19,11 +19,11 @@ export interface Played {
   readonly heard: string;
 }
 
-/** Waits for the actual player before playing. If there will be none, parts end as `unspoken`. */
+/** Waits for the actual player before playing. If no player becomes available, parts end as `unspoken`. */
 export class AwaitedPlayer implements Player {
   readonly #player: Promise<Player | undefined>;
 
-  /** @param player must not reject; resolves to undefined if there will be no player */
+  /** @param player must not reject; resolves to undefined if no player becomes available */
   constructor(player: Promise<Player | undefined>) {
     this.#player = player;
   }

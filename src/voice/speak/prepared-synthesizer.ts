@@ -18,7 +18,7 @@ export class PreparedSynthesizer implements Synthesizer {
     this.#voice = voice;
   }
 
-  /** Prepares one sentence, replacing any other. Returns a function that discards it. */
+  /** Prepares one sentence, replacing any other. Returns a function that discards the sentence. */
   prepare(sentence: string, language: string | undefined, voice?: string): () => void {
     this.#prepared?.sound.abort();
     const sound = new BufferedStream((signal) => this.#voice.speak(piecesOf(sentence), { language, voice, signal }));
@@ -57,7 +57,7 @@ export class PreparedSynthesizer implements Synthesizer {
   }
 }
 
-/** Reads until the text is long enough or ends. Returns it without leading white space. */
+/** Reads until the text is long enough or ends. Returns the text without leading white space. */
 async function readUntil(pieces: AsyncIterator<string>, isEnough: (read: string) => boolean): Promise<string> {
   let read = "";
   while (!isEnough(read)) {

@@ -1,14 +1,17 @@
 import type { AudioFrame } from "@livekit/rtc-node";
 import { timedWordsOf, type TimedWord } from "../providers/word-times.ts";
 
-/** When a sentence is heard, in seconds of the part's audio. */
+/** When a sentence is heard, in seconds from the start of the part's audio. */
 interface SentenceTime {
   readonly text: string;
-  /** The text as the voice got it, without markup. */
+  /** The text as the voice received it, without markup. */
   readonly spoken: string;
-  /** The times of its words that are known so far, in the same seconds. */
+  /** The word times known so far, in seconds from the same start. */
   readonly words: readonly TimedWord[];
-  /** The start of its first sound. Infinity until there is one. If it has no sound at all, its position. */
+  /**
+   * The start of the sentence's first sound. Infinity until a sound is added. For a complete sentence without sound,
+   * its position.
+   */
   readonly beginsAt: number;
   /** The end of its last sound so far. */
   readonly endsAt: number;
@@ -18,14 +21,16 @@ interface SentenceTime {
 
 /** 16-bit samples below this are silence. */
 const SILENT = 300;
-/** Audio of this length may still be on its way to the participant, and unheard. In seconds. */
+/** How much audio may still be on its way to the participant, and so unheard, in seconds. */
 const ON_THE_WAY = 0.15;
 /** Assumed speed for a sentence whose audio is incomplete, in letters per second. Voices are faster. */
 const SLOW_RATE = 8;
 /** The weight of a digit, in letters, since it may be read as a word. */
 const DIGIT = 5;
 
-/** When each sentence of a spoken part is heard, measured from its audio, and when each of its words is, if the voice says so. */
+/**
+ * Computes from a spoken part's audio when each sentence is heard. Includes each word, if the voice reports word times.
+ */
 export class SentenceTimes {
   readonly #sentences: { -readonly [Field in keyof SentenceTime]: SentenceTime[Field] }[] = [];
   #seconds = 0;
@@ -57,7 +62,7 @@ export class SentenceTimes {
     sentence.endsAt = this.#seconds;
   }
 
-  /** The audio of the current sentence is complete. */
+  /** Call this when the audio of the current sentence is complete. */
   end(): void {
     const sentence = this.#sentences.at(-1);
     if (!sentence) return;
@@ -73,7 +78,7 @@ export class SentenceTimes {
     return this.#textUntil(seconds, { isFirstWordIn: true });
   }
 
-  /** Returns the text that was heard at this playback position. Never includes a word too many. */
+  /** Returns the text that was heard at this playback position. Never includes a word that was not heard. */
   heardUntil(seconds: number): string {
     return this.#textUntil(seconds - ON_THE_WAY, { isFirstWordIn: false });
   }
@@ -104,8 +109,8 @@ export class SentenceTimes {
 }
 
 /**
- * Whether the times of all words so far are known and usable. They aren't if a provider restarts its clock with each piece
- * of audio, repeats words or spells out numbers.
+ * Whether the times of all words so far are known and usable. They are not if a provider restarts its clock with each
+ * piece of audio, repeats words or spells out numbers.
  */
 function isTimed({ spoken, words, isComplete }: SentenceTime): boolean {
   const letters = lettersOf(words.map(({ text }) => text).join(""));

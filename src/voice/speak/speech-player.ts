@@ -28,11 +28,11 @@ interface Current {
   isUnspoken: boolean;
   /** Its sentences, with the times of their audio. */
   readonly captions: Captions;
-  /** How many seconds of the audio had been played when it ended. */
+  /** How many seconds of the audio had been played when playback ended. */
   playedSeconds: number | undefined;
 }
 
-/** Plays each part as one reply of an AgentSession, which gets the part's text from `llmNode`. */
+/** Plays each part as one reply of an AgentSession, which reads the part's text from `llmNode`. */
 export class SpeechPlayer implements Player {
   readonly #options: SpeechPlayerOptions;
   #current: Current | undefined;
@@ -110,14 +110,14 @@ export class SpeechPlayer implements Player {
     return captions.stream;
   }
 
-  /** Notes the position at which the current part's audio ended. */
+  /** Records the position at which the current part's audio ended. */
   handlePlaybackFinished({ playbackPosition }: voice.PlaybackFinishedEvent): void {
     if (this.#current) this.#current.playedSeconds = playbackPosition;
   }
 
   /**
-   * For `ttsNode`: returns the audio. Closes early if none can be generated, because after an error AgentSession would
-   * wait for 10 s.
+   * For `ttsNode`: returns the audio. Closes early if no audio can be generated, because after an error AgentSession
+   * would wait for 10 s.
    */
   synthesize(text: AsyncIterable<string>): ReadableStream<AudioFrame> {
     const current = this.#current;
@@ -168,7 +168,10 @@ export class SpeechPlayer implements Player {
   }
 }
 
-/** Yields the audio of a part. The voice gets a sentence once it is written and the audio of the previous one is complete. */
+/**
+ * Yields the audio of a part. The voice receives a sentence once the sentence is written and the audio of the previous
+ * sentence is complete.
+ */
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,

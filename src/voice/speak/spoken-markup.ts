@@ -3,7 +3,7 @@ import { voice } from "@livekit/agents";
 
 const { applyTextTransforms } = voice.textTransforms;
 
-/** Spoken instead of code, by the primary subtag of a BCP 47 tag. */
+/** Spoken in place of code, keyed by the primary subtag of a BCP 47 tag. */
 const CODE: Readonly<Record<string, string>> = {
   de: "Hier steht Code.",
   en: "Here is some code.",
@@ -14,14 +14,14 @@ const CODE: Readonly<Record<string, string>> = {
   pt: "Aqui está o código.",
 };
 
-/** The marks of quotes and list items, which may precede a code fence or a table on its line. */
+/** The markers of quotes and list items, which may precede a code fence or a table on its line. */
 const BLOCK_MARKS = /^(?:\s*(?:[-*+>]|\p{Nd}{1,9}[.)])\s)*\s*/u;
 const FENCE = /^(`{3,}|~{3,})/;
 const DELIMITER = /^:?-+:?$/;
 
 /**
- * Converts Markdown to words that can be spoken. It gets the text in pieces that each end with a sentence or a line. A
- * table is read row by row, with the column's name before each cell. Code is only mentioned.
+ * Converts Markdown to words that can be spoken. The text is written in pieces that each end with a sentence or a line.
+ * A table is read row by row, with the column's name before each cell. Code is only mentioned.
  */
 export class SpokenMarkup {
   readonly #code: string;
@@ -33,7 +33,10 @@ export class SpokenMarkup {
   #first: readonly string[] | undefined;
   #isInRow = false;
   #row = "";
-  /** A line that may contain the column names of a table whose rows do not start with `|`. The next line decides. */
+  /**
+   * A line that may contain the column names of a table whose rows do not start with `|`. The next line shows whether
+   * it does.
+   */
   #names: string | undefined;
   /** Whether the rows of the current table do not start with `|`. */
   #isBare = false;
@@ -84,7 +87,7 @@ export class SpokenMarkup {
     return before;
   }
 
-  /** The line that was held back does not contain column names. */
+  /** Returns the line that was held back, because it does not contain column names. */
   #endNames(): string {
     const names = this.#names ?? "";
     this.#names = undefined;

@@ -4,9 +4,9 @@ import { countLetters, dropLetters } from "../../conversation/truncate-to-played
 interface SpokenPartOptions {
   readonly kind: "answer" | "aside";
   readonly language: string | undefined;
-  /** The provider's name of the voice. @defaultValue the provider's default voice */
+  /** The provider's name for the voice. @defaultValue the provider's default voice */
   readonly voice?: string | undefined;
-  /** Called with each group of words when it begins to be heard. */
+  /** Called with each group of words as playback reaches it. */
   readonly onHeard: (text: string) => void;
 }
 

@@ -67,7 +67,7 @@ export class Lexicon {
     return phonemes === undefined ? undefined : applyStress(phonemes, stress);
   }
 
-  /** Spells a word by the names of its letters. */
+  /** Spells a word out, letter by letter. */
   spell(word: string): string | undefined {
     const letters = Array.from(word)
       .filter(isAlpha)
@@ -78,7 +78,7 @@ export class Lexicon {
     return last === -1 ? phonemes : phonemes.slice(0, last) + PRIMARY + phonemes.slice(last + 1);
   }
 
-  /** Derives the plural "dollars" of "dollar". */
+  /** Reads a plural such as "dollars" by looking up its singular. */
   readPlural({ text, ...rest }: Word): string | undefined {
     if (text.length < 3 || !text.endsWith("s")) return undefined;
     const isLong = text.length > 4;

@@ -69,7 +69,7 @@ export class NumberReader {
       .map((text) => this.#lexicon.lookUp({ text, stress: text === "point" ? -2 : undefined }));
   }
 
-  /** Reads digits inside a word, as in "A320": three digits as one and two, longer ones digit by digit. */
+  /** Reads digits inside a word, as in "A320": three digits as one plus two, longer numbers digit by digit. */
   #readPart(digits: string): (string | undefined)[] {
     if (digits.startsWith("0") || digits.length > 3) return this.#say(digitByDigit(digits));
     if (digits.length < 3 || digits.endsWith("00")) return this.#say([cardinal(digits)]);

@@ -140,8 +140,8 @@ function followedBy({ text, tag }: Token, phonemes: string, following: Following
 const kindOf = (letter: string): string => (isAlpha(letter) ? "letter" : isDigits(letter) ? "digit" : "other");
 
 /**
- * Decides whether the parts are spoken apart. If they sound as one word and too many are stressed, weakens half of
- * them.
+ * Decides whether a word's parts are spoken separately. If not, and too many parts are stressed, weakens the stress of
+ * half of them.
  */
 function settleStress(parts: readonly Token[]): void {
   const text = textOf(parts);

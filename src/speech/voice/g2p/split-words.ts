@@ -41,7 +41,7 @@ function partsOf(token: Token): Token[] {
   return parts;
 }
 
-/** Returns the phonemes of punctuation, which depend on its tag instead of the dictionary. */
+/** Returns the phonemes for punctuation, which depend on its tag, not on the dictionary. */
 function readMark({ text, tag }: Token): string | undefined {
   if (tag === "$" && CURRENCIES.has(text)) return "";
   if (tag === ":" && (text === "-" || text === "–")) return "—";

@@ -23,7 +23,7 @@ export class UnknownWords {
     this.#ids = new Map(tables.in.map((letter, index) => [letter, index + 1]));
   }
 
-  /** Returns an empty string for a word without letters that the network knows. */
+  /** Returns an empty string if the network knows none of the word's letters. */
   async read(word: string): Promise<string> {
     const known = this.#known.get(word);
     if (known !== undefined) return known;
@@ -36,7 +36,7 @@ export class UnknownWords {
     return phonemes;
   }
 
-  /** The network repeats a phoneme for as long as it lasts, and separates two equal phonemes by 0. */
+  /** The network repeats a phoneme for as long as it lasts, and separates two equal phonemes with 0. */
   #decode(answer: readonly number[]): string {
     return answer.map((id, at) => (id !== 0 && id !== answer[at - 1] ? (this.#tables.out[id - 1] ?? "") : "")).join("");
   }

@@ -1,8 +1,8 @@
 export const SAMPLE_RATE = 24_000;
-/** Samples from one frame to the next. The network describes the sound in steps of 12.5 ms. */
+/** The number of samples from one frame to the next. The network describes the sound in steps of 12.5 ms. */
 export const HOP = 300;
 export const FRAME = 4 * HOP;
-/** Frequencies of a frame, from 0 Hz to half the sample rate. */
+/** The number of frequencies in a frame, from 0 Hz to half the sample rate. */
 export const BINS = FRAME / 2 + 1;
 
 /** The Hann window. */

@@ -134,7 +134,7 @@ function addWeights(weights: Float64Array, frame: number): void {
   for (let at = 0, to = frame * HOP; at < FRAME; at++, to++) weights[to] = get(weights, to) + get(WINDOW, at) ** 2;
 }
 
-/** Beyond both ends, the sound continues as its mirror image. */
+/** Beyond either end, the sound continues as its mirror image. */
 function mirrored(sound: Float32Array, index: number): number {
   const last = sound.length - 1;
   let at = Math.abs(index);

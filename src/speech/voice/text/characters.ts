@@ -1,4 +1,4 @@
-// Python's string tests, which the original of this folder uses. They cover all Unicode characters, whereas
+// Python's string tests, which the Python original of this folder uses. They cover all Unicode characters, whereas
 // JavaScript's \w, \d and \b cover only ASCII.
 
 const LETTERS = /^\p{L}+$/u;

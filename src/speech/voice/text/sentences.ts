@@ -21,7 +21,7 @@ function isEnd(paragraph: string, { index, 0: gap }: RegExpExecArray, titles: Re
   return !titles.has(word) && !(Array.from(word).length === 1 && isUpper(word));
 }
 
-/** Splits a text into paragraphs and these into sentences. */
+/** Splits a text into paragraphs, and each paragraph into sentences. */
 export function splitSentences(text: string, titles: ReadonlySet<string>): Sentence[] {
   const sentences: Sentence[] = [];
   for (const { 0: line, index } of text.matchAll(/[^\n]+/g)) {

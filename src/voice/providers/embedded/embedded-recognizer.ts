@@ -6,7 +6,7 @@ import type { SpeechModelOf } from "../../../speech/start-model.ts";
 import { openModel } from "./open-model.ts";
 import { toSamples } from "./to-samples.ts";
 
-/** `STT=embedded`. It is asked once per utterance, like a cloud recognizer of single utterances. */
+/** `STT=embedded`. It is called once per utterance, like a cloud recognizer for single utterances. */
 export class EmbeddedRecognizer extends stt.STT {
   readonly label = "embedded.STT";
   readonly #moonshine: SpeechModelOf<"listen">;

@@ -1,7 +1,7 @@
 import { type AudioFrame, AudioResampler } from "@livekit/rtc-node";
 import { MOONSHINE_RATE as RATE } from "../../../speech/listen/moonshine.ts";
 
-/** Converts frames to one channel at 16,000 samples per second, each from -1 to 1. */
+/** Converts frames to mono samples from -1 to 1, at 16,000 samples per second. */
 export function toSamples(frames: readonly AudioFrame[]): Float32Array {
   const [first] = frames;
   if (!first) return new Float32Array(0);

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { EspeakAnswer, EspeakRequest } from "./espeak-package.ts";
 
-// Speaks with espeak-ng's npm build, one text at a time. Runs as a process of its own, because espeak-ng is licensed
-// under the GPL and blocks while it works. Its argument is the URL of the package. Tested with espeak-ng 1.0.2.
+// Speaks with espeak-ng's npm build, one text at a time. Runs in its own process, because espeak-ng is licensed under
+// the GPL and blocks while it works. Its argument is the URL of the package. Tested with espeak-ng 1.0.2.
 
 interface EspeakFiles {
   readonly writeFile: (path: string, data: string) => void;
@@ -24,7 +24,7 @@ interface Instance {
     readonly stackAlloc: (bytes: number) => number;
   };
 }
-/** The part of Node's WebAssembly that is used here. Its types are only in TypeScript's browser library. */
+/** The part of Node's WebAssembly API that is used here. Its types are only in TypeScript's browser library. */
 interface Wasm {
   readonly compile: (bytes: Uint8Array) => Promise<object>;
   readonly instantiate: (compiled: object, imports: object) => Promise<Instance>;
@@ -40,7 +40,7 @@ type SpeakOnce = (words: Omit<EspeakRequest, "id">) => Uint8Array;
 
 /**
  * Starts an espeak-ng instance that waits for its arguments. Starting early saves most of the 0.1 s that a run takes:
- * only a tenth of it comes after the arguments.
+ * only a tenth of that time passes after the arguments are known.
  */
 async function begin(): Promise<SpeakOnce> {
   const started = Promise.withResolvers<Instance>();
@@ -74,7 +74,7 @@ async function begin(): Promise<SpeakOnce> {
   };
 }
 
-/** An instance speaks only once. The next one starts after the audio was sent, when nobody waits for it. */
+/** An instance speaks only once. The next instance starts after the audio was sent, when nobody is waiting for it. */
 let next = begin();
 
 async function answer({ id, ...words }: EspeakRequest): Promise<EspeakAnswer> {

@@ -37,7 +37,7 @@ export class EspeakSynthesizer implements Synthesizer {
   readonly #read: (text: string, voice: string, signal: AbortSignal) => Promise<Uint8Array | undefined>;
   readonly #package: EspeakPackage | undefined;
 
-  /** @param voice espeak-ng's name of the voice; undefined to choose it by the text's language */
+  /** @param voice espeak-ng's name for the voice; undefined to choose a voice by the text's language */
   constructor(espeak: Espeak, voice: string | undefined) {
     this.#voice = voice;
     if (espeak.kind === "program") {
@@ -71,8 +71,8 @@ export class EspeakSynthesizer implements Synthesizer {
 }
 
 /**
- * Returns the language of a BCP 47 tag. Nothing else may be used as a voice, because espeak-ng turns it into a file
- * path.
+ * Returns the language of a BCP 47 tag. Nothing else may be used as a voice, because espeak-ng turns a voice's name
+ * into a file path.
  */
 function voiceOf(language = ""): string {
   return /^[a-z]{2,8}(?=-|$)/i.exec(language)?.[0].toLowerCase() ?? FALLBACK_VOICE;
