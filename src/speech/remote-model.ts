@@ -4,15 +4,16 @@ import { deserialize, serialize } from "node:v8";
 import pRetry from "p-retry";
 import type { SpeechModel } from "./speech-model.ts";
 
-/** Longer than a new process needs to load the models on a busy machine. */
-const RETRY_MS = 250;
-const RETRIES = 40;
-/** The process does not run, or ended before it answered. */
-const IS_GONE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET", "EPIPE"]);
-/** A question during which the process ended this often is given up: it may be the reason. */
-const MAX_DEATHS = 2;
+const RETRY_AFTER_MS = 250;
+const WAIT_MS = 15_000;
+/** The process is not running. */
+const IS_AWAY = new Set(["ENOENT", "ECONNREFUSED"]);
+/** The process exited before it answered. */
+const HAS_EXITED = new Set(["ECONNRESET", "EPIPE"]);
+/** A question is not sent again after this many exits, because it may be their cause. */
+const MAX_EXITS = 2;
 
-/** A model in the worker's speech process. While that process restarts, questions wait up to 10 s for it. */
+/** A model in the worker's speech process. While that process restarts, questions wait up to 15 s. */
 export class RemoteModel<Question, Value> implements SpeechModel<Question, Value> {
   readonly #socketPath: string;
   readonly #path: string;
@@ -24,16 +25,16 @@ export class RemoteModel<Question, Value> implements SpeechModel<Question, Value
 
   async ask(question: Question, signal?: AbortSignal): Promise<Value> {
     const body = serialize(question);
-    let deaths = 0;
+    let exits = 0;
     return pRetry(() => this.#post(body, signal), {
-      retries: RETRIES,
+      retries: WAIT_MS / RETRY_AFTER_MS,
       factor: 1,
-      minTimeout: RETRY_MS,
+      minTimeout: RETRY_AFTER_MS,
       ...(signal && { signal }),
       shouldRetry: ({ error }) => {
         const { code = "" } = error as NodeJS.ErrnoException;
-        if (code === "ECONNRESET" || code === "EPIPE") deaths++;
-        return IS_GONE.has(code) && deaths < MAX_DEATHS;
+        if (HAS_EXITED.has(code)) return ++exits < MAX_EXITS;
+        return IS_AWAY.has(code);
       },
     });
   }

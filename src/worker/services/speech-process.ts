@@ -12,10 +12,11 @@ import type { Logger } from "../logger.ts";
 import type { Service } from "./service.ts";
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "../../speech/speech-process"));
-/** A process that ran for less than this is restarted more slowly. */
-const STABLE_AFTER_MS = 10_000;
+/** The pause before a restart quadruples each time, from the first to the last of these. */
 const RESTART_AFTER_MS = 100;
-const RESTART_UNSTABLE_AFTER_MS = 5_000;
+const RESTART_AFTER_AT_MOST_MS = 10_000;
+/** A process that ran for this long is restarted after the shortest pause again. */
+const STABLE_AFTER_MS = 60_000;
 
 interface SpeechProcessOptions {
   /** The folder of the models' files. */
@@ -31,6 +32,7 @@ export class SpeechProcess implements Service {
   readonly #place: string;
   #child: ChildProcess;
   #restart: NodeJS.Timeout | undefined;
+  #restartAfterMs = RESTART_AFTER_MS;
   #isClosed = false;
 
   private constructor(options: SpeechProcessOptions, place: string) {
@@ -75,11 +77,9 @@ export class SpeechProcess implements Service {
     child.once("exit", (code, signal) => {
       if (this.#isClosed) return;
       logger.error({ code, signal }, "speech process exited, restarting");
-      const isStable = performance.now() - startedAt > STABLE_AFTER_MS;
-      this.#restart = setTimeout(
-        () => (this.#child = this.#fork()),
-        isStable ? RESTART_AFTER_MS : RESTART_UNSTABLE_AFTER_MS,
-      );
+      if (performance.now() - startedAt > STABLE_AFTER_MS) this.#restartAfterMs = RESTART_AFTER_MS;
+      this.#restart = setTimeout(() => (this.#child = this.#fork()), this.#restartAfterMs);
+      this.#restartAfterMs = Math.min(4 * this.#restartAfterMs, RESTART_AFTER_AT_MOST_MS);
     });
     return child;
   }
