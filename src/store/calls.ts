@@ -53,8 +53,8 @@ const OUTCOME = {
 } as const satisfies Record<OutcomeField, string>;
 
 /**
- * The columns that change while the call is open. Fields of `UNTOUCHED` map to their name in snake case: `deadlineAt`,
- * `deadline_at`.
+ * The columns that change while the call is open. Fields of `UNTOUCHED` map to their name in snake case: `deadlineAt`
+ * to `deadline_at`.
  */
 const CHANGING: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -74,9 +74,10 @@ const SELECTED = Object.entries(COLUMNS).map(([field, column]) => `tool_calls.${
 
 /**
  * Stores a call in its current state. A stored call changes only while it is open, and only to a newer revision: the
- * first end wins, and storing it again has no effect. When a call ends, its open permission requests end with it.
+ * first outcome wins, and storing the same revision again has no effect. When a call ends, so do its open permission
+ * requests.
  *
- * @param blocks are stored in the same statement, all or none
+ * @param blocks stored in the same statement: all of them or none
  * @returns how many of the blocks were new
  * @throws {AppError} `lost_lease`; `internal` if another call has the same tool use, or a block cannot be stored
  */
@@ -117,8 +118,8 @@ function toRow(call: Call): JsonObject {
 }
 
 /**
- * Fields whose name ends with `At` are times. Strings are made well-formed, because a model may write half a surrogate
- * pair in a name, which JSON cannot contain.
+ * Converts times (fields whose names end with `At`) to ISO strings. Makes strings well-formed, because a model may
+ * write half a surrogate pair in a name, which JSON cannot contain.
  */
 function toColumn(field: string, value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
@@ -130,14 +131,14 @@ export async function loadCallsOfTurn(sql: Sql, { turnId }: { readonly turnId: s
   return loadCalls(sql, sql`turn_id = ${turnId}`);
 }
 
-/** A call that is open, or whose outcome the model may not know. */
+/** A call that is open, or whose outcome the model may not have seen. */
 export interface UnsettledCall {
   readonly call: Call;
-  /** The result that the model got in the call's turn: the outcome, or a receipt. */
+  /** The result that the model received in the call's turn: the outcome, or a receipt. */
   readonly resultInTurn: JsonObject | null;
   /** The result that reported the outcome to the model in a later turn. */
   readonly resultTold: JsonObject | null;
-  /** Whether its turn was replaced. */
+  /** Whether the call's turn was replaced. */
   readonly isReplaced: boolean;
 }
 
@@ -145,7 +146,8 @@ export interface UnsettledCall {
 const notOver = (sql: Sql) => sql`(tool_calls.state in ('pending', 'running') or (is_background and not is_told))`;
 
 /**
- * Loads a session's calls that are open, or whose outcome the model may not know, including those of replaced turns.
+ * Loads a session's calls that are open, or whose outcome the model may not have seen, including calls in replaced
+ * turns.
  */
 export async function loadUnsettledCalls(
   sql: Sql,
@@ -180,7 +182,8 @@ export async function loadUnsettledCalls(
 }
 
 /**
- * Loads the forms that these calls asked for. A form is stored as a call; its `toolUseId` names the call that asked.
+ * Loads the forms requested by these calls. A form is stored as a call whose `toolUseId` contains the requesting call's
+ * id.
  */
 export async function loadForms(
   sql: Sql,
@@ -192,7 +195,7 @@ export async function loadForms(
   return calls.filter((call) => callIds.includes(asksFor(call) ?? ""));
 }
 
-/** Stores that the model knows how these calls ended, or does not need to know. */
+/** Marks calls whose outcome the model has seen or does not need to see. */
 export async function markTold(
   writer: SessionWriter,
   { callIds }: { readonly callIds: readonly string[] },
@@ -266,8 +269,8 @@ function storedOutcome(
 const KEPT = 20;
 
 /**
- * Stores an answer that changed nothing. Only the first 20 of a call are stored, so that a client cannot grow the row
- * without limit.
+ * Stores an answer that had no effect, such as a duplicate. Stores at most 20 per call, so that a client cannot grow
+ * the row without limit.
  */
 export async function recordExtraAnswer(
   writer: SessionWriter,

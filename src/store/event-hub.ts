@@ -12,12 +12,13 @@ export interface SessionFollower {
 }
 
 /**
- * Shares one listening connection among all sessions of a process. While notifications do not arrive, sessions are
+ * Shares one listening connection among all sessions of a process. While notifications cannot be received, sessions are
  * polled instead, and followers are notified of changes through `onGap` within about a second.
  */
 export interface EventHub {
   /**
-   * Resolves once notifications arrive or polling has begun. What was missed before then is reported through `onGap`.
+   * Resolves once notifications are received or polling has started. Anything missed before is reported through
+   * `onGap`.
    */
   readonly listen: () => Promise<void>;
   /** Follows a session. Returns a function that stops following. */
@@ -29,7 +30,7 @@ interface HubOptions {
   /** As in `listenEvents`. If `undefined`, sessions are polled. */
   readonly listenUrl: string | undefined;
   readonly channel: string;
-  /** Reads the marks that polling compares. */
+  /** Loads the marks, which polling compares to detect changes. */
   readonly loadMarks: LoadMarks;
   /** Used for pings and polling. */
   readonly sql: Sql;

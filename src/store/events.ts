@@ -12,7 +12,9 @@ export interface ListenOptions {
   readonly sql: Sql;
   /** Receives `payload` without the session's id. Must not throw. */
   readonly onEvent: (sessionId: string, payload: string) => void;
-  /** Called when the connection starts to receive notifications. Those since the last connection were missed. */
+  /**
+   * Called when a connection starts receiving notifications. Notifications since the previous connection were missed.
+   */
   readonly onListening: () => void;
   readonly onError: (error: unknown) => void;
   /** How often the connection is checked with a ping. @defaultValue 5000 */
@@ -27,8 +29,8 @@ const SILENT_CHECKS = 3;
 
 export interface EventListener {
   /**
-   * Whether notifications (its own pings included) arrive. Returns false within two checks after the connection is
-   * lost.
+   * Whether notifications are arriving, including the listener's own pings. Returns false within two checks after the
+   * connection is lost.
    */
   readonly isHearing: () => boolean;
   readonly close: () => Promise<void>;
@@ -36,7 +38,7 @@ export interface EventListener {
 
 /**
  * Listens to one channel for all sessions. postgres.js reconnects after a lost connection. A connection that died
- * unnoticed no longer receives its own pings and is replaced.
+ * unnoticed stops receiving pings and is replaced.
  */
 export function listenEvents(options: ListenOptions): EventListener {
   const { listenUrl, channel, sql, onEvent, onListening, onError, checkMs = 5_000 } = options;
@@ -87,8 +89,9 @@ export const EVENT_CHANNEL = "parley_events";
 export const MAX_PAYLOAD_BYTES = 7_500;
 
 /**
- * Sends payloads to all listeners, in order. Payloads of a batch must differ, because PostgreSQL drops duplicates. Each
- * may have at most `MAX_PAYLOAD_BYTES` and no NUL. Sends nothing once another worker has claimed the session.
+ * Sends payloads to all listeners, in order. Payloads of a batch must differ, because PostgreSQL drops duplicates. A
+ * payload may contain at most `MAX_PAYLOAD_BYTES` and no NUL. Sends nothing once another worker has claimed the
+ * session.
  */
 export async function notifyEvents(writer: SessionWriter, payloads: readonly string[]): Promise<void> {
   await runQuery(writer.sql`

@@ -4,14 +4,14 @@ import { type SessionWriter, writeFenced } from "./sessions/session-writer.ts";
 
 /** Media for the model, and where they came from. */
 export interface GivenMedia {
-  /** The call whose outcome names them; `null` if they came with a message. */
+  /** The call whose outcome contains them; `null` if they arrived with a message. */
   readonly callId: string | null;
-  /** The participant who sent them; `null` if the worker's own tools made them. */
+  /** The participant who sent them; `null` if the worker's own tools produced them. */
   readonly from: string | null;
   readonly media: readonly Media[];
 }
 
-/** Stores media before blocks refer to them. Does not change media that are already stored. */
+/** Stores media. Call this before storing blocks that refer to them. Media that are already stored are not changed. */
 export async function insertMedia(writer: SessionWriter, { callId, from, media }: GivenMedia): Promise<void> {
   const { sql, lease } = writer;
   for (const { id, mediaType, bytes } of media) {
@@ -26,7 +26,7 @@ export async function insertMedia(writer: SessionWriter, { callId, from, media }
   }
 }
 
-/** Loads media by id, omitting those that the session no longer has. */
+/** Loads media by id, omitting those that are no longer stored for the session. */
 export async function loadMedia(
   { sql, lease }: SessionWriter,
   { ids }: { readonly ids: readonly string[] },

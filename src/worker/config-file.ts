@@ -35,7 +35,9 @@ const permissionSchema = z.strictObject({
   waitMs: positiveInteger.max(600_000).default(120_000),
 });
 
-/** The API's own summaries. A summary replaces everything before it, including tools that were announced there. */
+/**
+ * The edit that lets the API itself summarize. A summary replaces everything before it, including tool announcements.
+ */
 const COMPACTION = "compact_20260112";
 const compacts = ({ type }: { readonly type: string }) => type === COMPACTION;
 
@@ -49,18 +51,19 @@ const contextSchema = z
   .strictObject({
     /** The maximum number of tokens of past turns in the context window. Beyond it, the oldest turns are dropped. */
     budgetTokens: z.number().int().min(1_000).default(30_000),
-    /** The maximum number of tokens of a request. Together with `model.maxTokens` they must fit the model's context. */
+    /**
+     * The maximum number of tokens in a request. Together with `model.maxTokens`, it must fit the model's context
+     * window.
+     */
     hardTokens: z.number().int().min(2_000).default(120_000),
     /** The id of a model that summarizes turns before they are dropped. If absent, no summaries are written. */
     summaryModel: z.string().min(1).optional(),
     /**
-     * Announces added and removed tools in messages, not in the request's list: an Anthropic beta, not for all models.
+     * Whether tool changes are announced in messages instead of the request's list. An Anthropic beta, not for all
+     * models.
      */
     inlineTools: z.boolean().default(false),
-    /**
-     * Anthropic's context editing, in the API's own format: betas by which the API clears old tool results or
-     * summarizes.
-     */
+    /** Anthropic's context editing, in the API's own format: betas that clear old tool results or summarize. */
     edits: z.array(editSchema).default([]),
   })
   .refine(({ budgetTokens, hardTokens }) => budgetTokens < hardTokens, {
@@ -75,7 +78,7 @@ const fields = z.strictObject({
   ...agentFields,
   model: z
     .strictObject({
-      /** The variable ANTHROPIC_MODEL overrides it. */
+      /** Overridden by the environment variable ANTHROPIC_MODEL. */
       name: modelFields.name.default("claude-sonnet-5-5"),
       maxTokens: modelFields.maxTokens.default(4096),
       thinking: modelFields.thinking.optional(),
@@ -85,12 +88,12 @@ const fields = z.strictObject({
     .prefault({}),
   /** The folder of server tools, relative to the working directory. */
   toolsFolder: z.string().min(1).default("tools"),
-  /** The folder of further agents, relative to the working directory; it need not exist (docs/agents.md). */
+  /** The folder of additional agents, relative to the working directory. It need not exist (docs/agents.md). */
   agentsFolder: z.string().min(1).default("agents"),
   /** Passed to a tool as `context.settings`, by tool name. The tool's own schema checks it at start. */
   toolSettings: z.record(z.string(), z.unknown()).default({}),
   /**
-   * How much ToolCallState and the event `tool_state` show of a tool's calls, by tool name; overrides `stateDetail`.
+   * How much of a tool's calls ToolCallState and the event `tool_state` show, by tool name. Overrides `stateDetail`.
    */
   toolDetail: z.record(z.string(), z.enum(STATE_DETAILS)).default({}),
   /** MCP servers whose tools the model may use, by the prefix of their tool names (docs/mcp.md). */
@@ -101,7 +104,7 @@ const fields = z.strictObject({
   context: contextSchema.prefault({}),
   /** Maximum number of model calls in one turn. */
   maxSteps: positiveInteger.default(10),
-  /** Deadline of server tools without their own, in ms. */
+  /** Deadline for server tools that do not set their own, in ms. */
   toolTimeoutMs: positiveInteger.max(600_000).default(30_000),
   /** How much of one result the model reads, in bytes. */
   toolResultMaxBytes: z.number().int().min(1_000).default(100_000),
@@ -109,9 +112,9 @@ const fields = z.strictObject({
   modelIdleTimeoutMs: positiveInteger.default(30_000),
   /** Timing and phrases of speech (docs/voice.md). */
   voice: voiceSchema.prefault({}),
-  /** Whether a message that arrives during a turn waits for the turn's end or interrupts it. */
+  /** Whether a message that arrives during a turn waits for the turn to end or interrupts it. */
   onNewMessage: z.enum(["queue", "interrupt"]).default("queue"),
-  /** What the worker itself says, by language (docs/voice.md). */
+  /** Phrases that the worker itself says, by language (docs/voice.md). */
   phrases: phrasesSchema.default({}),
   telemetry: z
     .strictObject({
@@ -125,15 +128,15 @@ const fields = z.strictObject({
   continueConversation: z.boolean().default(true),
   /** Whether participants may ask the agent to remember things for later sessions (docs/memory.md). */
   memory: z.boolean().default(false),
-  /** Turns older than this are deleted. If absent, none are (docs/memory.md). */
+  /** Turns older than this are deleted. If absent, no turns are deleted (docs/memory.md). */
   retention: z.strictObject({ days: positiveInteger }).exactOptional(),
-  /** Budgets for model calls. Fields that are not set have no limit (docs/spending.md). */
+  /** Budgets for model calls. An omitted budget means no limit (docs/spending.md). */
   budget: z
     .strictObject({
       session: limitSchema.exactOptional(),
       /** Per identity and UTC day. */
       identityPerDay: limitSchema.exactOptional(),
-      /** For all workers of one machine or container together, per UTC day. */
+      /** For all workers on one machine or in one container together, per UTC day. */
       workerPerDay: limitSchema.exactOptional(),
     })
     .default({}),
@@ -146,8 +149,8 @@ const fields = z.strictObject({
 });
 
 /**
- * The schema of parley.config.ts. Compaction by the API is not allowed with retention, because its summaries would keep
- * what retention has deleted.
+ * The schema of parley.config.ts. Compaction by the API is not allowed with retention, because the API's summaries
+ * would keep content that retention has deleted.
  */
 export const configFileSchema = fields.refine(({ retention, context }) => !retention || !context.edits.some(compacts), {
   error: `context.edits: expected no edit of type ${COMPACTION} together with retention`,
@@ -157,7 +160,7 @@ export const configFileSchema = fields.refine(({ retention, context }) => !reten
 export type ConfigFile = z.input<typeof configFileSchema>;
 export type ConfigFileValues = z.output<typeof configFileSchema>;
 
-/** Types the fields of parley.config.ts. They are validated at start, where an error can name the file. */
+/** Type-checks the fields of parley.config.ts. Values are validated at start, so that errors can name the file. */
 export function defineConfig(config: ConfigFile): ConfigFile {
   return config;
 }

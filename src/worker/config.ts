@@ -15,17 +15,17 @@ export interface Config extends Readonly<ConfigFileValues> {
   readonly livekitApiSecret: string | undefined;
   /** LiveKit's address for participants, if it differs from the worker's. */
   readonly livekitPublicUrl: string | undefined;
-  /** Where docker-compose.yml publishes ports. See `checkSecrets`. */
+  /** The address on which docker-compose.yml publishes ports. See `checkSecrets`. */
   readonly publishAddress: string;
-  /** The worker gets only rooms that are dispatched to this name. If undefined, LiveKit gives it every room. */
+  /** The worker receives only rooms dispatched to this name. If undefined, LiveKit offers it every room. */
   readonly livekitAgentName: string | undefined;
   /** Signaling port of the livekit-server that we start. Media uses the next port, over UDP. */
   readonly livekitPort: number;
-  /** Includes the password, which may come from PGPASSWORD. `undefined` means that `npm start` starts a PostgreSQL. */
+  /** Includes the password, which may come from PGPASSWORD. `undefined` means that `npm start` starts PostgreSQL. */
   readonly databaseUrl: string | undefined;
   /**
-   * A second address of the same database that bypasses a pooler, including its password. In a host process: the
-   * address for notifications, or undefined if there is none.
+   * A second address of the same database, including the password, that bypasses a pooler. In a host process: the
+   * address for notifications, or undefined if none works.
    */
   readonly databaseDirectUrl: string | undefined;
   /** 0 means a free port, remembered in the data folder. */
@@ -35,7 +35,7 @@ export interface Config extends Readonly<ConfigFileValues> {
   /** If undefined, gRPC-Web and Connect are served on the HTTP port only. */
   readonly grpcPort: number | undefined;
   readonly workerPort: number;
-  /** At this number of sessions the worker reports itself as full to LiveKit. */
+  /** The number of sessions at which the worker reports to LiveKit that it is full. */
   readonly maxSessions: number;
   /** How many sessions one process serves. 1 means that each session has its own process. */
   readonly sessionsPerProcess: number;

@@ -1,8 +1,8 @@
 import { TwirpError } from "livekit-server-sdk";
 
 /**
- * Ignores the error of a request for a participant that has already left. One of several LiveKit servers may still list
- * it.
+ * Ignores the error of a request for a participant that has already left. With several LiveKit servers, one of them may
+ * still list the participant.
  */
 export function ignoreGone(error: unknown): void {
   if (!(error instanceof TwirpError && (error.code === "not_found" || error.code === "unavailable"))) throw error;

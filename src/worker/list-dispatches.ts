@@ -3,8 +3,8 @@ import type { AgentDispatchClient } from "livekit-server-sdk";
 import { ignoreMissing } from "./ignore-gone.ts";
 
 /**
- * Returns the room's dispatches to an agent name ("" for workers without one), newest first; none if the room has
- * ended.
+ * Returns the room's dispatches to an agent name ("" for workers without one), newest first. Returns an empty list if
+ * the room has ended.
  */
 export async function listDispatches(
   client: Pick<AgentDispatchClient, "listDispatch">,

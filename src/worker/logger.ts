@@ -9,13 +9,13 @@ import type { Config } from "./config.ts";
 export type Logger = PinoLogger;
 
 /**
- * Creates the log of one process. It writes to stderr, because stdout is reserved for the ready line, and
- * synchronously, so that nothing is lost at exit. With LOG_FORMAT `auto`, it is readable in a terminal and JSON
- * elsewhere.
+ * Creates a process's logger. It writes to stderr, because stdout is reserved for the ready line, and synchronously, so
+ * that no line is lost at exit. With LOG_FORMAT `auto`, lines are formatted for people in a terminal and written as
+ * JSON elsewhere.
  *
- * @param more.isOwnMachine whether it runs on the author's own machine: then errors include their messages
+ * @param more.isOwnMachine whether the process runs on the author's own machine; if so, errors include their messages
  * (`describeError`)
- * @param more.also also receives every line, as JSON
+ * @param more.also a second destination, which receives every line as JSON
  */
 export function createLogger(
   { logLevel, logFormat }: Pick<Config, "logLevel" | "logFormat">,

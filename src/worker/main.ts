@@ -19,7 +19,7 @@ import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
 import { startTelemetry } from "./telemetry/start-telemetry.ts";
 
-/** A second signal within this time belongs to the same Ctrl-C: the terminal sends it, and npm forwards it again. */
+/** A second signal within this time belongs to the same Ctrl-C: the terminal sends a signal, and npm forwards it. */
 const SAME_SIGNAL_MS = 1_000;
 const MAX_ROUNDS = 10;
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -71,7 +71,7 @@ function readOptions() {
   }
 }
 
-/** Closes everything in the reverse order of its start, including what is still starting, and exits. */
+/** Closes everything in reverse order, including services that are still starting, and exits. */
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = { since: performance.now() };
@@ -80,7 +80,7 @@ async function stop(exitCode: number): Promise<void> {
   } catch (error) {
     logger?.error({ error }, "shutdown failed");
   }
-  // A start in progress continues meanwhile, and may start further processes.
+  // A start in progress continues meanwhile and may start more processes.
   for (let round = 0; round < MAX_ROUNDS && listChildren().length > 0; round++) await endChildren({ graceMs: 1_500 });
   process.exit(exitCode);
 }

@@ -11,9 +11,9 @@ interface MigrateOptions {
 }
 
 /**
- * Runs `--migrate`: migrates the database to this release's version, as every worker does at start, and nothing else.
+ * Runs `--migrate`: only migrates the database to this release's version, as every worker does at start.
  *
- * @throws {AppError} `invalid_config` without an address, and as `migrate` does
+ * @throws {AppError} `invalid_config` if no address is set; otherwise as `migrate`
  */
 export async function migrateOnly({ config, progress, signal }: MigrateOptions): Promise<void> {
   const { databaseUrl, databaseDirectUrl = databaseUrl } = config;

@@ -17,7 +17,9 @@ const versions: Versions = { ...devDependencies, ...peerDependencies, ...optiona
 export const OWN_VERSION: string = manifest.version;
 
 /**
- * Returns the version of a package that this release is tested with. @throws {TypeError} if it does not use the package
+ * Returns the version of a package that this release is tested with.
+ *
+ * @throws {TypeError} if the release does not use the package
  */
 export function versionOf(name: string): string {
   const version = versions[name];
@@ -26,7 +28,7 @@ export function versionOf(name: string): string {
 }
 
 /**
- * Returns the command that installs a package for development. It has no version if package.json does not list the
+ * Returns the command that installs a package for development, without a version if package.json does not list the
  * package.
  */
 export function howToInstall(name: string): string {

@@ -7,7 +7,9 @@ import type { Endpoints } from "./start-services.ts";
 
 const TIME_LIMIT_MS = 2_000;
 
-/** Returns the checks of GET /ready. They have their own database connection, so that a busy pool cannot delay them. */
+/**
+ * Returns the checks for GET /ready. They have their own database connection, so that a busy pool cannot delay them.
+ */
 export function createReadyChecks({ livekit, databaseUrl }: Pick<Endpoints, "livekit" | "databaseUrl">): Service & {
   checks: readonly ReadyCheck[];
   /** Rejects if PostgreSQL does not answer within 2 s. */

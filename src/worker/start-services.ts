@@ -22,13 +22,15 @@ export interface StartOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly progress: TellProgress;
-  /** Called with every service as soon as it runs, so that none is left running if the start fails or is stopped. */
+  /**
+   * Called with every service as soon as it runs, so that no service is left running if the start fails or is stopped.
+   */
   readonly keep: (service: Service) => void;
-  /** Called when a server that was started here has ended. */
+  /** Called when a server that was started here has exited. */
   readonly onLost: (name: string) => void;
 }
 
-/** Starts the services that the environment does not name, all at the same time. */
+/** Starts all services that the environment does not configure, at the same time. */
 export async function startServices(options: StartOptions): Promise<Endpoints> {
   const [livekit, databaseUrl, model, speechSocket] = await Promise.all([
     provideLivekit(options),

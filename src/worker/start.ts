@@ -44,9 +44,9 @@ interface StartWorkerOptions extends Pick<StartOptions, "config" | "progress" | 
   /** Collects the metrics of `/metrics`. The caller closes it. */
   readonly hub: MetricsHub;
   readonly telemetry: Telemetry;
-  /** Receives everything that must be closed. What is started last is closed first. */
+  /** Closes everything that was started, in reverse order. */
   readonly cleanup: Pick<Cleanup, "defer" | "disposed">;
-  /** How long handovers to other workers may take when this one stops. 0 means that the sessions end here. */
+  /** How long handovers to other workers may take when this worker stops. 0 means that sessions are not handed over. */
   readonly handOverMs: () => number;
   /** For tests: the module of job processes, instead of src/worker/job/agent.ts. */
   readonly agent?: string;
@@ -63,7 +63,7 @@ export interface Ready {
 }
 
 /**
- * Starts everything in order. Resolves when a new room would get an agent.
+ * Starts everything in order. Resolves once new rooms get an agent.
  *
  * @throws {AppError} if a setting is missing, or something cannot be started
  */
@@ -134,7 +134,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     livekitUrl: livekit.url,
     httpUrl,
     ...(grpcUrl !== undefined && { grpcUrl }),
-    // The embedded PostgreSQL's user name is not secret. With it, the URL works together with the password file.
+    // The user name of the embedded PostgreSQL is not secret, and clients need it in addition to the password file.
     databaseUrl: config.databaseUrl ? `postgres://${databasePlace(config.databaseUrl)}` : withoutPassword(databaseUrl),
     model: endpoints.model.name,
   };
@@ -183,7 +183,7 @@ async function serveHttp(
   return http.listen({ host: config.httpHost, port: config.httpPort });
 }
 
-/** Returns `undefined` without GRPC_PORT. */
+/** Returns `undefined` if GRPC_PORT is not set. */
 async function serveGrpc(
   { config, logger }: StartWorkerOptions,
   { livekit, source, keep, httpUrl }: Served & { readonly httpUrl: string },
@@ -196,8 +196,8 @@ async function serveGrpc(
 }
 
 /**
- * Each job process loads its own definitions. They are loaded here so that a bad file stops the start, and to check
- * edited arguments.
+ * Each job process loads its own definitions. They are loaded here too, so that a bad file stops the start and edited
+ * arguments can be checked.
  */
 async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: StartWorkerOptions): Promise<Definitions> {
   const reloads = !isWorkerOnly;

@@ -17,11 +17,13 @@ const SAY_AGAIN_MS = 30_000;
 
 interface Addresses {
   readonly databaseUrl: string;
-  /** An address that bypasses the pooler, if `databaseUrl` is that of a pooler. */
+  /** An address that bypasses the pooler, if `databaseUrl` points to a pooler. */
   readonly directUrl: string | undefined;
 }
 
-/** Migrates the database as soon as it answers, and finds out how it can be used. @throws as `migrateWhenThere` */
+/**
+ * Migrates the database as soon as it answers, then determines which addresses to use. @throws as `migrateWhenThere`
+ */
 export async function prepareDatabase(
   { databaseUrl, directUrl }: Addresses,
   options: WaitOptions,
@@ -40,7 +42,7 @@ export async function migrateWhenThere(databaseUrl: string, options: WaitOptions
   return whenThere(databaseUrl, () => migrate(databaseUrl), options);
 }
 
-/** Waits without a limit for a database that does not answer yet, because it may be starting at the same time. */
+/** Retries without a limit while the database does not answer, because it may still be starting. */
 async function whenThere<Result>(
   databaseUrl: string,
   work: () => Promise<Result>,

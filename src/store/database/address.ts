@@ -44,7 +44,7 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   "keep_alive",
 ]);
 /**
- * Parameters of libpq, Prisma and hosting services that have no effect here. They are dropped, and the log names them.
+ * Parameters of libpq, Prisma and hosting services that have no effect here. They are dropped and listed in the log.
  */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   // libpq
@@ -93,7 +93,7 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "workaround",
   "pool_mode",
 ]);
-/** Where PostgreSQL's packages put its socket: Debian and Red Hat in the first folder, all others in the second. */
+/** Where PostgreSQL packages create the socket: in the first folder on Debian and Red Hat, elsewhere in the second. */
 const SOCKET_FOLDERS = ["/var/run/postgresql", "/tmp"];
 
 /**
@@ -119,14 +119,14 @@ export function toAddress(text: string): string | undefined {
   return url.href;
 }
 
-/** As in libpq, an address without a host means the socket on this machine, if there is one. */
+/** As in libpq, an address without a host refers to the socket on this machine, if there is one. */
 function defaultFolder({ port, searchParams }: URL): string | undefined {
   if (process.env["PGHOST"]) return process.env["PGHOST"];
   const file = `.s.PGSQL.${searchParams.get("port") ?? (port || process.env["PGPORT"] || "5432")}`;
   return SOCKET_FOLDERS.find((folder) => isTrusted(`${folder}/${file}`));
 }
 
-/** Any user of the machine can put a socket into /tmp and would receive the password. */
+/** Whether a socket may receive the password: any user of the machine can create one in /tmp. */
 function isTrusted(socket: string): boolean {
   const stats = statSync(socket, { throwIfNoEntry: false });
   if (!stats) return false;
@@ -148,10 +148,7 @@ interface LeftOut {
   readonly unknown: readonly string[];
 }
 
-/**
- * Returns the parameters of an address that are not used. They are not sent to the server either, because it would
- * refuse the connection.
- */
+/** Returns the unused parameters of an address. They are not sent to the server, which would refuse the connection. */
 export function leftOutParameters(address: string): LeftOut {
   const names = [...new Set(new URL(address).searchParams.keys())].filter((name) => !isUsed(name));
   const known = [...SERVER_SETTINGS, ...UNDERSTOOD, ...WITHOUT_EFFECT];
@@ -169,7 +166,7 @@ function isSetting(name: string): boolean {
   return SERVER_SETTINGS.has(name.toLowerCase()) || name.includes(".");
 }
 
-/** An address in the form that the driver takes. */
+/** An address in the form that the driver accepts. */
 interface DriverAddress {
   readonly url: string;
   readonly options: Readonly<Record<string, unknown>>;
@@ -181,7 +178,7 @@ interface DriverAddress {
 /**
  * Converts an address, as returned by `toAddress`, to the driver's options.
  *
- * @throws {AppError} `invalid_config` if `sslmode` is unknown or a certificate named by the address cannot be read
+ * @throws {AppError} `invalid_config` if `sslmode` is unknown or a certificate file in the address cannot be read
  */
 export function readAddress(address: string): DriverAddress {
   const url = new URL(address);

@@ -6,7 +6,7 @@ import { runQuery } from "./store-error.ts";
 export interface DatabaseEndpoints {
   /** The address for statements. It contains `prepare=false` if the pooler would lose prepared statements. */
   readonly databaseUrl: string;
-  /** The address at which notifications arrive; `undefined` if there is none. */
+  /** The address for receiving notifications; `undefined` if none works. */
   readonly listenUrl: string | undefined;
 }
 
@@ -14,8 +14,9 @@ export interface DatabaseEndpoints {
 const HEAR_LIMIT_MS = 2_000;
 
 /**
- * Finds out what works at these addresses. A pooler in transaction mode may run each transaction on another connection,
- * which loses prepared statements and notifications. If the address already contains `prepare`, it is not changed.
+ * Finds out what works at these addresses. A pooler in transaction mode may run each transaction on a different
+ * connection, which loses prepared statements and notifications. An address that already contains `prepare` is not
+ * changed.
  *
  * @param directUrl an address that bypasses the pooler, for notifications
  * @throws {AppError} `unavailable` if one of the addresses cannot be reached
@@ -35,9 +36,9 @@ export async function findDatabaseEndpoints(databaseUrl: string, directUrl = dat
 }
 
 /**
- * Whether a prepared statement can be executed again. Behind a pooler, the backend process id from the connection start
- * differs from the id of the process that answers. If the server then lists the statement under the driver's name, the
- * pooler passes names through unchanged, and its next connection does not know the statement. PgBouncer 1.21 and later
+ * Whether a prepared statement can be executed again. Behind a pooler, the backend process id reported at connection
+ * start differs from the id of the process that runs the query. If that process lists the statement under the driver's
+ * name, the pooler does not rename statements, and its other connections lack the statement. PgBouncer 1.21 and later
  * renames statements and prepares them on every connection that lacks them.
  */
 async function keepsPreparedStatements(sql: Sql): Promise<boolean> {

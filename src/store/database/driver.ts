@@ -3,8 +3,8 @@ import type postgres from "postgres";
 
 /**
  * Patches for postgres.js 3.4.9, as pairs of original and replacement code.
- * - When a connection closes, its pending bytes and its scheduled write are not reset. The connection that replaces it
- *   then never sends a byte, and the query on it hangs (porsager/postgres#1209).
+ * - When a connection closes, its pending bytes and its scheduled write are not reset. The next connection then never
+ *   sends a byte, and its query hangs (porsager/postgres#1209).
  * - Over TLS, a query that is sent between a connection's error and its close is lost.
  */
 const MENDED = [

@@ -10,8 +10,8 @@ interface Target {
 const CHECK_MS = 1_000;
 
 /**
- * Delays an error until the close event. Between the two, postgres.js would send another query on this connection and
- * lose it.
+ * Delays the error event until the close event. Between the two events, postgres.js would send another query on this
+ * connection, and that query would be lost.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;
@@ -29,7 +29,7 @@ class DatabaseSocket extends Socket {
 export interface SocketTimeouts {
   /** How long the server may take to send its first byte. */
   readonly connectTimeoutMs: number;
-  /** How long each later answer may take; 0 waits forever. */
+  /** How long each later answer may take; 0 means no limit. */
   readonly answerTimeoutMs: number;
 }
 
@@ -42,7 +42,7 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
   const socket = new DatabaseSocket();
   if (target.path) socket.connect(target.path);
   else socket.connect(target.port[0] ?? 5432, host);
-  // With Nagle's algorithm, a statement would be held back until the server has acknowledged the previous one.
+  // With Nagle's algorithm, a statement would be delayed until the server has acknowledged the previous one.
   socket.setNoDelay(true);
   // postgres.js reads the server's name for TLS from here.
   Object.assign(socket, { host });
@@ -56,8 +56,9 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
 }
 
 /**
- * Counts checks instead of elapsed time: if this process was frozen, an answer may have arrived that was not read yet.
- * Over TLS, postgres.js removes our listener, so idle connections are closed as well; the next query opens a new one.
+ * Counts checks instead of elapsed time: while this process was frozen, an answer may have arrived that has not been
+ * read yet. Over TLS, postgres.js removes our `data` listener, so idle connections are closed as well, and the next
+ * query opens a new one.
  */
 function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTimeouts): void {
   const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;

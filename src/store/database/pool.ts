@@ -14,7 +14,7 @@ export interface PoolOptions {
   readonly applicationName?: string;
   /** @defaultValue the address's `connect_timeout`, otherwise 5000 */
   readonly connectTimeoutMs?: number;
-  /** A connection that gets no answer for this long is closed; 0 waits forever. @defaultValue 15000 */
+  /** A connection that receives no answer for this long is closed; 0 means no limit. @defaultValue 15000 */
   readonly answerTimeoutMs?: number;
 }
 
@@ -29,7 +29,7 @@ const TIMESTAMP = {
  * Creates a pool. The first query opens a connection. The caller must call `end`. The address may contain parameters
  * (`?sslmode=require`; for `?prepare=false` see `findDatabaseEndpoints`).
  *
- * @throws {AppError} `invalid_config` if `sslmode` is unknown or a certificate named by the address cannot be read
+ * @throws {AppError} `invalid_config` if `sslmode` is unknown or a certificate file in the address cannot be read
  */
 export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   const address = readAddress(databaseUrl);
@@ -42,8 +42,8 @@ export function connect(databaseUrl: string, options: PoolOptions = {}): Sql {
   const settings = {
     ...address.options,
     max: maxConnections,
-    // Disabled, because `openSocket` has its own timeout. The driver's timer can outlive its socket, and its error
-    // would then crash the process.
+    // Disabled, because `openSocket` has its own timeout. The driver's timer can outlive the socket, and the timer's
+    // error would then crash the process.
     connect_timeout: 0,
     connection: { application_name: applicationName, ...address.settings },
     types: { timestamp: TIMESTAMP },

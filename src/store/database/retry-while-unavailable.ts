@@ -10,7 +10,7 @@ interface WhileAwayOptions {
 }
 
 /**
- * Retries a write while the database is unavailable. Rejects with the error of the last attempt, or with the signal's
+ * Retries a write while the database is unavailable. Rejects with the last attempt's error, or with the signal's
  * reason.
  */
 export function retryWhileUnavailable<Result>(

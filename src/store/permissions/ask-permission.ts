@@ -20,8 +20,8 @@ export interface NewPermission extends Pick<
   | "editedInputSchema"
 > {
   /**
-   * Whether a running tool asks (`context.ask`). A call may have many such requests, besides the one that lets it
-   * start.
+   * Whether a running tool asks (`context.ask`). A call may have many such requests, in addition to the one for
+   * permission to start.
    */
   readonly whileRunning: boolean;
   /** How long to wait for an answer, counted from the insert by the database's clock. */
@@ -29,8 +29,8 @@ export interface NewPermission extends Pick<
 }
 
 /**
- * Stores a request before its approver is asked. A call has at most one request that lets it start. If that one is
- * already stored (the database's reply was lost, or an earlier worker asked), it is returned unchanged.
+ * Stores a request before its approver is asked. A call has at most one request for permission to start. If that
+ * request is already stored (the database's reply was lost, or an earlier worker asked), the stored one is returned.
  */
 export async function insertPermission(writer: SessionWriter, permission: NewPermission): Promise<PermissionRecord> {
   const { id, callId, whileRunning, waitMs } = permission;
@@ -64,7 +64,7 @@ export type PermissionEnd = {
   | {
       /** Nobody answered in time. */
       readonly state: "expired";
-      /** The request's `expiresAt` as the caller knows it, in milliseconds since the epoch. */
+      /** The request's `expiresAt` when the caller last read it, in milliseconds since the epoch. */
       readonly expiresAt: number;
     }
   /** The call no longer needs an answer. */
@@ -78,7 +78,7 @@ export type PermissionEnd = {
 export async function endPermission(writer: SessionWriter, end: PermissionEnd): Promise<PermissionRecord | undefined> {
   const { sql } = writer;
   const { permissionId, state } = end;
-  // Compared with the request's own expiry, because the clocks of worker and database may differ.
+  // Compared with the expiry that the caller read, because the worker's and the database's clocks may differ.
   const isDue = end.state === "expired" ? sql`expires_at < to_timestamp(${end.expiresAt + 1} / 1000.0)` : sql`true`;
   const statement = sql`
     update permissions set state = ${state}, replied_at = now() from fence
@@ -93,8 +93,8 @@ export async function endPermission(writer: SessionWriter, end: PermissionEnd): 
 }
 
 /**
- * Ends all open requests of a call. Returns the call's requests that ended without an answer in the last 30 seconds,
- * because `saveCall` may already have ended them together with the call.
+ * Ends all open requests of a call. Returns all of the call's requests that ended without an answer in the last 30
+ * seconds, including those that `saveCall` ended together with the call.
  */
 export async function withdrawPermissions(
   writer: SessionWriter,

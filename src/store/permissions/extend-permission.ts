@@ -24,7 +24,7 @@ export interface ExtendedPermission {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly leftMs: number;
-  /** Set if the request was not extended because it just had been: how long to wait before asking again. */
+  /** How long to wait before asking again. Set only if the request was not extended because of a recent extension. */
   readonly retryAfterMs?: number;
 }
 
@@ -39,7 +39,7 @@ export async function extendPermission(
   sql: Sql,
   { permissionId, sessionId, by, waitMs }: Extension,
 ): Promise<ExtendedPermission | undefined> {
-  /** Returns an SQL interval of `times` the waiting time. */
+  /** Returns the waiting time multiplied by `times`, as an SQL interval. */
   const waits = (times: number) => sql`${waitMs * times} * interval '1 millisecond'`;
   const last = sql`created_at + ${waits(1 + MAX_EXTENSIONS)}`;
   const isOpen = sql`

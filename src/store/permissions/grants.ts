@@ -5,7 +5,7 @@ import { runQuery } from "../database/store-error.ts";
 export interface GrantRecord {
   readonly id: string;
   readonly toolName: string;
-  /** The type of the requests that it approves. `null` in grants of older releases: any type. */
+  /** The type of requests that the grant approves. `null`, in grants from older releases, means any type. */
   readonly type: string | null;
   readonly pattern: string;
   /** Milliseconds since the epoch. */

@@ -9,7 +9,7 @@ export const PERMISSION_CHANNEL = "parley_permissions";
 export type PermissionDecision =
   | {
       readonly kind: "approve";
-      /** Whether the patterns of the approved arguments are also stored as grants, one each. */
+      /** Whether the patterns of the approved arguments are also stored as grants, one grant per pattern. */
       readonly isAlways: boolean;
       /** Checked by `checkEditedInput`. */
       readonly edited?: EditedInput | undefined;
@@ -36,8 +36,9 @@ export interface PermissionReply {
  * Decides an open request. The first answer wins, no matter how it arrives or which process handles it. The same
  * statement stores the grants of an `always` and notifies `PERMISSION_CHANNEL`.
  *
- * @returns the decided request, or why nothing changed. `unknown`: this session has no such request. `not_asked`:
- *   another participant is the approver. `answered`: the request was already answered, withdrawn or expired
+ * @returns the decided request, or the reason why nothing changed. `unknown`: this session has no such request.
+ *   `not_asked`: another participant is the approver. `answered`: the request was already answered, withdrawn or
+ *   expired
  */
 export async function replyToPermission(
   sql: Sql,

@@ -27,7 +27,7 @@ export async function findSessionOfCall(
   return row?.id;
 }
 
-/** Returns the result of a call in the session, by the call's id or its tool use's id. */
+/** Returns the result of a call in the session, given the id of the call or of its tool use. */
 export async function findResult(
   sql: Sql,
   { sessionId, id }: { readonly sessionId: string; readonly id: string },

@@ -5,7 +5,7 @@ export interface RecordSearch {
   readonly sessionId: string;
   /** Words that must all occur in a turn, whole or as prefixes of longer words. If empty, every turn matches. */
   readonly words: readonly string[];
-  /** Searches only what the agent, the tools or one participant contributed. @defaultValue everybody */
+  /** Limits the search to text from the agent, the tools or one participant. @defaultValue everybody */
   readonly speaker?: "agent" | "tool" | { readonly participant: string } | undefined;
   /** Searches only uses and results of this tool. */
   readonly tool?: string | undefined;
@@ -25,13 +25,13 @@ export interface FoundPiece {
   readonly participant: string;
   readonly toolName: string | null;
   readonly toolUseId: string | null;
-  /** The text around the words, or the beginning if no words were searched for. */
+  /** The text around the words, or the beginning of the piece if no words were searched for. */
   readonly excerpt: string;
 }
 
 /** The maximum number of pieces per turn. */
 const MAX_PIECES = 3;
-/** Pieces of up to this many characters are returned whole. Without words, longer ones are cut to this length. */
+/** Pieces of up to this many characters are returned whole. Without words, longer pieces are cut to this length. */
 const WHOLE = 300;
 
 /**

@@ -3,14 +3,14 @@ import { runQuery } from "../database/store-error.ts";
 import { withoutNotes } from "../turns/summaries.ts";
 
 /**
- * Deletes turns that began more than `days` ago, oldest first and at most `limit`, with their blocks, calls,
- * permissions and commentaries. Also deletes ended rooms (with their webhooks), media of messages, and waiting messages
- * of that age. Returns the number of deleted turns.
+ * Deletes up to `limit` turns that began more than `days` ago, oldest first, with their blocks, calls, permissions and
+ * commentaries. Also deletes ended rooms (with their webhooks), media from messages, and waiting messages of that age.
+ * Returns the number of deleted turns.
  *
- * A session that a worker serves, or whose lease expired less than an hour ago, keeps turns that are running or have
- * open calls. It also keeps its newest turn, because the next turn's position follows from it. Any other session keeps
- * none of its old turns. A model-written summary is removed with the first turn that it covers; the facts beside it
- * stay. Several workers may run this at the same time.
+ * While a worker serves a session, and for an hour after the lease expired, turns that are running or have open calls
+ * are kept. So is the newest turn, because the next turn's position is derived from it. All other sessions lose all old
+ * turns. A model-written summary is removed with the first turn that it covers; the facts stored with it stay. Several
+ * workers may run this at the same time.
  */
 export async function deleteOldTurns(
   sql: Sql,
@@ -41,8 +41,8 @@ export async function deleteOldTurns(
         select from turns where turns.session_id = summaries.session_id and position = text_from
       )
     `);
-    // Only sessions from before retention was configured have these blocks, because with retention the API is not asked
-    // for summaries. The model is no longer shown them.
+    // Only sessions from before retention was configured contain these blocks: with retention, the API is not asked for
+    // summaries. The model is no longer shown these blocks.
     await runQuery(sql`
       delete from turn_blocks using turns
       where turns.id = turn_id and block_type = 'compaction' and session_id in ${sql(sessionIds)}

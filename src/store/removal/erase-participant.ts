@@ -8,7 +8,7 @@ interface Identity {
   readonly identity: string;
 }
 
-/** How many rows of a person were removed. */
+/** The number of removed rows, by kind of data. */
 export interface Erased {
   /** The person's own turns, with all answers, calls and permissions in them. */
   readonly turns: number;
@@ -23,7 +23,9 @@ export interface Erased {
   /** Webhooks, delivered or not, about rooms in which the person had a turn. */
   readonly webhooks: number;
   readonly memories: number;
-  /** Sums of what model calls for the person cost. Today's sum is kept without the name until the end of the day. */
+  /**
+   * Totals of the cost of model calls for the person. Today's total is kept without the name until the end of the day.
+   */
   readonly spending: number;
 }
 
@@ -31,8 +33,8 @@ export interface Erased {
 const BATCH = 100;
 
 /**
- * Finds a room whose session is being served and in which the person had a turn, waits for an answer or ran a tool. Its
- * worker has this data in memory and may store it again. Returns "" for a session without a room.
+ * Finds a room whose session is being served and in which the person had a turn, is waiting for an answer, or ran a
+ * tool. The room's worker holds this data in memory and may store it again. Returns "" for a session without a room.
  */
 export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<string | undefined> {
   const [row] = await runQuery(sql<{ room: string | null }[]>`
@@ -47,9 +49,7 @@ export async function findServedRoom(sql: Sql, { identity }: Identity): Promise<
   return row && (row.room ?? "");
 }
 
-/**
- * Removes everything that is stored of a person, in small steps. If it fails, what was removed before stays removed.
- */
+/** Removes all stored data about a person, in small steps. If a step fails, the data removed before stays removed. */
 export async function eraseParticipant(sql: Sql, { identity }: Identity): Promise<Erased> {
   const webhooks = await eraseRooms(sql, { identity });
   // Also matches turns in which another participant regenerated the answer to the person's message.
@@ -108,7 +108,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
 }
 
 /**
- * Removes the rooms in which the person had a turn, with their webhooks. Call it while those turns are still stored.
+ * Removes the rooms in which the person had a turn, with their webhooks. Call this while those turns are still stored.
  */
 async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
   const [row] = await runQuery(sql<{ count: number }[]>`

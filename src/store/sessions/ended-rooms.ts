@@ -14,7 +14,7 @@ interface ModelTokens {
 export interface EndedRoom {
   readonly conversationId: string;
   readonly room: string;
-  /** The agent that served the room at its end. */
+  /** The agent that served the room when it ended. */
   readonly agent: string;
   readonly startedAt: number;
   readonly endedAt: number;
@@ -24,12 +24,12 @@ export interface EndedRoom {
   readonly lastPosition: number;
   /** The identities of everyone who had a turn. */
   readonly participants: readonly string[];
-  /** The token sums of all its turns, by model. */
+  /** The token totals of all turns in the room, by model. */
   readonly usage: readonly ModelTokens[];
 }
 
 /**
- * Loads what is stored of an ended room, without its turns. Returns `undefined` if the room has not ended or was
+ * Loads the record of an ended room, without its turns. Returns `undefined` if the room has not ended or its record was
  * removed.
  */
 export async function loadEndedRoom(sql: Sql, { sessionId, roomSid }: SessionRoom): Promise<EndedRoom | undefined> {

@@ -9,7 +9,7 @@ export interface SessionClaim {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
-  /** LiveKit's id of the room. It differs for a later room of the same name. @defaultValue unknown */
+  /** LiveKit's id of the room. A later room of the same name has a different id. @defaultValue unknown */
   readonly roomSid?: string | undefined;
   /** Whether a later LiveKit room of the same name continues the session. @defaultValue true */
   readonly continues?: boolean;
@@ -21,18 +21,18 @@ export interface SessionClaim {
 }
 
 interface ClaimedSession extends SessionRecord {
-  /** The worker whose lease had expired. It may only have been frozen. */
+  /** The previous worker, whose lease had expired. It may be frozen rather than dead. */
   readonly takenFrom: string | null;
   /**
-   * Whether the session belongs to an earlier LiveKit room of the same name. If so, this room begins a new session
+   * Whether the session belongs to an earlier LiveKit room of the same name. If so, a new session starts in this room
    * (`startNewSession`).
    */
   readonly isOfEarlierRoom: boolean;
 }
 
 /**
- * Finds or creates the conversation's session and takes its lease if it is free, expired or already the owner's. A
- * claim makes all earlier claims of the session void and records for its open rooms that an agent has come. Returns
+ * Finds or creates the conversation's session and takes its lease if the lease is free, expired or already the owner's.
+ * A claim invalidates all earlier claims of the session and records that an agent has come to its open rooms. Returns
  * `undefined` while another owner holds the lease. Expiry is decided by the database's clock, because workers' clocks
  * may differ.
  *
@@ -99,7 +99,9 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   return undefined;
 }
 
-/** Returns who holds the lease of a conversation's session, by the database's clock, or `undefined` if nobody does. */
+/**
+ * Returns the current lease of a conversation's session, by the database's clock, or `undefined` if nobody holds it.
+ */
 export async function findLease(
   sql: Sql,
   { conversationId }: { readonly conversationId: string },
@@ -112,8 +114,8 @@ export async function findLease(
 }
 
 /**
- * Renews a lease, even if it has expired, as long as nobody else has claimed the session. Returns `false` if another
- * worker has, or if the lease was released.
+ * Renews a lease, even an expired one. Returns `false` if another worker has claimed the session, or if the lease was
+ * released.
  */
 export async function renewLease({ sql, lease }: SessionWriter, { leaseMs }: { leaseMs: number }): Promise<boolean> {
   const { sessionId, epoch } = lease;
@@ -139,7 +141,8 @@ export async function releaseLease({ sql, lease }: SessionWriter): Promise<void>
 }
 
 /**
- * Releases the lease of a session whose turn continues on another worker. From now on, this worker cannot write to it.
+ * Releases the lease of a session whose turn continues on another worker. Afterwards, this worker can no longer write
+ * to the session.
  */
 export async function abandonLease({ sql, lease }: SessionWriter): Promise<void> {
   const { sessionId, epoch } = lease;
@@ -153,7 +156,7 @@ export async function abandonLease({ sql, lease }: SessionWriter): Promise<void>
 /**
  * Releases all leases of a worker that is known to be dead, so that nobody has to wait until they expire.
  *
- * @returns whether there were any: a worker that shuts down normally has already released its own
+ * @returns whether the worker still held any leases. A worker that shuts down normally has already released them
  */
 export async function releaseOwner(sql: Sql, { owner }: { owner: string }): Promise<boolean> {
   const result = await runQuery(sql`

@@ -1,7 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** Loads a string for each session that changes whenever something in the session changes. Takes one statement. */
+/** Loads a mark for each session, with one statement: a string that changes whenever the session changes. */
 export type LoadMarks = (
   sql: Sql,
   options: { readonly sessionIds: readonly string[] },

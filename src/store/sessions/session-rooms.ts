@@ -20,30 +20,32 @@ interface Begin {
 export interface Begun {
   /** Whether the session starts in this room now. `false` if an earlier worker has already started it there. */
   readonly isNew: boolean;
-  /** Earlier rooms of this session whose end no worker saw. They are now stored as ended. */
+  /** Earlier rooms of this session that ended while no worker was in them. They are now stored as ended. */
   readonly ended: readonly SessionRoom[];
 }
 
-/** A room in which a session has begun and not ended, and which no worker serves. */
+/** A room that no worker serves, although a session has started there and not ended. */
 export interface AbandonedRoom extends SessionRoom {
   readonly room: string;
-  /** The worker whose lease has expired. LiveKit may still list its agent. Absent if the lease was released. */
+  /**
+   * The worker whose lease has expired. LiveKit may still list that worker's agent. Absent if the lease was released.
+   */
   readonly formerOwner?: string;
   /**
-   * Whether the room gets an agent even if LiveKit lists no participants: no agent has claimed the session since the
-   * last one began here.
+   * Whether the room gets an agent even if LiveKit lists no participants. True if no agent has claimed the session
+   * since an agent last started it here.
    */
   readonly needsAgent: boolean;
 }
 
-/** Rooms that began more recently are ignored, because LiveKit's list of rooms may be older than them. */
+/** Rooms that began more recently are ignored, because LiveKit's list of rooms may not contain them yet. */
 const SETTLED_FOR = "10 seconds";
 /** A session is briefly without a lease during a handover, and a worker that is alive may renew its lease late. */
 const LAPSED_FOR = "1 second";
 
 /**
- * Stores that a session starts in a room. Ends its earlier rooms, because LiveKit has only one room of a name at a
- * time.
+ * Stores the start of a session in a room. Ends the session's earlier rooms, because LiveKit never has two rooms of the
+ * same name at a time.
  */
 export async function beginRoom(writer: SessionWriter, begin: Begin): Promise<Begun> {
   const { sql, lease } = writer;
@@ -84,7 +86,7 @@ interface End {
 }
 
 /**
- * Stores that the session's room has ended. Returns `false` if that was already stored, or if the session never started
+ * Stores the end of the session's room. Returns `false` if the end was already stored, or if the session never started
  * in the room.
  */
 export async function endRoom(writer: SessionWriter, { roomSid, reason, hasEndWebhook }: End): Promise<boolean> {
@@ -116,9 +118,9 @@ export async function findAbandonedRooms(sql: Sql): Promise<readonly AbandonedRo
 }
 
 /**
- * Ends a room that LiveKit closed while no worker was in it.
+ * Stores the end of a room that LiveKit closed while no worker was in it.
  *
- * @returns `false` if another worker has ended it or serves it
+ * @returns `false` if another worker has stored the end or serves the room
  */
 export async function endAbandonedRoom(
   sql: Sql,
@@ -137,7 +139,7 @@ export async function endAbandonedRoom(
   return rows.length > 0;
 }
 
-/** Whether a session has begun and not ended in the room, and no agent has claimed it since. */
+/** Whether a session has started in the room and not ended, and no agent has claimed the session since then. */
 export async function needsAgent(sql: Sql, { room }: { readonly room: string }): Promise<boolean> {
   const rows = await runQuery(sql`
     select from session_rooms join sessions on sessions.id = session_id
@@ -161,8 +163,8 @@ export function lastPosition(sql: Sql) {
 }
 
 /**
- * For `with ended as (… returning session_id, room_sid)`: stores one webhook per ended room. Its id is derived from the
- * room's, so that a room never gets a second one.
+ * For `with ended as (… returning session_id, room_sid)`: stores one webhook per ended room. The webhook's id is
+ * derived from the room's id, so a room never gets a second webhook.
  */
 export function insertEndWebhooks(sql: Sql, hasEndWebhook: boolean) {
   return sql`

@@ -16,8 +16,8 @@ export interface SessionWriter {
 }
 
 /**
- * For `with fence as (…)`: selects one row, or none if the session has been claimed again. It locks the session's row,
- * so a statement that has begun finishes before the next claim, and one that begins after that claim gets no row.
+ * For `with fence as (…)`: selects one row, or none if the session has been claimed again. It locks the session's row:
+ * a statement in progress finishes before the next claim, and a statement that starts after the claim selects no row.
  */
 export function fencingRow({ sql, lease }: SessionWriter) {
   return sql`select from sessions where id = ${lease.sessionId} and epoch = ${lease.epoch} for share`;

@@ -6,9 +6,9 @@ export interface SessionRecord {
   readonly id: string;
   readonly conversationId: string;
   readonly room: string | null;
-  /** The participant that opened it. */
+  /** The participant that opened the session. */
   readonly participantIdentity: string | null;
-  /** The worker that has the lease, or had it last. */
+  /** The worker that holds the lease, or held it last. */
   readonly leaseOwner: string | null;
   /** The number of the newest claim, which is how often the session has been claimed. Starts at 1. */
   readonly epoch: number;
@@ -20,7 +20,10 @@ export interface SessionRecord {
 export interface SessionRow {
   id: string;
   conversation_id: string;
-  /** Set once a later room of the same name has begun a new session under this conversation id. */
+  /**
+   * The session's original conversation id. Set once a later room of the same name has started a new session under that
+   * id.
+   */
   former_conversation_id: string | null;
   room: string | null;
   participant_identity: string | null;
@@ -78,7 +81,7 @@ export interface SessionAgent {
   readonly dispatch: string | null;
 }
 
-/** Returns the agent that served the session in this room last, or `undefined` if none is stored. */
+/** Returns the agent that last served the session in this room, or `undefined` if none is stored. */
 export async function loadSessionAgent(
   sql: Sql,
   { sessionId, roomSid }: { readonly sessionId: string; readonly roomSid: string },
@@ -91,7 +94,7 @@ export async function loadSessionAgent(
 }
 
 /**
- * Stores which agent serves the session in a room. Does nothing if one is already stored for the room, for example
+ * Stores which agent serves the session in a room. Does nothing if an agent is already stored for the room, for example
  * after a handoff.
  *
  * @throws {AppError} `lost_lease`, `unavailable`
@@ -144,7 +147,7 @@ export async function loadLanguages(
 /**
  * Stores a participant's language.
  *
- * @param language `undefined` removes the stored one
+ * @param language `undefined` removes the stored language
  * @throws {AppError} `lost_lease`, `unavailable`
  */
 export async function storeLanguage(

@@ -20,8 +20,8 @@ export async function reserveStanzas({ sql, lease }: SessionWriter, { count }: {
 }
 
 /**
- * Releases the unused numbers above `last` at a clean end. Without a gap, a client that saw `last` knows that it has
- * missed nothing.
+ * Releases the unused numbers above `last` on a clean shutdown. Because this leaves no gap, a client that received
+ * `last` can tell that it has missed nothing.
  */
 export async function trimStanzas({ sql, lease }: SessionWriter, { last }: { last: number }): Promise<void> {
   const { sessionId, epoch } = lease;

@@ -17,7 +17,7 @@ interface NewSession {
 interface StartedSession {
   /** The new session, leased by the same worker. */
   readonly session: SessionRecord;
-  /** Rooms of the earlier session whose end no worker saw. They are now stored as ended. */
+  /** Rooms of the earlier session that ended while no worker was in them. They are now stored as ended. */
   readonly ended: readonly SessionRoom[];
 }
 
@@ -26,7 +26,7 @@ interface StartedSession {
  * be claimed again. Stanza numbers continue, because a client may stay connected while a room is replaced by another
  * one of the same name.
  *
- * @returns `undefined`, without a change, if another worker has claimed the earlier session
+ * @returns `undefined`, without changing anything, if another worker has claimed the earlier session
  */
 export async function startNewSession(
   { sql, lease }: SessionWriter,

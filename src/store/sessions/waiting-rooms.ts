@@ -5,7 +5,8 @@ import { runQuery } from "../database/store-error.ts";
 export interface UnservedRoom {
   readonly room: string;
   /**
-   * The worker whose lease has expired. LiveKit may still list its agent. Absent if there is no lease or no session.
+   * The worker whose lease has expired. LiveKit may still list that worker's agent. Absent if there is no lease or no
+   * session.
    */
   readonly formerOwner?: string;
 }
@@ -22,12 +23,12 @@ interface Look {
   readonly overdueMs: number;
 }
 
-/** A worker that is alive but renews its lease slightly late keeps its session. */
+/** Tolerance for a worker that is alive but renews its lease slightly late. */
 const LAPSED_FOR = "1 second";
 
 /**
- * Whether this worker may check all rooms now. Only one worker does at a time, so that LiveKit's load does not grow
- * with the number of workers.
+ * Whether this worker may check all rooms now. Only one worker checks them at a time, so that LiveKit's load does not
+ * grow with the number of workers.
  */
 export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Promise<boolean> {
   const rows = await runQuery(sql`
@@ -39,7 +40,7 @@ export async function mayLookAtRooms(sql: Sql, { restMs, overdueMs }: Look): Pro
   return rows.length > 0;
 }
 
-/** Returns those of the given rooms whose session no worker has a lease for, in the given order. */
+/** Returns the given rooms, in the same order, without those whose session is leased to a worker. */
 export async function findUnserved(
   sql: Sql,
   { rooms }: { readonly rooms: readonly string[] },
@@ -54,7 +55,7 @@ export async function findUnserved(
   return rows.map(({ room, lease_owner: owner }) => ({ room, ...(owner !== null && { formerOwner: owner }) }));
 }
 
-/** Whether this worker may request an agent for the room. If so, no other worker may for `restMs`. */
+/** Whether this worker may request an agent for the room. If so, no other worker may do so for `restMs`. */
 export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): Promise<boolean> {
   const rows = await runQuery(sql`
     insert into agent_requests (room, rests_until) values (${room}, now() + ${restMs} * interval '1 millisecond')
@@ -66,7 +67,7 @@ export async function mayAskForAgent(sql: Sql, { room, restMs }: AgentRequest): 
 
 /**
  * Keeps all other workers from requesting an agent for `restMs`: this worker, whose agent has ended, requests the next
- * one if it is needed.
+ * agent itself if one is needed.
  */
 export async function storeAgentRequest(sql: Sql, { room, restMs }: AgentRequest): Promise<void> {
   await runQuery(sql`
@@ -80,7 +81,7 @@ export async function forgetAgentRequests(sql: Sql): Promise<void> {
   await runQuery(sql`delete from agent_requests where rests_until <= now()`);
 }
 
-/** Notifies all workers that rooms are waiting for an agent because every place is taken. */
+/** Notifies all workers that rooms are waiting for an agent because all workers are full. */
 export async function storeWaitingRooms(sql: Sql, { forMs }: { readonly forMs: number }): Promise<void> {
   await runQuery(sql`
     insert into all_rooms (waiting_until) values (now() + ${forMs} * interval '1 millisecond')

@@ -1,7 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** Token counts of the API. `inputTokens` includes neither of the cache counts. */
+/** Token counts from the API. `inputTokens` includes neither of the cache counts. */
 interface Tokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -45,7 +45,7 @@ function addedToSums(sql: Sql) {
 
 /**
  * Adds to the sums of the session, the identity and the worker. The order is always the same, so that two statements
- * never deadlock. Not fenced, because money was spent even if another worker has claimed the session since.
+ * never deadlock. Not fenced, because the money was spent even if another worker has since claimed the session.
  */
 export async function addSpending(sql: Sql, spending: NewSpending): Promise<void> {
   const { sessionId, identity, worker, model, purpose, calls, money } = spending;
@@ -157,7 +157,7 @@ export async function takeWarning(sql: Sql, spender: Spender, scope: BudgetScope
   return rows.length > 0;
 }
 
-/** Lets a taken warning be taken again. */
+/** Undoes `takeWarning`, so that the warning can be taken again. */
 export async function returnWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<void> {
   await runQuery(sql`
     delete from budget_warnings

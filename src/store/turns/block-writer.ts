@@ -6,7 +6,7 @@ import { type BlockProblem, type TurnBlockRow, writeBlocks } from "./write-block
 export interface BlockWriterOptions {
   /** How long a flush waits for the database. @defaultValue 10000 */
   readonly flushTimeoutMs?: number;
-  /** How many blocks may be queued; more are refused. @defaultValue 5000 */
+  /** The maximum number of queued blocks. Further blocks are refused. @defaultValue 5000 */
   readonly maxQueued?: number;
   /** @defaultValue 500 */
   readonly maxBatch?: number;
@@ -20,14 +20,14 @@ interface QueuedBlock {
   readonly row: TurnBlockRow;
 }
 
-/** Stores blocks together with something else, all or none. Returns how many blocks were new. */
+/** Stores blocks in the same statement as another write, all or none. Returns how many blocks were new. */
 type CombinedWrite = (rows: readonly TurnBlockRow[]) => Promise<number>;
 
 /**
  * Stores blocks while the model streams, in order and in batches. Blocks that arrive during a batch form the next one.
- * Another write may include the blocks that were just added (`writeTogether`). While the database is down, blocks stay queued
- * and are retried. If a block is lost, a flush rejects and `onProblem` is called. Once another worker has the session,
- * every block is lost.
+ * Another write may include the blocks that were just added (`writeTogether`). While the database is down, blocks stay
+ * queued and are retried. If a block is lost, a flush rejects and `onProblem` is called. Once another worker has
+ * claimed the session, every block is lost.
  */
 export class BlockWriter {
   readonly #writer: SessionWriter;
@@ -68,7 +68,7 @@ export class BlockWriter {
   }
 
   /**
-   * Makes another write that includes the blocks added at the same moment: one statement instead of two. If the blocks
+   * Runs another write that includes the blocks that were just added: one statement instead of two. If the blocks
    * cannot be stored this way, they are stored separately, and the write is repeated without them.
    *
    * @throws {AppError} whatever the write throws
@@ -80,7 +80,7 @@ export class BlockWriter {
     this.#isWriting = true;
     try {
       const stored = await write(batch.map(({ row }) => row));
-      // If some were already stored, the next batch write compares all of them with the stored ones.
+      // If some blocks were already stored, the next batch write compares the whole batch with the stored blocks.
       if (stored === batch.length) this.#finish(batch, []);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "internal") throw error;
@@ -94,8 +94,8 @@ export class BlockWriter {
   /**
    * Resolves once every block added before this call is durable.
    *
-   * @throws {AppError} `unavailable` if that took too long. The blocks stay queued and are retried
-   * @throws {AppError} the loss, if a block since the last flush is lost
+   * @throws {AppError} `unavailable` on timeout. The blocks stay queued and are retried
+   * @throws {AppError} the error of a block that was added since the last flush and is lost
    */
   async flush(): Promise<void> {
     const flushed = this.#flushes.wait({
@@ -107,7 +107,7 @@ export class BlockWriter {
     await flushed;
   }
 
-  /** Flushes and stops. Rejects if some blocks are not durable by then; these are lost. The pool stays open. */
+  /** Flushes and stops. Rejects if some blocks are not durable by then; they are lost. The pool stays open. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -232,14 +232,14 @@ interface FlushRequest {
   readonly cause: () => unknown;
 }
 
-/** The flushes that wait until blocks are durable. A lost block rejects every flush that covers it. */
+/** Flushes that are waiting for blocks to become durable. A lost block rejects every flush that covers it. */
 class Flushes {
   readonly #waiting = new Set<Flush>();
   #losses: { readonly number: number; readonly error: AppError }[] = [];
-  /** Finished flushes covered all blocks up to this number. */
+  /** The number of the last block that a finished flush covered. */
   #told = 0;
 
-  /** Registers a flush synchronously. It ends through `settle`, or on timeout with `unavailable`. */
+  /** Registers a flush synchronously. The flush ends through `settle`, or on timeout with `unavailable`. */
   async wait({ to, timeoutMs, cause }: FlushRequest): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onTimeout = () => {

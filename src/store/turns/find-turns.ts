@@ -12,8 +12,8 @@ export type FoundTurn = Pick<
 >;
 
 /**
- * For an `in`: selects the ids of a session's turns with this user's or assistant's message. It is a union, so that
- * each half uses its own index.
+ * For an `in`: selects the ids of a session's turns that contain this user or assistant message. Written as a union, so
+ * that each half uses its own index.
  */
 export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: string; messageId: string }) {
   return sql`(
@@ -24,7 +24,7 @@ export function idsOfMessage(sql: Sql, { sessionId, messageId }: { sessionId: st
 }
 
 /**
- * Finds the turn in the history that has this user's or assistant's message. If several turns answer the same message,
+ * Finds the turn in the history that contains this user or assistant message. If several turns answer the same message,
  * returns the first one; the others continue its answer.
  */
 export async function findTurn(
@@ -41,7 +41,7 @@ export async function findTurn(
   return turn;
 }
 
-/** Whether a session has a user's or assistant's message or a call with this id, including in replaced turns. */
+/** Whether a session contains a user message, an assistant message or a call with this id, even in a replaced turn. */
 export async function hasMessageOrCall(
   sql: Sql,
   { sessionId, id }: { readonly sessionId: string; readonly id: string },
@@ -66,7 +66,7 @@ export async function hasTurnsOf(
   return row?.has ?? false;
 }
 
-/** Returns the position of the session's newest turn, replaced or not, or 0 without turns. */
+/** Returns the position of the session's newest turn, replaced or not, or 0 if it has no turns. */
 export async function loadLastPosition(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<number> {
   const [row] = await runQuery(sql<{ position: number }[]>`
     select position from turns where session_id = ${sessionId} order by position desc limit 1
@@ -97,7 +97,7 @@ export async function loadMessageIds(
 }
 
 /**
- * Loads the blocks, from turns at position `from` and later, that report outcomes of calls whose receipts are in
+ * Loads blocks that report late outcomes: those in turns from position `from` on, for calls whose receipts are in
  * earlier turns.
  */
 export async function loadToldOutcomes(
@@ -130,13 +130,15 @@ export interface StoredAnswer {
   readonly messageId: string;
   readonly parentMessageId: string | null;
   readonly texts: readonly string[];
-  /** The worker's last stanza number at the answer's end, as a positive number; `null` if the worker did not end it. */
+  /**
+   * The worker's last stanza number when the answer ended, as a positive number; `null` if the worker did not end it.
+   */
   readonly lastStanza: number | null;
 }
 
 /**
- * Loads the history's newest answers, at most `limit`, that ended between two of the worker's stanzas, oldest first. An
- * answer that its worker did not end is selected by its position among the others.
+ * Loads the newest answers (at most `limit`) that ended between two of the worker's stanzas, oldest first. An answer
+ * that its worker did not end is selected by its position among the other answers.
  */
 export async function loadAnswers(
   sql: Sql,

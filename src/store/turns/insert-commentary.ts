@@ -4,7 +4,7 @@ import { runQuery } from "../database/store-error.ts";
 import { idsOfMessage } from "./find-turns.ts";
 
 export interface Commentary {
-  /** The id of a user's or assistant's message. */
+  /** The id of the user or assistant message that the commentary is about. */
   readonly messageId: string;
   /** The participant that wrote the commentary. */
   readonly participantIdentity: string;
@@ -16,7 +16,8 @@ export interface Commentary {
 export const MAX_COMMENTARIES = 20;
 
 /**
- * Stores a commentary with the turn of its message, unless there is no such turn or it already has `MAX_COMMENTARIES`.
+ * Stores a commentary with the turn of its message. Does nothing if the turn does not exist or already has
+ * `MAX_COMMENTARIES`.
  */
 export async function insertCommentary(
   writer: SessionWriter,
@@ -36,7 +37,7 @@ export async function insertCommentary(
   return turns.length > 0 ? "too_many" : "unknown_message";
 }
 
-/** Selects the newest turn with this user's or assistant's message, as `turn`. */
+/** Selects the newest turn with this user or assistant message, as `turn`. */
 function turnOf(sql: Sql, sessionId: string, messageId: string) {
   return sql`(
     select id from turns where id in ${idsOfMessage(sql, { sessionId, messageId })} order by position desc limit 1

@@ -12,7 +12,7 @@ export interface WholeCall {
   readonly input: JsonObject;
   readonly logs: readonly string[];
   readonly result: JsonObject | null;
-  /** What clients may show to people. */
+  /** An object that clients may show to people. */
   readonly display: JsonObject | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;

@@ -4,7 +4,7 @@ import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import type { PermissionRecord } from "../permissions/load-permissions.ts";
 
-/** A stored call, with the data that a test is made from. */
+/** A stored call, with the data for generating a test. */
 export interface StoredCall {
   readonly position: number;
   readonly toolUseId: string;
@@ -20,7 +20,7 @@ export interface StoredCall {
   readonly tookMs: number | null;
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
-  /** Whether it was answered more than once. */
+  /** Whether the call was answered more than once. */
   readonly isDoubled: boolean;
   readonly permission: Pick<PermissionRecord, "state" | "isAlways" | "message" | "editedInput"> | null;
 }
@@ -33,7 +33,10 @@ interface Range {
 
 const END = 2 ** 31 - 1;
 
-/** Loads the calls of the session's history in the model's order, without forms that running calls asked for. */
+/**
+ * Loads the calls in the session's history, in the order of the model's tool uses, without forms that running calls
+ * requested.
+ */
 export async function loadRecordedCalls(sql: Sql, { sessionId, before = END }: Range): Promise<readonly StoredCall[]> {
   return await runQuery(sql<StoredCall[]>`
     select

@@ -10,18 +10,20 @@ export interface TranscriptCall {
   readonly callId: string;
   readonly state: CallState;
   readonly detail: StateDetail;
-  /** The arguments that the call ran with. `null` if `leftOutBytes` is set, like `logs`, `result` and `display`. */
+  /**
+   * The arguments that the call ran with. If `leftOutBytes` is set, `input`, `logs`, `result` and `display` are `null`.
+   */
   readonly input: JsonObject | null;
   /** Whether a participant edited the arguments that the model wrote. */
   readonly isEdited: boolean;
   readonly ranOn: "server" | "client" | null;
   /** The MCP server that provides the tool. */
   readonly mcpServer: string | null;
-  /** The participant on whose device it ran. */
+  /** The participant on whose device the call ran. */
   readonly addressee: string | null;
   readonly logs: readonly string[] | null;
   readonly result: JsonObject | null;
-  /** What clients may show to people. */
+  /** An object that clients may show to people. */
   readonly display: JsonObject | null;
   /**
    * Bytes of JSON that were not loaded because the turn's calls were too large together; `null` if everything was
@@ -33,7 +35,7 @@ export interface TranscriptCall {
   /** Unix ms. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** Answers that arrived after its end and changed nothing. */
+  /** Answers that arrived after the call had ended and changed nothing. */
   readonly extraAnswers: readonly (ExtraAnswer & { readonly at: number })[];
 }
 
@@ -47,18 +49,18 @@ export interface TranscriptTurn {
   readonly state: TurnState;
   readonly stopReason: string | null;
   readonly heard: string | null;
-  /** Whether a later turn replaced it (regenerate, edit). */
+  /** Whether a later turn replaced this one (regenerate, edit). */
   readonly isReplaced: boolean;
   readonly createdAt: number;
   readonly finishedAt: number | null;
-  /** `null` while the turn runs. Turns of earlier versions have only `totalMs` and `firstTextMs`. */
+  /** `null` while the turn runs. Turns from earlier versions contain only `totalMs` and `firstTextMs`. */
   readonly timings: (Partial<TurnTimings> & Pick<TurnTimings, "totalMs">) | null;
   readonly blocks: readonly TurnBlock[];
   /** Keyed by tool use id. */
   readonly calls: Readonly<Record<string, TranscriptCall>>;
 }
 
-/** The maximum bytes of JSON to load for one turn: inputs, logs, results and displays of all its calls together. */
+/** The maximum size of the JSON to load for one turn: inputs, logs, results and displays of all its calls together. */
 const CALLS_BYTES = 262_144;
 
 interface PageRequest {
@@ -70,8 +72,7 @@ interface PageRequest {
 
 /**
  * Loads the next turns of a session, including replaced ones, in the order in which they began. A turn's calls are
- * loaded in full, smallest first, as long as they fit into `CALLS_BYTES`, so that large results do not increase a
- * page's memory.
+ * loaded in full, smallest first, until `CALLS_BYTES` is reached. This limits the memory needed for a page.
  */
 export async function loadTranscriptPage(
   sql: Sql,

@@ -28,16 +28,16 @@ export interface FollowedTurn {
   readonly model: string | null;
   readonly usage: JsonObject | null;
   readonly speech: "none" | "open" | "over";
-  /** How the turn ended including its speech. Set once the speech is over. */
+  /** How the turn ended, including its speech. Set once the speech has ended. */
   readonly spokenState: TurnState | null;
-  /** What was heard of an answer whose speech was interrupted. */
+  /** The part of the answer that was heard before its speech was interrupted. */
   readonly heard: string | null;
   /** The blocks after the point. */
   readonly blocks: readonly FollowedBlock[];
 }
 
 export interface FollowedBlock extends TurnBlock {
-  /** Whether it is a use of `MEMORY_TOOL`, or the result of one. */
+  /** Whether the block is a use of `MEMORY_TOOL`, or the result of such a use. */
   readonly isMemory: boolean;
 }
 
@@ -52,8 +52,8 @@ interface AfterPoint {
 }
 
 /**
- * Loads the next turns after a point, at most `limit`, in the order in which they began, including replaced turns.
- * After a turn's end, the first one is that same turn without its blocks, because its speech may end later.
+ * Loads up to `limit` turns after a point, in the order in which they began, including replaced turns. If the point is
+ * a turn's end, the first result is that same turn without blocks, because its speech may end later.
  */
 export async function loadTurnsAfter(
   sql: Sql,
@@ -93,7 +93,7 @@ export async function loadTurnsAfter(
   `);
 }
 
-/** Whether the session's record has this point. Every record has the point before its first turn. */
+/** Whether the session's record contains this point. Every record contains the point before its first turn. */
 export async function hasRecordPoint(
   sql: Sql,
   { sessionId, point: { position, sequence } }: { readonly sessionId: string; readonly point: RecordPoint },
@@ -110,7 +110,7 @@ export async function hasRecordPoint(
   return rows.length > 0;
 }
 
-/** Returns the end of the last finished turn, or the end of its speech if that is over too. */
+/** Returns the end of the last finished turn, or the end of its speech if the speech has ended too. */
 export async function findLastEnd(sql: Sql, { sessionId }: { readonly sessionId: string }): Promise<RecordPoint> {
   const [row] = await runQuery(sql<{ position: number; isSpoken: boolean }[]>`
     select position, spoken_at is not null as "isSpoken" from turns

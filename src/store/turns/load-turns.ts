@@ -52,8 +52,8 @@ export async function loadRunningTurns(sql: Sql, { sessionId }: { readonly sessi
 }
 
 /**
- * Loads the turn at this position if it has ended but the speech of its answer has not. Returns `undefined` for any
- * other turn, and for one that was interrupted.
+ * Loads the turn at this position if the turn has ended but the speech of its answer has not. Returns `undefined` for
+ * any other turn, including an interrupted one.
  */
 export async function loadUnspokenTurn(
   sql: Sql,
@@ -76,18 +76,21 @@ export function isUnspoken(sql: Sql): postgres.Fragment {
 export interface StoredWindow {
   readonly turns: readonly StoredTurn[];
   readonly context: ShownContext | undefined;
-  /** The summary that replaces the turns before these. */
+  /** The summary that replaces the turns before `turns`. */
   readonly summary: Summary | undefined;
 }
 
-/** How many turns are searched for a stored context. A turn that ended without a model call has none. */
+/** How many turns are searched for a stored context. Turns that ended without a model call have no context. */
 const LOOKED_AT = 10;
 const PAGE = 25;
 
 export interface WindowLimits {
   /** The model that will be called next. Token counts of other models are ignored. */
   readonly model: string;
-  /** How many bytes of the newest turns to load if none of them has a stored context, as with older versions. */
+  /**
+   * How many bytes of the newest turns to load if none of them has a stored context, as in sessions from older
+   * versions.
+   */
   readonly maxBytes: number;
 }
 
@@ -96,7 +99,7 @@ type WindowRange = Pick<TurnRange, "sessionId" | "before"> & {
   readonly resumed?: ShownContext | undefined;
 };
 
-/** Loads the context window for a turn at position `before`. Its size does not grow with the conversation. */
+/** Loads the context window for a turn at position `before`. The window's size does not grow with the conversation. */
 export async function loadWindow(
   sql: Sql,
   { sessionId, before = END, resumed, model, maxBytes }: WindowRange & WindowLimits,
@@ -161,7 +164,7 @@ interface Selection {
   readonly limit: number;
 }
 
-/** Loads turns of the history, newest first. Each one's blocks are in order and from the same snapshot. */
+/** Loads turns of the history, newest first. The blocks of a turn are in order and from one snapshot. */
 async function selectTurns(
   sql: Sql,
   { sessionId, isWanted, shortened = START, limit }: Selection,

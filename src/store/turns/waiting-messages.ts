@@ -32,7 +32,7 @@ export async function insertWaitingMessage(writer: SessionWriter, message: Waiti
 
 /**
  * Loads the messages that an earlier worker stored and that still have no turn, oldest first. Deletes those that
- * arrived more than `withinMs` ago, because nobody is waiting for their answer anymore.
+ * arrived more than `withinMs` ago, because nobody is waiting for an answer anymore.
  */
 export async function loadWaitingMessages(
   writer: SessionWriter,

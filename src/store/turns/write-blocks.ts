@@ -9,7 +9,7 @@ import { type SessionWriter, fencingRow, lostLease } from "../sessions/session-w
 export interface TurnBlockRow {
   readonly turnId: string;
   readonly block: TurnBlock;
-  /** Why the model stopped after this block. Absent if it continued, or if that is not known. */
+  /** Why the model stopped after this block. Absent if the model continued, or if the reason is unknown. */
   readonly stopReason?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function insertBlocks(writer: SessionWriter, rows: readonly TurnBlo
   return result[0].count;
 }
 
-/** For a statement with `fence`: stores blocks and returns one row for each new one. */
+/** For a statement with `fence`: stores blocks and returns one row for each new block. */
 export function storedBlocks(sql: Sql, rows: readonly TurnBlockRow[]) {
   return sql`stored as (
     insert into turn_blocks (turn_id, sequence, block_type, text_content, content, stop_reason)
@@ -74,7 +74,7 @@ export function recordset(sql: Sql, rows: readonly TurnBlockRow[]) {
 export interface BlockProblem {
   readonly row: TurnBlockRow;
   /**
-   * `replaced`: the database cannot store its content, so a block that says so was stored instead. `lost`: nothing was
+   * `replaced`: the database cannot store the block's content, so a placeholder was stored instead. `lost`: nothing was
    * stored.
    */
   readonly outcome: "replaced" | "lost";
@@ -85,8 +85,8 @@ export interface BlockProblem {
  * Stores a batch; one bad row does not affect the others. Resolves with the blocks that were lost or replaced. All
  * other rows are durable.
  *
- * @throws {AppError} if the database accepts nothing at all now. Unless the code is `lost_lease`, the whole batch may
- *   be sent again
+ * @throws {AppError} if the database cannot accept any block at the moment. Unless the code is `lost_lease`, the whole
+ *   batch may be sent again
  */
 export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   try {
@@ -101,8 +101,8 @@ export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBloc
 }
 
 /**
- * A row that is already stored was either sent twice by this writer, or is another writer's. In the second case, this
- * block is lost.
+ * A row that is already stored was either sent twice by this writer or stored by another writer. In the second case,
+ * this writer's block is lost.
  */
 async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   if ((await insertBlocks(writer, rows)) === rows.length) return [];

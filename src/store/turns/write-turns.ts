@@ -10,9 +10,11 @@ import { recordset } from "./write-blocks.ts";
 
 export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity" | "parentMessageId" | "messageId"> {
   readonly input: readonly InputPart[];
-  /** The id of the first turn that the new one replaces. It and all later turns leave the history, but stay stored. */
+  /**
+   * The id of the first turn that the new one replaces. That turn and all later ones leave the history but stay stored.
+   */
   readonly replaces?: string | undefined;
-  /** Whether it answers a message that was already answered. @defaultValue false */
+  /** Whether the turn answers a message that was already answered. @defaultValue false */
   readonly isVariation?: boolean | undefined;
   /** Whether the answer is spoken, so that its sentences are sent as they are played. @defaultValue false */
   readonly isSpoken?: boolean | undefined;
@@ -20,13 +22,13 @@ export interface NewTurnRow extends Pick<TurnRecord, "id" | "participantIdentity
   readonly blocks?: readonly TurnBlock[];
 }
 
-/** Two turns that are inserted at the same time get the same position, and one has to try again. */
+/** Two turns inserted at the same time get the same position, so one of the inserts must be retried. */
 const ATTEMPTS = 20;
 
 /**
- * Inserts a turn as `running`, with its blocks, and deletes its waiting message. Returns the turn's position in the
- * session, even if the turn was already inserted (a retry after a lost reply). Returns `undefined` for a duplicate
- * message: the session has another turn for this `parentMessageId`, and the new one is not a variation.
+ * Inserts a turn as `running`, with its blocks, and deletes the waiting message that it answers. Returns the turn's
+ * position in the session, even if the turn was already inserted (a retry after a lost reply). Returns `undefined` for
+ * a duplicate message: the session has another turn for this `parentMessageId`, and the new one is not a variation.
  */
 export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promise<number | undefined> {
   const { sql, lease } = writer;
@@ -82,9 +84,9 @@ export async function insertTurn(writer: SessionWriter, turn: NewTurnRow): Promi
 }
 
 export interface SpeechEnd {
-  /** How the turn ended including its speech: a completed answer may be interrupted while it is spoken. */
+  /** How the turn ended, including its speech: a completed answer may be interrupted while it is spoken. */
   readonly state: Exclude<TurnState, "running">;
-  /** What was heard of an answer whose speech was interrupted. */
+  /** The part of the answer that was heard before its speech was interrupted. */
   readonly heard: string | undefined;
 }
 
@@ -103,7 +105,7 @@ export interface TurnEndRow {
   readonly context?: ShownContext | undefined;
 }
 
-/** Ends a running turn. Returns `false`, without a change, if the turn had already ended. */
+/** Ends a running turn. Returns `false`, without changing anything, if the turn had already ended. */
 export async function finishTurn(writer: SessionWriter, end: TurnEndRow): Promise<boolean> {
   const { sql } = writer;
   const statement = sql`
@@ -136,7 +138,7 @@ export interface SpeechEndRow extends SpeechEnd {
   readonly lastStanza?: number;
 }
 
-/** Stores that the speech of a finished turn's answer has ended. Does nothing if the turn is still running. */
+/** Stores the end of the speech of a finished turn's answer. Does nothing if the turn is still running. */
 export async function finishSpeech(writer: SessionWriter, end: SpeechEndRow): Promise<void> {
   const { sql } = writer;
   const statement = sql`

@@ -39,7 +39,7 @@ interface Failure extends Pick<DueWebhook, "id" | "attempt"> {
   readonly nextInMs: number | undefined;
 }
 
-/** Stores that an attempt failed. Does nothing if another worker has begun a later attempt. */
+/** Stores that an attempt failed. Does nothing if another worker has started a later attempt. */
 export async function markFailed(sql: Sql, { id, attempt, why, nextInMs }: Failure): Promise<void> {
   const isDead = nextInMs === undefined;
   await runQuery(sql`
@@ -79,9 +79,9 @@ export async function listUndelivered(sql: Sql): Promise<readonly WebhookStatus[
 }
 
 /**
- * Schedules webhooks to be sent again, with a full number of attempts: the given ones, or all dead ones.
+ * Schedules the given webhooks, or all dead ones, to be sent again with the full number of attempts.
  *
- * @returns their ids
+ * @returns the ids of the scheduled webhooks
  */
 export async function retryWebhooks(sql: Sql, which: readonly string[] | "dead"): Promise<string[]> {
   const rows = await runQuery(sql<{ id: string }[]>`

@@ -23,11 +23,11 @@ interface Reload {
   readonly problems: readonly string[];
 }
 
-/** The current tools and agents of the config's folders. They may change. */
+/** The tools and agents currently loaded from the config's folders. The maps may change. */
 export interface Definitions {
   readonly tools: ReadonlyMap<string, ServerTool>;
   readonly agents: ReadonlyMap<string, AgentSettings>;
-  /** Calls the listener each time changed files were loaded. */
+  /** Calls the listener each time changed files have been loaded. */
   readonly onReloaded: (listener: (reload: Reload) => void) => void;
   readonly close: () => void;
 }
@@ -37,12 +37,12 @@ type Folders = Pick<Config, "toolsFolder" | "toolSettings" | "agentsFolder">;
 interface DefinitionOptions {
   /** Whether files that change later are reloaded. */
   readonly reloads: boolean;
-  /** Skips files that fail to load: a process that starts while an author edits must still serve rooms. */
+  /** Skips files that fail to load: a process that starts while the author is editing must still serve rooms. */
   readonly isLenient?: boolean;
 }
 
 /**
- * Loads the tools and the agents of the config's folders.
+ * Loads the tools and the agents from the config's folders.
  *
  * @throws {AppError} `invalid_config` naming the file, unless `isLenient`
  */
@@ -62,7 +62,7 @@ export async function openDefinitions(
     const modules = new FreshModules(folders);
     void watchFiles(folders, closing.signal, async (files) => {
       await opened.promise;
-      // A file that failed to load may have been missing one of these files.
+      // A file that failed to load earlier may have been missing one of these files.
       const bad = await loadAgain({ config, tools, agents }, modules.renew([...files, ...failed]));
       failed = [...bad.keys()];
       for (const listener of listeners) listener({ files, problems: [...bad.values()] });
@@ -88,7 +88,7 @@ interface Loaded {
   readonly agents: Map<string, AgentSettings>;
 }
 
-/** @returns why some files failed to load, by path. Never rejects */
+/** Returns the errors of files that failed to load, by path. Never rejects. */
 async function loadAgain(
   { config, tools, agents }: Loaded,
   isRenewed: (path: string) => boolean,

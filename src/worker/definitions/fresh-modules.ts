@@ -3,9 +3,9 @@ import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 
 /**
- * Lets modules in some folders be imported again after they changed. Node cannot unload a module, but a different URL
- * is a different module: a renewed one gets a version, `file:///tools/dice.ts?v=2`. Modules that import a renewed one
- * are renewed too, because they reference the old one. All others are kept, with their state.
+ * Lets changed modules in some folders be imported again. Node cannot unload a module, but it loads a different URL as
+ * a new module: a renewed module gets a version, `file:///tools/dice.ts?v=2`. Modules that import a renewed module are
+ * renewed too, because they reference the old version. All other modules keep their state.
  *
  * Old versions stay in memory until the process exits, so use this only in development. Construct it before the first
  * of these modules is imported.
@@ -30,7 +30,7 @@ export class FreshModules {
     });
   }
 
-  /** Renews these files and all modules that import them. The returned function tells whether a file was renewed. */
+  /** Renews these files and all modules that import them. Returns a function that checks whether a file was renewed. */
   renew(files: readonly string[]): (file: string) => boolean {
     const renewed = new Set(files.map(toUrl));
     // A loop over a Set also visits items added during the loop.
@@ -52,7 +52,7 @@ export class FreshModules {
   }
 }
 
-/** Node imports a file by its real path. A deleted file has none, so its path is used unchanged. */
+/** Node imports a file by its real path. A deleted file has no real path, so its path is used unchanged. */
 function toUrl(path: string): string {
   try {
     return pathToFileURL(realpathSync(path)).href;

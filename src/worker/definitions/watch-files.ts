@@ -10,8 +10,8 @@ const LOOK_EVERY_MS = 100;
  * Calls do not overlap. Editors save in several steps, so a change is reported once two checks in a row find the same
  * state.
  *
- * It polls because `fs.watch` misses changes: on Linux, in subfolders, the second time that a file is replaced (which
- * is how many editors save); in a container, changes made outside it. The folders need not exist.
+ * Polls, because `fs.watch` misses changes: in subfolders on Linux, the second replacement of a file (many editors save
+ * by replacing files); in a container, changes made outside the container. The folders need not exist.
  */
 export async function watchFiles(
   folders: readonly string[],

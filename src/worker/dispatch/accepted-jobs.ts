@@ -5,7 +5,9 @@ export interface AcceptedJob {
   readonly identity: string;
 }
 
-/** How long an accepted job may take to start. With many jobs some wait long, because processes start one at a time. */
+/**
+ * How long an accepted job may take to start. With many jobs, some wait long, because processes start one at a time.
+ */
 const START_LIMIT_MS = 60_000;
 
 /**
@@ -31,7 +33,7 @@ export class AcceptedJobs {
     return this.size >= this.#max;
   }
 
-  /** Whether all places are taken, or were at any moment of the last `ms` milliseconds. */
+  /** Whether all places are taken, or were at any moment in the last `ms` milliseconds. */
   wasFullWithin(ms: number): boolean {
     return this.isFull || this.#now() - this.#fullUntil < ms;
   }
@@ -44,7 +46,7 @@ export class AcceptedJobs {
     this.#jobs.set(job.id, { ...job, acceptedAt: this.#now(), hasRun: false });
   }
 
-  /** Records that a process has been given the job. From now on, a job that is not running has ended. */
+  /** Records that a process has received the job. From now on, the job counts as ended when it is not running. */
   markLaunched(id: string): void {
     const job = this.#jobs.get(id);
     if (job) job.hasRun = true;

@@ -14,13 +14,15 @@ import { setJobArguments, setLoopLimits, startAgentsLog } from "../../livekit/jo
 import { replaceJobPool } from "../../livekit/job-pool.ts";
 import { keepInferenceProcessOff } from "../../livekit/no-inference-process.ts";
 
-/** For this long after all places were taken, waiting rooms get free places before new ones. */
+/** For this long after all places were taken, waiting rooms get free places before new rooms do. */
 const YIELD_MS = 30_000;
-/** The load of a full worker. LiveKit gives no room to a worker at its `target_load`, which is 0.7. */
+/**
+ * The load of a full worker. LiveKit offers no rooms to a worker whose load has reached `target_load`, which is 0.7.
+ */
 const FULL_LOAD = 0.7;
 /** A job process usually starts in two seconds; on a busy machine it may take much longer. */
 const JOB_START_LIMIT_MS = 30_000;
-/** How long a job that must end may take to store its unfinished turns. */
+/** How long a job that is shutting down may take to store its unfinished turns. */
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
 const JOB_MEMORY_LIMIT_MB = 1_024;
@@ -45,15 +47,15 @@ interface AgentServerOptions {
   readonly database: { readonly isAway: boolean };
   /** Module path of the job entry. */
   readonly agent?: string;
-  /** Whether older rooms wait for an agent. Called only within `YIELD_MS` after all places were taken. */
+  /** Whether older rooms are waiting for an agent. Called only within `YIELD_MS` after all places were taken. */
   readonly mustWait: (room: { readonly creationTime: bigint }) => Promise<boolean>;
   /** Whether the worker is about to stop and accepts no rooms. */
   readonly isDraining: () => boolean;
 }
 
 /**
- * Creates LiveKit's worker without running it. Its load is the share of places taken, because sessions mostly wait and
- * use no CPU, or the host processes' share of a core if that is larger.
+ * Creates LiveKit's worker without running it. The load is the share of places taken, because sessions mostly wait and
+ * use no CPU. If the host processes' share of a core is larger, that share is the load.
  */
 export async function createAgentServer(options: AgentServerOptions) {
   const { config, livekit, environment, database, mustWait, isDraining, agent = jobEntry() } = options;
@@ -84,18 +86,18 @@ export async function createAgentServer(options: AgentServerOptions) {
       const { id, room } = request;
       const isSecond =
         !database.isAway && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
-      // LiveKit may still offer a job to a full worker, because it has an outdated load.
+      // LiveKit may still offer a job to a full worker, because the load that it received is outdated.
       if (isSecond || accepted.isFull || database.isAway || isDraining()) return request.reject();
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
     },
     initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,
-    // For a process with a single job. Includes the time of the session-end hook.
+    // For a process with a single job. Includes the time for the session-end hook.
     sessionEndTimeout: JOB_SETTLE_MS + HOOK_LIMIT_MS,
     jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
     jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,
-    // A long outage of LiveKit must not end the worker: /ready reports it, and the worker reconnects.
+    // A long LiveKit outage must not stop the worker: /ready reports the outage, and the worker reconnects.
     maxRetry: Number.MAX_SAFE_INTEGER,
   });
   return { server: new AgentServer(serverOptions), accepted, pool };
@@ -110,7 +112,7 @@ interface PoolParts {
   readonly accepted: AcceptedJobs;
 }
 
-/** Returns `undefined` if this release of @livekit/agents starts a process for each job whatever we do. */
+/** Returns `undefined` if this release of @livekit/agents can only start one process per job. */
 async function createPool(
   { config, environment, logger }: AgentServerOptions,
   { agent, accepted }: PoolParts,

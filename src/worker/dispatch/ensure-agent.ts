@@ -10,7 +10,7 @@ import { listDispatches } from "../list-dispatches.ts";
 export interface RoomClients {
   readonly rooms: RoomServiceClient;
   readonly dispatches: AgentDispatchClient;
-  /** The agent name by which rooms are dispatched to this worker. With "" it gets every room. */
+  /** The agent name to which rooms are dispatched for this worker. With "", the worker receives every room. */
   readonly agentName: string;
 }
 
@@ -29,25 +29,25 @@ export function createRoomClients(
 
 /** A worker that has received a job joins the room within this time. */
 const JOINS_WITHIN_MS = 10_000;
-/** A responsive worker answers LiveKit's offer right away; on a machine whose cores are all busy it took over a second. */
+/** A responsive worker answers LiveKit's offer right away; with all cores busy, the answer took over a second. */
 const ACCEPTED_WITHIN_MS = 2_500;
 const LOOK_EVERY_MS = 100;
 
 interface Asking {
-  /** The identity of an agent that has died. LiveKit would keep it in the room for up to 20 s. */
+  /** The identity of an agent that has died. LiveKit would keep this agent in the room for up to 20 s. */
   readonly former?: string | undefined;
   /**
    * Whether the room should get an agent even if LiveKit lists nobody in it. When LiveKit loses its Redis, it forgets
    * the participants and lists them again only when they rejoin.
    */
   readonly needsAgent: boolean;
-  /** Called last. Of all workers that find the same room, it lets one request an agent. */
+  /** Called last. Allows only one of the workers that find the same room to request an agent. */
   readonly isAllowed: () => Promise<boolean>;
 }
 
 /**
  * Requests an agent from LiveKit if the room has participants (or `needsAgent`), has no agent, and none is on its way.
- * `former` does not count as an agent, and its attributes are changed so that clients know it is gone. It stays in the
+ * `former` does not count as an agent. Its attributes are changed so that clients treat it as gone, and it stays in the
  * room until its successor removes it (see `Succession`). Resolves to LiveKit's dispatch if an agent was requested.
  */
 export async function ensureAgent(
@@ -68,14 +68,14 @@ export async function ensureAgent(
 }
 
 /**
- * Requests another agent from LiveKit with the metadata of the last dispatch. If no turn has begun yet, the metadata
- * may name the agent; later, the session's stored agent is used.
+ * Requests another agent from LiveKit with the metadata of the last dispatch. Before the first turn, the metadata may
+ * select the agent; later, the session's stored agent is used.
  */
 export async function requestAgent(clients: RoomClients, room: string): Promise<AgentDispatch> {
   return requestAgain(clients, room, await ownDispatches(clients, room));
 }
 
-/** Waits up to 2.5 s until a worker has accepted the dispatch (`isTaken`). Resolves to whether one has. */
+/** Waits up to 2.5 s for a worker to accept the dispatch (`isTaken`). Resolves to whether a worker has accepted it. */
 export async function isAnswered(clients: RoomClients, { id, room }: AgentDispatch): Promise<boolean> {
   const until = performance.now() + ACCEPTED_WITHIN_MS;
   do {
@@ -96,7 +96,7 @@ async function removeOrMarkGone(
   room: string,
   { identity, state }: ParticipantInfo,
 ): Promise<void> {
-  // It has not joined yet, so no participant knows of it.
+  // The agent has not joined yet, so no participant has seen it.
   if (Number(state) === ParticipantInfo_State.JOINING) await rooms.removeParticipant(room, identity).catch(ignoreGone);
   else await rooms.updateParticipant(room, identity, { attributes: GONE_ATTRIBUTES }).catch(ignoreGone);
 }
@@ -107,8 +107,8 @@ export async function isMeantForUs(clients: RoomClients, room: string): Promise<
 }
 
 /**
- * Whether LiveKit has the room. LiveKit's lists may be empty after it lost its Redis, so this asks the node that has
- * the room. If no node has it, LiveKit takes 3 s to answer.
+ * Whether the room exists. LiveKit's lists may be empty after LiveKit lost its Redis, so this asks the node that runs
+ * the room. If no node runs it, LiveKit takes 3 s to answer.
  */
 export async function hasRoom(clients: RoomClients, room: string): Promise<boolean> {
   try {
@@ -135,8 +135,8 @@ async function requestAgain(
 }
 
 /**
- * Whether a worker has just received a job for the room. A requested agent is not proof of that: LiveKit may offer the
- * job to a frozen worker and then forget it.
+ * Whether a worker has just received a job for the room. A dispatch does not prove this: LiveKit may offer the job to a
+ * frozen worker and then forget the job.
  */
 function isOnItsWay(dispatches: readonly AgentDispatch[], former: string | undefined): boolean {
   const jobs = dispatches.flatMap(({ state }) => state?.jobs ?? []);
@@ -147,7 +147,7 @@ function isOnItsWay(dispatches: readonly AgentDispatch[], former: string | undef
   });
 }
 
-/** Tells the participants of a room without an agent that all workers are full. Skips those already informed. */
+/** Notifies participants in a room without an agent that all workers are full. Skips those already notified. */
 export async function announceWaiting(clients: RoomClients, room: string): Promise<void> {
   const participants = await clients.rooms.listParticipants(room).catch(ignoreMissing);
   if (participants.some(isAgentThere)) return;
@@ -164,8 +164,9 @@ function isAgent({ kind }: ParticipantInfo): boolean {
 }
 
 /**
- * Whether the participant is an agent that serves the room. Excludes agents that have left or publish for another one,
- * and agents that have been joining for too long: LiveKit may list forever a worker that was killed while joining.
+ * Whether the participant is an agent that serves the room. Excludes agents that have left or publish for another
+ * agent, and agents that have been joining for too long: after a worker was killed while joining, LiveKit may list its
+ * agent forever.
  */
 function isAgentThere(participant: ParticipantInfo): boolean {
   const isJoining = Number(participant.state) === ParticipantInfo_State.JOINING;

@@ -32,22 +32,22 @@ interface RunJobsOptions {
   readonly onClosed: (room: SessionRoom) => Promise<void>;
   /** Path of the module that a job process runs. @defaultValue src/worker/job/agent.ts */
   readonly agent?: string;
-  /** Called when LiveKit's AgentServer has stopped on its own, so that the worker gets no more jobs. */
+  /** Called when LiveKit's AgentServer has stopped on its own, so that the worker receives no more jobs. */
   readonly onFailed: (error: unknown) => void;
 }
 
 export interface Jobs extends Service {
   /**
    * Stops accepting rooms and hands each session over to another worker at its next pause. Resolves when all are handed
-   * over, or after `withinMs`. If no other worker accepts a room, it resolves within 3 s. Sessions with a
-   * process of their own are not handed over.
+   * over, or after `withinMs`. If no other worker accepts a room, resolves within 3 s. Sessions with their own process
+   * are not handed over.
    */
   readonly handOver: (withinMs: number) => Promise<void>;
   /** Resolves when the worker has registered with LiveKit. */
   readonly registered: Promise<void>;
 }
 
-/** A stop may take 10 s in all; the rest is for services and telemetry. */
+/** A shutdown may take 10 s in total; the remaining time is for services and telemetry. */
 const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
@@ -112,7 +112,7 @@ class RunningJobs implements Jobs {
     const { server, pool } = this.#parts;
     if (!pool || withinMs <= 0) return;
     this.#draining.abort();
-    // Not awaited: it rejects after `withinMs`, and `pool.handOver` has the same limit.
+    // Not awaited, because it rejects after `withinMs`, and `pool.handOver` applies the same limit.
     server.drain(withinMs).catch(() => {});
     const [first] = pool.processes;
     if (!first || !(await this.#hasSuccessor(first.runningJob.job.room?.name ?? ""))) return;
@@ -133,7 +133,7 @@ class RunningJobs implements Jobs {
     await endChildren({ graceMs: 0, keep: (pid) => !isJobProcess(processCommand(pid)) });
   }
 
-  /** Watches rooms again after each registration: those created during an outage of LiveKit have no agent. */
+  /** Watches rooms again after each registration: rooms created during a LiveKit outage have no agent. */
   #watchRooms(serveUnclaimed: ServeUnclaimedDispatch): void {
     const { sql, onClosed, logger } = this.#options;
     const { server, accepted } = this.#parts;
@@ -187,7 +187,10 @@ class RunningJobs implements Jobs {
     return { needsAgent: hasDied && (await needsAgent(sql, { room })) };
   }
 
-  /** LiveKit does not list its workers, so this requests an agent to find out whether another worker accepts it. */
+  /**
+   * LiveKit does not list its workers, so this requests an agent to find out whether another worker accepts the
+   * dispatch.
+   */
   async #hasSuccessor(room: string): Promise<boolean> {
     try {
       return await isAnswered(this.#clients, await requestAgent(this.#clients, room));

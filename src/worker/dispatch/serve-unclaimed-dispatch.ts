@@ -23,21 +23,21 @@ interface TakeOptions {
 }
 
 /**
- * A responsive worker answers LiveKit's offer right away. If a busy one answers later, two agents come, and the one
- * without the session leaves (`claimRoomSession`).
+ * A responsive worker answers LiveKit's offer right away. If a busy worker answers later, two agents join, and the
+ * agent that did not get the session leaves (`claimRoomSession`).
  */
 const ANSWERED_WITHIN_MS = 1_000;
-/** The attribute by which LiveKit and its tools find an agent's participant. */
+/** The attribute by which LiveKit and its tools identify an agent's participant. */
 const AGENT_NAME_ATTRIBUTE = "lk.agent_name";
 
 /** Serves the room on this worker if no worker has answered LiveKit's offer within a second. Never rejects. */
 export type ServeUnclaimedDispatch = (dispatch: AgentDispatch) => Promise<void>;
 
 /**
- * LiveKit offers a job to one worker. As long as a frozen worker's connection lasts, LiveKit considers it alive, waits
- * for its answer, and then forgets the job. With two workers, every second offer may be lost that way. So the worker
- * that requested the agent serves the room itself if the offer is not answered. It creates a job of its own, whose
- * agent joins like one that LiveKit started.
+ * LiveKit offers a job to only one worker. While a frozen worker stays connected, LiveKit considers that worker alive,
+ * waits for its answer, and then forgets the job. With two workers, every second offer may be lost that way. So if the
+ * offer is not answered, the worker that requested the agent serves the room itself. It creates its own job, whose
+ * agent joins like any other.
  */
 export function serveUnclaimedDispatch(options: TakeOptions): ServeUnclaimedDispatch {
   const { clients, accepted, logger, signal } = options;
@@ -47,7 +47,8 @@ export function serveUnclaimedDispatch(options: TakeOptions): ServeUnclaimedDisp
       await sleep(ANSWERED_WITHIN_MS, undefined, { signal });
       const offered = await clients.dispatches.getDispatch(id, name);
       if (!offered || isTaken(offered) || accepted.hasRoom(name) || options.freePlaces() <= 0) return;
-      // The room exists, since `getDispatch` has answered. LiveKit's list may have lost it with its Redis.
+      // The room exists, since `getDispatch` succeeded. It may be missing from LiveKit's list if LiveKit lost its
+      // Redis.
       const [listed] = await clients.rooms.listRooms([name]);
       const room = listed ?? (await clients.rooms.createRoom({ name }));
       const { agentName, metadata } = offered;

@@ -5,7 +5,7 @@ import { hasRoom, type RoomClients } from "./ensure-agent.ts";
 
 interface UnlistedOptions {
   readonly clients: RoomClients;
-  /** Called for a room that LiveKit still has. */
+  /** Called for a room that still exists in LiveKit. */
   readonly serve: (room: AbandonedRoom) => Promise<void>;
   /** Called for a room that LiveKit has closed. Must not reject. */
   readonly onClosed: (room: SessionRoom) => Promise<void>;
@@ -24,8 +24,8 @@ export interface UnlistedRooms {
 const AT_ONCE = 50;
 
 /**
- * Finds out why LiveKit does not list a session's room. Either it has closed the room, or it has lost its lists with
- * its Redis and participants may still be in the room.
+ * Finds out why LiveKit does not list a session's room. Either LiveKit has closed the room, or it has lost its lists
+ * along with its Redis and participants may still be in the room.
  */
 export function lookAtUnlistedRooms({ clients, serve, onClosed, logger, signal }: UnlistedOptions): UnlistedRooms {
   const queue = new PQueue({ concurrency: AT_ONCE });
@@ -49,7 +49,7 @@ export function lookAtUnlistedRooms({ clients, serve, onClosed, logger, signal }
       for (const one of rooms) {
         if (underLook.has(one.roomSid)) continue;
         underLook.add(one.roomSid);
-        // Room names are unique in LiveKit. If it lists another room of this name, this one is closed.
+        // Room names are unique in LiveKit. If LiveKit lists another room of this name, this room is closed.
         void queue.add(() => lookAt(one, listedNames.has(one.room)));
       }
     },

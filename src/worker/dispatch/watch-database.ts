@@ -3,7 +3,7 @@ import type { Logger } from "../logger.ts";
 import type { Service } from "../services/service.ts";
 
 interface WatchOptions {
-  /** Sends PostgreSQL a query. Rejects if it does not answer in time. */
+  /** Sends a query to PostgreSQL. Rejects if PostgreSQL does not answer in time. */
   readonly ask: () => Promise<unknown>;
   readonly logger: Logger;
 }
@@ -11,8 +11,8 @@ interface WatchOptions {
 const ASK_EVERY_MS = 1_000;
 
 /**
- * Checks every second whether PostgreSQL answers. A worker without a database soon has no sessions, and thus the lowest
- * load of all workers: LiveKit would give it every room, although it could open no session.
+ * Checks every second whether PostgreSQL answers. A worker without a database soon serves no sessions and so reports
+ * the lowest load of all workers. LiveKit would offer it every room, although it cannot open a session.
  */
 export function watchDatabase({ ask, logger }: WatchOptions): Service & { readonly isAway: boolean } {
   const closing = new AbortController();

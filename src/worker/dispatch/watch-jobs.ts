@@ -9,8 +9,8 @@ interface WatchOptions {
   readonly runningJobIds: () => ReadonlySet<string>;
   readonly clients: RoomClients;
   /**
-   * Called when a job has ended. Releases its lease, and keeps other workers from requesting an agent for its room for
-   * `restMs`. Resolves to whether the job died before its session ended, so that the room needs a new agent.
+   * Called when a job has ended. Releases the job's lease, and keeps other workers from requesting an agent for the
+   * room for `restMs`. Resolves to whether the job died before its session ended, so that the room needs a new agent.
    */
   readonly onEnded: (job: AcceptedJob, restMs: number) => Promise<{ readonly needsAgent: boolean }>;
   readonly serveUnclaimedDispatch: ServeUnclaimedDispatch;
@@ -19,13 +19,13 @@ interface WatchOptions {
   readonly intervalMs?: number;
 }
 
-/** A room that got this many new agents within a minute gets no more, because the next one would die as well. */
+/** A room that got this many new agents within a minute gets no more, because the next agent would die as well. */
 const MAX_RESTORES = 5;
 const RESTORE_WINDOW_MS = 60_000;
 
 /**
- * Requests a new agent for each room whose job has ended while participants are in it. LiveKit does not replace a job
- * whose process has died. `close` stops that and waits for pending requests.
+ * Requests a new agent for each room whose job has ended while participants are still in the room. LiveKit does not
+ * replace a job whose process has died. `close` stops this and waits for pending requests.
  */
 export function watchJobs(options: WatchOptions): { close: () => Promise<void> } {
   const { accepted, runningJobIds, intervalMs = 100 } = options;

@@ -31,31 +31,31 @@ interface WatchOptions {
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** A worker whose check failed waits this long: another worker may reach what it cannot. */
+/** How long a worker waits after a failed check, because another worker's check may succeed. */
 const AFTER_FAILURE_MS = 6_000;
-/** After one worker has checked the rooms, no other does for this long. */
+/** After one worker has checked the rooms, no other worker checks them for this long. */
 const LOOK_RESTS_MS = 1_200;
 /** If no worker with a free place has checked the rooms for this long, all workers are full. */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
-/** How long all workers consider rooms to be waiting after this was last seen. */
+/** How long all workers assume that rooms are waiting after a worker last found such rooms. */
 const WAITING_FOR_MS = 10_000;
 /** After a database outage all leases have expired. Live workers renew theirs within this time. */
 const RENEWED_WITHIN_MS = 8_000;
-/** Within this time a worker gets the room's job, unless LiveKit has offered it to an unresponsive one. */
+/** Within this time, a worker receives the room's job, unless LiveKit has offered the job to an unresponsive worker. */
 export const REST_MS = 4_000;
 const FORGET_EVERY_MS = 600_000;
 
 /**
- * Requests agents for rooms that have participants but no worker. Their worker has died, on whatever machine, or they
- * were created while there was no worker or all were full. LiveKit requests an agent only when a room is created. One
- * worker at a time does this, for as many rooms as it has free places, oldest rooms first. If all workers are full, the
+ * Requests agents for rooms that have participants but no worker. Their worker has died, on any machine, or they were
+ * created while no worker was running or all workers were full. LiveKit requests an agent only when a room is created.
+ * One worker at a time does this, up to its number of free places, oldest rooms first. If all workers are full, the
  * participants are notified.
  *
- * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor its participants, as
- * happens after LiveKit loses its Redis. If LiveKit has closed the room, the session is ended.
+ * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor its participants,
+ * which happens when LiveKit loses its Redis. If LiveKit has closed the room, the session is ended.
  *
- * Call it once this worker has registered. It returns after `signal` is aborted.
+ * Call this once the worker has registered. Resolves after `signal` is aborted.
  */
 export async function watchRooms(options: WatchOptions): Promise<void> {
   await new RoomWatcher(options).run();
@@ -128,13 +128,13 @@ class RoomWatcher {
     }
   }
 
-  /** @param owed the names of the rooms whose session lost its worker @returns the oldest first, empty ones last */
+  /** @param owed names of rooms whose session lost its worker @returns unserved rooms, oldest first, empty ones last */
   async #findUnserved(rooms: readonly ListedRoom[], owed: ReadonlySet<string>): Promise<readonly UnservedRoom[]> {
     const { clients, sql, isServed, freePlaces } = this.#options;
     const waiting = rooms.filter(({ name, numParticipants, creationTime }) => {
       const createdAt = Number(creationTime) * 1_000;
       const isOlder = createdAt < this.#startedAt - NEW_ROOM_MS || createdAt < Date.now() - REST_MS;
-      // A room that needs an agent but seems empty does not wait for a place that other rooms need.
+      // A room that needs an agent but seems empty does not compete for a place that other rooms need.
       const isWanted = numParticipants > 0 || (owed.has(name) && freePlaces() > 0);
       return isOlder && isWanted && !isServed(name);
     });
@@ -164,12 +164,12 @@ class RoomWatcher {
     const dispatch = await ensureAgent(clients, room, { former, needsAgent, isAllowed });
     if (!dispatch) return;
     logger.info({ room }, "room had no agent, requested one");
-    // Runs alongside the next checks, so that other rooms need not wait for it.
+    // Runs alongside the next checks, so that other rooms do not wait for it.
     const task = serveUnclaimedDispatch(dispatch).finally(() => this.#taking.delete(task));
     this.#taking.add(task);
   }
 
-  /** Processes all rooms concurrently, so that a room for which LiveKit does not answer delays no other. */
+  /** Processes all rooms concurrently, so that a room for which LiveKit does not answer does not delay the others. */
   #atOnce<Result>(found: readonly UnservedRoom[], work: (one: UnservedRoom) => Promise<Result>) {
     return Promise.all(
       found.map((one) =>
@@ -183,7 +183,7 @@ class RoomWatcher {
 
 /**
  * Whether a new room must wait because older rooms are waiting. Free places go to older rooms first; `watchRooms` finds
- * the new one later. Never rejects.
+ * the new room later. Never rejects.
  */
 export async function mustWait(sql: Sql, { creationTime }: { readonly creationTime: bigint }): Promise<boolean> {
   if (Number(creationTime) * 1_000 < Date.now() - REST_MS) return false;

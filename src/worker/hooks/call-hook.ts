@@ -5,7 +5,7 @@ import { quietly } from "../../telemetry/quietly.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Logger } from "../logger.ts";
 
-/** Shorter than the time a worker has to stop, so that session-end hooks are also called then. */
+/** Shorter than a worker's shutdown limit, so that session-end hooks can still run during a shutdown. */
 export const HOOK_LIMIT_MS = 5_000;
 
 interface HookCall {

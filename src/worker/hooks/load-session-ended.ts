@@ -9,14 +9,16 @@ const MAX_TURNS = 1_000;
 const MAX_BYTES = 1_000_000;
 
 /**
- * Loads the data of a session's end for hooks and webhooks; `undefined` if the session was deleted. @throws {AppError}
+ * Loads the data about a session's end for hooks and webhooks; `undefined` if the session was deleted.
+ *
+ * @throws {AppError}
  */
 export async function loadSessionEnded(sql: Sql, room: SessionRoom): Promise<SessionEnded | undefined> {
   const ended = await loadEndedRoom(sql, room);
   return ended && withTurns(sql, room, ended);
 }
 
-/** The same for a room that was already loaded. @throws {AppError} */
+/** Like `loadSessionEnded`, for a room that is already loaded. @throws {AppError} */
 export async function withTurns(
   sql: Sql,
   { sessionId, roomSid }: SessionRoom,

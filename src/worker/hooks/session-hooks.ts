@@ -40,7 +40,7 @@ export class SessionHooks {
     if (event.type === "turn" && endsTurn(event)) this.#keep(this.#endTurn(event.turn.position));
   };
 
-  /** Call this when the session has ended in this worker. `onSessionEnd` is called after the hooks of all turns. */
+  /** Call this when the session has ended on this worker. `onSessionEnd` is called after the hooks of all turns. */
   handleEnded(): void {
     const end = async () => {
       const { sessionId } = await this.#options.opening;

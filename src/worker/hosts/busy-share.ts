@@ -15,7 +15,7 @@ export class BusyShare {
     this.#last = this.#look();
   }
 
-  /** Measures if `SAMPLE_MS` have passed since the last measurement. Call it more often than that. */
+  /** Measures if `SAMPLE_MS` have passed since the last measurement. Call this more often than that. */
   sample(): void {
     if (performance.now() - this.#last.at < SAMPLE_MS) return;
     const before = this.#last;

@@ -2,15 +2,19 @@ import type { Logger } from "../logger.ts";
 import { BusyShare } from "./busy-share.ts";
 import { Silence } from "./unresponsiveness.ts";
 
-/** How often a host process is pinged, to see that its main thread is not blocked. */
+/** How often a host process is pinged, to detect a blocked main thread. */
 const PING_MS = 250;
-/** A host process that has not answered for this long has stalled, if one of the next two conditions holds. */
+/**
+ * A host process that has not answered for this long counts as stalled if one of the next two limits is exceeded too.
+ */
 const STALL_MS = 1_000;
-/** It has computed for this long meanwhile. On a busy machine, a host process may only be waiting for a core. */
+/** CPU time used since the last answer. On a busy machine, a host process may only be waiting for a core. */
 const STALL_COMPUTED_MS = 800;
-/** Its thread has slept for this long while a tool was running, so in a blocking call such as `execSync`. */
+/** Time that its thread has slept while a tool was running, which means a blocking call such as `execSync`. */
 const STALL_ASLEEP_MS = 1_500;
-/** A host process that has not answered for this long is killed in any case: it was stopped, or waits for its disk. */
+/**
+ * A host process that has not answered for this long is killed in any case: it was stopped, or is waiting for its disk.
+ */
 const SILENT_MS = 10_000;
 
 interface HostHealthOptions {
@@ -28,7 +32,7 @@ interface HostHealthOptions {
 
 /** Monitors whether a host process answers, how busy it is, and how much memory it uses, until `close`. */
 export class HostHealth {
-  /** The memory that the host process reported last. */
+  /** The memory that the host process last reported. */
   rssBytes = 0;
   readonly #options: HostHealthOptions;
   readonly #silence: Silence;

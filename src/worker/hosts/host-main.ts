@@ -47,7 +47,7 @@ process.on("disconnect", () => {
   setTimeout(() => process.exit(1), ORPHAN_MS).unref();
   void Promise.all([...jobs].map(endOrphan)).then(close);
 });
-// Ctrl-C in a terminal reaches all processes, but the worker ends its host processes itself.
+// Ctrl-C in a terminal reaches all processes, but the worker stops its host processes itself.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
 
 await module.default.prewarm?.(host);
@@ -97,13 +97,13 @@ async function endOrphan([jobId, job]: [string, HostedJob]): Promise<void> {
 
 async function close(): Promise<void> {
   await module.closeHost?.(host).catch((error: unknown) => logger.error({ error }, "host process shutdown failed"));
-  // `dispose` would remove agents that wait in their rooms for a successor. If the process exits without it, LiveKit
-  // keeps them for another 20 s.
+  // `dispose` would remove agents that are waiting in their rooms for a successor. If the process exits without calling
+  // it, LiveKit keeps these agents for another 20 s.
   if (inRoom.size === 0) await dispose().catch(() => {});
   process.exit(0);
 }
 
-/** LiveKit's models run in one process for the whole worker. Host processes call it through the worker. */
+/** LiveKit's models run in one process for the whole worker. Host processes call that process through the worker. */
 function createInference() {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;

@@ -12,7 +12,7 @@ interface HostPoolOptions {
   readonly startLimitMs: number;
   readonly endLimitMs: number;
   readonly logger: Logger;
-  /** Called when a job has been given to a host process. */
+  /** Called when a job has been passed to a host process. */
   readonly onLaunched: (jobId: string) => void;
   /** @defaultValue forks a process */
   readonly startHost?: (options: SessionHostOptions) => PoolHost;
@@ -25,8 +25,8 @@ const BASE_LIMIT_MB = 1_024;
 const MB_A_SESSION = 16;
 const MB = 1_024 * 1_024;
 /**
- * A host above this share of its memory limit gets no new sessions and ends after its last one, because a process frees
- * little of its memory. The same goes for an old host.
+ * A host above this share of its memory limit gets no new sessions and exits after its last one, because a process
+ * frees little of its memory. The same applies to an old host.
  */
 const RETIRE_AT_SHARE = 0.6;
 const RETIRE_AFTER_MS = 12 * 3_600_000;
@@ -38,22 +38,25 @@ const SPARE_FROM_SHARE = 0.5;
 /** Rooms that lost their host this often within `LOSS_WINDOW_MS` are isolated from all others. */
 const MAX_LOSSES = 2;
 const LOSS_WINDOW_MS = 10 * 60_000;
-/** With more suspects than this, a single loss does not show which room ended the host. */
+/** With more suspects than this, a single loss does not show which room caused it. */
 const MAX_SUSPECTS = 3;
-/** Number of hosts over which suspect rooms are divided. Of 50 rooms, the guilty one is alone after the next loss. */
+/**
+ * The number of hosts among which suspect rooms are divided. With 50 rooms, each suspect has its own host after the
+ * next loss.
+ */
 const GROUPS = 8;
 
-/** Rooms that share a host isolated from all other rooms, because one of them may end it. */
+/** Rooms that share a host isolated from all other rooms, because one of them may make the host exit. */
 interface Group {
   readonly size: number;
   readonly until: number;
 }
 
 /**
- * The host processes of a worker. One more than needed is kept running, so that the sessions of a host that ends find
- * another one right away. A new session goes to the host with the most free places, and to the spare one only if the
- * others are busy. A room that seems to have ended its host gets one to itself. If nothing shows which room it was, the
- * rooms are divided over several hosts until it is found.
+ * The host processes of a worker. A spare host is kept running, so that sessions of a host that exits can move to it
+ * right away. A new session goes to the host with the most free places, and to the spare host only if the others are
+ * busy. A room that seems to have caused its host's exit gets its own host. If it is unclear which room was the cause,
+ * the rooms are divided among several hosts until the cause is found.
  */
 export class HostPool implements JobPool {
   readonly #options: HostPoolOptions;

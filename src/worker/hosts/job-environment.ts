@@ -16,13 +16,13 @@ interface JobEnvironmentParts {
 }
 
 /**
- * Returns the environment from which the processes that serve sessions load their configuration. It is the worker's own
- * environment, because the author's config and tools may read any variable, plus the addresses of started services,
- * minus the worker's own secrets.
+ * Returns the environment from which the processes that serve sessions load their configuration: the worker's
+ * environment, plus the addresses of started services, minus the worker's own secrets. All other variables are kept,
+ * because the author's config and tools may read them.
  */
 export function jobEnvironment({ endpoints, hubUrl, reloads }: JobEnvironmentParts): NodeJS.ProcessEnv {
   const { livekit, databaseUrl, listenUrl, model, speechSocket = "" } = endpoints;
-  // `databaseUrl` includes the password. The driver would use PGPASSWORD for any other address without one.
+  // `databaseUrl` includes the password. The driver would use PGPASSWORD for any other address without a password.
   const { PGPASSWORD: _, ...inherited } = process.env;
   return {
     ...inherited,

@@ -24,23 +24,23 @@ export interface SessionHostOptions {
 }
 
 export interface LostHost {
-  /** The jobs that were running in it. */
+  /** The jobs that were running in the process. */
   readonly jobs: readonly RunningJobInfo[];
-  /** The jobs that may have ended it: the one that threw, otherwise those with a tool running. */
+  /** The jobs that may have caused the exit: the job that threw, otherwise all jobs with a running tool. */
   readonly suspects: readonly RunningJobInfo[];
   readonly wasReady: boolean;
 }
 
 const CLOSE_MS = 3_000;
-/** Extra time, beyond the handover's own limit, to release a session that found no pause. */
+/** Extra time, beyond the handover's own limit, to release a session that reached no pause. */
 const LET_GO_MS = 1_000;
 
 interface HostedJob extends PooledJob {
-  /** Whether the host process was asked to start it. */
+  /** Whether the host process was asked to start the job. */
   isStarted: boolean;
-  /** Whether a server tool is running for it. */
+  /** Whether a server tool is running for the job. */
   isBusy: boolean;
-  /** Called at a pause of a session that is to be handed over. */
+  /** Called when the session pauses during a handover. */
   onPause?: () => void;
   readonly end: () => void;
 }
@@ -63,7 +63,7 @@ export class SessionHost {
   readonly ready: Promise<void>;
   readonly capacity: number;
   readonly startedAt = performance.now();
-  /** Whether it accepts no new sessions. */
+  /** Whether the host no longer accepts sessions. */
   isRetired = false;
   readonly #options: SessionHostOptions;
   readonly #process: ChildProcess;
@@ -95,7 +95,7 @@ export class SessionHost {
     return [...this.#jobs.values()];
   }
 
-  /** Resolves when its sessions have been handed over to other workers, or the time is up. */
+  /** Resolves when all sessions have been handed over to other workers, or on timeout. */
   async handOver(options: HandOverOptions): Promise<void> {
     this.isRetired = true;
     await Promise.all([...this.#jobs.values()].map((job) => this.#handOverJob(job, options)));
@@ -106,7 +106,7 @@ export class SessionHost {
     return this.#health?.busyShare ?? 0;
   }
 
-  /** The memory that the host process reported last; 0 before its first answer. */
+  /** The memory that the host process last reported; 0 before its first answer. */
   get rssBytes(): number {
     return this.#health?.rssBytes ?? 0;
   }
@@ -115,7 +115,7 @@ export class SessionHost {
     return this.isRetired ? 0 : this.capacity - this.#jobs.size;
   }
 
-  /** Takes a place immediately. The job starts once the host process is ready. */
+  /** Occupies a place immediately. The job starts once the host process is ready. */
   launch(info: RunningJobInfo, inference: ipc.InferenceExecutor | undefined): void {
     const { id } = info.job;
     const over = Promise.withResolvers<void>();
@@ -140,7 +140,7 @@ export class SessionHost {
     void this.ready.then(start, () => {});
   }
 
-  /** Resolves when the process has exited. Jobs that have not ended before end with it. */
+  /** Resolves when the process has exited. Jobs that are still running end with the process. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.isRetired = true;

@@ -1,6 +1,6 @@
 import { mainThreadMs, mainThreadWaitedMs } from "../process/running-processes.ts";
 
-/** What a process's main thread has done since its last answer. */
+/** Measures what a process's main thread has done since its last answer. */
 export class Silence {
   readonly #pid: number;
   #heardAt = performance.now();
@@ -19,7 +19,7 @@ export class Silence {
     this.#waitedBefore = mainThreadWaitedMs(this.#pid);
   }
 
-  /** Restarts the clock, because answers have arrived that were not read yet. */
+  /** Restarts the clock, because answers may have arrived that were not read yet. */
   forgive(): void {
     this.#heardAt = performance.now();
   }
@@ -32,7 +32,7 @@ export class Silence {
     return mainThreadMs(this.#pid) - this.#computedBefore;
   }
 
-  /** How long it neither computed nor waited for a core; 0 if the system does not report it. */
+  /** How long the thread has neither computed nor waited for a core; 0 if the system does not report waiting times. */
   get asleepMs(): number {
     const waitedMs = mainThreadWaitedMs(this.#pid);
     if (waitedMs === 0) return 0;

@@ -14,7 +14,7 @@ interface JobData extends Record<string, unknown> {
 /** Open sessions by job id. */
 const sessions = new Map<string, Promise<JobSession>>();
 
-/** The job that LiveKit runs for each room, in its own process or with others in a host process. */
+/** The job that LiveKit runs for each room, in its own process or with other jobs in a host process. */
 export default defineAgent<JobData>({
   async prewarm(job: JobProcess<JobData>) {
     job.userData.services = await loadJobServices(process.env, process.cwd());
@@ -45,7 +45,7 @@ function openedOf(jobId: string): Promise<JobSession | undefined> {
   return Promise.resolve(sessions.get(jobId)).catch(() => undefined);
 }
 
-/** Closes the services that all jobs of a host process share. */
+/** Closes the services that all jobs in a host process share. */
 export async function closeHost({ userData }: JobProcess<JobData>): Promise<void> {
   await userData.services?.close();
 }

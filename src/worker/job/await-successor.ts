@@ -11,7 +11,8 @@ const SUCCEEDED_WITHIN_MS = 20_000;
  * Marks the room's agent as gone. The agent must not leave yet, because LiveKit's own clients would end their session
  * (see `Succession`). Never rejects.
  *
- * @returns `mayLeave` resolves when its successor has removed the agent, or when none has come in time
+ * @returns an object whose `mayLeave` resolves when a successor has removed the agent, or when no successor has joined
+ *   in time
  */
 export async function awaitSuccessor(room: Room): Promise<{ readonly mayLeave: Promise<void> }> {
   const isAgent = ({ kind }: { readonly kind: ParticipantKind }) => kind === ParticipantKind.AGENT;

@@ -1,8 +1,8 @@
 import { ConnectionState, type Room, RoomEvent } from "@livekit/rtc-node";
 
 /**
- * Calls `setCutOff(true)` when LiveKit is unreachable, and `setCutOff(false)` when it is reachable again or the room is
- * over.
+ * Calls `setCutOff(true)` when LiveKit is unreachable, and `setCutOff(false)` when it is reachable again or the room
+ * has ended.
  */
 export function followConnection(room: Room, setCutOff: (isCutOff: boolean) => void): void {
   room.on(RoomEvent.Reconnecting, () => setCutOff(true));
@@ -13,7 +13,7 @@ export function followConnection(room: Room, setCutOff: (isCutOff: boolean) => v
 
 export const isReconnecting = ({ connectionState }: Room) => connectionState === ConnectionState.CONN_RECONNECTING;
 
-/** Sets attributes of the agent itself. Does nothing if the room is not connected. Failures are ignored. */
+/** Sets the agent's own attributes. Does nothing if the room is not connected. Failures are ignored. */
 export function setOwnAttributes({ localParticipant }: Room, attributes: Record<string, string>): void {
   localParticipant?.setAttributes(attributes).catch(() => {});
 }

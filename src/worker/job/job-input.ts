@@ -3,8 +3,8 @@ import { EarlyInput } from "../../session/room/early-input.ts";
 import type { OnRoomInput, RoomInput, RoomOver } from "../../session/room/room-input.ts";
 
 /**
- * LiveKit may end a job before or after it disconnects the job from its room. How long to wait for the disconnect's
- * reason.
+ * How long to wait for the reason of a disconnect. LiveKit may end a job before or after disconnecting it from its
+ * room.
  */
 const TOLD_WITHIN_MS = 300;
 
@@ -33,7 +33,7 @@ export class JobInput {
     else this.#early.add(input);
   };
 
-  /** Passes the buffered input to `handler`, and from now on all input. */
+  /** Passes the buffered input and all later input to `handler`. */
   handTo(handler: OnRoomInput): void {
     this.#handler = handler;
     for (const input of this.#early.take()) handler(input);
@@ -44,7 +44,7 @@ export class JobInput {
     this.#handler = () => {};
   }
 
-  /** Resolves to why the room is over, or to `undefined` if it is not over or the reason does not arrive in time. */
+  /** Resolves to the reason why the room ended, or to `undefined` if it has not ended or no reason arrives in time. */
   readonly whyOver = async (): Promise<RoomOver | undefined> => {
     await Promise.race([this.whenLost, sleep(TOLD_WITHIN_MS)]);
     return this.#lost?.over;

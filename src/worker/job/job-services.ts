@@ -24,18 +24,18 @@ import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { builtInTools } from "./built-in-tools.ts";
 import { createSessionModel } from "./session-model.ts";
 
-/** What a job process loads before it gets a room, shared by all its jobs. */
+/** Services that a job process loads before its first room and that all its jobs share. */
 export interface JobServices {
   readonly config: Config;
   readonly logger: Logger;
   readonly sql: Sql;
   readonly permissionEvents: PermissionEvents;
-  /** Server tools by name. Tools of MCP servers come and go; in development any tool may change. */
+  /** Server tools by name. Tools from MCP servers may appear and disappear; in development, any tool may change. */
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly liveTools: LiveTools;
-  /** The agents by name, including the standard one. In development they may change. */
+  /** The agents by name, including the standard one. In development, they may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** The agent of parley.config.ts. It serves rooms for which no agent is named. */
+  /** The agent defined in parley.config.ts. It serves rooms for which no other agent is chosen. */
   readonly standardAgent: ServedAgent;
   readonly notesModel?: SummaryModel | undefined;
   readonly hooksOf: HooksOf;
@@ -53,7 +53,7 @@ export interface JobServices {
 /**
  * Loads the services of a job process. The caller closes the result.
  *
- * @throws {AppError} `invalid_config`, also for a tool or agent file unless such files are reloaded
+ * @throws {AppError} `invalid_config`, including for a bad tool or agent file unless such files are reloaded
  */
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);

@@ -16,12 +16,15 @@ import type { Succession } from "./succession.ts";
 const LOOK_EVERY_MS = 50;
 /** After this time another agent is requested even without a pause. */
 const ASK_WITHIN_MS = 3_000;
-/** Checks between two agent requests (10 s). An agent takes a while to join, and a place may become free only later. */
+/**
+ * The number of checks between two agent requests (10 s). An agent takes a while to join, and a place may become free
+ * only later.
+ */
 const LOOKS_A_REQUEST = 200;
 
 /** A job's room, with the address and keys of LiveKit's server API. */
 export interface JobRoom extends ServedRoom {
-  /** Unique to this job: another job for the same room has another id. */
+  /** Unique to this job: another job for the same room has a different id. */
   readonly jobId: string;
   /** Not connected yet. */
   readonly room: Room;
@@ -40,14 +43,17 @@ export interface JobRoom extends ServedRoom {
 
 export interface HandOver {
   readonly withinMs: number;
-  /** Requests another agent; the handover then waits for it. If absent, the session is released at its next pause. */
+  /**
+   * Requests another agent; the handover then waits for that agent. If absent, the session is released at its next
+   * pause.
+   */
   readonly onPause?: () => void;
 }
 
-/** The state of the job's session, once it is decided. */
+/** The state of the job's session, once it is known. */
 export type JobSessionState =
   | { readonly name: "serving"; readonly opened: OpenedSession }
-  /** No session may be opened here. Each participant gets an error with the reason. */
+  /** No session may be opened here. Each participant receives an error with the reason. */
   | { readonly name: "refused"; readonly why: AppError }
   /** Another agent serves the room. */
   | { readonly name: "elsewhere" };
@@ -78,16 +84,16 @@ export class JobSession {
 
   /**
    * Hands the session over to an agent on another worker. At a pause, or after 3 s at the latest, `onPause` requests
-   * that agent, repeatedly until it is in the room. This agent then starts no more turns, and releases the session when
-   * the running turn has ended. After `withinMs`, or on `close`, it releases the session without waiting, and the next
-   * worker resumes the running turn. Never rejects.
+   * the new agent, repeatedly until it is in the room. The current agent then starts no more turns, and releases the
+   * session when the running turn has ended. After `withinMs`, or on `close`, it releases the session without waiting,
+   * and the next worker resumes the running turn. Never rejects.
    */
   async handOver({ withinMs, onPause }: HandOver): Promise<void> {
     const { link, input, job } = this.#parts;
     this.#isHandedOver = true;
     setOwnAttributes(job.room, { [HANDOVER_ATTRIBUTE]: "true" });
     const late = AbortSignal.timeout(withinMs);
-    // Limited, because participants who ask without a break leave no pause.
+    // Limited, because participants who keep asking leave no pause.
     await this.#untilPause(AbortSignal.any([late, AbortSignal.timeout(ASK_WITHIN_MS)]));
     const hasCome = () => link.otherAgents.length > 0;
     for (let looks = 0; onPause && !hasCome() && !late.aborted; looks++) {
@@ -114,9 +120,9 @@ export class JobSession {
   }
 
   /**
-   * Whether another agent continues the session: this one hands it over, is reconnecting, or has lost its connection
-   * although the room is not over. LiveKit may end the job of an agent that it considers gone while the agent itself is
-   * still reconnecting.
+   * Whether another agent continues the session: this agent hands it over, is reconnecting, or has lost its connection
+   * although the room has not ended. LiveKit may consider an agent gone and end its job while the agent is still
+   * reconnecting.
    */
   get #continuesElsewhere(): boolean {
     const { input, job } = this.#parts;

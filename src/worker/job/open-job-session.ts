@@ -88,7 +88,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   const hooks = createHooks(job, services, { agents, opening, logger });
   capStreams(job.room, LIMITS.envelopeBytes);
   await job.connect().catch((error: unknown) => {
-    // Releases the session: this process keeps running, and would keep the session from later jobs for the room.
+    // Releases the session: this process keeps running and would otherwise block the session for later jobs.
     opening.then(leave).catch(() => {});
     throw error;
   });
@@ -107,7 +107,7 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   link.announcePresent();
   endWaiting(job);
   const state = await stateOf(opening);
-  // Awaited before any input, because the chosen agent may greet.
+  // Awaited before input is handled, because the agent chosen by a dispatch may greet participants.
   await dispatchesRead;
   input.handTo(handlerOf(state, { link, hooks, conversationId: conversationIdOfRoom(job.name) }));
   begin(state, { job, succession, logger });
@@ -162,7 +162,7 @@ function begin(state: JobSessionState, { job, succession, logger }: BeginParts):
       return;
     }
     case "elsewhere":
-      // After a LiveKit outage its agents rejoin on their own, but LiveKit also requests another agent for each room.
+      // After a LiveKit outage, agents rejoin on their own, but LiveKit also requests another agent for each room.
       logger.info("another agent serves this session, leaving the room");
       return job.leave("another agent serves the session");
     case "refused":
@@ -171,7 +171,7 @@ function begin(state: JobSessionState, { job, succession, logger }: BeginParts):
   }
 }
 
-/** Returns the parts of a session that come unchanged from its job and its process. */
+/** Returns the session options that are taken unchanged from the job and its process. */
 function sessionOf(job: JobRoom, services: SessionServices) {
   const { sql, permissionEvents, config, hasEndWebhook, serverTools, liveTools, notesModel, telemetry, leaseMs } =
     services;

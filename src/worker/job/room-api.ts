@@ -45,7 +45,10 @@ export function createRoomApi(served: ServedRoom): RoomApi {
   };
 }
 
-/** Blocks everything that this job's agent sends to the room. The agent stays there until its successor removes it. */
+/**
+ * Blocks everything that this job's agent sends to the room. The agent stays in the room until its successor removes
+ * it.
+ */
 export async function silence(served: ServedRoom, owner: string): Promise<void> {
   const permission = {
     canPublish: false,
@@ -59,14 +62,17 @@ export async function silence(served: ServedRoom, owner: string): Promise<void> 
     .catch(() => {});
 }
 
-/** Returns the room's dispatches to an agent name, newest first. With "", those to workers without a name. */
+/**
+ * Returns the room's dispatches to an agent name, newest first. With "", returns the dispatches to workers without a
+ * name.
+ */
 export async function seenDispatches(served: ServedRoom, agentName: string): Promise<SeenDispatch[]> {
   const { name: room, url, apiKey, apiSecret } = served;
   const client = new AgentDispatchClient(url.replace(/^ws/u, "http"), apiKey, apiSecret, { requestTimeout: 5 });
   return (await listDispatches(client, { room, agentName })).map(({ id, metadata }) => ({ id, metadata }));
 }
 
-/** Returns the server API calls with which an agent replaces its predecessors. */
+/** Returns the server API calls that an agent uses to replace its predecessors. */
 export function createFormerAgents(served: ServedRoom): Pick<SuccessionOptions, "setAttributes" | "remove"> {
   const { name } = served;
   const client = apiClient(served);
@@ -80,7 +86,7 @@ export function createFormerAgents(served: ServedRoom): Pick<SuccessionOptions, 
   };
 }
 
-/** Clears the attribute that told participants that all workers are full. */
+/** Clears the attribute that notified participants that all workers are full. */
 export function endWaiting(served: ServedRoom): void {
   const client = apiClient(served);
   for (const { identity, attributes } of served.room.remoteParticipants.values())
@@ -88,7 +94,7 @@ export function endWaiting(served: ServedRoom): void {
       client.updateParticipant(served.name, identity, { attributes: { [WAITING_ATTRIBUTE]: "" } }).catch(() => {});
 }
 
-/** Returns the room as its agent sees it. Call it once the room is connected. */
+/** Returns the room as its agent sees it. Call this once the room is connected. */
 export function readRoom({ name, room }: Pick<ServedRoom, "name" | "room">): RoomSnapshot {
   const people = [...room.remoteParticipants.values()].filter(isPerson);
   return {

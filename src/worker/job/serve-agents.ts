@@ -22,7 +22,7 @@ type Own = Exclude<keyof typeof agentFields, "instructions">;
 type StandardFields = Pick<ConfigFileValues, "instructions"> & Partial<Pick<ConfigFileValues, Own>>;
 
 /**
- * Returns the agent of parley.config.ts. It has no model, voice or rules of its own: those of the config apply to all
+ * Returns the agent defined in parley.config.ts. It has no model, voice or rules of its own: the config's apply to all
  * agents.
  */
 export function serveStandardAgent(config: StandardFields, serving: Serving): ServedAgent {

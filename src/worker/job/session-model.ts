@@ -8,9 +8,9 @@ import type { ConfigFileValues } from "../config-file.ts";
 import { serveAgent, serveStandardAgent } from "./serve-agents.ts";
 
 interface SessionModel {
-  /** All agents by name, including the standard one. They may change. */
+  /** All agents by name, including the standard one. The map may change. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** The agent of parley.config.ts. It serves rooms for which no agent is named. */
+  /** The agent defined in parley.config.ts. It serves rooms for which no other agent is chosen. */
   readonly standardAgent: ServedAgent;
   readonly notesModel: SummaryModel | undefined;
   /** Updates `agents` from the definitions. An agent whose definition is the same object is kept. */
@@ -26,7 +26,11 @@ export interface ModelEndpoint {
 
 type Definitions = ReadonlyMap<string, AgentSettings>;
 
-/** Creates the agents and their models from the configuration. @param definitions agents besides the config's own */
+/**
+ * Creates the agents and their models from the configuration.
+ *
+ * @param definitions the agents in addition to the config's own
+ */
 export function createSessionModel(
   config: ConfigFileValues,
   { apiKey, baseUrl }: ModelEndpoint,

@@ -7,9 +7,9 @@ import { setOwnAttributes } from "./connection.ts";
 export interface SuccessionOptions {
   /** Must be connected. */
   readonly room: Room;
-  /** Sets attributes of another participant. Does nothing if it has left. */
+  /** Sets attributes of another participant. Does nothing if the participant has left. */
   readonly setAttributes: (identity: string, attributes: Record<string, string>) => Promise<void>;
-  /** Removes a participant. Does nothing if it has left. */
+  /** Removes a participant. Does nothing if the participant has left. */
   readonly remove: (identity: string) => Promise<void>;
   /**
    * Publishes the agent's state, even if it has not changed. Called when clients consider this agent the room's agent.
@@ -18,20 +18,20 @@ export interface SuccessionOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** Within this time a change of attributes has reached most clients. */
+/** Within this time, a change of attributes reaches most clients. */
 const SEEN_WITHIN_MS = 200;
-/** Within this time even clients on slow connections have received the change. The former agent is removed then. */
+/** After this time, even clients on slow connections have received the change, and the former agent is removed. */
 const REMOVED_AFTER_MS = 2_000;
 const AGAIN_AFTER_MS = 1_000;
 
 /**
  * Makes an agent the successor of the agents that served its room before.
  *
- * LiveKit's clients end their session when the agent that they follow leaves, even if there is another one. They follow
- * the first agent that does not publish on behalf of another. So a former agent, dead or alive, stays in the room until
- * its successor has the session. The successor marks it as publishing on the successor's behalf, publishes its own
- * state (clients wait for a state change), and then removes it. Only the owner of the lease does this, so no agent
- * removes the one that serves the room.
+ * LiveKit's clients end their session when the agent that they follow leaves, even if another agent is present. They
+ * follow the first agent that does not publish on behalf of another agent. So a former agent, dead or alive, stays in
+ * the room until its successor owns the session. The successor marks the former agent as publishing on the successor's
+ * behalf, publishes its own state (clients wait for a state change), and then removes the former agent. Only the owner
+ * of the lease does this, so the agent that serves the room is never removed.
  */
 export class Succession {
   readonly #options: SuccessionOptions;
@@ -50,9 +50,9 @@ export class Succession {
   }
 
   /**
-   * Replaces all other Parley agents in the room, and from now on those that are gone. Never rejects.
+   * Replaces all other Parley agents in the room, and from now on every agent that is marked as gone. Never rejects.
    *
-   * @param untilOwned resolves once it is certain that this agent has the session; rejects if another one has it
+   * @param untilOwned resolves once it is certain that this agent owns the session; rejects if another agent owns it
    */
   async begin(untilOwned: () => Promise<void>): Promise<void> {
     this.#untilOwned = untilOwned;
@@ -90,8 +90,8 @@ export class Succession {
   }
 
   /**
-   * If another worker has marked this agent as gone, publishes its state repeatedly until LiveKit has it. A change may
-   * be lost or delayed.
+   * If another worker has marked this agent as gone, publishes this agent's state repeatedly until LiveKit has received
+   * it. A change may be lost or delayed.
    */
   async #showAgain(): Promise<void> {
     const { room, showState } = this.#options;
@@ -104,7 +104,7 @@ export class Succession {
         await sleep(AGAIN_AFTER_MS);
       }
     } catch {
-      // Another agent has the session.
+      // Another agent owns the session.
     } finally {
       this.#isShowing = false;
     }
@@ -132,7 +132,7 @@ export class Succession {
     }
   }
 
-  /** Retries while this agent has the session, for up to 20 s: LiveKit lists a dead agent that long. */
+  /** Retries while this agent owns the session, for up to 20 s, which is how long LiveKit lists a dead agent. */
   async #persist(work: () => Promise<void>): Promise<void> {
     const giveUpAt = performance.now() + 20 * AGAIN_AFTER_MS;
     for (;;) {

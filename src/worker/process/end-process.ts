@@ -8,15 +8,15 @@ interface EndOptions {
 }
 
 /**
- * Ends exactly this process, and resolves when it is gone. If it leads a process group, the whole group is ended. Does
- * nothing if the process is already gone.
+ * Ends this process only, or its whole process group if it leads one. Resolves when the process is gone. Does nothing
+ * if the process is already gone.
  */
 export async function endProcess(pid: number, options: EndOptions): Promise<void> {
   const start = processStart(pid);
   if (start === undefined) return;
   const isLeader = processGroup(pid) === pid;
   await endOne(pid, start, options);
-  // Some programs, such as initdb, leave a child process behind when they are ended.
+  // Some programs, such as initdb, leave a child process behind when they are stopped.
   if (isLeader) await becomes(() => !send(-pid, "SIGKILL"), performance.now() + 500);
 }
 
@@ -44,7 +44,7 @@ function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
   } catch {
-    // It has ended.
+    // The process has exited.
     return false;
   }
 }

@@ -9,7 +9,9 @@ export function writePidFile(path: string, pid: number): void {
   writeFileSync(path, `${pid} ${processStart(pid) ?? ""}\n`);
 }
 
-/** Returns the id of the process in the file if it is still running, and is not a later process with the same id. */
+/**
+ * Returns the process id in the file if that process is still running. A later process with the same id does not count.
+ */
 export function readPidFile(path: string): number | undefined {
   try {
     const [pid = "", start] = readFileSync(path, "utf8").trim().split(/ (.*)/);
@@ -20,8 +22,8 @@ export function readPidFile(path: string): number | undefined {
 }
 
 /**
- * Takes the file as a lock. Returns false if a running process has it, or if a dead process's lock was removed; then
- * retry.
+ * Tries to acquire the file as a lock. Returns false if a running process holds the lock. Also returns false after
+ * removing a dead process's lock; then retry.
  */
 export function tryPidFile(path: string): boolean {
   const own = `${path}.${process.pid}`;
@@ -44,9 +46,9 @@ export function removePidFile(path: string): void {
 }
 
 /**
- * Locks the data folder for this process. Two processes that share it would end each other's servers.
+ * Locks the data folder for this process. Two processes that share a folder would stop each other's servers.
  *
- * @throws {AppError} `invalid_config` if another running process has it
+ * @throws {AppError} `invalid_config` if another running process holds the lock
  */
 export async function lockDataFolder(dataDir: string): Promise<{ release: () => void }> {
   await mkdir(dataDir, { recursive: true });

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 
 const LOOPBACK = "127.0.0.1";
 
-/** Returns the port on which a TCP server can listen: `port`, or any free one for 0. `undefined` if it is in use. */
+/** Returns a port on which a TCP server can listen: `port`, or any free port for 0. `undefined` if `port` is in use. */
 export async function probeTcpPort(port: number, host = LOOPBACK): Promise<number | undefined> {
   const server = createServer();
   try {

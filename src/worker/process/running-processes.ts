@@ -7,8 +7,8 @@ const IS_LINUX = process.platform === "linux";
 const MS_A_TICK = 10;
 
 /**
- * Returns when a process started, in the system's own format. It distinguishes the process from a later one with the
- * same id. `undefined` if no such process is running; a zombie is not running.
+ * Returns a process's start time, in the system's own format. The start time distinguishes the process from a later one
+ * with the same id. `undefined` if no such process is running; a zombie does not count as running.
  */
 export function processStart(pid: number): string | undefined {
   if (!IS_LINUX) return outputOf("ps", "-o", "lstart=", "-p", String(pid)).trim() || undefined;
@@ -29,8 +29,8 @@ export function parentOf(pid: number): number | undefined {
 }
 
 /**
- * Returns the CPU milliseconds of a process's main thread, which runs its JavaScript; 0 if the system does not report
- * them.
+ * Returns the CPU time, in ms, of a process's main thread, which runs its JavaScript; 0 if the system does not report
+ * it.
  */
 export function mainThreadMs(pid: number): number {
   if (!IS_LINUX) return 0;
@@ -38,7 +38,7 @@ export function mainThreadMs(pid: number): number {
   return (Number(inUser) + Number(inSystem)) * MS_A_TICK;
 }
 
-/** Returns how long the main thread has waited for a core that others used; 0 if the system does not report it. */
+/** Returns how long the main thread has waited for a busy core, in ms; 0 if the system does not report it. */
 export function mainThreadWaitedMs(pid: number): number {
   const [, waitedNs = "0"] = IS_LINUX ? contentOf(`/proc/${pid}/task/${pid}/schedstat`).split(" ") : [];
   return Number(waitedNs) / 1e6;
@@ -58,7 +58,8 @@ export function listChildren(parent = process.pid): number[] {
 }
 
 /**
- * Returns the fields of /proc/<pid>/stat from the state on. The name before them, in parentheses, may contain spaces.
+ * Returns the fields of /proc/<pid>/stat, starting with the state. The process name before the state, in parentheses,
+ * may contain spaces.
  */
 function statOf(pid: number): readonly string[] {
   return fieldsOf(`/proc/${pid}/stat`);

@@ -28,10 +28,10 @@ interface ServerOptions {
   readonly readyWithinMs: number;
 }
 
-/** A server in its own process group, so that Ctrl-C does not reach it and `close` can end it in order. */
+/** A server in its own process group, so that Ctrl-C does not reach it and only `close` stops it. */
 export interface RunningServer {
   readonly pid: number;
-  /** Resolves when the process has ended, for any reason. */
+  /** Resolves when the process has exited, for any reason. */
   readonly ended: Promise<unknown>;
   /** May be called more than once. */
   readonly close: () => Promise<void>;
@@ -40,7 +40,8 @@ export interface RunningServer {
 /**
  * Starts a server and resolves when it is ready.
  *
- * @throws {AppError} `unavailable` with the last lines of its log if it ends before it is ready, or takes too long
+ * @throws {AppError} `unavailable` with the last lines of the log, if the server exits before it is ready or takes too
+ *   long
  * @throws {Error} if the command cannot be started at all
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -72,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { pid, ended, close };
 }
 
-/** Ends the server that an earlier run has left running. */
+/** Stops the server that an earlier run left running. */
 export async function endStaleServer(pidFile: string, stopSignals: readonly NodeJS.Signals[]): Promise<void> {
   const pid = readPidFile(pidFile);
   if (pid !== undefined) await endServer(pid, stopSignals);
@@ -83,7 +84,7 @@ async function endServer(pid: number, signals: readonly NodeJS.Signals[]): Promi
   await endProcess(pid, { signals, graceMs: 3_000 });
 }
 
-/** Runs a command until it exits and returns its stdout. @throws {Error} with its output if it fails */
+/** Runs a command until it exits and returns its stdout. @throws {Error} with the output if the command fails */
 export async function runCommand(
   command: string,
   args: readonly string[],

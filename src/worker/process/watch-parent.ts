@@ -5,10 +5,10 @@ const LOOK_EVERY_MS = 500;
 const NPM_OR_SCRIPT = /^(?:npm |\S*sh (?:-c |[^-]))/u;
 
 /**
- * Calls `onGone` once, when the npm that started this process has ended. npm exits on a supervisor's SIGTERM but
+ * Calls `onGone` once, when the npm that started this process has exited. npm exits on a supervisor's SIGTERM but
  * signals only the shell that runs its script, so the program would keep running with nobody to stop it. If that npm
- * was itself started by an npm script (`npm run check`), the outer npm is watched too. Without npm nothing is watched:
- * a program started with `nohup` outlives its shell.
+ * was itself started by an npm script (`npm run check`), the outer npm is watched too. Without npm, nothing is watched,
+ * so that a program started with `nohup` outlives its shell.
  */
 export function watchParent(onGone: () => void): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
@@ -26,7 +26,8 @@ export function watchParent(onGone: () => void): void {
 }
 
 /**
- * Returns the ids of the parent and its ancestors up to the outermost npm. Whatever started that npm may end before us.
+ * Returns the ids of the parent and its ancestors up to the outermost npm. Processes above that npm may exit before
+ * this one.
  */
 function startersOf(parent: number): readonly number[] {
   const pids = [parent];

@@ -1,6 +1,6 @@
 import { isRecord } from "../../lib/json.ts";
 
-/** A block of the Messages API, or whatever a request contains in its place. */
+/** A Messages API block, or whatever else a request contains in its place. */
 type Block = Readonly<Record<string, unknown>>;
 
 export interface ToolAnswer {
@@ -27,7 +27,7 @@ export function readCurrentTurn(messages: unknown): CurrentTurn {
   return { question: questions.at(-1) ?? "", previousQuestion: questions.at(-2), answers: readAnswers(all) };
 }
 
-/** Returns the tool results of the last message, in call order; none if a new question follows them. */
+/** Returns the tool results in the last message, in call order. Returns none if a new question follows them. */
 function readAnswers(messages: readonly Block[]): ToolAnswer[] {
   const [uses, results] = messages.slice(-2).map(blocksOf);
   if (!uses || !results || textOf(results).trim() !== "") return [];
@@ -54,12 +54,14 @@ function textOf(blocks: readonly Block[]): string {
   return blocks.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join("");
 }
 
-/** Removes the worker's notes to the model, which precede the participant's text in brackets. */
+/** Removes the worker's bracketed notes to the model, which precede the participant's text. */
 function withoutNotes(text: string): string {
   return wordsOf(text.replace(/^(?:\s*\[(?:The previous|From now on)[^\]]*\])+/, "").trim());
 }
 
-/** Returns the text of a message. With several participants, the model gets a message as an object with its sender. */
+/**
+ * Returns the text of a message. With several participants, the model receives an object that also names the sender.
+ */
 function wordsOf(shown: string): string {
   if (!shown.startsWith('{"from":')) return shown;
   try {

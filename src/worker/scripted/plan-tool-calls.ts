@@ -77,7 +77,7 @@ function namedCall(sentence: string, offered: ReadonlyMap<string, ScriptedTool>)
 }
 
 /**
- * Returns the calls that a sentence asks for, of offered tools only. "what is 2 + 2 and what time is it" yields two.
+ * Returns the calls that a sentence asks for, using offered tools only. "what is 2 + 2 and what time is it" yields two.
  */
 export function planToolCalls(sentence: string, offered: ReadonlyMap<string, ScriptedTool>): PlannedCall[] {
   const named = namedCall(sentence, offered);
@@ -113,7 +113,7 @@ function match(part: string, offered: ReadonlyMap<string, ScriptedTool>): Planne
   return undefined;
 }
 
-/** Returns a call of the first of `names` that is offered. */
+/** Returns a call of the first offered tool in `names`. */
 function call(
   offered: ReadonlyMap<string, ScriptedTool>,
   names: readonly string[],

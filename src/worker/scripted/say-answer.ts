@@ -1,7 +1,7 @@
 import { isRecord } from "../../lib/json.ts";
 import type { ToolAnswer } from "./current-turn.ts";
 
-/** Returns the scripted model's answer about tool results: one sentence each, in call order. */
+/** Returns the scripted model's answer about tool results: one sentence per result, in call order. */
 export function sayAnswers(answers: readonly ToolAnswer[]): string {
   return answers.map(sayAnswer).join(" ");
 }

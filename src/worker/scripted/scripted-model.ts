@@ -11,7 +11,7 @@ import { sayAnswers } from "./say-answer.ts";
 
 export interface ScriptedModel extends Service {
   readonly url: string;
-  /** New at each start. Requests need it, so that no web page can use this server. */
+  /** Generated at each start. Requests must contain this key, so that no web page can use the server. */
   readonly apiKey: string;
 }
 
@@ -21,8 +21,8 @@ export const SCRIPTED_MODEL_NAME = "scripted";
 const PACE = { chunking: 16, slow: 5 };
 
 /**
- * Starts a stand-in for Claude: a Messages API server on loopback. It knows a few phrases (`plan-tool-calls.ts`), uses
- * the tools that the request offers, and says that it is not a real model.
+ * Starts a stand-in for Claude: a Messages API server on loopback. It understands a few phrases (`plan-tool-calls.ts`),
+ * uses the tools that the request offers, and says that it is not a real model.
  */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const apiKey = randomBytes(24).toString("hex");
@@ -34,14 +34,14 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 function respond({ body }: Pick<RecordedRequest, "body">): Step {
   const { question, previousQuestion, answers: all } = readCurrentTurn(body["messages"]);
   const answers = all.filter(({ name }) => name !== MEMORY_TOOL);
-  // Outcomes of earlier calls may come with a question. Text in brackets is the worker's note, not a question.
+  // Outcomes of earlier calls may arrive with a question. Text in brackets is the worker's note, not a question.
   const isAsked = answers.every(({ name }) => name === OUTCOME_TOOL) && !question.startsWith("[");
   const told = answers.length > 0 ? sayAnswers(answers.map(toAnswer)) : "";
   if (told !== "" && !isAsked) return reply([text(told)], PACE);
   const calls = planToolCalls(question, offeredTools(body["tools"]));
   if (calls.length === 0) return reply([text(join(told, smallTalk(question, previousQuestion)))], PACE);
   const words = join(told, calls.length === 1 ? "Let me see." : "Let me see to that.");
-  // The ids are unique, because a conversation may continue with the scripted model of a later start.
+  // The ids are unique, because a conversation may continue after a restart of the scripted model.
   const uses = calls.map(({ name, input }) => toolUse(name, input, `toolu_${createId()}`));
   return reply([text(words), ...uses], PACE);
 }
@@ -53,7 +53,7 @@ function offeredTools(tools: unknown): Parameters<typeof planToolCalls>[1] {
   return new Map(offered.map((tool) => [tool.name, tool]));
 }
 
-/** Gives a late outcome the name of the tool that produced it. */
+/** Attributes a late outcome to the tool that produced it. */
 function toAnswer(answer: ToolAnswer): ToolAnswer {
   if (answer.name !== OUTCOME_TOOL) return answer;
   const { tool } = answer.input;

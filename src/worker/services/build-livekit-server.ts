@@ -32,8 +32,8 @@ export function builtLivekitServer(cacheDir: string): string {
 }
 
 /**
- * Returns the path of the livekit-server in the cache. The first call builds it (one to two minutes), and later calls
- * find it. A call during the build, from this or another process, waits for it.
+ * Returns the path of the livekit-server in the cache. Builds it first if it is missing, which takes one to two
+ * minutes. A call during a build, in this or another process, waits for that build.
  *
  * @throws {AppError} `unavailable` if it cannot be built
  */
@@ -66,7 +66,7 @@ async function build(folder: string, binary: string, progress: TellProgress): Pr
   progress(`building livekit-server ${VERSION} into ${folder} (once; about two minutes on two cores)`);
   let packages = 0;
   const lastLines: string[] = [];
-  // Go writes each finished download and package to stderr. After a failure, the last lines say why.
+  // Go writes each finished download and package to stderr. After a failure, the last lines show why.
   const onLine = (line: string) => {
     packages += 1;
     lastLines.push(line);

@@ -14,7 +14,7 @@ import type { TellProgress } from "./service.ts";
 
 interface PostgresOptions {
   readonly dataDir: string;
-  /** 0 means the port of the last start if it is free, otherwise any free one. */
+  /** 0 means the port of the previous start if that port is free, otherwise any free port. */
   readonly port: number;
   readonly progress: TellProgress;
 }
@@ -34,20 +34,20 @@ const pathsOf = (dataDir: string) => ({
   logFile: join(dataDir, "postgres.log"),
 });
 
-/** Ends the PostgreSQL that an earlier run has left running for this data folder. */
+/** Stops the PostgreSQL server that an earlier run left running for this data folder. */
 export async function endStalePostgres(dataDir: string): Promise<void> {
   const { cluster, pidFile } = pathsOf(dataDir);
   await endStaleServer(pidFile, STOP_SIGNALS);
   const lockFile = join(cluster, "postmaster.pid");
   const pid = Number.parseInt(await readFile(lockFile, "utf8").catch(() => ""), 10);
   if (Number.isNaN(pid) || processStart(pid) === undefined) return;
-  // PostgreSQL's own lock contains its server's id, which another process may have now. PostgreSQL would not start
-  // until that lock is removed.
+  // PostgreSQL's own lock file contains its server's process id, which may now belong to another process. In that case,
+  // PostgreSQL does not start until the lock file is removed.
   if (processCommand(pid).includes(cluster)) await endProcess(pid, { signals: STOP_SIGNALS, graceMs: 3_000 });
   else await rm(lockFile, { force: true });
 }
 
-/** Starts a PostgreSQL on loopback with its files in the data folder, and resolves once it accepts connections. */
+/** Starts PostgreSQL on loopback with its files in the data folder, and resolves once it accepts connections. */
 export async function startPostgres({ dataDir, port, progress }: PostgresOptions): Promise<PostgresService> {
   await mkdir(dataDir, { recursive: true });
   const { cluster, pidFile, portFile, passwordFile, logFile } = pathsOf(dataDir);
@@ -61,7 +61,7 @@ export async function startPostgres({ dataDir, port, progress }: PostgresOptions
     `-p${chosenPort}`,
     "-clisten_addresses=127.0.0.1",
     "-cunix_socket_directories=",
-    // Means nothing to PostgreSQL. It puts the data folder into the command line, for a later `endStalePostgres`.
+    // Ignored by PostgreSQL. Adds the data folder to the command line, for a later `endStalePostgres`.
     `-cparley.cluster=${cluster}`,
   ];
   const server = await startServer({

@@ -18,7 +18,7 @@ interface LivekitOptions {
   readonly cacheDir: string;
   /** For signaling. The next port is for media, over UDP. */
   readonly port: number;
-  /** The keys of the environment. If absent, new ones are generated once and stored in the data folder. */
+  /** Keys from the environment. If absent, keys are generated once and stored in the data folder. */
   readonly keys?: LivekitKeys;
   /** The `host:port` of a Redis. All servers with the same Redis form a cluster. */
   readonly redisAddress?: string;
@@ -29,18 +29,18 @@ export interface LivekitService extends RunningServer, LivekitKeys {
   readonly url: string;
 }
 
-/** Settings of Go's runtime: the only variables that livekit-server gets from our environment. */
+/** Settings of Go's runtime: the only variables that livekit-server inherits from our environment. */
 const GO_RUNTIME = ["GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"];
-/** At the first signal the server waits until its participants have left; at the second it exits immediately. */
+/** On the first signal, the server waits until its participants have left; on the second, it exits immediately. */
 const STOP_SIGNALS = ["SIGTERM", "SIGTERM"] as const;
 const pidFileOf = (dataDir: string) => join(dataDir, "livekit-server.pid");
 
-/** Ends the livekit-server that an earlier run has left running for this data folder. */
+/** Stops the livekit-server that an earlier run left running for this data folder. */
 export async function endStaleLivekitServer(dataDir: string): Promise<void> {
   await endStaleServer(pidFileOf(dataDir), STOP_SIGNALS);
 }
 
-/** Starts a livekit-server on loopback, found on PATH or built, and resolves once it answers. */
+/** Starts a livekit-server on loopback and resolves once it answers. Uses the program on PATH, otherwise builds one. */
 export async function startLivekitServer(options: LivekitOptions): Promise<LivekitService> {
   const { dataDir, port, progress } = options;
   await mkdir(dataDir, { recursive: true });
@@ -65,8 +65,9 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
 }
 
 /**
- * Written as JSON, which is also valid YAML. Media over TCP is off: livekit-server would accept it on all interfaces,
- * whatever `bind_addresses` and `ips` say, and on loopback nothing blocks UDP.
+ * Returns the server's config, which is written as JSON, because JSON is also valid YAML. Media over TCP is off:
+ * livekit-server would accept TCP on all interfaces, regardless of `bind_addresses` and `ips`, and nothing blocks UDP
+ * on loopback.
  */
 function serverConfig({ port, redisAddress }: LivekitOptions, { apiKey, apiSecret }: LivekitKeys) {
   return {
@@ -93,7 +94,7 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-/** Generated once per data folder, so that tokens stay valid after a restart. */
+/** Keys are generated once per data folder, so that tokens stay valid after a restart. */
 async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   const stored = await readOrCreateSecret(path, () => {
     return JSON.stringify({
@@ -104,7 +105,7 @@ async function loadLivekitKeys(path: string): Promise<LivekitKeys> {
   return JSON.parse(stored) as LivekitKeys;
 }
 
-/** Returns the path of the livekit-server on PATH, or of the one that an earlier start has built. */
+/** Returns the path of the livekit-server on PATH, otherwise of one that an earlier start built. */
 export async function findLivekitServer(cacheDir: string): Promise<string | undefined> {
   const built = builtLivekitServer(cacheDir);
   return (await findOnPath("livekit-server")) ?? (existsSync(built) ? built : undefined);

@@ -7,15 +7,15 @@ import { giveTo, type PostgresUser } from "./postgres-user.ts";
 
 export const DATABASE = "parley";
 export const SUPERUSER = "parley";
-/** The whole environment of PostgreSQL's programs. LC_ALL keeps their messages in English. */
+/** The complete environment for PostgreSQL's programs. LC_ALL keeps their messages in English. */
 const ENV: NodeJS.ProcessEnv = { LC_ALL: "C", PATH: process.env["PATH"] ?? "" };
 /**
- * The path by which a program that is started in the folder of the database files refers to it. The real path may lead
- * through folders that the program's user cannot enter (root's home, `mktemp -d`).
+ * How PostgreSQL's programs, which are started in the folder of the database files, refer to that folder. The real path
+ * may lead through folders that the program's user cannot enter (root's home, `mktemp -d`).
  */
 export const WORKING_FOLDER = process.platform === "linux" ? "/proc/self/cwd" : ".";
 
-/** Returns the options with which PostgreSQL's programs are started for the files in `folder`. */
+/** Returns the spawn options for PostgreSQL's programs that use the files in `folder`. */
 export const placeOf = (folder: string, user: PostgresUser) => ({ env: ENV, cwd: folder, ...user });
 
 interface ClusterOptions {
@@ -25,8 +25,8 @@ interface ClusterOptions {
 }
 
 /**
- * Creates the database files if there are none. They are created in a draft folder and moved when complete, so that a
- * start killed halfway leaves nothing that looks like a database.
+ * Creates the database files if there are none. They are created in a draft folder and moved when complete, so that an
+ * interrupted start does not leave an incomplete database behind.
  */
 export async function ensureCluster(folder: string, { programs, user, password }: ClusterOptions): Promise<void> {
   if (await hasCluster(folder)) return;

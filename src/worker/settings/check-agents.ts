@@ -61,8 +61,8 @@ interface KnownTools {
 
 /**
  * Returns a line for each glob in an agent's `tools`, each name in `toolDetail` and each permission rule that matches
- * no server tool. Most often it is misspelled, and a misspelled rule denies nothing. These are not errors, because
- * clients announce their own tools, and a running tool may request any permission type.
+ * no server tool. Such an entry is usually misspelled, and a misspelled rule denies nothing. It is not an error,
+ * because clients announce their own tools, and a running tool may request any permission type.
  */
 export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }: KnownTools): string[] {
   const names = namesOf(tools);
@@ -77,7 +77,7 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
     return type === TOOL_TYPE ? misfit(pattern) : undefined;
   };
   return namedPatterns(agents, config).flatMap(({ place, pattern, type, isLenient }) => {
-    // A name that is not a glob stops the start instead (`checkAgents`).
+    // An unknown name that is not a glob stops the start instead (`checkAgents`).
     const problem =
       type !== undefined ? misfitOfRule({ type, pattern }) : isLenient || isGlob(pattern) ? misfit(pattern) : undefined;
     return problem === undefined ? [] : `${place}: ${problem}`;
@@ -85,8 +85,8 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
 }
 
 /**
- * Returns a line for each name or glob in an agent's `tools`, and for each permission rule, that is meant for a tool of
- * one MCP server but matches none. Call it once the server has listed its tools.
+ * Returns a line for each name or glob in an agent's `tools`, and for each permission rule, that is meant for one MCP
+ * server's tools but matches none of them. Call this once the server has listed its tools.
  *
  * @param known.prefix the server's prefix; `prefixes` are those of all servers. `isLast` means that all servers have
  * listed their tools, so patterns that may be meant for any of them are checked too
@@ -121,7 +121,7 @@ interface NamedPattern {
   readonly pattern: string;
   /** The type of a permission rule; absent in `tools` and `toolDetail`. */
   readonly type?: string;
-  /** Set if a name that matches nothing is only a warning. */
+  /** Set if a name that matches nothing only causes a warning. */
   readonly isLenient?: true;
 }
 
@@ -158,7 +158,7 @@ function fileOf(agent: string, { agentsFolder }: Pick<Config, "agentsFolder">): 
   return agent === DEFAULT_AGENT ? "parley.config.ts" : join(agentsFolder, `${agent}.ts`);
 }
 
-/** Whether a pattern matches one of the names, or may match a name with one of the prefixes. */
+/** Whether a pattern matches one of the names, or may match a name that starts with one of the prefixes. */
 function mayFit(
   pattern: string,
   { names, prefixes }: { readonly names: readonly string[]; readonly prefixes: readonly string[] },

@@ -3,7 +3,7 @@ import { parseEnv } from "node:util";
 import { didYouMean, isOneSlipFrom } from "../../lib/checks/did-you-mean.ts";
 import { VARIABLES } from "./environment.ts";
 
-/** Read by Node, by LiveKit's native library, by test kits, or by Parley's own processes. */
+/** Variables that Node, LiveKit's native library, test kits or Parley's own processes read. */
 const NOT_TABLED = [
   "RUST_LOG",
   "NODE_ENV",
@@ -23,9 +23,9 @@ const KNOWN: ReadonlySet<string> = new Set(NAMES.flatMap((name) => [name, `${nam
 const OF_A_SERVICE = /_(?:SERVICE_(?:HOST|PORT\w*)|PORT(?:_\d+_\w+)?)$/u;
 
 /**
- * Returns a line for each environment variable that is probably misspelled: an unknown `PARLEY_…`, and a name that is
- * one typo away from a variable of Parley. The environment also contains variables of other programs, so it is checked
- * less strictly than `.env`.
+ * Returns a line for each environment variable that is probably misspelled: an unknown `PARLEY_…`, or a name that is
+ * one typo away from a Parley variable. The environment also contains other programs' variables, so the check is less
+ * strict than for `.env`.
  */
 export function checkEnvironment(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
@@ -35,8 +35,8 @@ export function checkEnvironment(env: NodeJS.ProcessEnv): string[] {
 }
 
 /**
- * Returns a line for each probable mistake in a `.env` file: a name close to a variable of Parley, or a line that sets
- * nothing. These are not errors, because the file may also contain the author's own variables. Never shows a value.
+ * Returns a line for each probable mistake in a `.env` file: a name close to a Parley variable, or a line that sets no
+ * variable. These are not errors, because the file may also contain the author's own variables. Never shows a value.
  */
 export async function checkEnvFile(path: string): Promise<string[]> {
   const content = await readFile(path, "utf8").catch(() => "");
@@ -47,7 +47,10 @@ export async function checkEnvFile(path: string): Promise<string[]> {
   return [...unknown, ...linesThatSetNothing(content).map((line) => `${path}: line ${line} sets no variable`)];
 }
 
-/** Returns line numbers. A file with multi-line values is not checked, because their lines look the same. */
+/**
+ * Returns line numbers. A file with multi-line values is not checked, because the lines of such a value set nothing
+ * either.
+ */
 function linesThatSetNothing(content: string): number[] {
   const lines = content.split(/\r?\n/u);
   const isSetting = (line: string) => /^\s*(?:$|#|(?:export\s+)?[\w.-]+\s*=)/u.test(line);

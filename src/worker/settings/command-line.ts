@@ -5,7 +5,8 @@ import { didYouMean } from "../../lib/checks/did-you-mean.ts";
 export class UsageError extends Error {}
 
 /**
- * Parses flags. A flag that is passed more than once must be `multiple`; otherwise only the last one would count.
+ * Parses flags. A flag may be passed more than once only if it is `multiple`, because otherwise only the last value
+ * would count.
  *
  * @throws {UsageError} for flags that are not in `options`, and for positional arguments
  */

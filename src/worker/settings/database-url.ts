@@ -9,7 +9,7 @@ interface Naming {
 
 /**
  * Returns the database's address with a password: the address's own, otherwise PGPASSWORD, as in libpq. PGPASSWORD
- * contains the password as it is; in an address, `@ / % ?` must be percent-encoded.
+ * contains the plain password, whereas `@ / % ?` must be percent-encoded in an address.
  *
  * @throws {AppError} `invalid_config` if the address's user or password is not percent-encoded
  */
@@ -25,7 +25,8 @@ export function withPassword(databaseUrl: string, { name, password }: Naming): s
 }
 
 /**
- * Returns our own PostgreSQL's address for display: without the password, and without the query, which may contain one.
+ * Returns our own PostgreSQL's address for display: without the password, and without the query, which may contain a
+ * password too.
  */
 export function withoutPassword(databaseUrl: string): string {
   return Object.assign(new URL(databaseUrl), { password: "", search: "" }).href;

@@ -4,7 +4,8 @@ import { AppError } from "../../errors/app-error.ts";
 
 /**
  * Adds the variables of a `.env` file to `env`. Values already in `env` win. A secret and the path of its file (`NAME`,
- * `NAME_FILE`) count as one variable here: if `.env` names a file, the environment can still override it with a value.
+ * `NAME_FILE`) count as one variable here: if `.env` sets the path, the environment can still override it with the
+ * secret itself.
  *
  * @throws {AppError} `invalid_config` if the file exists but cannot be read, or if a quote is never closed
  */

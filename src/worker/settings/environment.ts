@@ -12,7 +12,7 @@ import { isWebhookSecret } from "../webhooks/sign-webhook.ts";
 interface Variable<Value> {
   readonly parse: z.ZodType<Value>;
   readonly expected: string;
-  /** The default, as a string. `.env.example` shows it. */
+  /** The default, as a string. Shown in `.env.example`. */
   readonly fallback?: string;
   /** If true, the value is never shown, not even in an error. */
   readonly isSecret?: boolean;
@@ -74,7 +74,7 @@ export const VARIABLES = {
   LIVEKIT_API_KEY: { parse: text, expected: "a key" },
   LIVEKIT_API_SECRET: { parse: text, expected: "a secret", isSecret: true },
   LIVEKIT_PUBLIC_URL: { ...livekitAddress, isSecret: false },
-  // Where docker-compose.yml publishes ports. The worker uses it only in `checkSecrets`.
+  // The address on which docker-compose.yml publishes ports. The worker uses it only in `checkSecrets`.
   PUBLISH_ADDRESS: { parse: text, expected: "an address", fallback: "127.0.0.1" },
   LIVEKIT_AGENT_NAME: { parse: text, expected: "a name" },
   LIVEKIT_PORT: {
@@ -128,7 +128,7 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
   // The OpenTelemetry SDK reads the variables from here to OTEL_RESOURCE_ATTRIBUTES itself. They are checked here
-  // because it does not report invalid values.
+  // because the SDK does not report invalid values.
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     parse: z.enum(["http/protobuf"]),
     expected: "http/protobuf, the only supported protocol",
@@ -141,7 +141,7 @@ export const VARIABLES = {
     fallback: "10000",
   },
   OTEL_METRIC_EXPORT_INTERVAL: {
-    // The maximum delay of a Node timer. With more, it would fire continuously.
+    // The maximum delay of a Node timer. With a longer delay, the timer would fire continuously.
     parse: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(2_147_483_647)),
     expected: "a whole number of milliseconds from 1 to 2147483647",
     fallback: "60000",

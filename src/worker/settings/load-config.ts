@@ -11,9 +11,9 @@ import { readConfigFile } from "./read-config-file.ts";
 import { readSecretFiles } from "./secret-files.ts";
 
 /**
- * Reads `.env`, the environment (which wins), the files that contain secrets, and the config file in `cwd`. The
- * variables of `.env` and the secrets are added to `env` itself, so that the config file and child processes get them
- * too. May be called again.
+ * Reads `.env`, the environment (which wins), the files that contain secrets, and the config file in `cwd`. Variables
+ * from `.env` and the secrets are added to `env` itself, so that the config file and child processes can read them too.
+ * May be called again.
  *
  * @throws {AppError} `invalid_config` naming the variable or the field, what was expected, and the value
  */
@@ -86,7 +86,7 @@ function toSpeechChoice(variables: Environment): SpeechChoice {
 
 const LATEST = "gen_ai_latest_experimental";
 
-/** A signal is exported if it has an endpoint, its own or the common one. The exporters read endpoints themselves. */
+/** A signal is exported if its own endpoint or the common one is set. The exporters read the endpoints themselves. */
 export function readOtelConfig(variables: Environment): OtelConfig {
   const isDisabled = variables.OTEL_SDK_DISABLED === "true";
   const isOn = (exporter: "otlp" | "none", endpoint: string | undefined) =>

@@ -4,7 +4,7 @@ export const DATABASE_NEEDED = "DATABASE_URL: the address of a PostgreSQL 15 or 
 
 /**
  * Returns the required variables that are not set, one line each. `parley worker` starts neither LiveKit nor a
- * database, and starts the scripted model only on request. An external LiveKit always needs its keys.
+ * database, and starts the scripted model only on request. The keys of an external LiveKit are always required.
  */
 export function missingSettings(config: Config, isWorkerOnly: boolean, hasScripted = !isWorkerOnly): string[] {
   const needsLivekitKeys = isWorkerOnly || config.livekitUrl !== undefined;
@@ -27,7 +27,7 @@ export function missingSettings(config: Config, isWorkerOnly: boolean, hasScript
 }
 
 /**
- * Returns a line for each of these models that has no price although a budget limits money: its calls would count as
+ * Returns a line for each model without a price if a budget limits money, because the model's calls would count as
  * free. Prices are required even if the scripted model answers.
  *
  * @param models model names; `undefined` entries are ignored
@@ -43,7 +43,7 @@ export function missingPrices(
   );
 }
 
-/** Whether a model is configured. Without one the scripted model is used, or the start fails. */
+/** Whether a model is configured. If not, the scripted model is used, or the start fails. */
 export function hasModel(config: Pick<Config, "anthropicApiKey" | "anthropicBaseUrl">): boolean {
   return config.anthropicApiKey !== undefined || config.anthropicBaseUrl !== undefined;
 }

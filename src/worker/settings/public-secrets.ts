@@ -11,7 +11,8 @@ type Reach = Pick<Config, "livekitApiSecret" | "tokenSecret" | "livekitPublicUrl
  * Returns a warning if other machines can reach LiveKit while a secret is publicly known: anybody who knows it can
  * create tokens for all rooms.
  *
- * @throws {AppError} `invalid_config` if docker-compose.yml makes LiveKit reachable: there the secrets have defaults
+ * @throws {AppError} `invalid_config` if docker-compose.yml publishes LiveKit's ports to other machines while a secret
+ *   is public
  */
 export function checkSecrets(config: Reach): string | undefined {
   const { livekitPublicUrl, publishAddress } = config;

@@ -3,7 +3,9 @@ import type { Logger } from "pino";
 import type { DatabaseEndpoints } from "../../store/database/database-endpoints.ts";
 import type { MigrationStatus } from "../../store/database/migrate.ts";
 
-/** Logs what an operator should know about the database, such as the limits of its address and its pooler. */
+/**
+ * Logs what an operator should know about the database, such as ignored address parameters and limits of its pooler.
+ */
 export function reportDatabase(
   database: MigrationStatus & DatabaseEndpoints,
   addresses: { readonly databaseUrl: string; readonly directUrl: string | undefined },

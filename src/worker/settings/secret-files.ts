@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { AppError } from "../../errors/app-error.ts";
 
 /**
- * Sets each of the variables `names` whose `NAME_FILE` names a file to that file's content, without trailing newlines.
- * Docker's official images use the same convention. Paths are relative to `cwd`.
+ * For each of `names` whose variable `NAME_FILE` is set, sets the variable `NAME` to that file's content, without
+ * trailing newlines. Docker's official images use the same convention. Paths are relative to `cwd`.
  *
- * @throws {AppError} `invalid_config`, a line per problem. It names the variable and the path, never the content.
+ * @throws {AppError} `invalid_config`, a line per problem, with the variable and the path but never the content
  */
 export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string, names: readonly string[]): Promise<void> {
   const problems: string[] = [];
@@ -20,8 +20,8 @@ export async function readSecretFiles(env: NodeJS.ProcessEnv, cwd: string, names
     }
     try {
       env[name] = await readSecret(resolve(cwd, file));
-      // Host processes inherit both variables and read them again. Empty rather than absent, because `.env` would set
-      // an absent one again, and then both would be set.
+      // Empty rather than absent: host processes inherit the environment and load `.env` again, which would set an
+      // absent variable again. Then both variables would be set.
       env[fileVariable] = "";
     } catch (error) {
       problems.push(`${fileVariable}: ${(error as Error).message}`);

@@ -22,8 +22,8 @@ export interface MetricsHub extends Service {
 }
 
 /**
- * Opens the hub in the main process. All processes, including the main process, send it their measurements by HTTP on a
- * free loopback port.
+ * Opens the hub in the main process. All processes, including the main process, post their measurements to it over
+ * HTTP, on a free loopback port.
  */
 export async function openMetricsHub(): Promise<MetricsHub> {
   const total = new MetricsTotal();
@@ -62,13 +62,13 @@ async function read(request: IncomingMessage): Promise<unknown> {
   return await json(request);
 }
 
-/** A process that has sent nothing for this long is gone. Its levels are dropped, its sums are kept. */
+/** A process that has sent nothing for this long counts as gone. Its levels are dropped; its sums are kept. */
 const GONE_AFTER_MS = 15_000;
 const NO_TIME: HrTime = [0, 0];
 
 interface Series {
   readonly attributes: Attributes;
-  /** The sum over all processes, like `histogram`. */
+  /** The total over all processes. `histogram` is a total too. */
   sum: number;
   histogram: PushedHistogram | undefined;
   /** The latest value of each process, by its `source`. */

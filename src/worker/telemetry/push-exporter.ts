@@ -19,7 +19,7 @@ const LEVELS: ReadonlySet<InstrumentType> = new Set([
   InstrumentType.OBSERVABLE_GAUGE,
 ]);
 
-/** Posts this process's measurements to the hub of the main process. Measurements that cannot be delivered are lost. */
+/** Posts this process's measurements to the hub in the main process. Measurements that cannot be delivered are lost. */
 export function createPushExporter(url: string): PushMetricExporter {
   const source = randomUUID();
   let last: Promise<void> = Promise.resolve();

@@ -9,8 +9,8 @@ import {
 import type { OtelConfig } from "../otel-config.ts";
 
 /**
- * Returns the sampler of `OTEL_TRACES_SAMPLER`. A turn joins the trace of a client's `traceparent`, but its sampled
- * flag is ignored. Otherwise any client could switch the operator's traces on or off.
+ * Returns the sampler that `OTEL_TRACES_SAMPLER` selects. A turn joins the trace in a client's `traceparent`, but the
+ * sampled flag there is ignored. Otherwise, any client could switch the operator's traces on or off.
  */
 export function createSampler(config: OtelConfig["sampler"]): Sampler {
   const sampler = byName(config);

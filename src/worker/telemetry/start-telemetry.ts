@@ -15,7 +15,7 @@ import type { OtelConfig } from "../otel-config.ts";
 import { createSampler } from "./sampler.ts";
 import { withoutForeignContent } from "./without-foreign-content.ts";
 
-/** Telemetry delays the end of a process by at most this, even if its endpoint is unreachable. */
+/** The maximum time by which telemetry delays a process's exit, even if the endpoint is unreachable. */
 const CLOSE_LIMIT_MS = 1_500;
 const PUSH_EVERY_MS = 2_000;
 
@@ -28,9 +28,11 @@ interface StartOptions {
 
 export interface ProcessTelemetry {
   readonly telemetry: Telemetry;
-  /** Registers our tracer for the whole process: LiveKit's spans join ours, and log lines get the ids of their span. */
+  /**
+   * Registers our tracer for the whole process: LiveKit's spans join ours, and log lines contain the ids of their span.
+   */
   readonly joinProcess: () => void;
-  /** Receives the log lines too. `undefined` if logs are not exported. */
+  /** Also receives the log lines. `undefined` if logs are not exported. */
   readonly logStream: LogStream | undefined;
   /** Sends everything still pending, within 1.5 s. Never rejects. */
   readonly close: () => Promise<void>;
@@ -75,7 +77,8 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
   const joinProcess = () => {
     if (!exports.traces) return;
     tracerProvider.register();
-    // LiveKit's own redaction is not needed: `withoutForeignContent` removes its strings unless content is captured.
+    // LiveKit's own redaction is not needed: `withoutForeignContent` removes LiveKit's strings unless content is
+    // captured.
     agents.setTracerProvider(tracerProvider, { registerSpanProcessor: () => {} });
   };
   return { telemetry, joinProcess, logStream: exports.logs ? createLogStream(loggerProvider) : undefined, close };

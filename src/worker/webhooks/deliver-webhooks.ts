@@ -14,25 +14,25 @@ interface DeliveryOptions {
   readonly sql: Sql;
   readonly logger: Pick<Logger, "warn" | "error">;
   readonly telemetry?: Pick<Telemetry, "instruments"> | undefined;
-  /** The delays after failed attempts. If the attempt after the last delay fails, the webhook is given up. */
+  /** The delays after failed attempts. If the attempt after the last delay fails, the webhook is dead. */
   readonly delaysMs?: readonly number[];
   /** After this time another worker may retry, in case this one has died. */
   readonly leaseMs?: number;
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** How many one worker sends at the same time. */
+/** The maximum number of webhooks that one worker sends at the same time. */
 const BATCH = 5;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** The schedule that Standard Webhooks proposes: three days in all. */
+/** The schedule that Standard Webhooks proposes: three days in total. */
 const DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
-/** Longer than a request may take, because the data is read before it and the result is stored after it. */
+/** Longer than a request may take, because data is read before the request and the result is stored after it. */
 const LEASE_MS = SEND_LIMIT_MS + 5 * SECOND;
 
 /**
- * Sends due webhooks, including those of other workers, until `close`. A webhook that is being sent at that moment is
+ * Sends due webhooks, including those from other workers, until `close`. A webhook that is being sent during `close` is
  * sent again by another worker with the same id, so each webhook is sent at least once.
  */
 export function startDelivery(options: DeliveryOptions): Service {
@@ -81,7 +81,7 @@ async function deliver(webhook: DueWebhook, options: DeliveryOptions, signal: Ab
   await markFailed(sql, { id, attempt, why, nextInMs });
 }
 
-/** Returns the body to send, or why there is none; `undefined` if the session was deleted, and its webhooks with it. */
+/** Returns the body to send, or why it cannot be read; `undefined` if the session and its webhooks were deleted. */
 async function readBody(
   webhook: DueWebhook,
   { sql, logger }: Pick<DeliveryOptions, "sql" | "logger">,

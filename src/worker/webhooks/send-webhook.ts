@@ -31,7 +31,7 @@ export async function sendWebhook(
   };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(SEND_LIMIT_MS)]);
   try {
-    // Redirects are not followed: only the server that the operator has chosen may get the data.
+    // Redirects are not followed: only the server that the operator has chosen may receive the data.
     const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal: limit });
     // Only the status counts. The body is not read, because it might never end.
     await response.body?.cancel().catch(() => {});
