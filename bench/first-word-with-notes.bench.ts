@@ -7,7 +7,7 @@ import type { Participant } from "../test/support/participant.ts";
 
 const TURNS = Number(process.env["TURNS"] ?? 300);
 /**
- * The pause between two turns, in which a person would read the answer. With 0, summaries are written during the next
+ * The pause between two turns, while a person would read the answer. With 0, summaries are written during the next
  * turn.
  */
 const PAUSE_MS = Number(process.env["PAUSE_MS"] ?? 100);
@@ -27,7 +27,7 @@ test("from a message to the first sentence of its answer, with notes and without
   for (let turn = 0; turn < TURNS; turn++) {
     for (const arm of turn % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
       times[arm].push(await firstWordMs(users[arm]));
-      // After each turn. Otherwise the summaries of one conversation would be written during the other's turn.
+      // Pauses after each turn. Otherwise, one conversation's summaries would be written during the other's turn.
       await sleep(PAUSE_MS);
     }
   }

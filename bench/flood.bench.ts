@@ -31,7 +31,7 @@ const tools = Array.from({ length: 4 }, (_, index) => ({
 let stanza = 1_000;
 const next = () => (stanza += 1);
 
-/** What one participant sends as fast as possible. */
+/** The messages that one participant sends as fast as possible. */
 const FLOODS: Readonly<Record<string, (user: Participant) => Promise<void>>> = {
   "messages of 50 bytes": (user) => user.sendBytes(message({ id: createId(), content: "Hi" })),
   "packets of 13 kB with 1,800 values": (user) => user.sendBytes(message(manyValues())),
@@ -55,7 +55,9 @@ function message(body: Record<string, unknown>): Uint8Array {
   return rawPacket({ type: MESSAGES.user_message.number, stanzaId: next(), body });
 }
 
-/** Rows of a table. If there are more keys than columns, each row has different keys than the previous one. */
+/**
+ * Returns the rows of a table. If there are more keys than columns, each row has different keys than the previous row.
+ */
 const table = (rows: number, columns: number, keys: number) =>
   Array.from({ length: rows }, (_, row) =>
     Object.fromEntries(Array.from({ length: columns }, (_, column) => [`k${(row * columns + column) % keys}`, column])),

@@ -18,10 +18,10 @@ const LONG =
   );
 const QUESTION = "Hold on, what about the weather tomorrow?";
 const NOISES = ["Ahem", "Hm.", "Uh.", "Ha!", 80, 150, 250, 350] as const;
-/** How much of an answer may be missing by chance, because audio comes in 10 ms frames and its edges are not silent. */
+/** How much of an answer may be missing by chance, because audio arrives in 10 ms frames whose edges are not silent. */
 const A_WORD_SECONDS = 0.25;
 
-/** A burst that starts abruptly and decays, like a cough. */
+/** Returns a burst of noise that starts abruptly and decays, like a cough. */
 function cough(ms: number): Int16Array {
   const length = Math.round((SPEECH_RATE * ms) / 1_000);
   return Int16Array.from({ length }, (_, at) => (Math.random() * 2 - 1) * 12_000 * Math.exp((-3 * at) / length));
@@ -31,7 +31,7 @@ async function makeNoise(user: Speaker, noise: (typeof NOISES)[number]): Promise
   await (typeof noise === "number" ? user.play(cough(noise)) : user.say(noise));
 }
 
-/** Has an answer spoken to its end. @returns how many seconds of it were played */
+/** Makes the agent speak a whole answer. @returns how many seconds of it were played */
 async function hearAnswer(voice: VoiceAgent, user: Speaker, during: () => Promise<void>): Promise<number> {
   const from = performance.now();
   voice.agent.model.script([reply([text(LONG)])]);

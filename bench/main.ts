@@ -111,7 +111,7 @@ async function measure(options: BenchOptions): Promise<Result> {
   };
 }
 
-/** Returns the agents that can be installed here. Python may be missing. */
+/** Returns the agents that can be installed on this machine. Python may be missing. */
 function installArms({ arms, areArmsNamed }: BenchOptions): AgentName[] {
   return arms.filter((name) => {
     if (name === "parley") return true;

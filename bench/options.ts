@@ -25,7 +25,7 @@ export interface BenchOptions {
   readonly extent: Extent;
   readonly works: readonly WorkName[];
   readonly arms: readonly AgentName[];
-  /** Whether the arms were named explicitly. Then it is an error if one cannot be installed. */
+  /** Whether the arms were named explicitly. If so, it is an error if one of them cannot be installed. */
   readonly areArmsNamed: boolean;
   readonly isCheck: boolean;
   readonly isRecord: boolean;
@@ -48,7 +48,7 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions | undef
   const extent = quick ? QUICK : FULL;
   return {
     extent: turns === undefined ? extent : { ...extent, turns: readTurns(turns) },
-    // Omitted by default, because the work `answers` also measures the floors.
+    // `floors` is omitted by default, because `answers` also measures the floors.
     works: only === undefined ? WORK_NAMES.filter((name) => name !== "floors") : readNames("--only", only, WORK_NAMES),
     arms: arms === undefined ? ARMS : readNames("--arms", arms, ARMS),
     areArmsNamed: arms !== undefined,

@@ -18,7 +18,7 @@ const JOINS = 20;
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** The two sessions are measured alternately, so that both see the same load of the machine. */
+/** The two sessions are measured alternately, so that the machine's load is the same for both. */
 test(`what the restore of a talk takes after ${SHORT} turns, and after ${LONG}`, async () => {
   const run = thisRun();
   await using database = await tempDatabase();

@@ -15,7 +15,7 @@ const WARM_UP = 20;
 const UNWATCHED = createTelemetry({}, { tracerProvider: new ProxyTracerProvider() });
 const look = defineTool({ description: "Looks.", input: z.object({}), run: () => ({ seen: 3 }) });
 
-/** A turn with two model calls, one tool call and about a hundred deltas. */
+/** Scripts a turn with two model calls, one tool call and about a hundred deltas. */
 function script(agent: TestAgent): void {
   const words = "It is ten past two, and the sun is out. ".repeat(10);
   agent.model.script([reply([toolUse("look")]), reply([text(words)], { chunking: 4 })]);
@@ -39,8 +39,8 @@ async function costOfTurn(agent: TestAgent, user: Participant): Promise<Cost> {
 }
 
 /**
- * The two sessions, with and without telemetry, are measured alternately, so that both see the same load of the
- * machine.
+ * The two sessions, with and without telemetry, are measured alternately, so that the machine's load is the same for
+ * both.
  */
 test("what telemetry costs a turn", async () => {
   await using watching = await Watching.start();
@@ -55,7 +55,7 @@ test("what telemetry costs a turn", async () => {
   const [unwatched, watched] = [await off.client("user"), await on.client("user")];
   const costs: { readonly off: Cost; readonly on: Cost }[] = [];
   for (let pair = -WARM_UP; pair < PAIRS; pair++) {
-    // Alternate which of the two runs first.
+    // Alternates which of the two runs first.
     const first = pair % 2 === 0 ? await costOfTurn(off, unwatched) : undefined;
     const watchedCost = await costOfTurn(on, watched);
     const cost = { off: first ?? (await costOfTurn(off, unwatched)), on: watchedCost };

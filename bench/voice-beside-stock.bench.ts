@@ -15,8 +15,8 @@ import { rotate } from "./works/work.ts";
 
 const TURNS = 8;
 /**
- * When an answer of five seconds is interrupted. A little later in each turn, so that the result does not depend on
- * where a word ends.
+ * When an answer of five seconds is interrupted. Each turn is interrupted a little later, so that the result does not
+ * depend on where a word ends.
  */
 const INTERRUPTED_AFTER_MS = 1_500;
 const LATER_MS = 50;
@@ -27,8 +27,8 @@ const ARMS = ["Parley", "Parley, speculate: false", "agents-js"] as const;
 type ArmName = (typeof ARMS)[number];
 
 /**
- * From the end of the participant's speech to the agent's first sound, and from the first sound of an interruption to
- * silence.
+ * Measures the time from the end of the participant's speech to the agent's first sound, and from the first sound of an
+ * interruption to silence.
  */
 test.each([
   {
@@ -72,7 +72,7 @@ test.each([
       if (!user) throw new TypeError("unreachable");
       const { to } = await user.sayAloud(SPOKEN_QUESTION);
       const heard = await user.untilSound(to);
-      // Excludes the first turn, which loads things that later turns reuse.
+      // Excludes the first turn, which loads code and data that later turns reuse.
       if (turn > 0) answered.get(name)?.push(heard - to);
       if (interrupts) {
         await sleep(heard + INTERRUPTED_AFTER_MS + turn * LATER_MS - performance.now());
@@ -91,7 +91,7 @@ test.each([
   });
 });
 
-/** Returns when the agent first became silent after a moment. */
+/** Returns when the agent first became silent after `since`. */
 function stopOf({ heardAt }: Speaker, since: number, before: number): number {
   const sounds = heardAt.filter((at) => at >= since && at < before);
   return sounds.find((at, index) => (sounds[index + 1] ?? Number.POSITIVE_INFINITY) - at > GAP_MS) ?? since;

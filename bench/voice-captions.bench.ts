@@ -5,10 +5,10 @@ import { VoiceServer } from "../test/support/servers/voice-server.ts";
 import { warmUp } from "../test/support/voice-agent.ts";
 import { recordVoice, today, type CaptionFigures } from "./report/voice-record.ts";
 
-/** When the participant interrupts, in ms after the first sound: inside the third number. */
+/** When the participant interrupts, in ms after the first sound: during the third number. */
 const CUT_AT_MS = 15_000;
 
-/** Each plugin speaks with a stand-in of its provider, which says each word at a pace of its own. */
+/** Each plugin connects to a stand-in for its provider, which says each word at a different pace. */
 test("how late the sentences of a streaming voice are shown, and how many words are wrongly stored as heard", async () => {
   await warmUp();
   const voices: Record<string, CaptionFigures> = {};

@@ -93,7 +93,7 @@ test.each(CASES)("$name", async ({ sessions, places }) => {
 });
 
 interface Costs {
-  /** Milliseconds of CPU since the start, by the kind of process. For host processes also by thread. */
+  /** CPU time since the start in ms, by kind of process, and for host processes by thread. */
   readonly cpu: Map<string, number>;
   /** The memory of each host process, in MB. Without sessions it is 205. */
   readonly hostMb: readonly number[];

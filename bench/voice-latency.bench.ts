@@ -22,7 +22,10 @@ const PARTS = {
 } as const;
 type Moments = Record<keyof typeof PARTS, number>;
 
-/** From the participant's last sent sound to the first one received, with everything on this machine. */
+/**
+ * Measures the time from the last sound that the participant sends to the first sound received. Everything runs on this
+ * machine.
+ */
 test("from the end of speech to the first sound of the answer", async () => {
   const moments: Partial<Moments> = {};
   watchSent(moments);
@@ -50,7 +53,7 @@ test("from the end of speech to the first sound of the answer", async () => {
     moments.heard = await user.untilSound(to);
     moments.modelAsked = voice.agent.model.requests.at(-1)?.at ?? 0;
     const since = Object.entries(moments).map(([name, at]) => [name, at - to]);
-    // Excludes the first turn, which loads things that later turns reuse.
+    // Excludes the first turn, which loads code and data that later turns reuse.
     if (turn > 0) turns.push(Object.fromEntries(since) as Moments);
     await user.untilSilence(1_500);
     await sleep(200);
@@ -75,12 +78,15 @@ function watchSent(moments: Partial<Moments>): void {
 const SLOW_MODEL_MS = 600;
 const AHEAD = { ahead: "asked ahead (voice.speculate)", afterwards: "asked when the turn has ended" } as const;
 
-/** The same with a model whose first token takes time. Turns with and without preemptive generation alternate. */
+/**
+ * Measures the same with a model that takes time to produce its first token. Turns with and without preemptive
+ * generation alternate.
+ */
 test("from the end of speech to the first sound, with a slow model", async () => {
   await warmUp(QUESTION);
   const agents = [true, false].map(async (speculate) => {
     const voice = await VoiceAgent.start({ settings: { speculate } });
-    // A third, because two events come before the first words.
+    // A third of the time per event, because two events precede the first words.
     voice.agent.model.script(() => reply([text(ANSWER)], { chunking: 80, slow: SLOW_MODEL_MS / 3 }));
     voice.understand(QUESTION);
     return { voice, user: await voice.speaker("user") };
@@ -114,7 +120,10 @@ const INTERRUPTION = {
 } as const;
 type Interruption = Record<keyof typeof INTERRUPTION, number>;
 
-/** From the first sound that the participant sends during an answer to the last sound received of the answer. */
+/**
+ * Measures the time from the first sound that the participant sends during an answer to the last sound received from
+ * the answer.
+ */
 test("from the beginning of an interruption to silence", async () => {
   await warmUp(QUESTION);
   const moments = watchInterruptions();
@@ -148,7 +157,7 @@ test("from the beginning of an interruption to silence", async () => {
 });
 
 /**
- * Records when AgentSession detects speech and when it pauses its output. Only LiveKit's own classes know these
+ * Records when AgentSession detects speech and when it pauses its output. Only LiveKit's own classes expose these
  * moments.
  */
 function watchInterruptions(): Partial<Record<"detected" | "stopped", number>> {

@@ -14,20 +14,20 @@ import { installerEnvironment, programEnvironment } from "../src/tool/program-en
 // The folder must be inside the repository, where the compiler finds the types of imported packages.
 
 interface Build {
-  /** The name of its folder, in packages/ and in the target. */
+  /** The name of the package's folder, in packages/ and in the target. */
   readonly folder: string;
-  /** Defaults to the one in its folder. */
+  /** Defaults to the package's own tsconfig.json. */
   readonly tsconfig?: string;
   /** Files other than TypeScript, and their paths in the package. */
   readonly files: Readonly<Record<string, string>>;
-  /** Builds more into the folder. */
+  /** Builds additional files into the folder. */
   readonly buildMore?: (folder: string) => Promise<void>;
 }
 
 const ROOT = join(import.meta.dirname, "..");
 const run = promisify(execFile);
 const target = resolve(process.argv[2] ?? join(ROOT, "dist"));
-/** Written below. It refers to the types of the client, which is built first. */
+/** Written below. Refers to the types of the client, which is built first. */
 const REACT_TSCONFIG = join(target, "tsconfig.react.json");
 const pages = await Array.fromAsync(glob("docs/*.md", { cwd: ROOT }));
 const BUILDS: readonly Build[] = [

@@ -19,8 +19,8 @@ const SOURCES = [
 ];
 
 /**
- * Builds the page that the worker serves, unless it is newer than all its sources. Uses a separate process, because the
- * result depends on `NODE_ENV`, which differs in a test's process.
+ * Builds the page that the worker serves, unless the page is newer than all of its sources. Uses a separate process,
+ * because the result depends on `NODE_ENV`, which differs in a test's process.
  */
 export async function ensurePage(): Promise<void> {
   if (await isNewer(join(PAGE, "index.html"), SOURCES)) return;
@@ -31,7 +31,7 @@ export async function ensurePage(): Promise<void> {
       cwd: ROOT,
       env: { ...programEnvironment(), NODE_ENV: "production" },
     });
-    // Replaced by a rename, so that nobody reads a half-written page.
+    // Replaced by renaming, so that nobody reads a half-written page.
     await rm(PAGE, { recursive: true, force: true });
     await rename(folder, PAGE);
   } finally {

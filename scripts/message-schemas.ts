@@ -1,7 +1,7 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { MESSAGES, type MessageType } from "../src/protocol/messages/messages.ts";
 
-/** The messages of `proto/opencode/tool.proto`, and the descriptions in their schemas. */
+/** The messages in `proto/opencode/tool.proto`, with the descriptions for their schemas. */
 const DESCRIPTIONS = {
   tool_call_state: "The state of one tool call",
   permission_request: "What a tool asks of a person",
@@ -9,8 +9,8 @@ const DESCRIPTIONS = {
 } as const satisfies Partial<Record<MessageType, string>>;
 
 /**
- * Returns the files of `schemas/` by name: these messages as the worker reads and writes them, with protobuf's JSON
- * names.
+ * Returns the contents of the files in `schemas/` by name: a schema for each of these messages as the worker reads and
+ * writes it, with protobuf's JSON names.
  */
 export function messageSchemas(): ReadonlyMap<string, string> {
   return new Map(
@@ -20,7 +20,7 @@ export function messageSchemas(): ReadonlyMap<string, string> {
       const description = `${what} (type ${number}).`;
       const { $schema, ...rest } = toJsonSchema(shape, {
         target: "draft-2020-12",
-        // JSON Schema cannot express these: cleaning a string, and that a number is finite.
+        // JSON Schema can express neither the cleaning of strings nor that a number is finite.
         ignoreActions: ["transform", "finite"],
         overrideAction: ({ jsonSchema }) => relax(jsonSchema),
       });
@@ -29,7 +29,7 @@ export function messageSchemas(): ReadonlyMap<string, string> {
   );
 }
 
-/** Removes bounds that every whole JavaScript number satisfies, because they tell a reader nothing. */
+/** Removes bounds that every whole JavaScript number satisfies, because they are of no use to readers. */
 function relax(schema: JsonSchema): JsonSchema {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;

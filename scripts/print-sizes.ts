@@ -59,7 +59,7 @@ async function install(folder: string, archive: string): Promise<Sizes> {
   return sizesOf(join(cwd, "node_modules"));
 }
 
-/** Runs the Dockerfile's own commands. Returns the sizes of what it copies and installs, in bytes. */
+/** Runs the Dockerfile's own commands. Returns the sizes of the files that it copies and installs, in bytes. */
 async function layersOf(image: string): Promise<Sizes> {
   await mkdir(image);
   for (const name of ["package.json", "package-lock.json"]) await cp(join(ROOT, name), join(image, name));
@@ -79,7 +79,7 @@ async function layersOf(image: string): Promise<Sizes> {
   return new Map(folders);
 }
 
-/** Returns the size of each package's files in bytes, without those of packages nested in it. */
+/** Returns the size of each package's files in bytes, excluding packages nested inside it. */
 async function sizesOf(modules: string): Promise<Sizes> {
   const sizes = new Map<string, number>();
   const entries = await readdir(modules, { recursive: true, withFileTypes: true });

@@ -1,5 +1,5 @@
-// The package `parley`: what tools, agents and the config file import. Inside this repository, they also import it as
-// `parley`.
+// The public API of the package `parley`, which tools, agents and the config file import under that name, even inside
+// this repository.
 
 export { type AgentParticipant, type AgentSession, type LocalTime } from "./agent/agent-session.ts";
 export { type Agent, type AgentDefinition, defineAgent } from "./agent/define-agent.ts";

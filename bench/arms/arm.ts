@@ -1,7 +1,7 @@
 import { cpuOfTree } from "./processes.ts";
 import { type LivekitServer, Talk, type ToolWay } from "./talk.ts";
 
-/** The agents that are compared. `floor` is the minimum that any agent needs on this machine. */
+/** The agents that are compared. `floor` is the minimum that any agent needs on the same machine. */
 export type ArmName = "parley" | "agents-js" | "agents-python" | "floor";
 
 export const ARM_TITLES: Readonly<Record<ArmName, string>> = {
@@ -16,7 +16,7 @@ interface ArmParts {
   readonly pid: number;
   readonly livekit: LivekitServer;
   readonly toolWay: ToolWay;
-  /** Stops the agent, then the services it needs. */
+  /** Stops the agent, and then the services that it uses. */
   readonly cleanup: AsyncDisposableStack;
 }
 
@@ -42,7 +42,7 @@ export class Arm implements AsyncDisposable {
     return Talk.join(livekit, `${this.name}-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
   }
 
-  /** Runs `work`. @returns the CPU time of the process that used the most meanwhile, which is the session's process */
+  /** Runs `work`. @returns the CPU time of the process that used most meanwhile, which is the session's process */
   async cpuOf(work: () => Promise<void>): Promise<number> {
     const before = cpuOfTree(this.#parts.pid);
     await work();

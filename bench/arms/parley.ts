@@ -7,7 +7,7 @@ import { runMain, settingsFor } from "../../test/worker/support/run-main.ts";
 import { Arm } from "./arm.ts";
 import { endTree } from "./processes.ts";
 
-/** All agents have these instructions. Their only tool is the participant's. */
+/** The instructions of all agents. Their only tool is the participant's. */
 const INSTRUCTIONS = "You are a helpful assistant. Answer in short sentences.";
 
 interface ParleyParts {

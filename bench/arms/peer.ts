@@ -26,7 +26,7 @@ interface PeerKind extends Installable {
 
 const NPM = { proof: "node_modules/.package-lock.json", install: [["npm", "ci", "--no-audit", "--no-fund"]] } as const;
 
-/** Other projects' clients, for measuring their bundles. */
+/** Other projects' clients, whose bundles are measured. */
 export const CLIENTS: Installable = { folder: join(PEERS, "clients"), ...NPM };
 
 export const AGENTS_JS: PeerKind = {
@@ -52,7 +52,7 @@ export const AGENTS_PYTHON: PeerKind = {
   modelVariables: (url) => ({ ANTHROPIC_BASE_URL: `${url}/agents-python`, ANTHROPIC_API_KEY: "bench" }),
 };
 
-/** Installs the packages, unless they are installed already. @throws when that is not possible on this machine */
+/** Installs the packages, unless they are installed already. @throws if that is not possible on this machine */
 export function installPeer({ folder, proof, install }: Installable, progress: (line: string) => void): void {
   if (existsSync(join(folder, proof))) return;
   progress(`installing ${folder}`);
@@ -60,7 +60,7 @@ export function installPeer({ folder, proof, install }: Installable, progress: (
     execFileSync(command, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"], env: installerEnvironment() });
 }
 
-/** Starts a stock agent as documented. Resolves when it is registered with LiveKit. */
+/** Starts a stock agent as documented. Resolves when the agent has registered with LiveKit. */
 export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> {
   await using starting = new AsyncDisposableStack();
   const livekit = await startOwnLivekit();
@@ -71,7 +71,7 @@ export async function startPeer(kind: PeerKind, modelUrl: string): Promise<Arm> 
     env: {
       PATH: process.env["PATH"],
       HOME: process.env["HOME"],
-      // With any other value, rtc-node logs everything it does.
+      // With any other value, rtc-node logs each of its steps.
       NODE_ENV: "production",
       LIVEKIT_URL: livekit.url,
       LIVEKIT_API_KEY: livekit.apiKey,

@@ -17,8 +17,8 @@ export function cpuOfTree(pid: number): ReadonlyMap<number, number> {
 }
 
 /**
- * Terminates a process and all its descendants, and kills those that do not exit in time. Resolves when none is
- * running.
+ * Terminates a process and all its descendants, and kills those that do not exit in time. Resolves once all of them
+ * have exited.
  */
 export async function endTree(pid: number): Promise<void> {
   const until = performance.now() + END_MS;
@@ -28,7 +28,7 @@ export async function endTree(pid: number): Promise<void> {
     if (performance.now() > until) for (const each of left) signal(each, "SIGKILL");
     await sleep(50);
     const all = listProcesses();
-    // Includes processes that they started in the meantime.
+    // Includes processes started in the meantime.
     left = [...new Set(left.flatMap((each) => treeOf(each, all)))];
   }
 }
@@ -42,7 +42,7 @@ function listProcesses(): ReadonlyMap<number, Seen> {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return new Map(
     pids.flatMap((pid) => {
-      // The name before the fields is in parentheses and may contain spaces.
+      // The name before these fields is in parentheses and may contain spaces.
       const fields = contentOf(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
       const { 0: state, 1: parent, 11: inUser, 12: inSystem } = fields;
       if (state === undefined || state === "Z") return [];
@@ -55,7 +55,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has exited.
+    // The process has exited.
   }
 }
 

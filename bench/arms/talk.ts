@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AccessToken } from "livekit-server-sdk";
-// Only the type: `loadRtcNode` loads the module itself and redirects its log.
+// Imports only the type: `loadRtcNode` loads the module itself and redirects its log.
 import type { Room } from "@livekit/rtc-node";
 import { connect, type Parley, roomTransport } from "../../src/client/index.ts";
 import { loadRtcNode } from "../../src/livekit/load-rtc-node.ts";
@@ -10,7 +10,7 @@ import { timedTransport } from "./timed-transport.ts";
 
 /** How a participant offers the tool `look_up`: through Parley's SDK, as an RPC method, or not at all. */
 export type ToolWay = "parley" | "rpc" | "none";
-/** `long` gets a long answer, and `input` a long tool input. */
+/** `long` requests a long answer, `input` a long tool input. */
 export type Question = "plain" | "tool" | "long" | "input";
 const WORDS = {
   plain: { text: "What time is it?", mark: "q" },
@@ -39,11 +39,11 @@ export interface Asked {
 /** When many rooms are created at once, an agent that starts a process per room may need a minute. */
 const JOIN_MS = 120_000;
 const ANSWER_MS = 60_000;
-/** How many characters at the end of the received text are searched for the end of an answer. */
+/** How many of the last received characters are searched for the end of an answer. */
 const TAIL = 100;
 let last = 0;
 
-/** A participant that asks on `lk.chat` and reads `lk.transcription`, like any LiveKit client. */
+/** A participant that sends questions on `lk.chat` and reads `lk.transcription`, like any LiveKit client. */
 export class Talk implements AsyncDisposable {
   /** Time from joining until the agent listens. */
   readonly joinMs: number;
@@ -87,7 +87,7 @@ export class Talk implements AsyncDisposable {
 
   /**
    * @param deltas the length of the answer or the tool input, for `long` and `input`
-   * @throws when the answer was not complete in time
+   * @throws if the answer is not complete in time
    */
   async ask(question: Question, deltas?: number): Promise<Asked> {
     const id = (++last).toString(36).padStart(6, "0");
@@ -121,7 +121,7 @@ export class Talk implements AsyncDisposable {
 
 type Times = Omit<Asked, "id" | "askedAt">;
 
-/** What a room's handlers have received. */
+/** Everything that a room's handlers have received. */
 class TalkState {
   readonly resultAcks: number[] = [];
   #id = "";
@@ -143,7 +143,7 @@ class TalkState {
     try {
       for await (const text of texts) this.#hear(text);
     } catch {
-      // We left before the stream was closed. Waiting callers have a timeout.
+      // The participant left before the stream was closed. Waiting callers have a timeout.
     }
   }
 

@@ -5,12 +5,12 @@ export interface ModelCall {
   readonly endedAt: number;
 }
 
-/** Messages from the model's process. Any message to it requests the calls since the previous request. */
+/** Messages from the model's process. Any message to that process requests the calls since the previous request. */
 export type FromModel =
   | { readonly type: "ready"; readonly port: number }
   | { readonly type: "calls"; readonly calls: readonly ModelCall[] };
 
-/** An answer of the model, in pieces: text, or the input of a call of the tool `look_up`. */
+/** An answer from the model, in pieces: text, or the input for a call of the tool `look_up`. */
 export interface Step {
   readonly kind: "words" | "tool_input";
   readonly pieces: readonly string[];

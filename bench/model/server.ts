@@ -10,13 +10,14 @@ import { toOpenAiEvents } from "./openai.ts";
 import { SPOKEN_QUESTION } from "./start-model.ts";
 
 /**
- * A model in its own process, which answers at once or after a fixed delay. It serves the Messages API and Chat
- * Completions with the same text in the same pieces, and OpenAI's API for speech recognition and synthesis. It looks
- * only for the mark of the last question, so a long history does not slow it down.
+ * A model in its own process, which answers immediately or after a fixed delay. It serves the Messages API and Chat
+ * Completions with the same text in the same pieces, and OpenAI's API for speech recognition and synthesis. It only
+ * searches for the last question's mark, so a long history does not slow it down.
  */
 const ANSWER = "It is ten past two, and the sun is out over the whole of the bay. You could go for a walk.";
 /**
- * The answer to a question without a mark. After its first sentence it has no pause long enough to count as silence.
+ * The answer to a question without a mark. After the first sentence, it contains no pause long enough to count as
+ * silence.
  */
 const SPOKEN_ANSWER = "It is ten past two. One two three four five six seven eight nine ten.";
 const PIECE = 8;
@@ -25,7 +26,7 @@ const MARKS = ["[q-", "[t-", "[l-", "[i-"];
 let calls: ModelCall[] = [];
 
 const SLOW_MS = Number(process.argv[2]);
-/** Its sample rate differs from that of OpenAI's audio, so it sounds a tenth too fast. */
+/** The sample rate differs from that of OpenAI's audio, so the voice sounds a tenth too fast. */
 const espeak = new EspeakPackage();
 
 function plan(body: string): { readonly id: string; readonly step: Step } {

@@ -10,13 +10,13 @@ export interface Model extends AsyncDisposable {
   readonly takeCalls: () => Promise<ReadonlyMap<string, readonly ModelCall[]>>;
 }
 
-/** The text that its recognizer always returns. */
+/** The text that the model's recognizer always returns. */
 export const SPOKEN_QUESTION = "What time is it?";
 
 /**
  * Starts the model in its own process, so that the model and the participants do not delay each other.
  *
- * @param options.slowMs delay before an answer starts
+ * @param options.slowMs the delay before an answer starts
  */
 export async function startModel({ slowMs = 0 } = {}): Promise<Model> {
   const child = fork(fileURLToPath(new URL("server.ts", import.meta.url)), [String(slowMs)], {

@@ -13,7 +13,7 @@ const COLORS: Readonly<Record<ArmName, string>> = {
   floor: "#8a8f98",
 };
 
-/** Charts some figures, with a bar per arm for the median and a thin line to p95. */
+/** Draws a chart of figures, with a bar per arm for the median and a thin line to p95. */
 export function toBarChart(names: readonly FigureName[], figures: Figures): string {
   let y = 10;
   const parts: string[] = [];
@@ -41,7 +41,7 @@ export function toBarChart(names: readonly FigureName[], figures: Figures): stri
   return toSvg(y, parts);
 }
 
-/** Charts the parts of a turn, one after another on a timeline. */
+/** Draws a chart of the parts of a turn, one after another on a timeline. */
 export function toTimeChart(names: readonly FigureName[], figures: Figures): string {
   const lengths = names.map((name) => ({ name, ms: figures[name]?.parley?.p50 ?? 0 }));
   const whole = lengths.reduce((sum, { ms }) => sum + Math.max(0, ms), 0);

@@ -1,7 +1,7 @@
 import type { RatioFigure } from "./figures.ts";
 import { toTitle } from "./tables.ts";
 
-/** Returns the ratios that are worse than the recorded ones by more than noise: their bands do not overlap. */
+/** Returns the ratios that are worse than recorded by more than noise: the bands do not overlap. */
 export function findWorse(now: readonly RatioFigure[], recorded: readonly RatioFigure[]): string[] {
   return now.flatMap((ratio) => {
     const before = recorded.find((each) => toTitle(each) === toTitle(ratio));

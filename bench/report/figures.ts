@@ -47,7 +47,7 @@ export const FIGURES = {
 } as const satisfies Record<string, { readonly title: string; readonly unit: string }>;
 export type FigureName = keyof typeof FIGURES;
 
-/** Quantiles of all values, and the medians of the rounds, whose spread is the noise. */
+/** Quantiles of all values, and the median of each round. The spread of these medians is the noise. */
 export interface Figure {
   readonly count: number;
   readonly p50: number;
@@ -88,7 +88,7 @@ interface Ratio {
   readonly to: readonly [FigureName, ArmName];
 }
 
-/** The median of the rounds' ratios, with the lowest and the highest. */
+/** The median of the rounds' ratios, with the lowest and the highest ratio. */
 export interface RatioFigure extends Ratio {
   readonly value: number;
   readonly low: number;

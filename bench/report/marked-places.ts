@@ -3,12 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 interface Recorded<Figures> {
   /** The JSON file of the measurements. */
   readonly results: string;
-  /** The page that shows them. */
+  /** The page that shows the measurements. */
   readonly page: string;
   readonly write: (page: string, figures: Figures) => string;
 }
 
-/** Adds measurements to the recorded ones, and writes them into their page. Does nothing without `RECORD=1`. */
+/** Adds measurements to the recorded ones, and writes all of them into the page. Does nothing without `RECORD=1`. */
 export async function record<Figures>(
   { results, page, write }: Recorded<Figures>,
   change: (known: Figures) => Partial<Figures>,
@@ -25,7 +25,7 @@ export const today = () => new Date().toISOString().slice(0, 10);
 /**
  * Replaces the figures between `<!-- recorded: … -->` and `<!-- /recorded -->` in a page.
  *
- * @throws {TypeError} if the page does not have each of these places exactly once
+ * @throws {TypeError} if the page does not contain each of these places exactly once
  */
 export function fillPlaces(page: string, texts: Readonly<Record<string, string>>): string {
   const names: string[] = [];

@@ -15,7 +15,7 @@ const CHARTS: Readonly<Record<string, readonly FigureName[]>> = {
 };
 const TURN: readonly FigureName[] = ["spanBegin", "spanFirstCall", "spanTool", "spanNext", "spanSecondCall", "spanEnd"];
 
-/** Returns the recorded result, or `undefined` before the first one. */
+/** Returns the recorded result, or `undefined` if nothing was recorded yet. */
 export async function readRecorded(): Promise<Result | undefined> {
   const text = await readFile(RECORDED, "utf8").catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Result);
@@ -25,13 +25,13 @@ export async function writeLatest(result: Result): Promise<void> {
   await write(join(ROOT, "bench/results/latest.json"), toJson(result));
 }
 
-/** Records a result for later runs to be checked against, and writes its tables and charts into docs/performance.md. */
+/** Records a result that later runs are compared with, and writes its tables and charts into docs/performance.md. */
 export async function record(result: Result): Promise<void> {
   await write(RECORDED, toJson(result));
   for (const [path, text] of await toDocs(result)) await write(path, text);
 }
 
-/** Returns the page with a result's tables, and its charts, by path. */
+/** Returns the contents of the page with a result's tables, and of its charts, by path. */
 export async function toDocs(result: Result): Promise<ReadonlyMap<string, string>> {
   const page = await readFile(PAGE, "utf8");
   const [before = "", after = ""] = page.split(/<!-- recorded -->[^]*<!-- \/recorded -->/);

@@ -27,8 +27,8 @@ export class Samples {
 }
 
 /**
- * Returns the ratios for which both figures were measured. If one has fewer rounds, the additional rounds of the other
- * are ignored.
+ * Returns the ratios for which both figures were measured. If one figure has fewer rounds, the other's additional
+ * rounds are ignored.
  */
 export function toRatios(figures: Figures): RatioFigure[] {
   return RATIOS.flatMap((ratio) => {

@@ -2,7 +2,7 @@ import { ARM_TITLES, type ArmName } from "../arms/arm.ts";
 import { type Figure, FIGURES, type FigureName, type RatioFigure } from "./figures.ts";
 import type { Result } from "./result.ts";
 
-/** Formats a result as Markdown tables, which also read well in a terminal. */
+/** Formats a result as Markdown tables, which are also readable in a terminal. */
 export function toTables(result: Result): string {
   const { figures, ratios, profile, bundles } = result;
   const arms = (Object.keys(ARM_TITLES) as ArmName[]).filter((arm) => Object.values(figures).some((own) => own[arm]));

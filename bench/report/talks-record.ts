@@ -17,7 +17,7 @@ export interface Percentiles {
 interface Run {
   /** A date such as 2026-11-25. */
   readonly at: string;
-  /** How many processes wanted to run, before the run. */
+  /** The load average before the run. */
   readonly load: number;
 }
 
@@ -29,7 +29,7 @@ export interface TalksRecord {
     readonly ms: readonly [Percentiles, Percentiles];
     readonly kilobytes: readonly [number, number];
   };
-  /** The same, until a worker that joins the room has its session open. */
+  /** The time until a worker that joins the room has opened its session, measured in the same way. */
   readonly join: Run & { readonly ms: readonly [Percentiles, Percentiles] };
   /** From a message to the first sentence of its answer. */
   readonly notes: Run & {
@@ -45,7 +45,7 @@ export async function readTalksRecord(): Promise<TalksRecord> {
   return JSON.parse(await readFile(RECORDED, "utf8")) as TalksRecord;
 }
 
-/** What to record of every run. Call this before it. */
+/** Returns the data to record for every run. Call this before the run. */
 export const thisRun = (): Run => ({
   at: today(),
   load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
@@ -56,7 +56,7 @@ export async function recordTalks(change: Partial<TalksRecord>): Promise<void> {
   await record<TalksRecord>({ results: RECORDED, page: PAGE, write: writeTalks }, () => change);
 }
 
-/** @throws {TypeError} if the page does not have each place exactly once */
+/** @throws {TypeError} if the page does not contain each place exactly once */
 export function writeTalks(page: string, { restore, join: joined, notes }: TalksRecord): string {
   const { turns, ms, kilobytes } = restore;
   const rows = [

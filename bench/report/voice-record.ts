@@ -15,9 +15,9 @@ type Medians = Readonly<Record<"Parley" | "Parley, speculate: false" | "agents-j
 
 /** The worst figures of one voice. */
 export interface CaptionFigures {
-  /** Between a sentence's first sound and the moment at which it is shown, in ms, whichever is first. */
+  /** The time between a sentence's first sound and its caption, in ms, no matter which is first. */
   readonly lateMs: number;
-  /** How many words too many or too few are stored as heard. */
+  /** The number of words by which the text stored as heard is too long or too short. */
   readonly words: number;
 }
 
@@ -32,7 +32,7 @@ export interface VoiceRecord {
   readonly captions: {
     readonly at: string;
     readonly voices: Readonly<Record<string, CaptionFigures>>;
-    /** When LiveKit paced the words of these voices. Measured once, in the same way. */
+    /** The figures when LiveKit paced these voices' words. Measured once, in the same way. */
     readonly paced: Readonly<Record<string, CaptionFigures>>;
   };
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
@@ -54,7 +54,7 @@ export async function recordVoice(
 
 export { today } from "./marked-places.ts";
 
-/** @throws {TypeError} if the page does not have each place exactly once */
+/** @throws {TypeError} if the page does not contain each place exactly once */
 export function writeVoice(page: string, recorded: VoiceRecord): string {
   const { coughs, interruptions } = recorded;
   const texts: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** Returns the pages' sizes in kB by title: bundled for browsers, minified and gzipped. */
 export async function measureBundles(): Promise<Readonly<Record<string, number>>> {
-  // Next to node_modules, so that the imports can be resolved.
+  // The folder is next to node_modules, so that imports can be resolved.
   const folder = await mkdtemp(join(CLIENTS, "page-"));
   try {
     const sizes = Object.entries(PAGES).map(async ([title, names], index) => {

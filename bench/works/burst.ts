@@ -2,7 +2,7 @@ import type { Arm } from "../arms/arm.ts";
 import type { Talk } from "../arms/talk.ts";
 import { repeat, rotate, type Work } from "./work.ts";
 
-/** All sessions of one agent ask at the same time. */
+/** All sessions with one agent send a question at the same time. */
 export const burst: Work = {
   name: "burst",
   hasArms: true,

@@ -5,7 +5,7 @@ const JOINS_A_ROUND = 3;
 /** A pause between joins, in which other agents start the process of their next session. */
 const REST_MS = 1_500;
 
-/** From joining a new room to an agent that listens. */
+/** Measures the time from joining a new room until an agent listens. */
 export const joins: Work = {
   name: "joins",
   hasArms: true,

@@ -12,7 +12,7 @@ const ROUNDS = 3;
 /** A pause, so that work after an answer is counted for that answer. */
 const REST_MS = 1_000;
 
-/** Long answers and long tool inputs. A delta of a long one must not cost more than a delta of a short one. */
+/** Long answers and long tool inputs. Each delta must cost the same as in a short answer. */
 export const longAnswers: Work = {
   name: "long-answers",
   hasArms: true,
@@ -24,7 +24,7 @@ export const longAnswers: Work = {
         await using talk = await arm.join("tool");
         await talk.ask("plain");
         for (const { question, deltas, figure } of LENGTHS) {
-          // Not for other agents: an RPC accepts such a long input only if both ends support version 2.
+          // Skipped for other agents: an RPC accepts such a long input only if both sides support version 2.
           if (question === "input" && arm.name !== "parley") continue;
           const cpuMs = await arm.cpuOf(async () => {
             await talk.ask(question, deltas);

@@ -8,7 +8,7 @@ import { type Bench, repeat } from "./work.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const MODULES = 20;
 const FUNCTIONS = 30;
-/** Smaller values are noise. */
+/** Smaller values are omitted as noise. */
 const LEAST_MS = 0.01;
 
 interface CpuProfile {
@@ -79,7 +79,7 @@ function selfTimes({ nodes, samples, timeDeltas, startTime }: CpuProfile, window
   return selves;
 }
 
-/** Returns the place of each node. A native function is counted for the module that calls it. */
+/** Returns the module and function of each node. A native function is counted for the module that calls it. */
 function placesOf(nodes: readonly ProfileNode[]): ReadonlyMap<number, Omit<SelfTime, "ms">> {
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
   const byId = new Map(nodes.map((node) => [node.id, node]));

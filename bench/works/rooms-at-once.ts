@@ -3,12 +3,12 @@ import { rotate, type Work } from "./work.ts";
 
 /** A stock agent that starts a process per room needs about a minute for each round. */
 const MOST_ROUNDS = 3;
-/** In this time the previous rooms end, and stock agents start processes for the next. */
+/** A pause in which the previous rooms end and stock agents start processes for the next rooms. */
 const REST_MS = 10_000;
 
 /**
- * Many rooms are created at once. Measures the time from joining to an agent that listens, for each room and for the
- * last.
+ * Many rooms are created at once. Measures the time from joining until an agent listens, for each room and for the last
+ * room.
  */
 export const roomsAtOnce: Work = {
   name: "rooms-at-once",
@@ -16,7 +16,7 @@ export const roomsAtOnce: Work = {
   async run({ arms, extent, samples, progress }) {
     // Python's processes for this many sessions would take 7 GB.
     const own = arms.filter(({ name }) => name !== "agents-python");
-    // Has each agent load what it loads with its first room.
+    // Makes each agent load everything that is loaded with its first room.
     for (const arm of own) await (await arm.join("plain"))[Symbol.asyncDispose]();
     for (let round = 0; round < Math.min(extent.rounds, MOST_ROUNDS); round++) {
       progress(`${extent.rooms} rooms at once, round ${round + 1}`);

@@ -9,7 +9,7 @@ const DELAY_MS = 100;
 const PAUSE_MS = 1_000;
 const QUESTIONS = 8;
 
-/** The same questions with a database that responds at once, and with one that delays every response. */
+/** The same questions with a database that responds immediately, and with a database that delays every response. */
 export const slowDatabase: Work = {
   name: "slow-database",
   hasArms: false,

@@ -9,9 +9,9 @@ export interface Extent {
   readonly warmUp: number;
   /** The number of turns in a long conversation. */
   readonly turns: number;
-  /** The number of sessions that ask at once. */
+  /** The number of sessions that send a question at the same time. */
   readonly sessions: number;
-  /** The number of rooms that are created at once. */
+  /** The number of rooms that are created at the same time. */
   readonly rooms: number;
 }
 
@@ -43,9 +43,9 @@ export const WORK_NAMES = [
 export type WorkName = (typeof WORK_NAMES)[number];
 
 export interface Work {
-  /** Its name for `--only`. */
+  /** The work's name for `--only`. */
   readonly name: WorkName;
-  /** Whether it needs agents. */
+  /** Whether the work needs agents. */
   readonly hasArms: boolean;
   readonly run: (bench: Bench) => Promise<void>;
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Starts HAProxy once Caddy has the TURN server's certificate. Caddy renews it weeks before it expires, but HAProxy reads
-# it only when it starts or reloads: so it reloads every day, which interrupts no connection.
+# Starts HAProxy once Caddy has the TURN server's certificate. Caddy renews it weeks before it expires, but HAProxy
+# reads it only when it starts or reloads: so it reloads every day, which does not interrupt connections.
 set -eu
 
-# Caddy writes this file after the certificate and its key. Another certificate authority has a folder of its own.
+# Caddy writes this file after the certificate and its key. Each certificate authority has its own folder.
 newest() {
   ls -t /srv/caddy/caddy/certificates/*/"turn.$DOMAIN/turn.$DOMAIN.json" 2>/dev/null | head -n 1
 }

@@ -15,7 +15,10 @@ const SOURCES = [
 /** The archive that is built last. */
 const LAST = join(BUILT, archiveOf("create-parley"));
 
-/** Builds the packages, unless they are newer than all of their sources. Returns the folder with their archives. */
+/**
+ * Builds the packages, unless they are newer than all of their sources. Returns the folder that contains their
+ * archives.
+ */
 export async function ensurePackages(): Promise<string> {
   if (await isNewer(LAST, SOURCES)) return BUILT;
   process.stdout.write("Building Parley's packages, which takes about half a minute …\n");

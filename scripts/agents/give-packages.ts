@@ -17,11 +17,11 @@ type Versions = Record<string, string>;
 type Manifest = Partial<Record<(typeof SECTIONS)[number] | "scripts", Versions>>;
 
 /**
- * Copies the archives of Parley's packages that the agent's package.json names into the agent's folder. Writes their
- * paths, and the matching versions of other packages, into package.json.
+ * Copies Parley's packages that the agent's package.json lists, as archives, into the agent's folder. Writes the
+ * archives' paths, and the matching versions of other packages, into package.json.
  *
  * @param built the folder with all archives
- * @throws {TalkError} when package.json names none of them
+ * @throws {TalkError} if package.json lists none of Parley's packages
  * @returns the archives to pass to `npm install`: a bare `npm install` keeps an installed archive of the same version
  */
 export async function givePackages(folder: string, built: string): Promise<string[]> {

@@ -7,9 +7,9 @@ import { givePackages } from "./give-packages.ts";
 import { installerEnvironment } from "../../src/tool/program-environment.ts";
 
 /**
- * Provides an agent with this clone's packages, and runs `npm install` there.
+ * Provides an agent with this clone's packages, and runs `npm install` in the agent's folder.
  *
- * @param named the folder as typed by the user. @throws {TalkError} when npm fails; the folder is kept
+ * @param named the folder as typed by the user. @throws {TalkError} if npm fails; the folder is kept
  */
 export async function installPackages(folder: string, named: string): Promise<void> {
   const specs = await givePackages(folder, await ensurePackages());

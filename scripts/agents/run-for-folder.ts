@@ -8,12 +8,12 @@ interface Folder {
   readonly named: string;
 }
 
-/** Runs a command of the clone for the folder in its command line, relative to where the user typed it. */
+/** Runs one of the clone's commands for the folder in its arguments, relative to where the user ran the command. */
 export async function runForFolder(name: string, usage: string, run: (folder: Folder) => Promise<void>): Promise<void> {
   await runCommandLine(name, usage, async () => {
     const named = readFolder(process.argv.slice(2));
     if (named === undefined) return undefined;
-    // npm runs scripts in the clone's folder, and passes in INIT_CWD where it was called.
+    // npm runs scripts in the clone's folder. INIT_CWD is the folder in which the user ran npm.
     await run({ path: resolve(process.env["INIT_CWD"] ?? ".", named), named });
     return 0;
   });

@@ -7,13 +7,13 @@ import { programEnvironment } from "../../src/tool/program-environment.ts";
 const ROOT = join(import.meta.dirname, "../..");
 
 /**
- * Checks that each of the built packages in `folder` names the packages that its files import, including for types, and
- * no others. knip parses the files, so that comments and texts do not count. @throws {Error} with knip's report
+ * Checks that each of the built packages in `folder` lists exactly the packages that its files import, including for
+ * types. knip parses the files, so comments and strings do not count. @throws {Error} with knip's report
  */
 export async function checkDependencies(folder: string): Promise<void> {
   for (const name of ["package.json", "knip.jsonc"]) await cp(join(ROOT, "packages", name), join(folder, name));
   const issues = ["--include", "dependencies,unlisted", "--exclude", "optionalPeerDependencies"];
-  // The folder of the build is in .gitignore.
+  // The build's folder is in .gitignore.
   const args = [join(ROOT, "node_modules/knip/bin/knip.js"), "--directory", folder, "--no-gitignore", ...issues];
   await promisify(execFile)(process.execPath, args, { env: programEnvironment() }).catch((error: unknown) => {
     const { stdout, stderr } = error as { stdout: string; stderr: string };

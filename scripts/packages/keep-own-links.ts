@@ -6,7 +6,7 @@ const LINK = /(!?)\[((?:`[^`]*`|[^[\]`])*)\]\(([^()\s]+)\)/g;
 const ELSEWHERE = /^(?:[a-z]+:|#)/;
 
 /**
- * In a package's pages, replaces links to files outside the package by their texts. In the package's README, replaces
+ * In a package's pages, replaces links to files outside the package with their texts. In the package's README, replaces
  * all links to files, because a registry shows the README on its own.
  */
 export async function keepOwnLinks(folder: string): Promise<void> {

@@ -3,13 +3,13 @@ export type Sizes = ReadonlyMap<string, number>;
 
 /** The sizes of an installation and of the image. */
 export interface Measured {
-  /** Packages of `parley`, installed for production. */
+  /** The packages that a production install of `parley` contains. */
   readonly installed: Sizes;
-  /** Folders of the image, without its base, certificates and espeak-ng. */
+  /** The folders in the image, without its base image, certificates and espeak-ng. */
   readonly image: Sizes;
-  /** Bytes of `@parley/client`, installed. */
+  /** The installed size of `@parley/client`, in bytes. */
   readonly client: number;
-  /** Bytes of the archives of `parley` and `@parley/client`. */
+  /** The sizes of the archives of `parley` and `@parley/client`, in bytes. */
   readonly packed: { readonly parley: number; readonly client: number };
 }
 
@@ -30,7 +30,7 @@ export function describeSizes({ installed, image }: Measured): string {
 /**
  * Replaces the figures between `<!-- sizes: … -->` and `<!-- /sizes -->` in a page.
  *
- * @throws {TypeError} for a page without such a place, or with one that is not named `all`, `own` or `image`
+ * @throws {TypeError} if the page has no such place, or a place with a name other than `all`, `own` or `image`
  */
 export function writeSizes(page: string, measured: Measured): string {
   const { installed, image, client, packed } = measured;

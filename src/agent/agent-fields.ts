@@ -7,7 +7,7 @@ export type Instructions = string | ((session: AgentSession) => string | Promise
 
 const isFunction = (value: unknown) => typeof value === "function";
 
-/** `{a,b}` is rejected: rule patterns have no alternatives, so a deny rule with one would match nothing. */
+/** `{a,b}` is rejected: rule patterns do not support alternatives, so such a deny rule would match nothing. */
 const rulePattern = z
   .string()
   .min(1)
@@ -17,8 +17,8 @@ const rulePattern = z
   );
 
 /**
- * `type` and `pattern` are globs. A matching deny wins, otherwise the last match. Without a match, the participant is
- * asked.
+ * `type` and `pattern` are globs. A matching deny wins; otherwise the last matching rule applies. If no rule matches,
+ * the participant is asked.
  */
 export const rulesSchema = z.array(
   z.strictObject({ type: rulePattern, pattern: rulePattern, action: z.enum(["allow", "ask", "deny"]) }),
@@ -54,7 +54,7 @@ export type IdleStep = z.output<typeof idleStep>;
 
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 
-/** Tools with which the agent ends, transfers or controls the call. Each is off unless it is named. */
+/** Tools for ending, transferring or controlling the call. Each is off unless it is listed. */
 const callToolsSchema = z.strictObject({
   end_call: z.literal(true).exactOptional(),
   /**
@@ -76,18 +76,21 @@ const callToolsSchema = z.strictObject({
 const handoffSchema = z.strictObject({
   /** Tells the model when to hand off to this agent. */
   when: z.string().min(1),
-  /** What the other agent sees of earlier turns: the whole context window, or only a summary that this agent writes. */
+  /**
+   * How much of the conversation the other agent sees: the whole context window, or only a summary that this agent
+   * writes.
+   */
   history: z.enum(["whole", "summary"]).default("whole"),
 });
 
 export const CALL_TOOLS: readonly string[] = Object.keys(callToolsSchema.shape);
 
-/** Built-in tools that parley.config.ts enables. Every agent has them, even if its `tools` does not list them. */
+/** Built-in tools that parley.config.ts enables. Every agent can use them, even if its `tools` does not list them. */
 export const BUILT_IN_TOOLS: readonly string[] = ["recall", "remember", "forget"];
 
 /** The settings of an agent. The agent of parley.config.ts has the same fields. */
 export const agentFields = {
-  /** The model's system prompt, or a function of the session that returns it (docs/agents.md). */
+  /** The model's system prompt, or a function that returns the prompt for a session (docs/agents.md). */
   instructions: z.union(
     [z.string().min(1), z.custom<Exclude<Instructions, string>>(isFunction)],
     "expected a string or a function",
@@ -95,14 +98,15 @@ export const agentFields = {
   /** Globs for the names of the server tools that the agent may use: `billing_*`. @defaultValue all */
   tools: z.array(z.string().min(1)).exactOptional(),
   /**
-   * Greets a participant who joins: a fixed string, or a prompt for the model. @defaultValue the participant begins
+   * Greets a participant who joins: a fixed string, or a prompt for the model. @defaultValue the participant speaks
+   * first
    */
   greeting: z
     .union([z.string().min(1), z.strictObject({ ask: z.string().min(1) })], "expected a string or {ask: string}")
     .exactOptional(),
   /** What the agent does while nobody speaks, in order. */
   idle: z.array(idleStep).default([]),
-  /** `mentioned`: in a room with several participants, the agent answers only messages that name it. */
+  /** `mentioned`: in a room with several participants, the agent answers only messages that mention it. */
   replyTo: z.enum(["all", "mentioned"]).default("all"),
   /** The names by which a message can mention the agent. @defaultValue the agent's name; Parley */
   names: z
@@ -139,7 +143,7 @@ export const agentSchema = z.strictObject({
     .default({}),
   permission: z
     .strictObject({
-      /** Appended to the rules of parley.config.ts, so they override all of those except a deny. */
+      /** Appended to the rules in parley.config.ts, so they override any of those except a deny. */
       rules: rulesSchema.default([]),
     })
     .prefault({}),

@@ -16,14 +16,17 @@ export interface AgentParticipant {
   readonly identity: string;
   /** The display name from its token; "" if there is none. */
   readonly name: string;
-  /** Its LiveKit attributes, except those of LiveKit and Parley (`lk.…`, `parley.…`). */
+  /** The participant's attributes, except LiveKit's and Parley's own (`lk.…`, `parley.…`). */
   readonly attributes: Readonly<Record<string, string>>;
-  /** BCP 47. Set by its client or by `set_language`. */
+  /** A BCP 47 tag, set by the participant's client or by `set_language`. */
   readonly language: string | undefined;
-  /** Whether it is a phone caller. */
+  /** Whether the participant is a phone caller. */
   readonly isPhone: boolean;
   readonly localTime: LocalTime;
-  /** What it asked the agent to remember (`memory: true`), as stored when it joined, oldest first. */
+  /**
+   * What the participant asked the agent to remember (`memory: true`) as stored when the participant joined, oldest
+   * first.
+   */
   readonly remembered: readonly string[];
 }
 
@@ -39,7 +42,7 @@ export interface LocalTime {
   readonly timeZone: string;
 }
 
-/** A participant as it is in the room now. */
+/** A participant's current state in the room. */
 export interface SeenParticipant {
   readonly identity: string;
   readonly name: string;
@@ -47,7 +50,7 @@ export interface SeenParticipant {
   readonly isPhone: boolean;
 }
 
-/** The room as it is now, with metadata as a string. */
+/** The room's current state, with its metadata as a string. */
 export interface RoomSnapshot {
   readonly name: string;
   readonly metadata: string;

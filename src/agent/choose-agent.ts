@@ -1,14 +1,14 @@
 import { isRecord, type JsonObject } from "../lib/json.ts";
 import type { RoomSnapshot } from "./agent-session.ts";
 
-/** Where a room's agent may be named: as `{"agent": "billing"}` in metadata, or as an attribute `agent`. */
+/** Where a room's agent can be set: as `{"agent": "billing"}` in metadata, or in the attribute `agent`. */
 type Source = "dispatch metadata" | "room metadata" | "participant attributes";
 
 interface Choosing {
   readonly names: ReadonlySet<string>;
   readonly dispatch: string;
   readonly room: RoomSnapshot;
-  /** Called when a source names an agent that does not exist, or cannot be read. */
+  /** Called when a source cannot be read, or names an agent that does not exist. */
   readonly onBad: (source: Source, why: string) => void;
 }
 

@@ -6,12 +6,12 @@ const AGENT = Symbol.for("parley.agent");
 /** The fields of an agent. All except `instructions` have a default. */
 export type AgentDefinition = z.input<typeof agentSchema>;
 
-/** An agent as `agents/*.ts` exports it. `load-agents.ts` names it after its file. */
+/** An agent, as exported by `agents/*.ts`. `load-agents.ts` names it after its file. */
 export type Agent = AgentDefinition & { readonly [AGENT]: true };
 
 /**
  * Declares an agent. Each file in `agents/` must export one by default; the file's name is the agent's name. The fields
- * are checked when the file is loaded, so that errors can name it.
+ * are checked when the file is loaded, so that errors can name the file.
  *
  * @example
  * export default defineAgent({

@@ -10,7 +10,7 @@ interface HookedSession {
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;
-  /** LiveKit's id of the room. Each room of this name starts the session once and ends it once. */
+  /** LiveKit's id of the room. A session starts once and ends once per such id. */
   readonly roomSid: string;
   /** The agent that serves the session. */
   readonly agent: string;
@@ -36,7 +36,7 @@ export interface TokenUsage {
 
 export interface TurnEnded extends HookedSession {
   readonly turn: SpokenTurn;
-  /** The sum of all the turn's model calls. */
+  /** The total for all model calls of the turn. */
   readonly usage: TokenUsage;
 }
 
@@ -52,7 +52,7 @@ export interface SessionEnded extends HookedSession {
   readonly turns: readonly SpokenTurn[];
   /** The number of older turns that are not in `turns`. */
   readonly turnsLeftOut: number;
-  /** The sums of all turns, by model. */
+  /** The totals for all turns, by model. */
   readonly usage: readonly (TokenUsage & { readonly model: string })[];
 }
 
@@ -82,7 +82,7 @@ export interface Hooks {
   readonly onSessionEnd?: Hook<SessionEnded>;
 }
 
-/** Returns the agent's hooks, with those of parley.config.ts for any it does not define. */
+/** Returns the agent's hooks. A hook that the agent does not define is taken from parley.config.ts. */
 export function hooksOf(config: Hooks, agent: Hooks = {}): Hooks {
   return { ...namedIn(config), ...namedIn(agent) };
 }

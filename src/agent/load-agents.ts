@@ -15,7 +15,8 @@ const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /**
  * Loads the agents of `folder` and its subfolders, in sorted order. `billing.ts` defines the agent `billing`.
- * Declarations (`.d.ts`) and files whose name begins with `_` are skipped. A missing folder has no agents.
+ * Declarations (`.d.ts`) and files whose name begins with `_` are skipped. Returns an empty map if the folder does not
+ * exist.
  *
  * @param before the previously loaded agents, on a reload. If a file fails to load, `before.onBad` is called and its
  *   previous agent is kept

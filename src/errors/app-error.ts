@@ -1,6 +1,6 @@
 /**
- * The error codes that clients receive. Each has its number on the wire (ErrorMessage, type 1 of the protocol), its
- * severity (0 info to 3 fatal), and whether the client may try again.
+ * The error codes that clients receive. Each is listed with its number on the wire (ErrorMessage, type 1 of the
+ * protocol), its severity (0 info to 3 fatal), and whether the client may retry.
  */
 export const ERROR_CODES = {
   malformed: { wire: 101, severity: 2, recoverable: true },
@@ -21,7 +21,10 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** An error with one of these codes. Callers branch on `code`, never on `message`. The message contains no content. */
+/**
+ * An error with one of these codes. Callers branch on `code`, never on `message`. The message contains nothing that a
+ * participant said.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode;
 
@@ -33,7 +36,7 @@ export class AppError extends Error {
 }
 
 /**
- * Returns an `AppError`. Any other error becomes `internal` with a fixed message and the original error as its `cause`.
+ * Returns an `AppError` unchanged. Wraps any other error as the `cause` of an `internal` error with a fixed message.
  */
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError ? error : new AppError("internal", "Internal error", { cause: error });

@@ -5,7 +5,7 @@ export class BufferedStream<Item> {
   #end: { readonly error?: unknown } | undefined;
   #news = Promise.withResolvers<void>();
 
-  /** @param onItem called with each item as it arrives, before a reader gets it; must not throw */
+  /** @param onItem called with each item as it arrives, before a reader receives it; must not throw */
   constructor(open: (signal: AbortSignal) => AsyncIterable<Item>, onItem: (item: Item) => void = () => {}) {
     void this.#read(open, onItem);
   }
@@ -14,12 +14,12 @@ export class BufferedStream<Item> {
     return this.#end !== undefined && "error" in this.#end;
   }
 
-  /** Ends the stream. A reader gets the reason as an error. */
+  /** Ends the stream. A reader receives the reason as an error. */
   abort(reason?: unknown): void {
     this.#controller.abort(reason);
   }
 
-  /** Yields all items from the first on. The stream ends when the reader stops or the signal aborts. */
+  /** Yields all items, starting with the first. The stream ends when the reader stops or the signal aborts. */
   async *read(signal: AbortSignal): AsyncGenerator<Item, void> {
     const abort = () => this.abort(signal.reason);
     if (signal.aborted) abort();

@@ -2,8 +2,8 @@ import { findJsonLoss, TOO_LARGE_NUMBER } from "./checks/json-loss.ts";
 import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./json.ts";
 
 /**
- * Limits of arguments, results and schemas. A value within them fits anywhere in an envelope of 32 levels and 50,000
- * values, next to the envelope's own fields.
+ * Limits of arguments, results and schemas. A value within these limits fits anywhere in an envelope of 32 levels and
+ * 50,000 values, next to the envelope's own fields.
  */
 export const JSON_LIMITS = { depth: 28, values: 45_000, keyBytes: 256 } as const;
 /**
@@ -23,7 +23,7 @@ interface Limits {
 
 interface Walk {
   readonly limits: Limits;
-  /** Whether replacing characters of a string is a fault. */
+  /** Whether replacing characters in a string is a fault. */
   readonly isExact: boolean;
   readonly parents: object[];
   /** The keys and indexes that lead to the value, starting with the root's name. */
@@ -57,7 +57,7 @@ export function cleanJson(value: unknown): JsonValue {
 
 export type ReadJson<Value> = { readonly value: Value } | JsonFault;
 
-/** The first place of a value that JSON cannot express, and why. */
+/** The first place in a value that JSON cannot express, and the reason. */
 export interface JsonFault {
   readonly fault: string;
   /** Set if the value exceeds a limit. */
@@ -65,7 +65,7 @@ export interface JsonFault {
 }
 
 /**
- * Cleans a value of which nothing may be lost or cut. Anything that JSON cannot express or that exceeds `JSON_LIMITS`
+ * Cleans a value without dropping or cutting any of it. Anything that JSON cannot express or that exceeds `JSON_LIMITS`
  * is a fault. Only NUL and lone surrogates are replaced, by U+FFFD.
  *
  * @param name the value's name in the fault
@@ -86,8 +86,8 @@ export function readExactJson(value: unknown, name: string): ReadJson<JsonObject
 }
 
 /**
- * Parses JSON that must stay exactly as it was written (see `readExactJson`). Anything that `JSON.parse` would change is a fault,
- * too.
+ * Parses JSON that must stay exactly as it was written (see `readExactJson`). Anything that `JSON.parse` would change
+ * is also a fault.
  *
  * @throws {SyntaxError} if the text is not JSON
  */
@@ -197,12 +197,12 @@ function cleanObject(value: object, walk: Walk): JsonValue {
 }
 
 /**
- * Whether the object is a plain one. Others, such as a promise that nobody awaited, a Response or an iterator, would
+ * Whether the object is a plain object. Others, such as a promise that nobody awaited, a Response or an iterator, would
  * all become `{}`.
  */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  // True also for objects of another realm, whose prototype is not our `Object.prototype`.
+  // Also true for objects from another realm, whose prototype is not this realm's `Object.prototype`.
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 

@@ -16,7 +16,7 @@ export class Cleanup implements AsyncDisposable {
     return resource;
   }
 
-  /** Moves all closers to a new Cleanup and returns it. This one has nothing left to close. */
+  /** Moves all closers to a new Cleanup and returns it. Afterwards, this Cleanup has nothing left to close. */
   move(): Cleanup {
     const other = new Cleanup();
     other.#closers.push(...this.#closers.splice(0));

@@ -13,7 +13,7 @@ export function literal(text: string): Place {
 }
 
 /**
- * Returns the states of a doubled star before a slash: any number of folders, including none. `index` is the index of
+ * Returns the states for a doubled star before a slash: any number of folders, including none. `index` is the index of
  * the first state.
  */
 export function anyFolders(index: number): Place[] {
@@ -27,7 +27,7 @@ export function placesOfStars(pattern: string): Place[] {
 
 /** Represents an unknown piece of any length in a text. */
 export const UNKNOWN = "\uE000";
-/** Like `UNKNOWN`, for a piece that may expand to several words, each of any text. */
+/** Like `UNKNOWN`, for a piece that may expand to several words, each of which may be any text. */
 export const SEVERAL = UNKNOWN + UNKNOWN;
 /**
  * How UNKNOWN in a text is matched. `known`: as the character itself. `surely`: the glob must match whatever the piece

@@ -19,8 +19,8 @@ export function setOwn<Value>(object: Record<string, Value>, key: string, value:
 }
 
 /**
- * Returns an empty object for this many entries. Engines give an object a new hidden class with each entry: slow
- * for large objects. An object created without a prototype starts in dictionary mode and stays in it.
+ * Returns an empty object for the given number of entries. Engines create a new hidden class for each entry, which is
+ * slow for large objects. An object created without a prototype starts in dictionary mode and stays in it.
  */
 export function objectFor<Value>(entries: number): Record<string, Value> {
   return entries > 50 ? Object.setPrototypeOf({ __proto__: null }, Object.prototype) : {};

@@ -1,5 +1,5 @@
 /**
- * Returns the URL of one of our modules that runs in a thread or a process of its own.
+ * Returns the URL of one of Parley's modules that runs in its own thread or process.
  *
  * @param from the `import.meta.url` of the calling module
  * @param path relative to `from`, without the extension: `.ts` in the repository, `.js` in the package

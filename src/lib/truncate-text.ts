@@ -2,7 +2,7 @@ const encoder = new TextEncoder();
 
 /**
  * Returns at most the first `maxBytes` of the text in UTF-8, cut between characters. If the text is longer, a note
- * about it is appended.
+ * about the truncation is appended.
  */
 export function truncateText(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;

@@ -1,10 +1,11 @@
 import { getJobContext, llm, voice } from "@livekit/agents";
 import { AudioStream, type Room, type Track } from "@livekit/rtc-node";
 
-/** Sample rate for VAD and recognizers. Both use 16 kHz; AgentSession's 24 kHz would have to be resampled by each. */
+/** Sample rate for VAD and recognizers. Both use 16 kHz, and would each have to resample AgentSession's 24 kHz. */
 const HEARD_RATE = 16_000;
 /**
- * One window of the VAD model. LiveKit's default of 10 ms passes three times as many frames and detects nothing sooner.
+ * One window of the VAD model. LiveKit's default of 10 ms produces three times as many frames without detecting speech
+ * any sooner.
  */
 const HEARD_FRAME_MS = 32;
 
@@ -22,8 +23,8 @@ interface RoomSessionOptions {
  */
 export async function startInRoom(options: RoomSessionOptions): Promise<voice.RoomIO> {
   const { session, agent, room, hasEars, hasMouth } = options;
-  // If AgentSession got the room itself, participants could control it by byte stream. Our own RoomIO avoids that, but
-  // needs the session's agent before the session has started.
+  // If AgentSession received the room itself, participants could control it by byte stream. Creating RoomIO here avoids
+  // that, but RoomIO needs the session's agent before the session has started.
   session["agent"] = agent;
   const io = new voice.RoomIO({
     agentSession: session,
@@ -41,7 +42,8 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
 }
 
 /**
- * RoomIO has no option for the frame length. The first track is opened later, so replacing `createStream` is in time.
+ * RoomIO has no option for the frame length. Replacing `createStream` here is early enough, because the first track is
+ * opened later.
  */
 function hearInWindows(io: voice.RoomIO): void {
   const input = io["audioInput"];
@@ -51,8 +53,8 @@ function hearInWindows(io: voice.RoomIO): void {
 }
 
 /**
- * Keeps LiveKit from closing the AgentSession before it notifies the job that it ends. Otherwise the speech would be
- * cut off, and count as played, although its turn still has time to end normally.
+ * Keeps LiveKit from closing the AgentSession before LiveKit notifies the job of its end. Otherwise the speech would be
+ * cut off and counted as played, although its turn still has time to end normally.
  */
 function disown(session: voice.AgentSession): void {
   const job = getJobContext(false);
@@ -60,8 +62,8 @@ function disown(session: voice.AgentSession): void {
 }
 
 /**
- * Clears AgentSession's history and its agent's context. Parley does not read them, and they would grow forever. One
- * item is the shortest history that `truncate` allows. Checked with @livekit/agents 1.9.0.
+ * Clears AgentSession's history and its agent's context, which would grow forever. Parley reads neither. One item is
+ * the shortest history that `truncate` allows. Checked with @livekit/agents 1.9.0.
  */
 export function forgetWhatWasSaid(session: voice.AgentSession): void {
   session.history.truncate(1);

@@ -2,7 +2,7 @@ import { AudioFrame } from "@livekit/rtc-node";
 
 /**
  * Returns a mono frame with a copy of the samples. Without a copy, a frame sends the array's whole buffer, even if the
- * array is a view of only a part. Checked with @livekit/rtc-node 0.13.35.
+ * array is a view of only part of it. Checked with @livekit/rtc-node 0.13.35.
  */
 export function toAudioFrame(samples: Int16Array, sampleRate: number): AudioFrame {
   const own = samples.slice();

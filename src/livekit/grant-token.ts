@@ -15,7 +15,7 @@ interface Grant extends Pick<AccessTokenOptions, "ttl" | "attributes"> {
   readonly roomConfig?: RoomConfiguration | undefined;
 }
 
-/** Returns a token with which a participant may join the room, publish, and subscribe to others. */
+/** Returns a token that lets a participant join the room, publish, and subscribe to others. */
 export async function grantToken(
   { apiKey, apiSecret }: LivekitKeys,
   { room, kind = "standard", roomConfig, ...options }: Grant,

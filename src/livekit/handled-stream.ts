@@ -2,9 +2,9 @@ import type { tts } from "@livekit/agents";
 
 /**
  * Reports why a TTS stream failed, before the stream ends. A failed stream emits its error on a TTS object that many
- * sessions share, and also rejects a promise that nothing handles, which would end the process. The private method that
- * returns this promise is called shortly after the stream is created, so call `handled` right away to replace it in
- * time. Checked with @livekit/agents 1.9.0.
+ * sessions share, and also rejects a promise that nothing handles, which would end the process. `handled` replaces the
+ * private method that returns this promise. Call it right after creating the stream, before the stream calls that
+ * method. Checked with @livekit/agents 1.9.0.
  */
 export function handled<Stream extends tts.ChunkedStream | tts.SynthesizeStream>(
   stream: Stream,

@@ -17,7 +17,10 @@ interface HostedJobOptions {
   readonly process: JobProcess;
   readonly inference: ipc.InferenceExecutor;
   readonly logger: Pick<Logger, "warn" | "error">;
-  /** Called when a job has ended, while it is still in its room. The job leaves at `mayLeave`. Neither may reject. */
+  /**
+   * Called when a job has ended, while it is still in its room. The job leaves the room once `mayLeave` resolves.
+   * Neither promise may reject.
+   */
   readonly retire: (room: Room) => Promise<{ readonly mayLeave: Promise<void> }>;
 }
 
@@ -32,8 +35,8 @@ export interface HostedJob {
 }
 
 /**
- * Runs one job as LiveKit's job process does: the agent's `entry`, until the room is over or `end` is called, then the
- * close of its AgentSession, `onSessionEnd`, the shutdown callbacks, `retire`, and the disconnect. LiveKit's process
+ * Runs one job as LiveKit's job process does: the agent's `entry`, until the room ends or `end` is called, and then
+ * closing its AgentSession, `onSessionEnd`, the shutdown callbacks, `retire`, and disconnecting. LiveKit's process
  * exits with its job, which frees everything; here the room must be released explicitly. LiveKit Cloud's recordings and
  * simulations are not supported. Checked with @livekit/agents 1.9.0.
  */

@@ -25,9 +25,9 @@ interface ProcPool {
 const MEMBERS = ["start", "close", "launchJob", "getByJobId", "processes"] as const;
 
 /**
- * Makes every AgentServer created from now on in this process give its jobs to `pool`. LiveKit runs one process per job
- * and has no option to change that. Its server uses only five members of its own pool, which are replaced here. Checked
- * with @livekit/agents 1.9.0.
+ * Makes every AgentServer that this process creates from now on run its jobs in `pool`. LiveKit runs one process per
+ * job and has no option to change that. Its server uses only five members of its own pool, which are replaced here.
+ * Checked with @livekit/agents 1.9.0.
  *
  * @returns a function that restores LiveKit's own pool, or `undefined` if that pool is not as expected and nothing was
  * changed

@@ -1,17 +1,18 @@
 import { initializeLogger, type AgentServer } from "@livekit/agents";
 import { moduleBeside } from "../lib/module-beside.ts";
 
-/** A session mostly waits, so it does not need V8's default of 48 MB for young objects. */
+/** A session spends most of its time waiting, so it does not need V8's default of 48 MB for young objects. */
 const JOB_YOUNG_SPACE = ["--max-semi-space-size=4"];
 /**
- * A host process runs turns of many sessions at once. A turn's objects must not be promoted before the turn is over.
+ * A host process runs turns of many sessions at once. A turn's objects must not be promoted to the old generation
+ * before the turn has ended.
  */
 const HOST_YOUNG_SPACE = ["--min-semi-space-size=16", "--max-semi-space-size=16"];
 
 /**
  * Initializes LiveKit's logger, without which `new AgentServer` throws. LiveKit's command line calls the same exported
- * but internal function. LiveKit's "info" logs a line for every step of a job, so it is raised to "warn"; Parley's own
- * log covers the same in one line. Checked with @livekit/agents 1.9.0.
+ * but internal function. At "info", LiveKit logs a line for every step of a job, so "info" becomes "warn"; Parley's own
+ * log has one line per job. Checked with @livekit/agents 1.9.0.
  *
  * @returns the level of LiveKit's log
  */
@@ -39,9 +40,8 @@ export function isAgentsProcess(command: string): boolean {
 }
 
 /**
- * Sets how long an event loop, here or in a job process, may be blocked before LiveKit reports it. A value that is
- * already set in the environment wins. LiveKit does not document these two variables. Checked with @livekit/agents
- * 1.9.0.
+ * Sets how long an event loop, here or in a job process, may be blocked before LiveKit logs that. Values already set in
+ * the environment take precedence. LiveKit does not document these two variables. Checked with @livekit/agents 1.9.0.
  */
 export function setLoopLimits(milliseconds: string): void {
   if (process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"]) return;
@@ -55,7 +55,8 @@ export function onRegistered(server: AgentServer, listener: () => void): void {
 }
 
 /**
- * Returns the ids of jobs whose process is running, without those still to start. Checked with @livekit/agents 1.9.0.
+ * Returns the ids of the jobs whose process is running. Excludes jobs that have yet to start. Checked with
+ * @livekit/agents 1.9.0.
  */
 export function runningJobIds(server: AgentServer): ReadonlySet<string> {
   return new Set(server.activeJobs.map(({ job }) => job.id));

@@ -9,7 +9,7 @@ export function loadRtcNode(): Promise<typeof RtcNode> {
   return (loading ??= load());
 }
 
-/** Loaded only once: of two concurrent loads, each would restore the stdout that the other had replaced. */
+/** Loaded only once: two concurrent loads would each restore the stdout that the other had replaced. */
 let loading: Promise<typeof RtcNode> | undefined;
 
 async function load(): Promise<typeof RtcNode> {

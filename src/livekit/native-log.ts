@@ -8,8 +8,8 @@ interface Bindings {
 /**
  * Keeps the log of LiveKit's native library out of JavaScript. By default rtc-node receives every log line as an event,
  * including traces (about 50 per turn), and reads none of them. Instead, the library now writes to stderr what
- * `RUST_LOG` selects, which is nothing by default. Call it before the first room.
- * Checked with @livekit/rtc-node 0.13.35.
+ * `RUST_LOG` selects, which is nothing by default. Must be called before the first room is created. Checked with
+ * @livekit/rtc-node 0.13.35.
  */
 export function keepNativeLogOut(): void {
   process.env["RUST_LOG"] ||= "off";

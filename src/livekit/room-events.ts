@@ -1,4 +1,4 @@
-// Imports only types: the module that loads the package decides where its log goes.
+// Imports only types: `load-rtc-node.ts` loads the package, and redirects its log to stderr.
 import type { Room } from "@livekit/rtc-node";
 
 interface FfiEvent {
@@ -17,9 +17,8 @@ interface FfiClient {
 }
 
 /**
- * Keeps events of other rooms away from a room that is not connected yet. rtc-node sends every event of the process to
- * each of its rooms, and a room takes a lock before it checks whose event it is. Checked with @livekit/rtc-node
- * 0.13.35.
+ * Makes a room ignore other rooms' events. rtc-node sends every event in the process to all of its rooms, and each room
+ * acquires a lock before it checks whether the event is its own. Checked with @livekit/rtc-node 0.13.35.
  */
 export function filterRoomEvents(room: Room): void {
   const internals = room as unknown as RoomInternals;
@@ -31,7 +30,7 @@ export function filterRoomEvents(room: Room): void {
     const own = internals.ffiHandle?.handle;
     if (own === undefined) return handle(event);
     if (value?.roomHandle !== own) return undefined;
-    // Before the room was connected it had no handle, so events of other rooms were queued too.
+    // Until the room was connected, it had no handle, so other rooms' events were queued too.
     internals.preConnectEvents = internals.preConnectEvents.filter((early) => early.message.value?.roomHandle === own);
     return handle(event);
   };

@@ -7,6 +7,6 @@ import { keepNativeLogOut } from "./native-log.ts";
 Object.defineProperty(process, "stdout", { configurable: true, get: () => process.stderr });
 // With any other value, @livekit/rtc-node logs each of its steps.
 process.env["NODE_ENV"] ??= "production";
-// Ctrl-C in a terminal also reaches job processes, and would kill one that is starting. The worker ends them itself.
+// Ctrl-C in a terminal also signals job processes, and would kill one that is starting. The worker stops them itself.
 if (process.send !== undefined) process.on("SIGINT", () => {});
 keepNativeLogOut();

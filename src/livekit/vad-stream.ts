@@ -6,10 +6,9 @@ interface VadOptions {
 }
 
 /**
- * Lets the minimum length of speech change per event, for this stream alone and while it runs. The public
- * `updateOptions` changes all streams of the model, and copies a minute of audio for each. Also copies the audio of
- * each utterance, because the stream overwrites it with the next one before it is read.
- * Checked with @livekit/agents 1.9.0.
+ * Makes the minimum length of speech adjustable after each event, for this stream only. The public `updateOptions`
+ * changes all streams of the model, and copies a minute of audio for each. Also copies the audio of each utterance,
+ * because the stream overwrites it with the next utterance before it is read. Checked with @livekit/agents 1.9.0.
  *
  * @param minSpeechMs returns the new minimum after an event, or `undefined` to leave it unchanged
  */

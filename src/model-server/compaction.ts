@@ -4,13 +4,13 @@ import { type Json, rawBlock, type StepBlock } from "./step.ts";
 const TYPE = "compact_20260112";
 const USUAL_TRIGGER = 150_000;
 
-/** Returns the request's edit that asks for the API's own summaries. */
+/** Returns the request's edit that enables the API's own summaries. */
 export function compactionEdit(body: Json): Json | undefined {
   return listOf((body["context_management"] as Json | undefined)?.["edits"]).find(({ type }) => type === TYPE);
 }
 
 /**
- * Returns the request as the model sees it, without anything before the newest summary. Failed summaries are ignored.
+ * Returns the request as the model sees it: without anything before the newest summary. Failed summaries are ignored.
  */
 export function afterCompaction(body: Json): Json {
   const messages = listOf(body["messages"]);
@@ -23,7 +23,7 @@ export function afterCompaction(body: Json): Json {
   return { ...body, messages: [rest, ...messages.slice(at + 1)] };
 }
 
-/** Returns the summary block that the answer begins with, if the request has more tokens than its trigger. */
+/** Returns the summary block that the answer begins with, if the request exceeds the trigger's number of tokens. */
 export function compactionOf(body: Json, tokens: number): StepBlock | undefined {
   const edit = compactionEdit(body);
   const trigger = Number((edit?.["trigger"] as Json | undefined)?.["value"] ?? USUAL_TRIGGER);

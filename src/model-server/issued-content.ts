@@ -12,7 +12,7 @@ export class IssuedContent {
   readonly #thinkingBefore = new Map<string, readonly Json[]>();
   readonly #paused: (readonly Json[])[] = [];
 
-  /** Records the events of a stream that were actually written. */
+  /** Records the events in a stream that were actually written. */
   record(events: readonly Json[]): void {
     const blocks = assemble(events);
     const thoughts = blocks.filter(isThinking);
@@ -35,13 +35,13 @@ export class IssuedContent {
     return this.#thinking.get(keyOf(block))?.some((issued) => isDeepStrictEqual(issued, plain(block))) ?? false;
   }
 
-  /** Returns the thinking of the message that contains this tool use. */
+  /** Returns the thinking in the message that contains this tool use. */
   thinkingOf(toolUseId: string): readonly Json[] {
     return this.#thinkingBefore.get(toolUseId) ?? [];
   }
 
   /**
-   * Whether a block is unchanged. `false` only for a summary or a server tool's block that was issued here and came
+   * Whether a block is unchanged. `false` only for a summary or a server tool's block that was issued here and sent
    * back changed.
    */
   isFaithful(block: Json): boolean {
@@ -50,7 +50,7 @@ export class IssuedContent {
     return issued.length === 0 || issued.some((each) => isDeepStrictEqual(each, plain(block)));
   }
 
-  /** Whether a message ends with exactly the content of a paused one. */
+  /** Whether a message ends with exactly the content of a paused message. */
   endsInPause(content: readonly Json[]): boolean {
     const sent = content.map(plain);
     return this.#paused.some((paused) => {

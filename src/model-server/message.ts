@@ -1,6 +1,6 @@
 import type { Json } from "./step.ts";
 
-/** A message as the API reads it. A plain string becomes one text block. */
+/** A message as the API parses it. A plain string becomes one text block. */
 export interface Message {
   readonly role: string;
   readonly content: readonly Json[];

@@ -19,9 +19,9 @@ import { writeEvents } from "./write-events.ts";
 export interface RecordedRequest {
   readonly body: Json;
   readonly headers: IncomingHttpHeaders;
-  /** The client's port. It shows which requests shared a connection. */
+  /** The client's port, which identifies requests that share a connection. */
   readonly connection: number | undefined;
-  /** The `performance.now()` at which the request was read. */
+  /** The value of `performance.now()` when the request was read. */
   readonly at: number;
   /** Why the request was refused with status 400. */
   rejection: string | undefined;
@@ -37,7 +37,7 @@ export interface ModelServer extends AsyncDisposable {
   /** The base URL for the SDK. */
   readonly url: string;
   readonly requests: RecordedRequest[];
-  /** The requests to count tokens. */
+  /** The bodies of the requests to count tokens. */
   readonly counted: readonly Json[];
   /** The messages of all answers with status 400, in order. A test of a well-behaved client expects none. */
   readonly rejections: readonly string[];
@@ -46,7 +46,7 @@ export interface ModelServer extends AsyncDisposable {
   /** The number of answers that are still being written. */
   readonly openCount: number;
   readonly abortedCount: number;
-  /** Adds steps to those still queued. A function replaces them all. */
+  /** Adds steps to the queue. A function replaces all queued steps. */
   script(script: Script): void;
   /** Drops the queued steps. */
   forget(): void;
@@ -58,7 +58,10 @@ export interface ModelServerOptions {
   readonly apiKey?: string;
   /** The model's context size. Longer prompts are refused. @defaultValue unlimited */
   readonly maxTokens?: number;
-  /** The models for which it answers `POST /v1/messages/count_tokens`. Not every endpoint does. @defaultValue all */
+  /**
+   * The models for which the server answers `POST /v1/messages/count_tokens`, which not every endpoint supports.
+   * @defaultValue all
+   */
   readonly counts?: (model: unknown) => boolean;
   /** Whether thinking is refused if anything before it has changed, as newer models do. @defaultValue false */
   readonly bindsThinking?: boolean;
@@ -67,8 +70,8 @@ export interface ModelServerOptions {
 }
 
 /**
- * Starts a server that implements `POST /v1/messages` as strictly as Anthropic. A request that breaks a rule gets a 400
- * and consumes no step of the script. A call beyond the script gets a 500 that must not be retried.
+ * Starts a server that implements `POST /v1/messages` as strictly as Anthropic. A request that breaks a rule receives a
+ * 400 and consumes no step of the script. A call after the script's last step receives a 500 that must not be retried.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const server = new ScriptedServer(options);

@@ -11,7 +11,7 @@ interface Position {
 
 /**
  * Prompt caching as documented: written at breakpoints, and read from the longest prefix that ends at most 20 positions
- * before one.
+ * before a breakpoint.
  */
 export class PromptCache {
   readonly #written = new Set<string>();
@@ -33,7 +33,7 @@ export class PromptCache {
   }
 }
 
-/** Returns a prompt's tokens. Four characters count as one token. */
+/** Returns the number of tokens in a prompt. Four characters count as one token. */
 export function tokensOf(body: Json): number {
   return toPositions(body).at(-1)?.tokens ?? 0;
 }

@@ -10,7 +10,7 @@ export type StepBlock =
 
 export const text = (content: string, ...citations: Json[]): StepBlock => ({ kind: "text", text: content, citations });
 
-/** The server signs it and checks the signature later. */
+/** The server signs the block and checks the signature later. */
 export const thinking = (content: string): StepBlock => ({ kind: "thinking", text: content });
 
 export const redactedThinking = (data: string): StepBlock => rawBlock({ type: "redacted_thinking", data });
@@ -33,7 +33,7 @@ export const serverToolUse = (name: string, input: Json, id: string): StepBlock 
     ...jsonDeltas(JSON.stringify(input), 20),
   );
 
-/** Sent like the API does: complete in its start, without deltas. */
+/** Sent as the API sends it: complete in its start event, without deltas. */
 export const serverToolResult = (type: string, toolUseId: string, content: unknown): StepBlock =>
   rawBlock({ type, tool_use_id: toolUseId, content });
 
@@ -42,7 +42,7 @@ export const rawBlock = (start: Json, ...deltas: Json[]): StepBlock => ({ kind: 
 export const unknownBlock = (fields: Json = {}, ...deltas: Json[]): StepBlock =>
   rawBlock({ type: "future_block", ...fields }, ...deltas);
 
-/** What goes wrong after `after` events have been written (message_start is the first). */
+/** A failure after `after` events have been written (message_start is the first). */
 export interface Fault {
   readonly kind: "stall" | "pings_only" | "end" | "destroy" | "error";
   readonly after: number;
@@ -50,7 +50,7 @@ export interface Fault {
 }
 
 export const stallAfter = (after: number): Fault => ({ kind: "stall", after });
-/** Afterwards sends only pings, one every 10 ms. */
+/** After the given number of events, sends only pings, one every 10 ms. */
 export const pingsOnly = (after: number): Fault => ({ kind: "pings_only", after });
 /** Ends the body cleanly, before message_stop. */
 export const endWithoutStop = (after: number): Fault => ({ kind: "end", after });

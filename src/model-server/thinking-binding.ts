@@ -8,7 +8,9 @@ import type { Json } from "./step.ts";
  * system text and messages before it are the same as when it was written. Older thinking may be omitted.
  */
 export class ThinkingBinding {
-  /** Hashes of what came before a thinking block, by its signature. Equal thoughts share a signature. */
+  /**
+   * Hashes of everything before a thinking block, by the block's signature. Equal thinking blocks share a signature.
+   */
   readonly #prefixes = new Map<unknown, Set<string>>();
 
   /** Records the thinking written in answer to a request. */
@@ -21,7 +23,7 @@ export class ThinkingBinding {
     }
   }
 
-  /** Returns why the API would refuse a request, in the API's words, or `undefined` if it would not. */
+  /** Returns why the API would reject a request, in the API's words, or `undefined` if the request is valid. */
   problemOf(body: Json): string | undefined {
     const prefixes = prefixesOf(body);
     for (const [at, { content }] of listOf(body["messages"]).entries())
@@ -32,7 +34,7 @@ export class ThinkingBinding {
   }
 }
 
-/** Returns, for each message, a hash of everything before it, and finally one of everything. */
+/** Returns a hash of everything before each message, followed by a hash of the whole request. */
 function prefixesOf(body: Json): string[] {
   const hash = createHash("sha256").update(JSON.stringify([body["tools"], body["system"]].map(plain)));
   const before = listOf(body["messages"]).map(({ role, content }) => {

@@ -6,7 +6,7 @@ export interface EventContext {
   readonly messageId: string;
   readonly usage: Json;
   readonly nextToolUseId: () => string;
-  /** The summary that the API writes before the answer, and its usage. */
+  /** The summary that the API writes before the answer, and the summary's usage. */
   readonly summary?: { readonly block: StepBlock; readonly usage: Json };
 }
 

@@ -147,15 +147,17 @@ function* validateResults(content: readonly Json[], at: number, before: readonly
   }
 }
 
-/** Returns the ids of the results at the start of a user message. Only those count as immediately after. */
+/**
+ * Returns the ids of the results at the start of a user message. Only those count as immediately after the tool use.
+ */
 function leadingResults(content: readonly Json[]): unknown[] {
   const end = content.findIndex(({ type }) => type !== "tool_result");
   return content.slice(0, end < 0 ? undefined : end).map((block) => block["tool_use_id"]);
 }
 
 /**
- * In a tool loop with thinking, the message that called the tools must keep all of its thinking. With `adaptive`, it
- * may also have none.
+ * In a tool loop with thinking, the message that called the tools must keep all of its thinking. With `adaptive`, the
+ * message may omit all of its thinking instead.
  */
 function* validateThinkingKept(body: Json, messages: readonly Message[], issued: IssuedContent): Generator<string> {
   const mode = (body["thinking"] as Json | undefined)?.["type"];

@@ -12,7 +12,8 @@ const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"];
 const SERVER_TOOL = /^(web_search|web_fetch|code_execution|tool_search_tool_(regex|bm25))_\d{8}$/;
 
 /**
- * Returns why the API would answer 400 invalid_request_error, in its words, or `undefined` if it would not.
+ * Returns why the API would reject a request with 400 invalid_request_error, in the API's words, or `undefined` if the
+ * request is valid.
  *
  * @param betas the `anthropic-beta` header
  */

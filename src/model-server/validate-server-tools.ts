@@ -37,7 +37,7 @@ export function* validateServerTools(
 
 interface ResultContext {
   readonly calls: readonly Json[];
-  /** Open calls of the previous message, which this one must answer first. */
+  /** Open calls in the previous message, which this message must answer first. */
   readonly open: readonly Json[];
   readonly issued: IssuedContent;
 }
@@ -78,7 +78,7 @@ function isResult({ type }: Json): boolean {
   return typeof type === "string" && type.endsWith("_tool_result");
 }
 
-/** The code execution tool is declared under one name and called under three. */
+/** Whether a tool is offered. The code execution tool is declared under one name and called under three. */
 function isOffered(name: string, toolNames: readonly string[]): boolean {
   return toolNames.includes(name) || (name.endsWith("code_execution") && toolNames.includes("code_execution"));
 }

@@ -5,7 +5,7 @@ import type { Json, ReplyOptions } from "./step.ts";
 const PING_MS = 10;
 
 /**
- * Writes events as SSE and then acts out the fault. After a stall, the response stays open until the connection is
+ * Writes events as SSE and then simulates the fault. After a stall, the response stays open until the connection is
  * closed.
  */
 export async function writeEvents(
@@ -33,7 +33,7 @@ export async function writeEvents(
         }
         return;
       case "destroy":
-        // Gives the client time to read what was written, because a reset may overtake it.
+        // Gives the client time to read the events, because a reset may overtake them.
         await sleep(PING_MS, undefined, { signal: gone.signal });
         response.destroy();
         return;

@@ -6,9 +6,9 @@ import { COMMAND_TYPE, toCanonicalPattern, toWidePatterns } from "./to-operation
 const STRICTEST_FIRST: readonly Action[] = ["deny", "ask", "allow"];
 
 /**
- * Returns the strictest action that the rules give for any of these operations. Among the rules that match an operation, a deny
- * wins, otherwise the last rule. A deny that only possibly matches results in `ask`. An operation that no rule matches gets
- * `otherwise`, or `allow` if rules can only restrict it.
+ * Returns the strictest action that the rules require for any of these operations. If several rules match an operation,
+ * a deny wins, otherwise the last rule. A deny that only possibly matches results in `ask`. If no rule matches, the
+ * action is `otherwise`, or `allow` for an operation that rules can only restrict.
  */
 export function evaluateRules(
   operations: readonly Operation[],
@@ -45,7 +45,8 @@ function decideOne(operation: Operation, rules: readonly PermissionRule[]): Acti
 type Fit = "surely" | "possibly" | undefined;
 
 /**
- * Matches an allow rule narrowly: only the canonical name (a command word by word), and nothing unknown before it runs.
+ * Matches an allow rule narrowly: only by the canonical name (a command word by word), and only if all of it is known
+ * before the command runs.
  */
 function fitsByWord({ type, value, words, isExpanded }: Operation, { pattern }: PermissionRule): Fit {
   if (isExpanded && !isBlanket(pattern)) return undefined;
@@ -54,7 +55,7 @@ function fitsByWord({ type, value, words, isExpanded }: Operation, { pattern }: 
   return matchPattern(toCanonicalPattern(type, pattern), value) ? "surely" : undefined;
 }
 
-/** Matches a deny or ask rule broadly, including aliases and names that the operation may turn out to have. */
+/** Matches a deny or ask rule broadly, including aliases and other names that might apply once the operation runs. */
 function fitsWidely(operation: Operation, rule: PermissionRule): Fit {
   const { type, value, aliases = [], maybes = [], mentions = [], ignoresCase = false } = operation;
   const spelled = (text: string) => (ignoresCase ? withoutCase(text) : text);

@@ -17,8 +17,8 @@ const REMEMBERED = 1_000;
 interface CompiledPattern {
   readonly places: readonly Place[];
   /**
-   * The literal parts between its stars and `?`, in order. A string without all of them is rejected before the slower
-   * full match.
+   * The literal parts between the pattern's `*` and `?`, in order. A text that lacks any of them is rejected before the
+   * slower full match.
    */
   readonly runs: readonly string[];
 }
@@ -32,9 +32,9 @@ type Width = "narrow" | "wide" | "mentioned";
 const compiled = new Map<string, CompiledPattern>();
 
 /**
- * Whether a rule's pattern matches the whole text. `*` and `?` do not match a slash; `**` in place of a folder does. A
- * star that is a separate word matches any text; as the last word, it may also be missing. A backslash makes the next
- * character literal. Every other character matches itself.
+ * Whether a rule's pattern matches the whole text. `*` and `?` do not match a slash, but `**` in place of a folder
+ * does. A star that is a separate word matches any text; at the end of the pattern, it may also match nothing. A
+ * backslash makes the next character literal. Every other character matches itself.
  */
 export function matchPattern(pattern: string, text: string, reading: Reading = "known"): boolean {
   return fits(patternOf(pattern, "narrow"), text, reading);
@@ -42,8 +42,8 @@ export function matchPattern(pattern: string, text: string, reading: Reading = "
 
 /**
  * Whether an allow rule's pattern matches a command, word by word. A star that is a separate word matches one or more
- * words, or none at the end of the pattern. A star inside a word matches part of that word, but not the start of an
- * option or an assignment, and not anything that leaves the folder, such as `..`.
+ * words; at the end of the pattern, it also matches none. A star inside a word matches part of that word, but not the
+ * start of an option or an assignment, nor anything that leaves the folder, such as `..`.
  */
 export function matchWords(pattern: string, words: readonly string[]): boolean {
   const parts = pattern.match(/(?:\\[^]|[^\s\\])+/gu) ?? [];
@@ -71,14 +71,14 @@ function matchWord(pattern: string, word: string): boolean {
   return matchPattern(pattern, word, "surely");
 }
 
-/** A glob such as `.*`, which also matches `..` in older versions of bash. */
+/** A glob such as `.*`, which in older versions of bash matches `..`, too. */
 const DOTS = new RegExp(`(?:^|/)\\.+${UNKNOWN}`, "u");
 /** An unknown piece may also start an option. */
 const OPTION = new RegExp(`^[-+${UNKNOWN}]`, "u");
 
 /**
- * Whether a word may be anything other than a name or path inside the pattern's folder: a path out of it, an option, an
- * assignment, or something that the shell expands to several words.
+ * Whether a word may be anything other than a name or path inside the pattern's folder: a path that leads out of the
+ * folder, an option, an assignment, or something that the shell expands to several words.
  * @param fixed the pattern's text before its first wildcard
  */
 function leadsAway(word: string, fixed: string): boolean {
@@ -88,7 +88,7 @@ function leadsAway(word: string, fixed: string): boolean {
   return fixed === "" && OPTION.test(word);
 }
 
-/** Where the shell replaces `~` with a home folder, also in words that look like assignments. */
+/** Where the shell replaces `~` with a home folder, including in words that look like assignments. */
 const HOME = /(?<=^|=|:)~[^/:]*/gu;
 
 function hasHome(word: string): boolean {
@@ -101,7 +101,7 @@ export function withoutHomes(words: readonly string[]): string {
 }
 
 /**
- * Whether a path contains `..`. It may leave the folder that a pattern names, so the stars of an allow rule do not
+ * Whether a path contains `..`. Such a path may lead out of the folder in a pattern, so stars in allow rules do not
  * match it.
  */
 export function hasDetour(path: string): boolean {
@@ -153,8 +153,8 @@ function remember(key: string, pattern: CompiledPattern): CompiledPattern {
 }
 
 /**
- * The alternatives, in order: folders of any depth; a star as a whole word; everything below a folder; a star in a
- * name; an escaped character; any other character.
+ * The alternatives of the expression, in order: folders of any depth; a star as a whole word; everything below a
+ * folder; a star in a name; an escaped character; any other character.
  */
 const PIECE =
   /(?<folders>(?<=^|\/)\*{2,}\/)|(?<word>(?<=^|\s)\*+(?=$|\s))|(?<below>(?<=\/)\*{2,}$)|\*+|\\(?<escaped>[^])|[^]/gu;

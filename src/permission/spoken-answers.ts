@@ -1,8 +1,8 @@
 const MAX_WORDS = 4;
 
 /**
- * Reads a short utterance as yes or no. Every word must be on the language's lists, with a yes or a no among them but
- * not both. Returns `undefined` for anything else, and for more than four words.
+ * Reads a short utterance as yes or no. Every word must be on one of the language's lists, and the utterance must
+ * contain a yes or a no, but not both. Returns `undefined` for anything else, and for more than four words.
  */
 export function readYesOrNo(utterance: string, language: string | undefined): "yes" | "no" | undefined {
   const words = toWords(utterance);
@@ -27,7 +27,7 @@ export function toWords(utterance: string): string[] {
   return plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
-/** Returns the kind of each phrase, matching the longest phrase first, or `undefined` if a word is on no list. */
+/** Returns the kind of each phrase, matching the longest phrase first, or `undefined` if a word is not on any list. */
 function meaningsOf(words: readonly string[], answers: SpokenAnswers): (keyof SpokenAnswers)[] | undefined {
   if (words.length === 0) return [];
   for (let count = words.length; count > 0; count--) {
@@ -96,7 +96,7 @@ export const SPOKEN_ANSWERS = {
   },
 } as const satisfies Record<string, SpokenAnswers>;
 
-/** @param language a BCP 47 tag; a language without a list gets English */
+/** @param language a BCP 47 tag; for a language without a list, English is used */
 export function spokenAnswersOf(language: string | undefined): SpokenAnswers {
   const primary = (language ?? "").toLowerCase().split("-")[0] ?? "";
   return Object.entries<SpokenAnswers>(SPOKEN_ANSWERS).find(([name]) => name === primary)?.[1] ?? SPOKEN_ANSWERS.en;

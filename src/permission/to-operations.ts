@@ -16,7 +16,7 @@ export const COMMAND_TYPE = "bash";
 /** On these systems, programs are found regardless of the case of their name. */
 const ANY_CASE = process.platform === "darwin" || process.platform === "win32";
 
-/** Returns everything that a call would do, each thing under its one canonical name. Rules are compared with these. */
+/** Returns everything that a call would do, each under its canonical name, which rules are compared with. */
 export function toOperations({ type, values, ignoresCase = false }: PermissionInput): Operation[] {
   if (type === COMMAND_TYPE)
     return values
@@ -26,7 +26,7 @@ export function toOperations({ type, values, ignoresCase = false }: PermissionIn
   return values.map((value) => ({ type, value: PATH_TYPES.has(type) ? plainPath(value) : value, ignoresCase }));
 }
 
-/** Adds the names that a glob may find, because they differ from the glob itself. */
+/** Adds the names that a glob may match, because they differ from the glob itself. */
 function toGlobOperation(pattern: string): Operation {
   const value = plainPath(pattern.replace(/^\/+/u, ""));
   return { type: GLOB_TYPE, value, maybes: [value.replaceAll(WILD, UNKNOWN)] };
@@ -45,7 +45,7 @@ export function toCanonicalPattern(type: string, pattern: string): string {
 
 /**
  * Returns the canonical patterns of a deny or ask rule. A path with a leading slash is also read as relative to the
- * workspace's root, because the shipped tools know no other root.
+ * workspace's root, because the built-in tools have no other root.
  */
 export function toWidePatterns(type: string, pattern: string): readonly string[] {
   const canonical = toCanonicalPattern(type, pattern);

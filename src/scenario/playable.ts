@@ -17,12 +17,12 @@ export function unreplayableReason(turn: TurnRecord): string | undefined {
   return undefined;
 }
 
-/** Whether the agent greeted the participant with this turn. It does so in a test, too. */
+/** Whether the agent greeted the participant in this turn. In a test, the agent greets the participant, too. */
 function isGreeting({ input: [part, ...rest], participantIdentity }: TurnRecord): boolean {
   return part?.type === "note" && rest.length === 0 && part.note.startsWith(arrivalOf(participantIdentity));
 }
 
-/** Returns a turn as a test replays it: a greeting's note names the test's participant. */
+/** Returns a turn as a test replays it: the note that asks for a greeting contains the test's participant. */
 export function withTestIdentity(turn: TurnRecord): TurnRecord {
   const { participantIdentity: identity } = turn;
   const input = turn.input.map((part) =>
@@ -33,12 +33,12 @@ export function withTestIdentity(turn: TurnRecord): TurnRecord {
   return isGreeting(turn) ? { ...turn, input } : turn;
 }
 
-/** Whether a part names participants to the model. A test has only one participant, with another name. */
+/** Whether a part shows the model participants' names. A test has only one participant, with a different name. */
 function isOfSeveral(part: InputPart): boolean {
   return part.type === "note" || (part.type === "text" && part.from !== undefined);
 }
 
-/** Whether the worker wrote a block itself, with the outcome of an earlier call or with memories. */
+/** Whether the worker wrote a block itself, to report memories or the outcome of an earlier call. */
 function isOfWorker({ blockType, content }: TurnBlock): boolean {
   const name = content?.["tool_name"];
   return blockType === "tool_use" && (name === OUTCOME_TOOL || name === MEMORY_TOOL);
@@ -53,8 +53,8 @@ export interface ModelCall {
 }
 
 /**
- * The longest wait for a block that a test replays. A replayed block's events arrive together once it is complete, and
- * an agent gives up on a model that sends nothing for 30 s.
+ * The longest wait for a block in a replay. All of a block's events arrive together once the block is complete, and an
+ * agent gives up on a model that sends nothing for 30 s.
  */
 export const LONGEST_SILENCE_MS = 20_000;
 

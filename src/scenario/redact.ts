@@ -3,17 +3,17 @@ import { isRecord } from "../lib/json.ts";
 /** Removes secrets and personal data from a string. */
 export type Redact = (text: string) => string;
 
-// Participants choose the text, so no pattern may take quadratic time. Patterns without a length limit therefore match
-// only at the beginning of a run of their characters.
+// The text comes from participants, so no pattern may take quadratic time. Patterns without a length limit therefore
+// match only at the beginning of a run of their characters.
 const SECRET =
   /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp])[-_][\w-]{12,}|(?<![\w-])(?=[\w-]*\beyJ[\w-]{8})[\w-]+\.[\w-]{8,}\.[\w-]{8,}|\bAKIA[A-Z0-9]{16}\b/g;
 const EMAIL = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
-/** With a country code, or in North American form. Other digits need not be a telephone number. */
+/** With a country code, or in North American form. Other digits are not necessarily a phone number. */
 const PHONE = /(?<![\w.])(?:\+|00)[1-9][\d ()/.-]{6,}\d|(?<![\w.-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w.-])/g;
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/g;
 const CARD = /(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])/g;
 
-/** Fields that the API issued and expects back unchanged. */
+/** Fields that the API creates and expects back unchanged. */
 const ISSUED: ReadonlySet<string> = new Set([
   "signature",
   "data",
@@ -43,9 +43,9 @@ export function normalize(value: unknown, redact: Redact, issued = ISSUED): unkn
   if (Array.isArray(value)) return value.map((each) => normalize(each, redact, issued));
   if (!isRecord(value)) return value;
   const kept = Object.entries(value).filter(([key, each]) => key !== "cache_control" && each !== undefined);
-  // All arguments of a call are redacted, even one that has the name of an issued field.
+  // All arguments of a call are redacted, even an argument named like an issued field.
   const below = (key: string) => (key === "input" ? NONE : issued);
-  // A text document has its text in `data`, where other documents have base64.
+  // In `data`, a text document contains its text, and other documents contain base64.
   const isIssued = (key: string) => issued.has(key) && !(key === "data" && value["type"] === "text");
   return Object.fromEntries(
     kept.map(([key, each]) => [key, isIssued(key) ? each : normalize(each, redact, below(key))]),
@@ -62,7 +62,7 @@ interface TimedEvent {
   readonly event: Record<string, unknown>;
 }
 
-/** The field that holds a delta's text, by the delta's type. */
+/** The field that contains a delta's text, by the delta's type. */
 const TEXT_OF: Readonly<Record<string, string>> = {
   text_delta: "text",
   thinking_delta: "thinking",
@@ -70,8 +70,8 @@ const TEXT_OF: Readonly<Record<string, string>> = {
 };
 
 /**
- * Redacts a stream's events. A secret may span several deltas, so if a block needs redaction, its first delta gets the
- * whole redacted text and its other deltas are dropped.
+ * Redacts a stream's events. A secret may span several deltas, so if a block needs redaction, its first delta receives
+ * the whole redacted text and its other deltas are dropped.
  */
 export function redactEvents(events: readonly TimedEvent[], redact: Redact): TimedEvent[] {
   const texts = new Map<unknown, string>();

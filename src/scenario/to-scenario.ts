@@ -16,7 +16,7 @@ interface Recorded {
   readonly cassette?: string;
   readonly turns: readonly TurnRecord[];
   readonly calls: readonly StoredCall[];
-  /** When each block was stored, in milliseconds since its turn began. By the turn's position. */
+  /** When each block was stored, in milliseconds since its turn began. Keyed by the turn's position. */
   readonly times: ReadonlyMap<number, readonly number[]>;
   /** The agent's own tools. The test defines stand-ins for all others, such as those of an MCP server. */
   readonly ownTools: ReadonlyMap<string, ServerTool>;
@@ -29,7 +29,7 @@ interface Recorded {
 export function toScenario({ name, config, cassette, turns, calls, times, ownTools, redact }: Recorded): object {
   const ran = (where: "server" | "client") => calls.filter((call) => call.ranOn === where);
   const told = toldResults(turns);
-  // A tool that the agent lacks needs a description, and keeps its recorded timeout.
+  // A tool that is not the agent's own needs a description, and keeps its recorded timeout.
   const behaviors = (where: "server" | "client") =>
     Object.entries(Object.groupBy(ran(where), ({ name: tool }) => tool)).map(([tool, list = []]) => {
       const announced = ({ timeoutMs }: StoredCall) =>
@@ -61,7 +61,7 @@ export function toScenario({ name, config, cassette, turns, calls, times, ownToo
 /** Shorter delays are not replayed, because they came from the network and the worker. */
 const SHORTEST_WAIT_MS = 50;
 
-/** Returns the model's reply of one call, without thinking. `late` is when the model had finished it. */
+/** Returns the reply from one model call, without thinking. */
 function toReply({ blocks, writtenMs }: ModelCall): object {
   const say = textsOf(blocks);
   const use = blocks.flatMap(({ blockType, content }) =>
@@ -129,7 +129,7 @@ function toAnswer({ permission }: StoredCall): object | string {
   return Object.keys(more).length > 0 ? { answer, ...more } : answer;
 }
 
-/** Returns the results' texts as the model read them, by tool use id. */
+/** Returns the text of each result as the model read it, by tool use id. */
 function toldResults(turns: readonly TurnRecord[]): ReadonlyMap<string, string> {
   const results = turns.flatMap(({ blocks }) => blocks.filter(({ blockType }) => blockType === "tool_result"));
   return new Map(results.map((block) => [toolUseId(block) ?? "", contentText(block.content?.["content"])]));
@@ -147,7 +147,10 @@ function toBehavior(call: StoredCall, told: ReadonlyMap<string, string>): object
   return { throws: { message: errorMessage ?? "", code: errorCode ?? "execution_error" } };
 }
 
-/** Restores the order of keys, which the database loses, from the text that the model read, unless that was cut. */
+/**
+ * Restores the order of keys, which the database does not keep, from the text that the model read, unless that text was
+ * truncated.
+ */
 function inOrder(result: JsonObject, told = ""): JsonObject {
   try {
     const parsed = JSON.parse(told) as JsonObject;
@@ -157,7 +160,9 @@ function inOrder(result: JsonObject, told = ""): JsonObject {
   }
 }
 
-/** Turns a string between slashes, which a test would read as a regular expression, into one matching only it. */
+/**
+ * Escapes strings between slashes, which a test would read as a regular expression, so that they match only themselves.
+ */
 function literal(value: JsonValue): JsonValue {
   if (typeof value === "string") return /^\/.+\/[a-z]*$/su.test(value) ? `/^${escape(value)}$/` : value;
   if (Array.isArray(value)) return value.map(literal);

@@ -9,11 +9,11 @@ import { withTestIdentity, unreplayableReason } from "./playable.ts";
 import { createRedact } from "./redact.ts";
 import { toScenario } from "./to-scenario.ts";
 
-/** Nobody would read a longer test. */
+/** Longer tests would be too long to read. */
 const MAX_TURNS = 50;
 /**
- * Limits the stored bytes of these turns: all are in memory at once, and converting them to YAML blocks the event loop
- * for about 100 ms.
+ * The maximum stored size of a test's turns. All turns are in memory at once, and converting them to YAML blocks the
+ * event loop for about 100 ms.
  */
 const MAX_BYTES = 1_048_576;
 
@@ -27,7 +27,7 @@ interface Talk {
 
 /**
  * Writes a test from the first turns of a stored session, including the model's replies. The test ends before the first
- * turn that cannot be replayed, that contains a call whose details are not shown, or that makes it too large.
+ * turn that cannot be replayed, that contains a call whose details are not shown, or that makes the test too large.
  *
  * @returns the YAML, or the reason why not even the first turn can be replayed
  */

@@ -15,21 +15,23 @@ import { endOpen } from "./restore/restore.ts";
 const LEASE_MS = 12_000;
 const CLAIM_RETRY_MS = 250;
 /**
- * Lease renewals that prove the owner is alive and keeps the session. One is not enough: the owner may renew between
- * requesting a successor and announcing the handover.
+ * How many lease renewals prove that the owner is alive and keeps the session. One is not enough: the owner may renew
+ * between requesting a successor and announcing the handover.
  */
 const LIVING_RENEWALS = 2;
 
 export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "room" | "roomSid" | "logger"> {
   readonly sql: Sql;
   /**
-   * Whether this room continues the session of an earlier room of the same name. If not, that session is ended, and
-   * this room gets a new one. Requires `roomSid`. @defaultValue true
+   * Whether this room continues the session of an earlier room of the same name. If not, the earlier session is ended
+   * and this room starts a new one. Requires `roomSid`.
+   *
+   * @defaultValue true
    */
   readonly continues?: boolean | undefined;
   /** Whether a webhook reports the session's end to the operator's server. @defaultValue false */
   readonly hasEndWebhook?: boolean | undefined;
-  /** Names this worker in the lease. */
+  /** Identifies this worker in the lease. */
   readonly owner: string;
   /** How long a worker that stopped responding keeps the session. @defaultValue 12000 */
   readonly leaseMs?: number;
@@ -46,7 +48,7 @@ export interface RoomSession {
   readonly lease: SessionLease;
   /** The highest stanza number that an earlier worker may have used, positive. */
   readonly sentBefore: number;
-  /** Earlier rooms of the same name whose end no worker saw. They are stored as ended now. */
+  /** Earlier rooms of the same name whose end no worker noticed. They have now been stored as ended. */
   readonly ended: readonly SessionRoom[];
 }
 
@@ -77,9 +79,7 @@ export async function claimRoomSession(options: ClaimOptions): Promise<RoomSessi
   throw new AppError("lost_lease", "Another agent is already serving this session");
 }
 
-/**
- * Returns a function that resolves to whether the session's owner renews its lease and is not handing the session over.
- */
+/** Returns a function that checks whether the owner renews its lease and is not handing the session over. */
 function watchOwner({ sql, conversationId, link }: ClaimOptions): () => Promise<boolean> {
   let seen: Awaited<ReturnType<typeof findLease>>;
   let renewals = 0;

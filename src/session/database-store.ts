@@ -15,7 +15,7 @@ import { Recorder } from "./record/recorder.ts";
 import type { SessionLease } from "./record/session-lease.ts";
 import { createConversationArchive } from "./record/conversation-archive.ts";
 
-/** An average for text. Estimates the tokens of turns stored by older versions, which did not count them. */
+/** An average for text, to estimate the tokens of turns stored by older versions, which did not count tokens. */
 const BYTES_A_TOKEN = 3;
 
 interface DatabaseStoreOptions {
@@ -24,14 +24,14 @@ interface DatabaseStoreOptions {
   readonly sentBefore: number;
   readonly roomSid: string | undefined;
   readonly policy: Pick<SessionPolicy, "model" | "context" | "toolResultMaxBytes">;
-  /** Notifies of answers to permission requests. */
+  /** Reports answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly logger: Logger;
 }
 
 /**
- * Opens a session's store in the database. Restores the session, and ends whatever an earlier worker left unfinished
- * and cannot be resumed.
+ * Opens a session's store in the database. Restores the session, and ends unfinished work of an earlier worker that
+ * cannot be resumed.
  */
 export async function openDatabaseStore(options: DatabaseStoreOptions): Promise<SessionStore> {
   const { lease, sentBefore, roomSid, policy, permissionEvents, logger } = options;

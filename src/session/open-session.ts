@@ -12,27 +12,27 @@ import type { Session } from "./session.ts";
 /** Without `roomSid`, neither handoffs nor the session's start and end are stored. */
 export interface OpenSessionOptions
   extends Omit<SessionWorld, "sessionId" | "store" | "link">, Omit<ClaimOptions, "link" | "policy"> {
-  /** Notifies of answers to permission requests. */
+  /** Reports answers to permission requests. */
   readonly permissionEvents: PermissionEvents;
   readonly link: SessionWorld["link"] & ClaimOptions["link"];
-  /** Called when another worker has taken the session: this worker must leave the room. */
+  /** Called when another worker has taken over the session: this worker must leave the room. */
   readonly onLost: () => void;
 }
 
 export interface OpenedSession {
   readonly session: Session;
   readonly sessionId: string;
-  /** Stores the session's start in this room. Call it once a participant is present. */
+  /** Stores the session's start in this room. Call this once a participant is present. */
   readonly begin: (agent: string) => Promise<Begun>;
   /** The number of turns so far, including replaced ones. */
   readonly pastTurns: number;
   /**
-   * Resolves once it is certain that no other worker has the session.
+   * Resolves once it is certain that no other worker has taken over the session.
    *
    * @throws {AppError} `lost_lease`
    */
   readonly untilOwned: () => Promise<void>;
-  /** Sets whether the room is unreachable. While it is, another worker may soon take the session. */
+  /** Sets whether the room is unreachable. While it is, another worker may soon take over the session. */
   readonly setCutOff: (isCutOff: boolean) => void;
   /** Stops at once and leaves the session as it is. The next worker resumes the running turn. */
   readonly abandon: () => Promise<void>;
@@ -40,9 +40,9 @@ export interface OpenedSession {
    * Closes the session on this worker.
    *
    * @param whyOver called last; returns why the room was closed for everyone, which ends the session, or `undefined` if
-   *   it was not
-   * @returns whether this stored the session's end. If not, the session continues on another worker, never started, or
-   *   its end is already stored or could not be stored
+   *   it was not closed
+   * @returns whether this call stored the session's end. If not, the session continues on another worker, never
+   *   started, or its end is already stored or could not be stored
    */
   readonly close: (graceMs: number, whyOver?: () => Promise<RoomOver | undefined>) => Promise<boolean>;
 }

@@ -13,7 +13,7 @@ import type { CountTokens, OpenStream } from "./model/open-stream.ts";
 
 type Core = "sessionId" | "room" | "policy" | "serverTools" | "outbox" | "link" | "recorder" | "archive" | "logger";
 
-/** What a session is made of: the room, the store, the model and the config. */
+/** What a session needs: the room, the store, the model and the config. */
 export interface SessionOptions extends Pick<SessionCore, Core>, Partial<Pick<SessionCore, "telemetry">> {
   /** @defaultValue the room's name */
   readonly roomSid?: string | undefined;

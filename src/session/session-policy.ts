@@ -22,7 +22,7 @@ export interface SessionPolicy {
     readonly instructionBytes: number;
   };
   /**
-   * Whether preemptive generation is on: the model may be called before a participant has surely finished.
+   * Whether preemptive generation is on: the model may be called before it is certain that a participant has finished.
    * @defaultValue false
    */
   readonly speculates?: boolean;

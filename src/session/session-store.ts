@@ -7,7 +7,7 @@ import type { Restored } from "./restore/restore.ts";
 import type { SpendingStore } from "./spending/spending-store.ts";
 import type { StanzaCounter } from "./wire/outbox.ts";
 
-/** Stores what must outlive a session, and holds what was restored when it was opened. */
+/** Stores what must outlive a session, and provides what was restored when the session was opened. */
 export interface SessionStore {
   readonly recorder: Recorder;
   readonly archive: ConversationArchive;
@@ -23,14 +23,14 @@ export interface SessionStore {
   /** @param language `undefined` removes the chosen language */
   readonly storeLanguage: (identity: string, language: string | undefined) => Promise<void>;
   /**
-   * Stores which agent serves the session in its room, and which dispatch brought it. Does not overwrite an agent that
-   * is already stored for the room.
+   * Stores which agent serves the session in its room, and which dispatch requested it. Does not overwrite an agent
+   * that is already stored for the room.
    */
   readonly storeFirstAgent: (served: SessionAgent) => Promise<unknown>;
-  /** Stores that this agent serves the session from now on. */
+  /** Stores which agent serves the session from now on. */
   readonly storeAgent: (agent: string) => Promise<unknown>;
   /** Watchers that receive the session's events. */
   readonly watchers: readonly SessionWatcher[];
-  /** Call it when the session has ended on this worker. Never rejects. */
+  /** Call this when the session has ended on this worker. Never rejects. */
   readonly close: () => Promise<void>;
 }

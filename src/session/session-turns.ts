@@ -39,7 +39,7 @@ interface SessionTurnsOptions extends Pick<SessionCore, Core> {
   /** Summarizes older turns. @defaultValue no summaries are written */
   readonly notesModel?: SummaryModel | undefined;
   readonly calls: SessionCalls;
-  /** The parts of the session that ask participants in words. */
+  /** The parts of the session that ask participants questions in words. */
   readonly worded: readonly Pick<PermissionDesk, "sayAgain" | "isAnyAwaited">[];
   readonly configurations: Pick<Configurations, "untilAnnounced">;
   readonly memories?: MemoryPrompt | undefined;
@@ -67,7 +67,7 @@ export class SessionTurns {
   readonly #passing: TurnYielder;
   /** The position of the newest turn, including replaced ones. */
   #lastPosition: number;
-  /** The turn being answered or spoken, with its id and the ids of its messages: a ControlStop may name any of them. */
+  /** The turn being answered or spoken: its id and the ids of its messages, any of which a ControlStop may refer to. */
   #running: { readonly ids: readonly string[]; readonly answer: Pick<AnswerOutput, "silence"> } | undefined;
 
   constructor({ restored, ...options }: SessionTurnsOptions) {
@@ -91,7 +91,7 @@ export class SessionTurns {
     return this.#queue.isIdle;
   }
 
-  /** Starts no more turns: another worker will run them. */
+  /** Starts no more turns, because another worker will run them. */
   hold(): void {
     this.#queue.hold();
   }
@@ -99,7 +99,7 @@ export class SessionTurns {
   /**
    * Queues a turn.
    *
-   * @param interrupts whether to stop the running turn whatever the policy is, unless a tool blocks interruption
+   * @param interrupts whether to stop the running turn regardless of the policy, unless a tool blocks interruption
    * @throws {AppError} `queue_overflow`, `unavailable`
    */
   add(turn: NewTurn | VariationRequest, { interrupts = false } = {}): void {
@@ -133,19 +133,19 @@ export class SessionTurns {
     await this.#model.speculate(createTurn(said, this.#lastPosition + 1), () => this.#queue.isOpen);
   }
 
-  /** Drops the preemptive answer: the utterance answered a question, so it begins no turn. */
+  /** Drops the preemptive answer, because the utterance answered a question and begins no turn. */
   dropSpeculation(): void {
     this.#model.drop();
   }
 
   /**
-   * Resumes the turn that an earlier worker left unfinished. Call it before any `add`, because this turn comes first.
+   * Resumes the turn that an earlier worker left unfinished. Call this before any `add`, because this turn comes first.
    */
   resume(unfinished: UnfinishedTurn): void {
     this.#queue.add(unfinished);
   }
 
-  /** Call it whenever the running turn may have begun to hold up other participants' turns. */
+  /** Call this whenever the running turn may have started to hold up other participants' turns. */
   yieldIfBlocking(): void {
     this.#passing.check();
   }
@@ -153,7 +153,7 @@ export class SessionTurns {
   /**
    * Stops the running turn, or only its speech.
    *
-   * @returns `false` if `targetId` names anything else; nothing is stopped then
+   * @returns `false` if `targetId` refers to anything else, in which case nothing is stopped
    */
   stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean {
     if (targetId !== undefined && !this.#running?.ids.includes(targetId)) return false;
@@ -162,24 +162,25 @@ export class SessionTurns {
     return true;
   }
 
-  /** Takes the outcome of a call for which the model has received only a receipt. */
+  /** Adds the outcome of a call for which the model has received only a receipt. */
   addOutcome(outcome: LateOutcome): void {
     this.#lateOutcomes.add(outcome);
   }
 
-  /** Replaces ended turns with this summary in the context window, for the running turn too. */
+  /** Replaces ended turns with this summary in the context window, even for the running turn. */
   forget(summary: string): void {
     this.#shown.forget(summary);
     this.#summarizer?.forget();
   }
 
-  /** Begins a turn about a pending outcome, if there is a pause. Call it when a participant has joined. */
+  /** Begins a turn about a pending outcome, if there is a pause. Call this when a participant has joined. */
   speakOutcomes(): void {
     void this.#lateOutcomes.speak();
   }
 
   /**
-   * Ends the turns. Queued messages are left to the next worker. Queued variations are rejected and may be sent again.
+   * Starts no more turns, and lets the running one finish for up to `graceMs`. Queued messages are left to the next
+   * worker. Queued variations are rejected and may be sent again.
    */
   async close(graceMs: number): Promise<void> {
     this.#lateOutcomes.close();
@@ -190,7 +191,7 @@ export class SessionTurns {
     await this.#queue.close(graceMs, () => this.#options.calls.isOnlyWaitingToStart(this.#running?.ids[0]));
   }
 
-  /** Never rejects. If a turn breaks off, its sender gets an ErrorMessage, and the next turn runs. */
+  /** Runs a turn. If the turn throws, its sender gets an ErrorMessage, and the next turn runs. Never rejects. */
   async #run(input: TurnInput | VariationRequest, signal: AbortSignal): Promise<void> {
     const { outbox, archive, logger } = this.#options;
     try {
@@ -214,14 +215,14 @@ export class SessionTurns {
       // An abort ends this wait at once.
       if (preparing) await abortable(preparing, signal).catch(() => {});
       const telling = memories?.tell(asked) ?? asked;
-      // Awaited only if it is a promise: the turn must be stored before the messages queued behind it.
+      // Awaited only if it is a promise, because the turn must be stored before the messages queued behind it.
       const input = telling instanceof Promise ? await telling : telling;
       const replacing = this.#replacing(input);
       begin = this.#prepare(replacing ? await replacing : input);
       const left = leftOf(begin);
       if (left) await configurations.untilAnnounced(left, signal);
     } catch (error) {
-      // The answer that was to be replaced is kept.
+      // The answer that was going to be replaced is kept.
       if ("replaces" in asked && asked.replaces) throw error;
       failure = toAppError(error);
     }
@@ -249,7 +250,7 @@ export class SessionTurns {
   }
 
   /**
-   * Adds the context a turn begins with. A participant's turn also gets the late outcomes that have arrived meanwhile.
+   * Adds the context that a turn begins with. A turn for a message also gets the late outcomes that have arrived since.
    */
   #prepare(begin: TurnInput): TurnInput {
     if ("turn" in begin) {
@@ -264,7 +265,7 @@ export class SessionTurns {
     });
     if ("turn" in begin || begin.messageId === null) return begin;
     const told = this.#speakers?.tell(begin, this.#shown.turns) ?? begin;
-    // Not for a turn with a fixed answer: the model is not called, so it could not report the outcomes.
+    // A turn with a fixed answer gets no outcomes: the model is not called, so it could not report them.
     return wordsOf(told) ? told : withOutcomes(told, this.#lateOutcomes.take(begin.participant));
   }
 
@@ -276,7 +277,7 @@ export class SessionTurns {
     });
   }
 
-  /** Only for a turn that replaces another one: restores the context window from before that turn. */
+  /** If the turn replaces another one, restores the context window from before the replaced turn. */
   #replacing(input: TurnInput): Promise<NewTurn> | undefined {
     if ("turn" in input || !input.replaces) return undefined;
     const { position } = input.replaces;

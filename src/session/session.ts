@@ -24,7 +24,7 @@ import { SessionTurns } from "./session-turns.ts";
 
 /**
  * The session of one room. It receives messages, runs turns one after another, and sends answers and tool calls. All
- * participants share one history and one queue of turns; each tool call goes to one participant. Nothing that a
+ * participants share one history and one queue of turns; each tool call is sent to one participant. Nothing that a
  * participant sends can end the session.
  */
 export class Session {
@@ -96,7 +96,7 @@ export class Session {
     ];
   }
 
-  /** Handles an event of the room. Never throws. */
+  /** Handles an event from the room. Never throws. */
   handle(input: RoomInput): void {
     switch (input.type) {
       case "joined":
@@ -134,9 +134,7 @@ export class Session {
     }
   }
 
-  /**
-   * Resumes what an earlier worker left unfinished. Call it once, before any new turn: an unfinished turn comes first.
-   */
+  /** Resumes what an earlier worker left unfinished. Call this once, before any new turn. */
   resume({ unfinished, waiting, promised, forms }: Omit<Restored, keyof SessionOptions["restored"]>): void {
     this.#calls.forms.keep(forms);
     const messageId = unfinished?.turn.parentMessageId;
@@ -146,7 +144,7 @@ export class Session {
     for (const call of promised) void this.#configurations.whenKnown(call, () => this.#calls.keepPromise(call));
   }
 
-  /** Whether no turn and no tool is running that ending the session would cut off. */
+  /** Whether no turn and no tool is running, so that ending the session would cut nothing off. */
   get isAtPause(): boolean {
     return this.#turns.isIdle && !this.#calls.isAnyRunning;
   }

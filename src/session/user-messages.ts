@@ -18,7 +18,7 @@ interface UserMessagesOptions {
   /** The ids of messages that were already handled. */
   readonly messageIds: readonly string[];
   readonly admission: Pick<Admission, "text">;
-  /** The parts of the session that ask in words. The first one that accepts an utterance as an answer gets it. */
+  /** The parts of the session that ask questions in words. An utterance goes to the first that accepts it. */
   readonly worded: readonly Pick<PermissionDesk, "takeUtterance">[];
   readonly recorder: Pick<Recorder, "storeMessage">;
   readonly media: Pick<SessionMedia, "keep">;
@@ -28,7 +28,7 @@ interface UserMessagesOptions {
   readonly add: (turn: NewTurn, options: { readonly interrupts: boolean }) => void;
   /** Called when an utterance answered a question, and so begins no turn. */
   readonly onQuestionAnswered: () => void;
-  /** Called before a message is handled, and while one is spoken. */
+  /** Called before a message is handled, and while a message is being spoken. */
   readonly onSaid: (identity: string) => void;
 }
 
@@ -46,7 +46,7 @@ export class UserMessages {
     this.#taken = new HandledMessages(options.messageIds);
   }
 
-  /** Marks the message of this id as handled, because it already has a turn. */
+  /** Marks the message with this id as handled, because it already has a turn. */
   markHandled(id: string): void {
     this.#taken.add(id);
   }
@@ -72,8 +72,8 @@ export class UserMessages {
 
   /**
    * Begins a turn, unless the message answers a question that was asked in words. Speech interrupts the running turn
-   * whatever the policy is, unless a tool blocks interruption. Resolves once the message is stored. Returns `undefined`
-   * if nothing has to be stored.
+   * regardless of the policy, unless a tool blocks interruption. Resolves once the message is stored. Returns
+   * `undefined` if nothing has to be stored.
    *
    * @throws {AppError} `malformed`, `too_large`, `queue_overflow`, `unavailable`
    */
@@ -97,8 +97,8 @@ export class UserMessages {
     const message = { id, participantIdentity: identity, content, attachments };
     this.add(message, { meta, interrupts: via === "voice", spoken: said.spoken });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
-    // Stored only once the message is accepted, because nothing of a rejected one is stored, and before its turn calls
-    // the model.
+    // Stored after the message is accepted, so that nothing is stored for a rejected one, and before its turn calls the
+    // model.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});
     const stored = Promise.all([mediaStored, this.#options.recorder.storeMessage(message)]).then(() => {});

@@ -86,7 +86,8 @@ const OUTPUT_CHUNK =
   "the end of the previous chunk to the end of the current chunk.";
 
 /**
- * The description of each metric in `/metrics`, OTLP and docs/telemetry.md. GenAI metrics use the conventions' words.
+ * The description of each metric in `/metrics`, OTLP and docs/telemetry.md. GenAI metrics use the wording of the
+ * conventions.
  */
 const DESCRIPTION: Readonly<Record<MetricName, string>> = {
   "gen_ai.client.token.usage": "Number of input and output tokens used.",

@@ -1,4 +1,6 @@
-/** Names of tools that Anthropic runs, as in the model's blocks. Some are enabled under another name. */
+/**
+ * Names of tools that Anthropic runs, as they appear in the model's blocks. Some are enabled under a different name.
+ */
 const ANTHROPIC_TOOLS: ReadonlySet<string> = new Set([
   "web_search",
   "web_fetch",
@@ -12,8 +14,8 @@ const ANTHROPIC_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns a tool's name for metrics. Clients and models can make up any number of names, which may contain content, so
- * metrics count these as `_OTHER`. Only spans and log lines show them.
+ * Returns a tool's name for metrics. Clients and models can invent any number of names, which may quote the
+ * conversation, so metrics count these as `_OTHER`. Only spans and log lines show them.
  */
 export function toolLabel(name: string, ownTools: { readonly has: (name: string) => boolean }): string {
   return ownTools.has(name) || ANTHROPIC_TOOLS.has(name) ? name : "_OTHER";

@@ -1,7 +1,7 @@
-/** OpenTelemetry's two GenAI vocabularies: the last released one, and the one that replaces it. */
+/** OpenTelemetry's two GenAI vocabularies: the latest release, and its successor. */
 export type Convention = "1.41" | "latest";
 
-/** Attributes with the same name in both vocabularies. The GenAI ones have the status Development. */
+/** Attributes with the same name in both vocabularies. The GenAI attributes have the status Development. */
 export const ATTR = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -31,7 +31,7 @@ export const ATTR = {
   serverPort: "server.port",
 } as const;
 
-/** Attributes with content, which are set only if the operator enables them. */
+/** Attributes that contain the conversation. They are set only if the operator enables them. */
 export const CONTENT = {
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
@@ -78,7 +78,7 @@ export const PARLEY = {
 
 export const OPERATION = { chat: "chat", executeTool: "execute_tool", invokeAgent: "invoke_agent" } as const;
 
-/** Parley's own spans. The convention derives the names of the others from the operation. */
+/** Parley's own spans. All other span names are derived from the operation, as the convention specifies. */
 export const SPAN = {
   claim: "parley.claim",
   permission: "parley.permission",
@@ -112,7 +112,7 @@ export const VOCABULARY = {
 export const METRIC = {
   /** Only in 1.41. */
   tokenUsage: "gen_ai.client.token.usage",
-  /** Only in the newer vocabulary, like the next two, which count the tokens of one model call. */
+  /** The tokens of one model call. Only in the newer vocabulary, like the next two metrics. */
   usage: {
     inputTokens: "gen_ai.client.inference.usage.input_tokens",
     outputTokens: "gen_ai.client.inference.usage.output_tokens",

@@ -25,7 +25,7 @@ interface Providers {
   readonly loggerProvider?: LoggerProvider;
 }
 
-/** Where spans, measurements and events go, and the settings. */
+/** Where spans, measurements and events are sent, and the settings. */
 export interface Telemetry extends TelemetrySettings {
   readonly tracer: Pick<Tracer, "startSpan">;
   readonly instruments: Instruments;
@@ -42,7 +42,9 @@ const DEFAULTS: TelemetrySettings = {
   server: { address: "api.anthropic.com", port: 443 },
 };
 
-/** A missing provider defaults to the one registered in this process. If none is registered, nothing is recorded. */
+/**
+ * A missing provider defaults to the provider registered in this process. If none is registered, nothing is recorded.
+ */
 export function createTelemetry(settings: Partial<TelemetrySettings> = {}, providers: Providers = {}): Telemetry {
   const { tracerProvider = trace, meterProvider = metrics, loggerProvider = logs } = providers;
   const all = { ...DEFAULTS, ...settings };

@@ -1,14 +1,14 @@
 import { type Context, type SpanContext, createTraceState, isSpanContextValid, trace } from "@opentelemetry/api";
 import type { JsonObject } from "../lib/json.ts";
 
-/** W3C Trace Context headers. They are sent with a message or a request so that spans elsewhere join the trace. */
+/** W3C Trace Context headers. They are sent with a message or a request so that the receiver's spans join the trace. */
 export type TraceHeaders = Readonly<Record<string, string>>;
 
-/** A `traceparent` of a later version may have more fields after the flags. */
+/** In later versions, a `traceparent` may have more fields after the flags. */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/;
 const TRACESTATE = /^[\u0020-\u007e]{1,512}$/;
 
-/** Returns the sender's span, whose trace continues here, or `undefined` if there is no valid one. Never throws. */
+/** Returns the sender's span, whose trace continues here, or `undefined` if there is no valid span. Never throws. */
 export function readTrace({ traceparent, tracestate }: JsonObject): SpanContext | undefined {
   if (typeof traceparent !== "string") return undefined;
   const [, version, traceId = "", spanId = "", flags = "", rest] = TRACEPARENT.exec(traceparent) ?? [];
@@ -24,7 +24,7 @@ export function readTrace({ traceparent, tracestate }: JsonObject): SpanContext 
   return isSpanContextValid(context) ? context : undefined;
 }
 
-/** Returns the headers for a request made in `context`. Empty without a valid span. */
+/** Returns the headers for a request made in `context`. Returns an empty object if there is no valid span. */
 export function writeTrace(context: Context): TraceHeaders {
   const span = trace.getSpanContext(context);
   if (!span || !isSpanContextValid(span)) return {};
@@ -33,7 +33,7 @@ export function writeTrace(context: Context): TraceHeaders {
   return { traceparent: `00-${span.traceId}-${span.spanId}-${flags}`, ...(state && { tracestate: state }) };
 }
 
-/** Returns the fields that link a log line to the active span. Empty without one. */
+/** Returns the fields that link a log line to the active span. Returns an empty object if no span is active. */
 export function activeTrace(): Record<string, string> {
   const span = trace.getActiveSpan()?.spanContext();
   return span ? { trace_id: span.traceId, span_id: span.spanId } : {};

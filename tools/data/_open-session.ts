@@ -14,7 +14,9 @@ const EXTENDED = { simple: false, prepare: false };
  */
 const asText = (...from: number[]) => ({ to: 25, from, serialize: String, parse: String });
 
-/** One connection, opened by the first statement, for one statement at a time. Dispose of it; that never waits. */
+/**
+ * One connection, opened by the first statement, for one statement at a time. Must be disposed of, which never waits.
+ */
 export interface Session extends AsyncDisposable {
   readonly query: <Row extends object>(sql: string, params?: (string | null)[]) => postgres.PendingQuery<Row[]>;
 }
@@ -34,8 +36,8 @@ export function openSession(url: string): Session {
   });
   return {
     query<Row extends object>(sql: string, params: (string | null)[] = []) {
-      // The driver would reconnect, outside the transaction. (Its own `begin` ends the process here, because it sends a
-      // rollback on the lost socket.)
+      // Otherwise, the driver would reconnect outside the transaction. (The driver's own `begin` would crash the
+      // process here, because it sends a rollback on the lost socket.)
       if (isLost) throw new Error("The database connection was lost");
       return pool.unsafe<Row[]>(sql, params, EXTENDED);
     },

@@ -7,13 +7,13 @@ import { runQuery, type Query, type QueryResult } from "./_run-query.ts";
 
 /** Time for connecting and checking the role, in addition to the statement's own time. */
 const GRACE_MS = 6_000;
-/** SQLSTATE query_canceled: the server's own statement_timeout was exceeded. */
+/** The SQLSTATE query_canceled: the server's own statement_timeout was exceeded. */
 const QUERY_CANCELED = "57014";
 
 /**
- * Runs one query in a separate session, which no setting, lock or change outlives. Three things can end it, in case the
- * query turns one off: the server's statement_timeout, our own deadline, and `signal`. The last two also cancel it on
- * the server. An abort rejects with the signal's reason.
+ * Runs one query in a separate session, so no setting, lock or change outlives it. Three things can end the query, in
+ * case it disables one of them: the server's statement_timeout, a deadline here, and `signal`. The last two also cancel
+ * the query on the server. An abort rejects with the signal's reason.
  */
 export async function queryDatabase(query: Query, settings: QuerySettings, signal: AbortSignal): Promise<QueryResult> {
   signal.throwIfAborted();
@@ -45,7 +45,7 @@ async function readOnly(session: Session, query: Query, settings: QuerySettings 
 }
 
 /**
- * PostgreSQL's messages help the model to fix its query. The driver's messages name the host, so they are not passed
+ * PostgreSQL's messages help the model fix its query. The driver's messages contain the host, so they are not passed
  * on.
  */
 function shown(error: unknown): unknown {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * Settings of database_query. The URL's role should be used for nothing else, and able to read only what the model may
- * see.
+ * Settings of database_query. The URL's role should not be used for anything else, and should only be able to read what
+ * the model may see.
  */
 export const querySettings = z.strictObject({
   url: z.url({ protocol: /^postgres(ql)?$/ }),

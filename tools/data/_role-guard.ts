@@ -1,8 +1,9 @@
 import type { Session } from "./_open-session.ts";
 
 /**
- * A query can change its role with set_config, so each role that this one may become counts as well. The privileges
- * checked here bypass a read-only transaction (files and programs of the server, other sessions, row policies).
+ * A query can change its role with set_config, so every role that the session's role may become is checked, too. The
+ * privileges checked here bypass a read-only transaction (the server's files and programs, other sessions, row
+ * policies).
  */
 const ROLE_FAULTS = `
 with reachable as (
@@ -26,7 +27,7 @@ select
       and pg_catalog.has_function_privilege(oid, 'execute')
   ) as "may use the server's files"`;
 
-/** @throws {Error} if the role could do more than read; checked on every call, because grants change */
+/** @throws {Error} if the role can do more than read. Checked on every call, because grants change */
 export async function refusePowerfulRole(session: Session): Promise<void> {
   const [faults] = await session.query<Record<string, string>>(ROLE_FAULTS);
   const found = Object.entries(faults ?? { "could not be checked": "t" }).filter(([, isTrue]) => isTrue !== "f");

@@ -19,8 +19,8 @@ type Limits = Pick<QuerySettings, "maxRows" | "maxBytes"> & { readonly signal: A
 
 /**
  * Runs one read query in two steps of the extended protocol, which accepts only one statement. The first step parses
- * the query alone, so its brackets and quotes are balanced. The second runs it as a subquery, where PostgreSQL accepts
- * only SELECT, VALUES and TABLE. The server itself counts rows and bytes.
+ * the query on its own, so its brackets and quotes must be balanced. The second step runs it as a subquery, where
+ * PostgreSQL accepts only SELECT, VALUES and TABLE. The server itself limits rows and bytes.
  */
 export async function runQuery(session: Session, query: Query, limits: Limits): Promise<QueryResult> {
   const { signal, maxRows } = limits;
@@ -52,7 +52,7 @@ function withoutEnd(sql: string): string {
   return text;
 }
 
-/** Lets at most `maxRows` + 1 rows and `maxBytes` in total leave the server. Rows beyond `maxBytes` arrive as null. */
+/** Makes the server send at most `maxRows` + 1 rows and `maxBytes` in total. Rows beyond `maxBytes` arrive as null. */
 function cap(sql: string, columnCount: number, { maxRows, maxBytes }: Limits): string {
   const names = Array.from({ length: columnCount }, (_, index) => `c${index}`).join(", ");
   return `select case when total <= ${maxBytes} then line end as line from (
@@ -62,14 +62,14 @@ ${sql}
 ) as query (${names}) offset 0) as lines) as counted limit ${maxRows + 1}`;
 }
 
-/** On abort, tells the server to cancel `query`, which makes `answer` reject. */
+/** On abort, makes the server cancel `query`, so `answer` rejects. */
 async function cancellable<Answer>(
   query: { cancel(): void },
   answer: PromiseLike<Answer>,
   signal: AbortSignal,
 ): Promise<Answer> {
   const onAbort = () => {
-    // Typed as void, but returns a promise. If it fails, the statement_timeout still ends the query.
+    // Typed as void, but returns a promise. If the cancel fails, the statement_timeout still ends the query.
     Promise.resolve<unknown>(query.cancel()).catch(() => {});
   };
   signal.addEventListener("abort", onAbort, { once: true });

@@ -1,7 +1,7 @@
-/** Arithmetic as on a calculator: in doubles, with the last, unreliable digits rounded away. */
+/** Calculator arithmetic: in doubles, with the last, unreliable digits rounded away. */
 
 const DIGITS = 15;
-/** A sum of fractions that is smaller than this share of its operands is rounding noise (0.1 + 0.2 - 0.3). */
+/** If a sum of fractions is smaller than this share of its operands, it is rounding noise (0.1 + 0.2 - 0.3). */
 const NOISE = 2 ** -50;
 
 export function add(left: number, right: number): number {
@@ -40,12 +40,12 @@ export function round(value: number, digits = 0): number {
   return Math.sign(value) * Number(`${scaled}e${-digits}`);
 }
 
-/** Returns the number for the model: safe integers unchanged, others with 15 significant digits, never -0. */
+/** Returns the number for the model: safe integers unchanged, other numbers with 15 significant digits, never -0. */
 export function toAnswer(value: number): number {
   return (Number.isSafeInteger(value) ? value : Number(value.toPrecision(DIGITS))) + 0;
 }
 
-/** A double cannot represent pi, so sin(pi) is 1.2e-16 and becomes 0. Near angle 0, a tiny value is the true one. */
+/** A double cannot represent pi, so sin(pi) is 1.2e-16 and becomes 0. Near angle 0, tiny values are correct. */
 function withoutNoise(value: number, angle: number): number {
   return Math.abs(angle) > 1 && Math.abs(value) < 1e-15 ? 0 : value;
 }

@@ -13,7 +13,7 @@ export function evaluate(expression: string): number {
   return toAnswer(parser.run());
 }
 
-/** Recursive descent: one method per level of precedence. It computes while it parses. */
+/** A recursive descent parser with one method per level of precedence. Computes the value while parsing. */
 class Parser {
   readonly #tokens: readonly Token[];
   #index = 0;

@@ -19,7 +19,7 @@ const SAME_SYMBOL = new Map([
   ["**", "^"],
 ]);
 
-/** @throws {Error} naming the first character that cannot be part of an expression */
+/** @throws {Error} that names the first character that cannot be part of an expression */
 export function tokenize(expression: string): readonly Token[] {
   if (expression.length > MAX_LENGTH) throw new Error(`The expression is longer than ${MAX_LENGTH} characters`);
   const tokens: Token[] = [];

@@ -1,4 +1,4 @@
-/** A moment as a wall clock in `timeZone` shows it. */
+/** A moment in the local time of `timeZone`. */
 export interface LocalTime {
   readonly timeZone: string;
   /** YYYY-MM-DD */
@@ -11,7 +11,7 @@ export interface LocalTime {
   readonly iso: string;
 }
 
-/** @throws {Error} for an unknown zone, naming it */
+/** @throws {Error} if the zone is unknown. The message names the zone */
 export function timeIn(timeZone: string, now: Date): LocalTime {
   if (!isTimeZone(timeZone)) {
     const shown = JSON.stringify(timeZone.slice(0, 64));

@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 
 const GLOBAL_IPV6 = ipaddr.parseCIDR("2000::/3");
 const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
-/** Azure's host agent. Every virtual machine there can reach it, although the address is a public one. */
+/** Azure's host agent. Every Azure virtual machine can reach it, although its address is public. */
 const CLOUD_AGENTS: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
 /**

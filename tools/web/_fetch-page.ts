@@ -20,7 +20,7 @@ export interface Page {
 
 /**
  * Fetches a page from `network` only; every redirect is checked like a new URL. The connection is closed when this
- * returns or throws, and when `signal` aborts, which rejects with the signal's reason.
+ * returns, throws, or is aborted. An abort rejects with the signal's reason.
  */
 export async function fetchPage(address: string, network: Network, signal: AbortSignal): Promise<Page> {
   let url = parsePageUrl(address);

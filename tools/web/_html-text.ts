@@ -15,7 +15,7 @@ const BLOCK: ReadonlySet<string> = new Set(
 const MAX_DEPTH = 1_000;
 const SLICE = 8_192;
 
-/** Returns what a reader sees of a page: one line per paragraph, without markup, scripts or menus. Never throws. */
+/** Returns the readable text of a page: one line per paragraph, without markup, scripts or menus. Never throws. */
 export function htmlToText(html: string): { readonly text: string; readonly truncated: boolean } {
   const pieces: string[] = [];
   let hidden = 0;

@@ -5,7 +5,8 @@ import { abortable } from "../../src/lib/abortable.ts";
 import { isPublicAddress } from "./_address-guard.ts";
 
 /**
- * How host names are resolved, and which addresses may be connected to. Only tests use another than `publicNetwork`.
+ * How host names are resolved, and which addresses may be connected to. Only tests use a network other than
+ * `publicNetwork`.
  */
 export interface Network {
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
@@ -18,8 +19,8 @@ export const publicNetwork: Network = {
 };
 
 /**
- * Resolves the URL's host once and checks all of its addresses. One forbidden address rejects the host. Connect only to
- * these addresses, because a second DNS answer may differ.
+ * Resolves the URL's host once and checks all of its addresses. A single forbidden address is enough to reject the
+ * host. Connect only to the returned addresses, because a second DNS answer may differ.
  */
 export async function vetHost(url: URL, network: Network, signal: AbortSignal): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -29,7 +30,7 @@ export async function vetHost(url: URL, network: Network, signal: AbortSignal): 
   return addresses;
 }
 
-/** Returns a `lookup` for sockets that resolves any name to these addresses. */
+/** Returns a `lookup` for sockets that resolves any name to the given addresses. */
 export function pinned(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {
@@ -47,7 +48,10 @@ async function resolveHost(host: string, network: Network): Promise<readonly str
   }
 }
 
-/** Whether the address is this machine's own. Even a public one would reach services that listen here. */
+/**
+ * Whether the address is this machine's own. Even a public address of this machine would reach services that listen
+ * here.
+ */
 function isOwnAddress(address: string): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === address));
 }

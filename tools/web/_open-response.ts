@@ -21,12 +21,12 @@ export async function openResponse(url: URL, network: Network, signal: AbortSign
     headers: { accept: "text/html, text/*, application/json", "accept-encoding": "identity", "user-agent": "Parley" },
   });
   outgoing.on("response", answer.resolve);
-  // After an upgrade, the connection does not use HTTP, so no page and no `response` will come.
+  // After an upgrade, the connection no longer uses HTTP, so `response` will not be emitted.
   outgoing.on("upgrade", (_response, socket) => {
     socket.destroy();
     answer.reject(new SwitchedProtocol("The server switched to a protocol other than HTTP"));
   });
-  // This listener stays: a late socket error must not become an uncaught exception.
+  // This listener is never removed: a late socket error must not become an uncaught exception.
   outgoing.on("error", answer.reject);
   outgoing.end();
   try {

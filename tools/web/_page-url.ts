@@ -2,7 +2,7 @@ const MAX_LENGTH = 2_048;
 
 /**
  * Parses a URL from the model or a redirect. The URL parser turns 0x7f.1, 2130706433 and the like into plain IPv4, so
- * the address that is checked is the one that is connected to.
+ * the address that is checked is the address that is connected to.
  */
 export function parsePageUrl(text: string, base?: URL): URL {
   if (text.length > MAX_LENGTH) throw new Error(`The URL is longer than ${MAX_LENGTH} characters`);

@@ -1,4 +1,4 @@
-/** Reads at most `maxBytes`, then closes the stream. `truncated` says whether there was more. */
+/** Reads at most `maxBytes`, then closes the stream. `truncated` is true if there was more. */
 export async function readBody(
   stream: AsyncIterable<Uint8Array>,
   maxBytes: number,

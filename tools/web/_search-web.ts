@@ -13,7 +13,10 @@ export interface SearchResults {
   readonly totalResults: number;
 }
 
-/** Asks the provider once, without retries. Redirects are not followed, because one could send the key elsewhere. */
+/**
+ * Sends one request to the provider, without retries. Redirects are not followed, because one could send the key
+ * elsewhere.
+ */
 export async function searchWeb(
   search: { readonly query: string; readonly limit: number },
   settings: SearchSettings,

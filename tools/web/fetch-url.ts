@@ -3,7 +3,7 @@ import { z } from "zod";
 import { fetchPage } from "./_fetch-page.ts";
 import { publicNetwork } from "./_network.ts";
 
-/** Not `readOnly`, so it never starts early: a URL can reveal to the owner of its host what was said in the room. */
+/** Not `readOnly`, so this tool never starts early: a URL can reveal the conversation to the owner of its host. */
 export default defineTool({
   description:
     "Fetches one page from the public internet and gives its readable text. HTML comes without markup and links. " +

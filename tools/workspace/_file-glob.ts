@@ -16,7 +16,7 @@ interface Part {
   readonly places: Place[];
   readonly start: number;
   readonly end: number;
-  /** Whether a name may begin at `start`: after a slash, or at the beginning of the glob. */
+  /** Whether a name may begin at `start`, which is the case after a slash and at the beginning of the glob. */
   readonly isNameStart: boolean;
 }
 
@@ -50,7 +50,7 @@ function addPart({ pattern, places, start, end, isNameStart }: Part): void {
   }
 }
 
-/** Adds the character at an index, and returns its number of UTF-16 code units. */
+/** Adds the character at an index, and returns its length in UTF-16 code units. */
 function addLiteral(pattern: string, places: Place[], index: number): number {
   const char = String.fromCodePoint(pattern.codePointAt(index) ?? 0);
   places.push(literal(char));
@@ -97,7 +97,9 @@ function classEnd(pattern: string, start: number, end: number): number {
   return -1;
 }
 
-/** Returns the index of the `}` for the `{` at `start`, or -1 if there is none or no comma between them. */
+/**
+ * Returns the index of the `}` for the `{` at `start`, or -1 if there is no such `}` or no comma between the braces.
+ */
 function braceEnd(pattern: string, start: number, end: number): number {
   let hasComma = false;
   for (let index = start, depth = 0; index < end; index++) {

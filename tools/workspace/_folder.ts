@@ -4,13 +4,16 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { OutsideError, insidePath } from "./_path.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Where Linux lists open files. A path below an open folder's entry leads into that folder, even if it was moved. */
+/**
+ * Where Linux lists open files. A path below an open folder's entry leads into that folder, even if the folder was
+ * moved.
+ */
 const DESCRIPTORS = "/proc/self/fd";
 const HAS_DESCRIPTORS = existsSync(DESCRIPTORS);
 
 /**
- * A workspace folder that is held open; dispose of it. A path from `at(name)` leads into this very folder, even if a
- * part of its path is later replaced by a link (on Linux; elsewhere the path itself is used).
+ * A workspace folder that is kept open until it is disposed of. A path from `at(name)` leads into exactly this folder,
+ * even if part of the folder's path is later replaced by a link (on Linux; elsewhere the path itself is used).
  */
 export class Folder implements AsyncDisposable {
   /** The path with all links resolved. */
@@ -46,7 +49,7 @@ export class Folder implements AsyncDisposable {
   }
 }
 
-/** A file or folder of the workspace, with the folder that contains it. Dispose of it. */
+/** A file or folder in the workspace, with the folder that contains it. Must be disposed of. */
 export interface Entry extends AsyncDisposable {
   readonly folder: Folder;
   readonly name: string;
@@ -55,14 +58,14 @@ export interface Entry extends AsyncDisposable {
 }
 
 interface FindOptions {
-  /** Whether missing folders on the way are created. @defaultValue false */
+  /** Whether missing parent folders are created. @defaultValue false */
   readonly creates?: boolean;
   /** The permitted paths. Finding any other path throws. @defaultValue any path */
   readonly permitted?: readonly string[] | undefined;
 }
 
 /**
- * Finds the entry that a path from the model leads to. Links are followed as long as they stay inside the workspace.
+ * Finds the entry that a path from the model leads to. Links are followed if they stay inside the workspace.
  *
  * @param path relative to the root
  * @throws {OutsideError} for a path that is not below `root`, and an error with a message for the model if a folder is
@@ -91,7 +94,8 @@ export async function findEntry(
 }
 
 /**
- * Opens the folder of an entry that does not exist (or is a broken link). With `creates`, missing folders are created.
+ * Opens the parent folder of an entry that does not exist (or is a broken link). With `creates`, missing folders are
+ * created.
  */
 async function parentOf(root: string, target: string, creates: boolean): Promise<Folder> {
   const missing: string[] = [];

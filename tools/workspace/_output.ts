@@ -1,6 +1,6 @@
 const KEPT_BYTES = 30_000;
 
-/** What a command has written: the first and the last 30 KB, with a marker for the part omitted between them. */
+/** A command's output: the first and the last 30 KB, with a marker for the part omitted in between. */
 export class CommandOutput {
   readonly #head: Buffer[] = [];
   #headBytes = 0;

@@ -4,9 +4,9 @@ import { z } from "zod";
 import { plainPath } from "../../src/lib/plain-path.ts";
 import { rootOf, type WorkspaceSettings } from "./_settings.ts";
 
-/** As many links as Linux follows. */
+/** The maximum number of links to follow, the same as on Linux. */
 const MAX_HOPS = 40;
-/** How many entries of a folder are tried to find one whose name has upper and lower case. */
+/** How many entries in a folder are tried to find out whether case is ignored. */
 const MAX_TRIED = 20;
 
 export const workspacePath = z.string().min(1).max(4_096).describe("Path from the workspace's root");
@@ -18,7 +18,7 @@ export class OutsideError extends Error {
 }
 
 /**
- * Returns the path in its one canonical spelling. An absolute path is rejected even if it leads into the workspace:
+ * Returns the path in its canonical spelling. An absolute path is rejected even if it leads into the workspace:
  * otherwise the file would have two names, and a rule for one of them would not apply to the other.
  *
  * @throws {Error} with a message for the model, for a path that is absolute or leads out of the workspace without a
@@ -36,7 +36,7 @@ interface PathInput {
   readonly path: string;
 }
 
-/** Returns the permission of a tool that works on one file: it asks for the file under each of its names. */
+/** Returns the permission of a tool that works on one file, for each of the file's names. */
 export function filePermission(type: "read" | "edit", verb: string) {
   return {
     type,
@@ -47,13 +47,14 @@ export function filePermission(type: "read" | "edit", verb: string) {
 }
 
 /**
- * Returns all names of a path: its own, and each that a link on the way leads to. The last one is the file's real name.
+ * Returns all names of a path: the path itself, and the target of each link along it. The last name is the file's real
+ * name.
  */
 export function pathNames(root: string, path: string): string[] {
   return namesFrom(root, resolve(root, insidePath(path)));
 }
 
-/** Returns the other names of a path, which may be absolute and may lead out of the workspace. */
+/** Returns the other names of a path, even if the path is absolute or leads out of the workspace. */
 export function linkNames(root: string, path: string): string[] {
   return namesFrom(root, resolve(root, path)).filter((name) => name !== path);
 }
@@ -68,7 +69,7 @@ function namesFrom(root: string, path: string): string[] {
   return [...names];
 }
 
-/** Replaces the first link in a path by its target. Returns `undefined` if there is no link. */
+/** Replaces the first link in a path with its target. Returns `undefined` if there is no link. */
 function followFirstLink(path: string): string | undefined {
   const parts = path.split(sep);
   for (let end = 2; end <= parts.length; end++) {
@@ -80,7 +81,7 @@ function followFirstLink(path: string): string | undefined {
   return undefined;
 }
 
-/** Whether case is ignored in the folder that a path leads to, or in its nearest parent that exists. */
+/** Whether case is ignored in the folder that a path leads to, or in the nearest existing parent folder. */
 function ignoresCase(root: string, path: string): boolean {
   let folder = resolve(root, pathNames(root, path).at(-1) ?? ".");
   while (!look(folder)?.isDirectory() && folder !== dirname(folder)) folder = dirname(folder);

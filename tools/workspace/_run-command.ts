@@ -6,13 +6,13 @@ import { createInterface } from "node:readline";
 import { killGroup, ProcessGroupReaper } from "../../src/tool/process-group-reaper.ts";
 import { CommandOutput } from "./_output.ts";
 
-/** The only variables of the worker that a command inherits. They contain no key and no address. */
+/** The only environment variables that a command inherits from the worker. None of them contains keys or addresses. */
 const INHERITED = ["PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
-/** From SIGTERM to SIGKILL. */
+/** The time from SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
-/** How long output is still read after the command has ended. */
+/** How long output is read after the command has exited. */
 const DRAIN_MS = 500;
-/** A command that writes more is stopped. */
+/** A command that writes more than this is stopped. */
 const MAX_OUTPUT_BYTES = 10_000_000;
 
 export interface Command {
@@ -26,7 +26,7 @@ export interface Command {
 
 export interface CommandResult {
   readonly exitCode: number | null;
-  /** The signal or limit that ended it, or `null` if it ended by itself. */
+  /** The signal or limit that ended the command, or `null` if it exited by itself. */
   readonly endedBy: string | null;
   /** Both streams in the order of arrival. The middle of a long output is omitted. */
   readonly output: string;
@@ -34,8 +34,8 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command with a separate, empty home folder, unless `env` sets `HOME`. Programs read configuration from their
- * home, so no tool that writes files may write to it.
+ * Runs a command with a separate, empty home folder, unless `env` sets `HOME`. Programs read their configuration from
+ * the home folder, so tools that write files must not be able to write there.
  */
 export async function runCommand(command: Command): Promise<CommandResult> {
   command.signal.throwIfAborted();
@@ -50,7 +50,7 @@ export async function runCommand(command: Command): Promise<CommandResult> {
 
 /**
  * Runs a command in its own process group and ends the whole group: with SIGTERM and then SIGKILL if the signal aborts
- * or the output is too long, and with SIGKILL when the command has ended or this process ends for any reason. An abort
+ * or the output is too long, and with SIGKILL once the command or this process has exited for any reason. An abort
  * rejects with the signal's reason.
  */
 async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<CommandResult> {
@@ -88,7 +88,7 @@ async function runInGroup({ argv, cwd, env, signal, onLine }: Command): Promise<
   child.once("exit", () => {
     killGroup(child.pid, "SIGKILL");
     reaper.end();
-    // A process that left the group may still hold the streams open.
+    // A process that has left the group may still keep the streams open.
     setTimeout(() => [child.stdout, child.stderr].forEach((stream) => stream.destroy()), DRAIN_MS).unref();
   });
   child.once("close", (exitCode, signalName) => {

@@ -2,16 +2,16 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 
-/** Shared by the tools of this group, as `toolSettings.workspace`. Without it, they are off. */
+/** Settings of all workspace tools, from `toolSettings.workspace`. Without these settings, the tools are off. */
 export const workspaceSettings = z
   .strictObject({
-    /** The folder that the tools work in. It must exist. Links in its path are resolved once, at startup. */
+    /** The folder that the tools work in, which must exist. Links in its path are resolved once, at startup. */
     root: z.string().min(1).transform(toFolder),
     /** The program that runs a command; the command is added as its last argument. A sandbox can be used here. */
     shell: z.array(z.string().min(1)).min(1).default(["bash", "--noprofile", "--norc", "-c"]),
     /**
-     * Environment variables of a command, besides `PATH`, the language and the time zone. Without `HOME`, each command
-     * gets a separate empty home folder.
+     * Environment variables for commands, in addition to `PATH`, the language and the time zone. Without `HOME`, each
+     * command gets a separate empty home folder.
      */
     env: z.record(z.string().regex(/^[A-Za-z_]\w*$/), z.string()).default({}),
   })
@@ -33,7 +33,10 @@ function toFolder(path: string, context: z.RefinementCtx): string {
   return z.NEVER;
 }
 
-/** The tools are not loaded without settings. The check is for callers that run one directly. */
+/**
+ * Returns the workspace's root. Without settings, the tools are not loaded, so the check is only for code that runs a
+ * tool directly.
+ */
 export function rootOf(settings: WorkspaceSettings | undefined): string {
   if (settings === undefined) throw new Error("The workspace is not configured: set toolSettings.workspace.root");
   return settings.root;

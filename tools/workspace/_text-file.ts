@@ -12,10 +12,10 @@ export interface TextFile {
   readonly shown: string;
 }
 
-/** The permitted names. The file must be found under one of them. */
+/** The permitted names. The file must be found under one of these names. */
 type Permitted = readonly string[] | undefined;
 
-/** Reads a whole text file of the workspace. @throws an error with a message for the model */
+/** Reads a whole text file in the workspace. @throws an error with a message for the model */
 export async function readText(root: string, path: string, permitted?: Permitted): Promise<TextFile> {
   await using entry = await findEntry(root, path, { permitted });
   return { text: await readEntry(entry), shown: entry.shown };
@@ -49,7 +49,7 @@ export async function writeText(
   return entry.shown;
 }
 
-/** Changes a text file. `change` may throw to leave it unchanged. Resolves with the path from the root. */
+/** Changes a text file. `change` may throw to leave the file unchanged. Resolves with the path from the root. */
 export async function changeText(
   root: string,
   path: string,
@@ -61,7 +61,8 @@ export async function changeText(
 }
 
 /**
- * Renames a new file to the old name. A hard link to the old file, which may be outside, thus keeps the old content.
+ * Writes a new file and renames it to the old name. A hard link to the old file, possibly outside the workspace, keeps
+ * the old content.
  */
 async function replace({ folder, name }: Entry, text: string): Promise<void> {
   const target = folder.at(name);

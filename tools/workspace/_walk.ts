@@ -3,10 +3,13 @@ import { join, relative, sep } from "node:path";
 import { Folder } from "./_folder.ts";
 
 const MAX_ENTRIES = 100_000;
-/** Large folders that programs create. */
+/** Large generated folders, which are skipped. */
 const LEFT_OUT = new Set([".git", "node_modules"]);
 
-/** Yields the path from the root of each file below it, sorted by name. Links are neither followed nor yielded. */
+/**
+ * Yields the path of each file below the root, relative to the root and sorted by name. Links are neither followed nor
+ * yielded.
+ */
 export async function* walk(root: string, signal: AbortSignal): AsyncGenerator<string> {
   const folders = [root];
   let seen = 0;

@@ -23,7 +23,7 @@ export default defineTool({
     pattern: ({ command }, settings) => [command.trim() || command, ...linkedRedirects(rootOf(settings), command)],
     title: ({ command }) => `Run ${command}`,
   },
-  // A command is too hard to check when it is only heard.
+  // A command is too hard to check by ear.
   voiceApproval: false,
   timeoutMs: 120_000,
   run: async ({ command }, { settings, signal, log }) => {
@@ -34,8 +34,8 @@ export default defineTool({
 });
 
 /**
- * Returns a line's redirections under the other names of their files: the target of each link on the way, and for an
- * absolute path the path from the workspace's root.
+ * Returns a line's redirections under the other names of their files: the target of each link along the path, and for
+ * an absolute path, the path from the workspace's root.
  */
 function linkedRedirects(root: string, command: string): string[] {
   return shellRedirects(command).flatMap(({ sign, path }) =>

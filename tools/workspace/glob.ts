@@ -6,7 +6,7 @@ import { compileFileGlob } from "./_file-glob.ts";
 import { rootOf, WORKSPACE, workspaceSettings } from "./_settings.ts";
 import { walk } from "./_walk.ts";
 
-/** How long names are matched before other work, such as a deadline's timer, may run. */
+/** How long names are matched before other work may run, such as a deadline's timer. */
 const TURN_MS = 10;
 
 export default defineTool({

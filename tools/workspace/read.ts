@@ -39,7 +39,7 @@ export default defineTool({
   },
 });
 
-/** Returns as many lines as an answer can hold. A long line is cut, with a marker. */
+/** Returns as many lines as fit into an answer. Long lines are truncated, with a marker. */
 function fitting(lines: readonly string[]): string[] {
   const kept: string[] = [];
   let length = 0;

@@ -32,7 +32,7 @@ export function App(): ReactNode {
     if (!talk) return undefined;
     let isLeft = false;
     saveOpenTalk(talk);
-    // In a later task: StrictMode ends an effect and restarts it at once, but the room must be joined only once.
+    // Connects in a later task, because StrictMode starts each effect twice, but the room must be joined only once.
     const timer = setTimeout(() => {
       connectTalk(talk).catch((error: unknown) => {
         if (!isLeft) leave({ error, room: talk.room });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { serve } from "./serve.ts";
 
 /**
- * A text agent with one tool, which it forwards to the participant by RPC. It follows LiveKit's pages on text-only
+ * A text agent with one tool, whose calls it forwards to the participant by RPC. Follows LiveKit's pages on text-only
  * sessions and on forwarding tools to the frontend.
  */
 export default defineAgent({

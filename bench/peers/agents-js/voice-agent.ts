@@ -2,7 +2,7 @@ import { defineAgent, type JobContext, voice } from "@livekit/agents";
 import * as openai from "@livekit/agents-plugin-openai";
 import { serve } from "./serve.ts";
 
-/** A voice agent as in LiveKit's voice quickstart. Silence ends a turn. */
+/** A voice agent that follows LiveKit's voice quickstart. Silence ends a turn. */
 export default defineAgent({
   entry: async (ctx: JobContext) => {
     const session = new voice.AgentSession({

@@ -1,4 +1,4 @@
-"""A text agent with one tool that is forwarded to the participant by RPC, as LiveKit's pages have it."""
+"""A text agent with one tool that is forwarded to the participant by RPC, following LiveKit's pages."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from livekit.agents import get_job_context
 from livekit.agents.voice import room_io
 from livekit.plugins import anthropic
 
-# By CPU it would call itself full, and rooms would get no agent, whenever the machine is busy.
+# The default depends on the CPU load: on a busy machine, the agent would count as full, and rooms would have no agent.
 server = AgentServer(port=int(os.environ["AGENT_PORT"]), load_fnc=lambda _: 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The worker, as the client sees it: a room in memory whose agent acknowledges what it gets."""
+"""A stand-in for the worker: a room in memory whose agent acknowledges the messages that it receives."""
 
 import asyncio
 import itertools
@@ -37,7 +37,7 @@ class Heard:
 
 @dataclass
 class MemoryRoom:
-    """A transport whose other end is the test."""
+    """A transport whose peer is the test."""
 
     room_name: str = "conv_ac_1"
     has_agent: bool = True
@@ -52,7 +52,7 @@ class MemoryRoom:
         self._stanzas = itertools.count(-1, -1)
         self._news = asyncio.Event()
 
-    # What the client uses.
+    # Used by the client.
 
     async def send(self, frame: bytes, way: Way, to: Sequence[str]) -> None:
         if not self.is_connected or self.fails:
@@ -75,7 +75,7 @@ class MemoryRoom:
 
         return stop
 
-    # What the test uses.
+    # Used by the test.
 
     def acknowledge(self, stanza_id: int, success: bool = True, sender: Peer = AGENT) -> None:
         self.say(Acknowledgement(acknowledged_stanza_id=stanza_id, success=success), stanza_id=0, sender=sender)
@@ -90,7 +90,7 @@ class MemoryRoom:
             self.listener.on_frame(frame, sender)
 
     def request(self, request_id: str, parameters: Json | None = None, **fields: Any) -> int:
-        """A request for the tool `echo`, to be run here."""
+        """Sends a request for the tool `echo`, to be run by the client."""
         request = {"message_id": "m1", "tool_name": "echo", "execution": "client"} | fields
         return self.say(ToolUseRequest(id=request_id, parameters=parameters or {}, **request))
 
@@ -126,7 +126,7 @@ class MemoryRoom:
         self.listener.on_joined(peer)
 
     def change(self, peer: Peer) -> None:
-        """Attributes of a participant change."""
+        """Changes a participant's attributes."""
         self.peers = [peer if each.identity == peer.identity else each for each in self.peers]
         assert self.listener
         self.listener.on_changed(peer)
@@ -138,7 +138,7 @@ class MemoryRoom:
 
     @property
     def tools(self) -> list[list[str] | None]:
-        """The names in each Configuration."""
+        """Returns the names of the tools in each Configuration."""
         configurations = self.all(Configuration)
         return [None if each.tools is None else [tool["name"] for tool in each.tools] for each in configurations]
 
@@ -147,13 +147,13 @@ class MemoryRoom:
 async def opened(
     tools: Iterable[Tool] = (), **options: Unpack[ClientOptions]
 ) -> AsyncIterator[tuple[MemoryRoom, Parley]]:
-    """A connected client in a room of its own."""
+    """Opens a connected client in its own room."""
     room = MemoryRoom()
     async with await connect(room, tools, **options) as parley:
         yield room, parley
 
 
 async def settled() -> None:
-    """Lets everything happen that waits neither for time nor for a thread."""
+    """Waits until everything has happened that does not wait for a timer or a thread."""
     for _ in range(100):
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Configuration, agents that come and go, reconnects, the end."""
+"""Configuration, agents that join and leave, reconnects, closing."""
 
 import asyncio
 from typing import Any
@@ -127,7 +127,7 @@ async def test_what_a_new_agent_says_first_does_not_hide_what_we_have_missed_of_
         room.join(another)
         await settled()
         room.say(Configuration(), stanza_id=-1_001, sender=another)
-        # It ends before it has sent what is missing, and the agent after it is asked for the same.
+        # This agent leaves before it has sent the missed messages, so they are requested from the next agent.
         room.leave(another)
         room.acknowledges = True
         room.join()
@@ -145,7 +145,7 @@ END = AssistantSentence(id="s1", previous_id="a2", sequence=1, text="Here I am."
 
 
 def hear_answers(parley: Parley) -> list[str]:
-    """The answers that a client tells of from now on: their beginnings by their ids, their ends by their texts."""
+    """Records the answers that a client reports from now on: starts by id, ends by text."""
     heard: list[str] = []
     parley.on(StartAnswer, lambda body: heard.append(f"start {body.id}"))
     parley.on(events.AnswerEnd, lambda answer: heard.append(answer.text))

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-# Stands in for LiveKit: at exit, a call begins on another thread, and needs the GIL again 10 ms later.
+# Simulates LiveKit: at exit, a call starts on another thread, and needs the GIL again 10 ms later.
 PROGRAM = """
 import atexit, threading, time
 import parley_client

@@ -1,4 +1,4 @@
-"""Forms: what is shown of a schema, what a person types, and what the worker gets."""
+"""Forms: the fields shown for a schema, what a person types, and what the worker receives."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Messages that the worker may ask for again."""
+"""Messages that may have to be resent."""
 
 import asyncio
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ async def test_after_a_pause_the_rest_is_sent_again_too(monkeypatch: pytest.Monk
     messages, sent = filled(MAX_AT_ONCE + 5)
     messages.send_again_after(0)
     async with asyncio.timeout(5):
-        while len(sent) < MAX_AT_ONCE * 2:  # noqa: ASYNC110 -- nothing tells of it
+        while len(sent) < MAX_AT_ONCE * 2:  # noqa: ASYNC110 -- there is no event for it
             await asyncio.sleep(0.005)
     messages.clear()
 
@@ -56,7 +56,7 @@ async def test_a_message_is_sent_eight_times_at_most() -> None:
     for _ in range(MAX_TRIES + 2):
         messages.send_again_after(0)
         await asyncio.sleep(0.005)
-    assert len(sent) == MAX_TRIES - 1  # the first time was before
+    assert len(sent) == MAX_TRIES - 1  # the first send came earlier
 
 
 async def test_the_oldest_are_dropped_when_there_are_too_many() -> None:

@@ -1,4 +1,4 @@
-"""Requests for permission."""
+"""Permission requests."""
 
 import asyncio
 from typing import Any

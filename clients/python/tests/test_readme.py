@@ -1,4 +1,5 @@
-"""The README's examples: what they import exists, and each name that they use is imported, made there or yours."""
+"""The README's examples: their imports exist, and each name they use is imported, defined in the example or in
+YOURS."""
 
 import ast
 import builtins
@@ -10,7 +11,7 @@ import pytest
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 EXAMPLES = re.findall(r"^```py\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-# Of the program around an example: a client that is connected, its room, and a question to the person.
+# Names from the program around an example: a connected client, its room, and a question to the person.
 YOURS = {"parley", "room", "confirm"}
 
 

@@ -1,4 +1,4 @@
-"""Requests: which are run, claimed, shown, refused; again and cancelled."""
+"""Requests that are run, claimed, reported, refused, repeated or canceled."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What becomes of what a tool returns, raises, or never does."""
+"""Results: what a tool returns or raises, and tools that never finish."""
 
 import asyncio
 import threading

@@ -28,7 +28,7 @@ from memory_room import MemoryRoom, opened, settled
 
 
 async def asked(room: MemoryRoom) -> str:
-    """The id of the last message."""
+    """Returns the id of the last message."""
     await room.until(lambda: bool(room.all(UserMessage)))
     return room.all(UserMessage)[-1].id
 

@@ -1,4 +1,4 @@
-"""What `tool` makes of a function, and how the model's input is checked."""
+"""How `tool` converts a function, and how the model's input is checked."""
 
 from collections.abc import Callable
 from datetime import date

@@ -1,4 +1,4 @@
-"""The wire, compared with the vectors and the JSON Schemas that the worker and its own SDK are tested with."""
+"""The wire format, compared with the vectors and JSON Schemas that are also used to test the worker and its SDK."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ from parley_client.wire.codec import MalformedMessage, decode, encode
 REPOSITORY = Path(__file__).parents[3]
 VECTORS = sorted((REPOSITORY / "test/fixtures/wire").glob("*.json"))
 WITH_FLOAT32 = {"transcription", "memory_trace"}
-"""Only the worker sends them."""
+"""Messages with 32-bit floats, which only the worker sends."""
 
 
 def vector(path: Path) -> dict[str, Any]:

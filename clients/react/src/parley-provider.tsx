@@ -25,7 +25,7 @@ interface ParleyContextValue {
 
 const ParleyContext = createContext<ParleyContextValue | undefined>(undefined);
 
-/** Provides the hooks below it with one client for the worker in `room`. It never joins or leaves the room. */
+/** Provides all hooks inside it with one client for the worker in `room`. The client never joins or leaves the room. */
 export function ParleyProvider({ room, http, children, ...options }: ParleyProviderProps): ReactNode {
   const [client] = useState(() => new TalkClient());
   // A client announces its options only once, so later changes are ignored.
@@ -44,7 +44,7 @@ export function useParleyContext(): ParleyContextValue {
 /** @internal */
 export const useTalkClient = (): TalkClient => useParleyContext().client;
 
-/** Returns the SDK's client, for everything without a hook. `undefined` until it exists. */
+/** Returns the SDK's client, for everything that has no hook. `undefined` until the client exists. */
 export function useParley() {
   const client = useTalkClient();
   return useWatched(client.subscribe, () => client.parley);

@@ -16,7 +16,7 @@ export type AgentState =
 
 interface Agent {
   readonly state: AgentState;
-  /** Why it is `connecting` or `failed`: all workers are full, or no agent joined. */
+  /** Why the state is `connecting` or `failed`: all workers are full, or no agent joined. */
   readonly reason?: "workers_full" | "no_agent";
 }
 
@@ -81,7 +81,7 @@ function wordOf(room: WatchedRoom | undefined): AgentState {
   return (words.find((word) => word !== undefined && WORDS.includes(word)) as AgentState | undefined) ?? "listening";
 }
 
-/** Whether a condition has held for `afterMs`. */
+/** Returns whether a condition has held for `afterMs`. */
 function useIsLate(holds: boolean, afterMs: number): boolean {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

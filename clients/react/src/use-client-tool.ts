@@ -7,8 +7,8 @@ type ToolOptions<Input> = Omit<ClientTool<Input>, "name" | "input" | "run">;
 const FIELDS = "Its fields are description, timeoutMs, execution, scope, readOnly and run.";
 
 /**
- * Offers a tool to the model while the component is mounted. Changes to the name, input and options take effect at
- * once. `run` is always the function of the last render.
+ * Offers a tool to the model while the component is mounted. Changes to the name, input and options take effect
+ * immediately. `run` is always the function from the last render.
  *
  * @throws {TypeError} for an unknown field
  * @param input as `ClientTool.input`; create it outside the component

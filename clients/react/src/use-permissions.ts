@@ -9,11 +9,11 @@ interface Permissions {
    * Permission requests waiting for this participant, oldest first. A request that is answered elsewhere is removed.
    */
   readonly open: readonly Permission[];
-  /** Rejects when the answer does not count, for example because the request has expired. */
+  /** Rejects if the answer does not count, for example because the request has expired. */
   readonly approve: (id: string, how?: "once" | "always", options?: PermissionOptions<"once">) => Promise<void>;
   /** Rejects like `approve`. */
   readonly reject: (id: string, options?: PermissionOptions<"reject">) => Promise<void>;
-  /** Restarts a request's timeout. Needs the provider's `http`. Rejects when the request cannot be extended again. */
+  /** Restarts a request's timeout. Needs the provider's `http`. Rejects if the request cannot be extended again. */
   readonly extend: (id: string) => Promise<void>;
 }
 

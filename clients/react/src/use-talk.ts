@@ -8,20 +8,22 @@ import { useWatched } from "./use-watched.ts";
 interface Talk {
   /** The messages in order. Changes only when a message is added or removed. `useMessage(id)` returns the content. */
   readonly messages: readonly TalkEntry[];
-  /** Whether a worker has acknowledged this client. Messages sent earlier wait for it. */
+  /** Whether a worker has acknowledged this client. Messages sent earlier wait for that. */
   readonly isConnected: boolean;
   /** The worker's last error that was not about a message, or why a tool of `useClientTool` is not offered. */
   readonly problem: string | undefined;
   /**
    * Sends a message, optionally with `attachments`. Returns the message's id.
    *
-   * @throws when there is nothing to send, or the provider has no client yet
+   * @throws if there is nothing to send, or the provider has no client yet
    */
   readonly send: (text: string, options?: SendTextOptions) => string;
-  /** Stops the current answer. With `"speech"`, stops only the speech, and the rest of the answer is shown at once. */
+  /**
+   * Stops the current answer. With `"speech"`, stops only the speech, and the rest of the answer is shown immediately.
+   */
   readonly stop: (what?: "speech") => void;
   /**
-   * Cancels one tool call by its `id`, wherever it runs. The answer continues. Rejects with the worker's error, or when
+   * Cancels one tool call by its `id`, wherever it runs. The answer continues. Rejects with the worker's error, or if
    * no worker acknowledges the request within 60 s.
    */
   readonly cancelCall: (callId: string) => Promise<void>;
@@ -56,7 +58,7 @@ export function useTalk(): Talk {
   return { messages, isConnected, problem, ...actions };
 }
 
-/** Returns one message. While it grows, only the components that use it re-render. */
+/** Returns one message. While the message grows, only the components that use it re-render. */
 export function useMessage(id: string): TalkMessage | undefined {
   const { log } = useTalkClient();
   return useWatched(log.subscribe, () => log.message(id));

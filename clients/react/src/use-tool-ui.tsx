@@ -6,7 +6,7 @@ import { useWatched } from "./use-watched.ts";
 
 export type ToolView = ComponentType<{ readonly call: ToolCall }>;
 
-/** Renders the calls of one tool with your own component in every `ToolCallView`. */
+/** Makes every `ToolCallView` render the calls of one tool with your own component. */
 export function useToolUI(toolName: string, Component: ToolView): void {
   const { views } = useTalkClient();
   useEffect(() => views.set(toolName, Component), [views, toolName, Component]);
@@ -15,7 +15,7 @@ export function useToolUI(toolName: string, Component: ToolView): void {
 interface ToolCallViewProps {
   /** The `toolUseId` of the message part. */
   readonly toolUseId: string;
-  /** The component for tools without their own component. */
+  /** The component for tools for which none is set. */
   readonly fallback: ToolView;
 }
 

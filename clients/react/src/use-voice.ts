@@ -5,15 +5,15 @@ import { useWatched } from "./use-watched.ts";
 interface Voice {
   /**
    * Whether the worker understands speech. If not, a microphone is useless. `undefined` until the worker has announced
-   * it.
+   * this.
    */
   readonly listens: boolean | undefined;
-  /** Whether the worker speaks its answers. `undefined` until the worker has announced it. */
+  /** Whether the worker speaks its answers. `undefined` until the worker has announced this. */
   readonly speaks: boolean | undefined;
   /**
-   * Tells the worker whether this page plays the agent's audio. Until the first call, the worker assumes that it does.
-   * While nobody in the room plays it, answers are not spoken and their sentences arrive at once. The page itself plays
-   * or mutes the audio.
+   * Notifies the worker whether this page plays the agent's audio. Until the first call, the worker assumes that it
+   * does. While nobody in the room plays the audio, answers are not spoken and their sentences arrive immediately. The
+   * page itself plays or mutes the audio.
    */
   readonly listen: (listens: boolean) => void;
 }

@@ -24,7 +24,7 @@ export interface ClientUnderTest {
   readonly livekit: LivekitServer;
   /** Program and arguments. */
   readonly command: readonly string[];
-  /** The program's environment, besides the variables that the kit sets. */
+  /** The program's environment. The kit adds its own variables. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
@@ -37,7 +37,7 @@ export async function checkClient(client: ClientUnderTest): Promise<Verdict[]> {
 
 type Options = Omit<ClientTalkOptions, keyof ClientUnderTest>;
 
-/** Returns all checks of a client. Suites with long waits come first. `onTalk` is called for each opened room. */
+/** Returns all checks for clients. Suites with long waits come first. `onTalk` is called for each opened room. */
 export function clientSuites(client: ClientUnderTest, onTalk: (talk: ClientTalk) => void): Suite<ClientTalk>[] {
   const open = async (options: Options) => {
     const talk = await ClientTalk.open({ ...client, ...options });

@@ -16,14 +16,14 @@ process.once("exit", () => {
   for (const child of running) kill(child);
 });
 
-/** The process of the client under test. It prints what it sees and reads commands from stdin. */
+/** The process of the client under test. It prints events and reads commands from stdin. */
 export class ClientProgram implements AsyncDisposable {
   readonly events = new Inbox<ProgramEvent>();
-  /** Resolves to the reason why it ended. */
+  /** Resolves to the reason why the process ended. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
 
-  /** @param environment the complete environment: a client under test inherits none of ours */
+  /** @param environment the complete environment: the client under test inherits nothing from the kit's */
   constructor([program = "", ...args]: readonly string[], environment: NodeJS.ProcessEnv) {
     // In its own process group, because `npx` and `go run` start the client as a child process.
     const child = spawn(program, args, { env: environment, detached: true });
@@ -55,7 +55,7 @@ export class ClientProgram implements AsyncDisposable {
     this.#child.stdin?.write(`${JSON.stringify(command)}\n`);
   }
 
-  /** All events of a kind so far. */
+  /** Returns all events of a kind so far. */
   all(event: string): ProgramEvent[] {
     return this.events.items.filter((each) => each.event === event);
   }
@@ -84,7 +84,7 @@ function kill({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has already exited.
+    // The process has already exited.
   }
 }
 

@@ -21,7 +21,7 @@ import { ClientProgram } from "./client-program.ts";
 const CLIENT = "client";
 /** The program's runtime has to start, and then the client has to join. */
 export const STARTS_WITHIN_MS = 15_000;
-/** Wait after a client has answered a later message. By then its reaction to an earlier one has arrived, too. */
+/** Wait after a client has answered a later message. By then, its reaction to an earlier message has arrived, too. */
 const QUIET_MS = 150;
 const LOOK_EVERY_MS = 20;
 export const TOOLS = ["echo", "slow", "fail", "big", "report"];
@@ -30,7 +30,7 @@ export interface ClientTalkOptions {
   readonly livekit: LivekitServer;
   readonly command: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
-  /** The URL of LiveKit for the client's program, if it is not the server's own. */
+  /** LiveKit's URL for the client's program, if it differs from the server's own. */
   readonly clientUrl?: string;
   /** @defaultValue all tools */
   readonly tools?: readonly string[];
@@ -51,17 +51,20 @@ interface SendOptions {
   readonly topic?: string;
 }
 
-/** A room with the client under test and the kit's worker, which acknowledges, sends its Configuration, and records. */
+/**
+ * A room with the client under test and the kit's worker, which acknowledges messages, sends its Configuration, and
+ * records everything.
+ */
 export class ClientTalk implements AsyncDisposable {
   readonly roomName: string;
   readonly conversationId: string;
-  /** All frames that the client sent, including those to earlier workers of this room. */
+  /** All frames that the client sent, including frames to earlier workers in this room. */
   readonly frames = new Inbox<Frame>();
   /** The indexes in `frames.items` at which the client rejoined. */
   readonly joins: number[] = [0];
   /** Decides whether the worker acknowledges a frame. */
   acknowledges: (frame: Frame) => boolean = () => true;
-  /** Called between the worker's Ack of a Configuration and its own Configuration, to send lost messages again. */
+  /** Called between the worker's Ack of a Configuration and its own Configuration, to resend lost messages. */
   replay: () => void = () => {};
   readonly #options: ClientTalkOptions;
   readonly #cleanup = new Cleanup();
@@ -117,14 +120,14 @@ export class ClientTalk implements AsyncDisposable {
     this.#cleanup.defer(close);
   }
 
-  /** Lets another participant join that is not a worker. It leaves when this room is closed. */
+  /** Adds a participant that is not a worker. The participant leaves when this room is closed. */
   async joinStranger(onArrival: (arrival: Arrival) => void = () => {}): Promise<RoomConnection> {
     const { livekit } = this.#options;
     const token = await grantToken(livekit, { room: this.roomName, identity: `stranger-${createId()}` });
     return this.#cleanup.use(await RoomConnection.join(livekit.url, token, onArrival));
   }
 
-  /** Waits for at most `withinMs` until the kit's worker knows a participant. */
+  /** Waits until LiveKit has announced a participant to the kit's worker, for at most `withinMs`. */
   async untilAnnounced({ room: { localParticipant } }: RoomConnection, withinMs: number): Promise<void> {
     const isKnown = () => this.#worker?.room.remoteParticipants.has(localParticipant?.identity ?? "") ?? false;
     const until = performance.now() + withinMs;
@@ -164,7 +167,7 @@ export class ClientTalk implements AsyncDisposable {
     return (this.#lastStanza -= 1);
   }
 
-  /** Asks the client to run a call. @returns the request, so that it can be sent again */
+  /** Asks the client to run a call. @returns the request, so that it can be resent */
   async request(request: Partial<Request> & Pick<Request, "toolName">, options: SendOptions = {}): Promise<Request> {
     const body: Request = { id: createId(), messageId: "msg_a1", parameters: {}, execution: "client", ...request };
     await this.send({ type: "tool_use_request", body }, options);
@@ -180,12 +183,12 @@ export class ClientTalk implements AsyncDisposable {
     return this.all("tool_use_result").filter((body) => body.id === id);
   }
 
-  /** How often the client has started to run a request. */
+  /** Returns how many times the client has started to run a request. */
   runs(id: string): number {
     return this.program.all("run").filter((event) => event["id"] === id).length;
   }
 
-  /** Waits until the client has had time to react to earlier messages and to report it. */
+  /** Waits until the client has had time to react to earlier messages and to report its reaction. */
   async settle(withinMs?: number): Promise<void> {
     const { id } = await this.request({ toolName: "echo", parameters: { settled: true } });
     await this.result(id, withinMs);
@@ -239,7 +242,7 @@ export class ClientTalk implements AsyncDisposable {
   #take(arrival: Arrival): void {
     // The kit's strangers send only to the client.
     if (arrival.from !== undefined && arrival.from !== CLIENT) return;
-    // Rooms also carry data of other applications.
+    // Rooms also carry other applications' data.
     if (arrival.topic !== TOPIC && arrival.topic !== "") return;
     const isFirst = this.frames.items.length === this.joins.at(-1);
     const frame = readFrame(arrival, { side: "client", conversationId: this.conversationId, isFirst });

@@ -1,7 +1,7 @@
 import { formRules, type Recording, type WrittenRule } from "../run/written-rules.ts";
 import { nameOf } from "../wire/frame.ts";
 
-/** How a client writes its frames. */
+/** Rules for the frames that a client writes. */
 export const CLIENT_RULES: readonly WrittenRule[] = [
   ...formRules("SHOULD"),
   {

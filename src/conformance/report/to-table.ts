@@ -1,7 +1,7 @@
 import type { Summary } from "../run/expected.ts";
 import type { Verdict } from "../run/run-suites.ts";
 
-/** Returns the word for a verdict in all reports. */
+/** Returns the word that stands for a verdict in every report. */
 export function wordOf({ outcome, level, id }: Verdict, { expected }: Pick<Summary, "expected">): string {
   if (outcome === "failed" && expected.includes(id)) return "expected";
   if (outcome === "failed") return level === "MUST" ? "FAILED" : "failed";
@@ -18,7 +18,7 @@ export function toCounts(summary: Summary): string[] {
   });
 }
 
-/** Returns the report for a terminal. A check that did not pass is shown with its sentence and the reason. */
+/** Returns the report for a terminal. Each check that did not pass is shown with its sentence and the reason. */
 export function toTable(summary: Summary): string {
   const { verdicts, stale } = summary;
   const width = Math.max(...verdicts.map(({ id }) => id.length));

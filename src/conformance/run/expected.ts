@@ -5,7 +5,7 @@ export interface Summary {
   readonly verdicts: readonly Verdict[];
   /** The ids of checks that are expected to fail. */
   readonly expected: readonly string[];
-  /** Expected ids that did not fail or do not exist. They must be removed from the file. */
+  /** Expected ids that did not fail or do not exist. They must be removed from the file of expected failures. */
   readonly stale: readonly string[];
   /** 0: every MUST holds. 1: a MUST fails unexpectedly, or an id is stale. 3: the kit failed, so nothing is proven. */
   readonly status: 0 | 1 | 3;
@@ -16,7 +16,7 @@ export function parseExpected(text: string): string[] {
   return text.split("\n").flatMap((line) => line.replace(/#.*/, "").trim() || []);
 }
 
-/** @param expected the ids of checks that are known to fail. The id of a check that passes is stale. */
+/** @param expected the ids of checks that are known to fail. If such a check passes, its id is stale. */
 export function summarize(verdicts: readonly Verdict[], expected: readonly string[]): Summary {
   const failed = verdicts.filter(({ outcome }) => outcome === "failed");
   const stale = expected.filter((id) => !failed.some((verdict) => verdict.id === id));

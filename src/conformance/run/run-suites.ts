@@ -3,7 +3,7 @@ import { type Check, KitFault, NotApplicable, SubjectFault, type Suite } from ".
 
 export interface Verdict extends Pick<Check<never>, "id" | "level" | "sentence"> {
   readonly suite: string;
-  /** `kit`: the kit itself failed, which says nothing about the subject. */
+  /** `kit`: the kit itself failed, which proves nothing about the subject. */
   readonly outcome: "passed" | "failed" | "skipped" | "kit";
   /** Why the check did not pass. */
   readonly reason?: string;
@@ -12,13 +12,13 @@ export interface Verdict extends Pick<Check<never>, "id" | "level" | "sentence">
 
 type Outcome = Pick<Verdict, "outcome" | "reason">;
 
-/** How many rooms are open at once. A check mostly waits. */
+/** How many rooms are open at once. Checks spend most of their time waiting. */
 const SUITES_AT_ONCE = 8;
 /** Twice the wait of the longest check. Needed because LiveKit's calls have no deadline. */
 const CHECK_WITHIN_MS = 30_000;
 const CLOSE_WITHIN_MS = 5_000;
 
-/** Runs suites in parallel. The verdicts are in the suites' order. */
+/** Runs suites in parallel. The verdicts are returned in the order of the suites. */
 export async function runSuites<Subject extends AsyncDisposable>(
   suites: readonly Suite<Subject>[],
 ): Promise<Verdict[]> {
@@ -41,7 +41,7 @@ async function runSuite<Subject extends AsyncDisposable>(suite: Suite<Subject>):
     const current = subject;
     if (!current) return unopened ?? { outcome: "kit" };
     const outcome = await attempt(() => inTime(run(current), id));
-    // A new room, so that nothing left over makes the next check fail.
+    // The next check gets a new room, so that it cannot fail because of leftovers.
     if (outcome.outcome === "failed" || outcome.outcome === "kit") {
       await close(current);
       subject = undefined;
@@ -52,7 +52,8 @@ async function runSuite<Subject extends AsyncDisposable>(suite: Suite<Subject>):
     const { id, level, sentence } = check;
     const startedAt = performance.now();
     const first = await runOnce(check);
-    // A fault of the kit, such as a hanging LiveKit call, says nothing about the subject. The check runs once more.
+    // A fault of the kit, such as a hanging LiveKit call, proves nothing about the subject, so the check runs once
+    // more.
     const outcome = first.outcome === "kit" && !unopened ? await runOnce(check) : first;
     const ms = Math.round(performance.now() - startedAt);
     verdicts.push({ id, level, sentence, suite: suite.name, ...outcome, ms });
@@ -61,13 +62,13 @@ async function runSuite<Subject extends AsyncDisposable>(suite: Suite<Subject>):
   return verdicts;
 }
 
-/** Abandons a room that does not close in time, because no other check uses it. */
+/** Closes a room. If that takes too long, abandons the room, because no other check uses it. */
 async function close(subject: AsyncDisposable | undefined): Promise<void> {
   const closing = async () => subject?.[Symbol.asyncDispose]();
   await inTime(closing(), "Closing a room", CLOSE_WITHIN_MS).catch(() => {});
 }
 
-/** @throws {KitFault} if the work takes too long. Waiting for the subject has shorter limits. */
+/** @throws {KitFault} if the work takes too long. Waits for the subject have shorter limits. */
 async function inTime<Value>(work: Promise<Value> | Value, what: string, withinMs = CHECK_WITHIN_MS): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const fault = new KitFault(`${what} did not finish within ${withinMs / 1_000} s`);

@@ -9,25 +9,25 @@ export interface Recording {
   readonly joins: readonly number[];
 }
 
-/** A rule for every frame, whichever check it was sent in. */
+/** A rule that applies to every frame, no matter which check it was sent in. */
 export interface WrittenRule {
   readonly id: string;
   readonly level: Level;
   readonly sentence: string;
-  /** Returns how frames break the rule, or `undefined`. */
+  /** Returns how the frames break the rule, or `undefined` if they do not. */
   readonly find: (recording: Recording) => string | undefined;
 }
 
-/** Returns the rules for both sides. @param level how binding the form is for this side */
+/** Returns the rules that both sides must follow. @param level how binding the form is for this side */
 export function formRules(level: Level): WrittenRule[] {
   const rule = (id: string, [how, sentence]: readonly [Level, string], broken: FrameFault["rule"]): WrittenRule => {
     return { id: `write.${id}`, level: how, sentence, find: faultOf(broken) };
   };
   return [
     rule("schema", ["MUST", "| `body` | map | By `type`."], "schema"),
-    rule("keys", [level, "Write: the five keys in this order, all present;"], "keys"),
-    rule("no-nil", [level, "absent fields left out, never nil;"], "nil"),
-    rule("integers", [level, "integers beyond 32 bits as float64."], "wide_integer"),
+    rule("keys", [level, "When you write a message, send all five keys, in this order;"], "keys"),
+    rule("no-nil", [level, "leave absent fields out, never write nil;"], "nil"),
+    rule("integers", [level, "write integers beyond 32 bits as float64."], "wide_integer"),
     rule(
       "conversation",
       ["MUST", "The room's conversation: `ac_X` for a room named `conv_ac_X`, else the room's name."],

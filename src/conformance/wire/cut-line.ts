@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 
-/** A TCP proxy for LiveKit's signaling that can break the connection, as when a phone changes its network. */
+/** A TCP proxy for LiveKit's signaling. It can break connections, as happens when a phone changes networks. */
 export class CutLine implements AsyncDisposable {
   readonly url: string;
   readonly #server: Server;
@@ -31,7 +31,7 @@ export class CutLine implements AsyncDisposable {
     return new CutLine(url.href, server, sockets);
   }
 
-  /** Breaks all connections. New ones are accepted at once. */
+  /** Breaks all connections. New ones are accepted immediately. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }

@@ -25,11 +25,11 @@ export interface Arrival {
   readonly at: number;
 }
 
-/** A frame sent by one side, with everything that is wrong with it. */
+/** A frame sent by one side, with all of its faults. */
 export interface Frame extends Arrival {
   /** The body as MessagePack decoded it, unchecked. `{}` if it cannot be decoded. */
   readonly rawBody: Readonly<Record<string, unknown>>;
-  /** 0 if it cannot be read. */
+  /** 0 if the stanza id cannot be read. */
   readonly stanzaId: number;
   /** `undefined` if the frame is not a message of the protocol. */
   readonly message: Message | undefined;
@@ -41,7 +41,7 @@ const ENVELOPE_KEYS = ["stanzaId", "conversationId", "type", "meta", "body"];
 interface Expected {
   readonly side: Side;
   readonly conversationId: string;
-  /** Whether it is the sender's first frame, which may lack the conversation id. */
+  /** Whether this is the sender's first frame, which may lack the conversation id. */
   readonly isFirst: boolean;
 }
 
@@ -73,12 +73,12 @@ export function encodeOwn(envelope: Parameters<typeof encodeEnvelope>[0], side: 
   return bytes;
 }
 
-/** The bodies of all messages of a type, in order. */
+/** Returns the bodies of all messages of a type, in order. */
 export function bodiesOf<Type extends Message["type"]>(frames: readonly Frame[], type: Type): MessageBody<Type>[] {
   return frames.flatMap(({ message }) => (message?.type === type ? [message.body as MessageBody<Type>] : []));
 }
 
-/** The name of a frame's type, for reports. */
+/** Returns the name of a frame's type, for reports. */
 export function nameOf({ message }: Pick<Frame, "message">): string {
   return message?.type ?? "a frame that cannot be read";
 }

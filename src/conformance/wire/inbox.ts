@@ -14,7 +14,7 @@ export class Inbox<Item> {
     this.#wake();
   }
 
-  /** Declares why nothing more will arrive. Waiters reject. */
+  /** Records why nothing more will arrive. Pending `next` calls reject. */
   end(why: string): void {
     this.#whyNoMore ??= why;
     this.#wake();
@@ -29,7 +29,7 @@ export class Inbox<Item> {
   /**
    * Waits until `look` finds something among the items, and returns it.
    *
-   * @throws {SubjectFault} if it finds nothing in time or nothing more will arrive, {KitFault} after `blame`
+   * @throws {SubjectFault} if `look` finds nothing in time or nothing more will arrive, {KitFault} after `blame`
    */
   async next<Found>(
     look: (items: readonly Item[]) => Found | undefined,

@@ -18,7 +18,7 @@ interface PublishOptions {
   readonly topic?: string;
 }
 
-/** A participant of a room that sends and receives bytes without interpreting them. */
+/** A participant in a room that sends and receives bytes without interpreting them. */
 export class RoomConnection implements AsyncDisposable {
   readonly room: RtcNode.Room;
   #sending: Promise<void> = Promise.resolve();

@@ -10,7 +10,7 @@ import { returningChecks } from "./checks/returning.ts";
 import type { GiveAccess } from "./kit-client.ts";
 import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
 
-/** @param give returns access to the worker's rooms */
+/** @param give returns a token and URL for one of the worker's rooms */
 export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
   const talks: WorkerTalk[] = [];
   const verdicts = await runSuites(workerSuites(give, (talk) => talks.push(talk)));
@@ -20,7 +20,7 @@ export async function checkWorker(give: GiveAccess): Promise<Verdict[]> {
   return [...verdicts, ...(await judgeWriting(WORKER_RULES, recordings))];
 }
 
-/** Returns all checks of a worker. `onTalk` is called for each room that is opened. */
+/** Returns all checks for workers. `onTalk` is called for each room that is opened. */
 export function workerSuites(give: GiveAccess, onTalk: (talk: WorkerTalk) => void): Suite<WorkerTalk>[] {
   const suite = (
     name: string,
@@ -48,13 +48,13 @@ export function workerSuites(give: GiveAccess, onTalk: (talk: WorkerTalk) => voi
   ];
 }
 
-/** How a worker writes its frames. */
+/** Rules for the frames that a worker writes. */
 export const WORKER_RULES: readonly WrittenRule[] = [
   ...formRules("MUST"),
   {
     id: "write.stanzas-down",
     level: "MUST",
-    sentence: "a client counts 1, 2, 3…, the worker -1, -2, -3… over all its clients, so you see gaps.",
+    sentence: "a client counts 1, 2, 3…, and the worker -1, -2, -3… across all its clients, so you see gaps.",
     find: ({ frames }) => {
       const wrong = frames.find(({ stanzaId }) => stanzaId > 0);
       return wrong && `The worker sent the stanzaId ${wrong.stanzaId}`;

@@ -30,12 +30,14 @@ export interface SendOptions {
 const AGENT_KIND = 4;
 const WORKER_WITHIN_MS = 20_000;
 const AGAIN_AFTER_MS = 3_000;
-/** Wait after the worker has acknowledged a later message. By then its reaction to an earlier one has arrived, too. */
+/**
+ * Wait after the worker has acknowledged a later message. By then, its reaction to an earlier message has arrived, too.
+ */
 const QUIET_MS = 150;
 
 export const anyInput = { type: "object" } as const;
 
-/** The kit's client. It sends what the checks ask for, answers nothing by itself, and records. */
+/** The kit's client. It sends what the checks ask for, records everything, and never answers by itself. */
 export class KitClient implements AsyncDisposable {
   readonly frames = new Inbox<Frame>();
   readonly #conversationId: string;
@@ -47,7 +49,7 @@ export class KitClient implements AsyncDisposable {
     this.#conversationId = conversationId;
   }
 
-  /** Joins a room and waits until a worker is there. */
+  /** Joins a room and waits until a worker has joined. */
   static async join(give: GiveAccess, room: string, identity: string): Promise<KitClient> {
     const { token, livekitUrl } = await give(room, identity);
     const early: Arrival[] = [];
@@ -72,8 +74,9 @@ export class KitClient implements AsyncDisposable {
   }
 
   /**
-   * Sends a Configuration as a stream, and resolves when the worker has acknowledged it and sent its own. Like every
-   * client, resends it until an Ack arrives: LiveKit may drop a stream when other participants flood the agent.
+   * Sends a Configuration as a stream, and resolves when the worker has acknowledged it and sent its own Configuration.
+   * Like every client, resends the stream until an Ack arrives: LiveKit may drop a stream when other participants flood
+   * the agent.
    */
   async configure(configuration: Configuration = {}): Promise<void> {
     const message = { type: "configuration", body: configuration } as const;
@@ -99,7 +102,7 @@ export class KitClient implements AsyncDisposable {
     return stanzaId;
   }
 
-  /** Sends an envelope that may be invalid: the given keys replace valid ones. */
+  /** Sends an envelope that may be invalid: the given keys replace the valid ones. */
   async sendWrong(envelope: {
     readonly type: number;
     readonly body?: object;
@@ -125,7 +128,7 @@ export class KitClient implements AsyncDisposable {
     return (this.#stanza += 1);
   }
 
-  /** Sends a message of the participant. @returns the message's id */
+  /** Sends a message from the participant. @returns the message's id */
   async say(content: string, options: SendOptions = {}): Promise<string> {
     const id = createId();
     await this.send({ type: "user_message", body: { id, content } }, options);
@@ -193,7 +196,7 @@ function isAckOf(stanzaId: number): (frame: Frame) => boolean {
   return ({ message }) => message?.type === "acknowledgement" && message.body.acknowledgedStanzaId === stanzaId;
 }
 
-/** Returns a Configuration with every feature and these tools. */
+/** Returns a Configuration with every feature and the given tools. */
 export function withTools(...tools: NonNullable<Configuration["tools"]>): Configuration {
   return { clientVersion: "conformance kit", features: workerFeatures(), tools };
 }

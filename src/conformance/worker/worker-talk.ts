@@ -72,7 +72,7 @@ export class WorkerTalk implements AsyncDisposable {
     return client.frames.next(look, `a ToolUseRequest for ${toolName}`, 10_000);
   }
 
-  /** Waits for the end of a call. */
+  /** Waits until a call has ended. @returns its final state */
   async ended(id: string): Promise<MessageBody<"tool_call_state">> {
     const isEnd = (state: MessageBody<"tool_call_state">) =>
       state.id === id && state.status !== "pending" && state.status !== "running";

@@ -5,12 +5,12 @@ import { didYouMean } from "./did-you-mean.ts";
  * Returns a text such as `model.maxTokens: expected number, got "many"`.
  *
  * @param root the value that was checked
- * @param schema the schema it was checked with; used to suggest the field that a misspelled one may stand for
+ * @param schema the schema it was checked with; used to suggest the right field for a misspelled one
  */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z.core.$ZodType): string {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
-    // A schema that depends on the value brings the field names itself, because `fieldsAt` finds none here.
+    // A schema that depends on the value supplies the field names itself, because `fieldsAt` cannot find them.
     const named = (issue as { readonly known?: readonly string[] }).known;
     const known = named ?? (schema === undefined ? [] : fieldsAt(schema, issue.path));
     return issue.keys.map((key) => `${[...path, key].join(".")}: unknown field.${didYouMean(key, known)}`).join(" ");
@@ -22,7 +22,7 @@ export function describeIssue(issue: z.core.$ZodIssue, root: unknown, schema?: z
   return `${path.join(".") || "default export"}: ${reason}, got ${preview(value, isPrivate)}`;
 }
 
-/** Fields that may hold keys and passwords. Their strings are never shown. */
+/** Fields that may contain keys and passwords. Their strings are never shown. */
 const PRIVATE = ["mcpServers", "toolSettings"];
 const NAMED_LIKE_A_KEY = /key|token(?!s)|secret|password|credential|auth|header|cookie|env$|url$/iu;
 
@@ -36,7 +36,7 @@ function preview(value: unknown, isPrivate: boolean): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-/** Returns the names of the fields that a schema has at a path of the value. */
+/** Returns the names of the fields that a schema defines at a path in the value. */
 function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let schemas = unwrap(schema);
   for (const key of path) schemas = schemas.flatMap((each) => stepInto(each, key)).flatMap(unwrap);

@@ -1,4 +1,4 @@
-/** Other frameworks' names for our fields. */
+/** Other frameworks' names for Parley's fields. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   parameters: "input",
   inputSchema: "input",
@@ -23,18 +23,19 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return nearest === undefined ? "" : ` Did you mean "${nearest}"?`;
 }
 
-/** Whether a name is one typing error away from a known one: one letter added, missing or changed, or two swapped. */
+/** Whether a name is one typo away from a known name: one letter added, missing or changed, or two swapped. */
 export function isOneSlipFrom(name: string, known: readonly string[]): boolean {
   return known.some((each) => editsBetween(plain(name), plain(each)) === 1);
 }
 
-/** Returns the names of all fields of a type. The compiler reports a missing one. */
+/** Returns the names of all fields of a type. The compiler reports an error if one is missing. */
 export function fieldsOf<Fields>(fields: Record<keyof Fields, true>): readonly string[] {
   return Object.keys(fields);
 }
 
 /**
- * @throws {TypeError} if `value` has fields that are not in `known`; names each. `owner` completes "is not a field of"
+ * @throws {TypeError} if `value` has fields that are not in `known`. The message names each of them; `owner` completes
+ * "is not a field of"
  */
 export function refuseUnknownFields(value: object, known: Iterable<string>, owner: string): void {
   const names = new Set(known);
@@ -56,7 +57,8 @@ function plain(name: string): string {
 }
 
 /**
- * Returns how many letters must be added, removed, changed or swapped with their neighbor (optimal string alignment).
+ * Returns the number of edits between two names: letters added, removed, changed, or swapped with their neighbor
+ * (optimal string alignment).
  */
 function editsBetween(from: string, to: string): number {
   let before: readonly number[] = [];

@@ -2,7 +2,7 @@ type Step = string | number;
 
 export const TOO_LARGE_NUMBER = "too large for a number, send it as a string";
 
-/** An object or a list that the scan is inside of. */
+/** An object or a list that encloses the current position of the scan. */
 interface Container {
   /** The keys so far. Absent for a list. */
   readonly keys?: Set<string>;
@@ -27,9 +27,9 @@ export interface JsonLoss {
 }
 
 /**
- * Finds what `JSON.parse` changes without an error: a repeated key in an object (the last one wins), a number from 2^53
- * on that would be written back as another number, and a tiny number that would become 0. Fractions are rounded, as
- * usual.
+ * Finds what `JSON.parse` changes without an error: a repeated key in an object (the last one wins), a number of 2^53
+ * or more that would be serialized as a different number, and a tiny number that would become 0. Fractions are rounded,
+ * as usual.
  *
  * @param text must be valid JSON; this is not checked
  */
@@ -77,7 +77,7 @@ export function findJsonLoss(text: string): JsonLoss | undefined {
   return undefined;
 }
 
-/** Returns where the string that starts here ends. */
+/** Returns the index where the string that starts at `start` ends. */
 function endOfText(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     if (end === -1) return text.length;
@@ -87,7 +87,7 @@ function endOfText(text: string, start: number): number {
   }
 }
 
-/** Returns why a number would be written back differently, or `undefined` if it would not. */
+/** Returns why a number would be serialized differently, or `undefined` if it would not be. */
 function whyNotHeld(number: string): string | undefined {
   if (PLAIN_INTEGER.test(number)) return undefined;
   const value = Number(number);

@@ -73,8 +73,8 @@ export class Steps {
   readonly #endsAt = Date.now() + MAX_MS;
 
   /**
-   * Spends steps, one for each iteration of a loop. Call it also for loops whose length depends on the value or the
-   * schema.
+   * Spends steps, one for each iteration of a loop. Every loop whose length depends on the value or the schema must
+   * call this.
    *
    * @throws {TooManyStepsError}
    */

@@ -54,7 +54,7 @@ export function compileJsonSchema(
       steps.leave();
       return problem;
     };
-    // Registered before its parts are compiled, since it may be among them.
+    // Registered before its parts are compiled, because a schema may contain itself.
     compiled.set(schema, all);
     checks = Object.entries(schema).flatMap(([name, operand]) => {
       if (name === "$ref") return [refer(operand)];
@@ -89,7 +89,7 @@ export function compileJsonSchema(
   };
 }
 
-/** Returns what the model is told about wrong arguments. Names the field, but does not repeat its value. */
+/** Returns the message that tells the model about wrong arguments. Names the field, but does not repeat its value. */
 export function describeProblem(path: readonly string[], message: string): string {
   const field = path.join(".");
   return field === "" ? `Invalid parameters: ${message}` : `Invalid parameter "${field}": ${message}`;

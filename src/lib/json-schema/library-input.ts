@@ -9,8 +9,8 @@ export type LibraryInput = { readonly value: unknown; readonly restore: () => vo
 
 /**
  * Prepares JSON for a schema library such as zod, which misreads some names. The library mistakes inherited members for
- * properties, so for a schema with a property such as `constructor` it gets objects that inherit nothing. It also drops
- * a property named `__proto__`, so an input with one is a problem.
+ * properties, so for a schema with a property such as `constructor` it receives objects that inherit nothing. It also
+ * drops a property named `__proto__`, so an input with one is a problem.
  */
 export function libraryInput(jsonSchema: JsonObject): (input: unknown) => LibraryInput {
   const text = JSON.stringify(jsonSchema);

@@ -10,8 +10,8 @@ const FRAME =
   /^\s+at (?:async )?(?:.*\()?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^?)]*?)(?:\?[^:)]*)?:(?<line>\d+):\d+\)?$/u;
 
 /**
- * Returns why a module could not be loaded, with the file and line of the author's code that failed. That may be in an
- * imported module. Skips frames in packages, Node and Parley.
+ * Returns why a module could not be loaded, with the file and line of the author's code that failed. The failing code
+ * may be in an imported module. Skips frames in packages, Node and Parley.
  */
 export function describeImportError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

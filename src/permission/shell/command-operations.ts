@@ -4,31 +4,34 @@ import { withoutHomes } from "../match-pattern.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
 
-/** The placeholder that find replaces with file names, and the default one of xargs. */
+/** The placeholder that find replaces with file names, and the default placeholder of xargs. */
 const MARK = "{}";
-/** xargs options that set another placeholder, in the same word or the next. */
+/** xargs options that set a different placeholder, in the same word or in the next. */
 const MARK_ATTACHED = /^(?:-[0oprtx]*[iIJ]|--r[a-z]*=)(?<mark>.+)$/u;
 const MARK_FOLLOWS = /^-[0oprtx]*[IJ]$/u;
 /** With more placeholders than this, every argument counts as unknown. */
 const MAX_MARKS = 16;
 /** Maximum nesting of scripts (`sh -c "sh -c …"`) and of programs that start programs. */
 const MAX_DEPTH = 8;
-/** Limits on a line's operations and on the total length of their names. Anything beyond counts as "may be anything". */
+/**
+ * Limits on the number of a line's operations and on the total length of their names. The rest of a longer line counts
+ * as unknown.
+ */
 const MAX_DEEDS = 200;
 const MAX_LENGTH = 60_000;
 /** Separates the commands of a line that could not be parsed. */
 const JOINTS = /[;&|<>()`\n\r{}]+/u;
 
-/** A redirection's `type` is what it does with the file; commands have none. */
+/** For a redirection, `type` is what it does with the file; a command has no `type`. */
 export type ShellOperation = Omit<Operation, "type"> & { readonly type?: "read" | "edit" };
 
 /** Programs that change the working folder. Also matches inside a word, which may be a script. */
 const MOVES = /(?:^|\W)(?:cd|pushd|popd)(?:$|\W)/u;
 
 /**
- * Returns what a shell line would do: one operation for each command, including commands that are joined, nested, in a
- * script for a shell, or an argument of a program that starts them. Whatever cannot be determined becomes a separate
- * operation, UNKNOWN, which may be anything. Nothing is run or looked up.
+ * Returns what a shell line would do: one operation for each command, including commands that are joined, nested, part
+ * of a script for a shell, or passed as arguments to a program that starts them. Whatever cannot be determined becomes
+ * a separate operation, UNKNOWN, which may be anything. Nothing is run or looked up.
  */
 export function commandOperations(line: string): ShellOperation[] {
   const operations = new CommandOperations();
@@ -49,7 +52,7 @@ export function shellRedirects(line: string): ShellRedirect[] {
 }
 
 interface OfLine {
-  /** Input that the line passes to programs, one of which may run what the input names. */
+  /** Input that the line passes to its programs, one of which may run commands from that input. */
   readonly texts?: readonly string[];
   readonly isExpanded?: boolean;
 }
@@ -94,7 +97,7 @@ class CommandOperations {
     const filled = filledIn(name, args);
     // A program name that contains whitespace would look like a program with an argument.
     const shown = /\s/u.test(program) ? UNKNOWN : program;
-    // It is uncertain which of xargs' words is its program, but it is never one that starts with a filled-in
+    // It is uncertain which of xargs' words is the program, but it is never a word that starts with a filled-in
     // placeholder.
     const started = unwrapped(name, filled).filter((command) => !command.startsWith(UNKNOWN));
     const all = [...assignments, ...(words.length > 0 ? [shown, ...args] : [])];
@@ -127,7 +130,7 @@ class CommandOperations {
   }
 }
 
-/** Returns the arguments, with UNKNOWN wherever find or xargs inserts something that the line does not show. */
+/** Returns the arguments, with UNKNOWN wherever find or xargs inserts something that is not in the line. */
 function filledIn(name: string, args: readonly string[]): readonly string[] {
   if (name === "find") return args.map((arg) => arg.replaceAll(MARK, UNKNOWN));
   return name === "xargs" ? withInput(args) : args;
@@ -140,8 +143,8 @@ function withInput(args: readonly string[]): readonly string[] {
   );
   const marks = new Set([MARK, ...named].filter(Boolean));
   if (marks.size > MAX_MARKS) return args.map(() => UNKNOWN);
-  // The placeholder itself is not an argument of the program that xargs runs. The word after a later such option may be
-  // one.
+  // The placeholder itself is not an argument of the program that xargs runs. The word after a second such option may
+  // be one.
   const own = args.findIndex((_, index) => follows(index));
   const rest = args.filter((_, index) => index !== own);
   return rest.map((arg) => [...marks].reduce((text, mark) => text.replaceAll(mark, UNKNOWN), arg));

@@ -3,13 +3,13 @@ import { plainPath } from "../../lib/plain-path.ts";
 import { evaluatesNames } from "./plain-nodes.ts";
 import { isOrdinaryName } from "./variable-names.ts";
 
-/** What a command starts, as far as its arguments show. */
+/** What a command starts, as far as its arguments reveal. */
 interface Inner {
-  /** Command lines that it passes to a shell. */
+  /** Command lines that the command passes to a shell. */
   readonly scripts: readonly string[];
   /** Programs with their arguments. */
   readonly commands?: readonly (readonly string[])[];
-  /** Whether it may start something that its arguments do not show. */
+  /** Whether the command may start something that its arguments do not reveal. */
   readonly isUnclear: boolean;
 }
 
@@ -21,9 +21,9 @@ const WRAPPERS: ReadonlySet<string> = new Set(
     "strace ltrace chroot unshare nsenter flock busybox toybox entr firejail bwrap systemd-run jobs"
   ).split(" "),
 );
-/** Wrappers that take a file, a folder or a mask before the program. */
+/** Wrappers that expect a file, a folder or a mask before the program. */
 const PLACED: ReadonlySet<string> = new Set(["flock", "chroot", "taskset"]);
-/** Options that do not take the next word as their value. Values attached with `=` are recognized for every program. */
+/** Options that have no value in the next word. Values attached with `=` are recognized for every program. */
 const STANDALONE: Readonly<Record<string, RegExp>> = {
   sudo: /^-[AbEHknPS]+$/u,
   doas: /^-[Lns]+$/u,
@@ -40,9 +40,9 @@ const STANDALONE: Readonly<Record<string, RegExp>> = {
   strace: /^-[fqrtvxyc]+$/u,
   jobs: /^-x$/u,
 };
-/** Programs that pass what follows `-c` to a shell. Without `-c`, the shell reads what is typed. */
+/** Programs that pass the text after `-c` to a shell. Without `-c`, the shell reads commands from its input. */
 const SESSIONS: ReadonlySet<string> = new Set(["su", "runuser", "sg", "newgrp", "script"]);
-/** Commands that change the meaning of later words, or that run what they read at a later time. */
+/** Commands that change the meaning of later words, or that later run what they have read. */
 const OBSCURE: ReadonlySet<string> = new Set(
   "alias hash enable bind complete compgen mapfile readarray history fc at batch crontab parallel shopt bwrap".split(
     " ",
@@ -78,7 +78,7 @@ function ofProgram(name: string, args: readonly string[]): Inner {
   if (OBSCURE.has(name) || evaluatesNames(name, args)) return { scripts: [], isUnclear: true };
   const first = args.findIndex(isProgram);
   if (name === "watch") return ofScript(args.slice(Math.max(first, 0)).join(" "));
-  // The command follows the host. Without a command, ssh runs what is typed.
+  // The command follows the host. Without a command, ssh runs commands from its input.
   if (name === "ssh") return ofScript(args.slice(first + 1).join(" ") || UNKNOWN);
   if (name === "find") return { scripts: [], commands: executed(args), isUnclear: false };
   if (name === "set") return { scripts: [], isUnclear: !args.every((arg) => PLAIN_SET.test(arg)) };
@@ -123,7 +123,7 @@ function executed(args: readonly string[]): string[][] {
   });
 }
 
-/** Returns arguments that a wrapper adds from elsewhere: xargs adds its input, which is unknown. */
+/** Returns the arguments that a wrapper adds itself: xargs adds its input, which is unknown. */
 function fedTo(name: string): string[] {
   return name === "xargs" ? [UNKNOWN] : [];
 }
@@ -138,8 +138,8 @@ function scriptsIn(args: readonly string[]): string[] {
 }
 
 /**
- * Returns the command from each word that may be the wrapped program. A word after an option may be that option's
- * value.
+ * Returns the command that starts at each word that may be the wrapped program. A word after an option may be that
+ * option's value.
  */
 export function unwrapped(name: string, args: readonly string[]): string[] {
   if (!WRAPPERS.has(name)) return [];
@@ -148,11 +148,11 @@ export function unwrapped(name: string, args: readonly string[]): string[] {
   });
 }
 
-/** Returns the command without its options, which may precede the word that says what it does: `git -C x push`. */
+/** Returns the command without its options, which may precede the word that identifies its action: `git -C x push`. */
 export function withoutOptions(name: string, args: readonly string[]): string[] {
   if (!args.some(isOption)) return [];
   const plain = args.filter((arg) => !isOption(arg));
-  // An option may take the next word as its value.
+  // The next word may be an option's value.
   const plainest = args.filter((arg, index) => !isOption(arg) && !isOption(args[index - 1] ?? ""));
   const starts = [0];
   for (const start of starts) {

@@ -39,19 +39,18 @@ const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
   "CaseModification",
 ]);
 /**
- * Tests whose operands the shell evaluates as arithmetic or as a variable name. Both may have a subscript, which it
- * runs.
+ * Tests whose operands the shell evaluates as arithmetic or as a variable name. Either may contain a subscript, which
+ * the shell runs.
  */
 const EVALUATING_TESTS: ReadonlySet<string> = new Set("-eq -ne -lt -le -gt -ge -v -R".split(" "));
-/** An expansion that the shell takes as plain text here. Something else may expand it later, as arithmetic does. */
+/** An expansion that the shell treats as plain text here, but that may be expanded later, for example by arithmetic. */
 const HIDDEN_EXPANSION = /\$\(|`/u;
 /** Arithmetic without names. A variable's value may be a string, which the shell evaluates as well. */
 const NUMBERS = /^\$\(\([\d\s+*/%()<>=!&|^~?:,-]*\)\)$/u;
 
 /**
- * Whether a node does only what it shows: it runs no commands except those written in the line. Any node not known to
- * be plain is rejected. This applies above all to what bash evaluates as arithmetic, because there it also runs
- * substitutions in values.
+ * Whether a node is plain: it runs no commands except those written in the line. Any node not known to be plain is
+ * rejected, especially anything that bash evaluates as arithmetic, because that also runs substitutions inside values.
  */
 export function isPlain(node: SyntaxNode): boolean {
   switch (node.type) {
@@ -99,12 +98,14 @@ export function isExpanding({ type }: SyntaxNode): boolean {
   return /Expansion$|ProcessSubstitution/u.test(type) && type !== "BraceExpansion";
 }
 
-/** Builtins whose arguments are variable names. A name may have a subscript, which is evaluated. */
+/** Builtins whose arguments are variable names. A name may contain a subscript, which is evaluated. */
 const NAMING: ReadonlySet<string> = new Set(
   "read unset export readonly declare typeset local let getopts wait printf test [".split(" "),
 );
 
-/** Whether a builtin may evaluate something in its arguments. `false` for builtins that take no variable names. */
+/**
+ * Whether a builtin may evaluate something in its arguments. `false` for builtins that do not accept variable names.
+ */
 export function evaluatesNames(name: string, args: readonly string[]): boolean {
   if (!NAMING.has(name)) return false;
   const isUnknown = (arg: string) => arg.includes(UNKNOWN);
@@ -123,7 +124,7 @@ export function evaluatesNames(name: string, args: readonly string[]): boolean {
     case "typeset":
     case "local":
     case "readonly":
-      // Their options can turn names into references or arrays, and make bash evaluate values.
+      // The options of these builtins can turn names into references or arrays, and make bash evaluate values.
       return !args.every(isPlainSetting);
     case "read":
       // `-a` makes an array, whose elements another builtin would evaluate.
@@ -133,7 +134,7 @@ export function evaluatesNames(name: string, args: readonly string[]): boolean {
   }
 }
 
-/** Whether the argument is `name` or `name=value`. A value in parentheses is an array, which may have subscripts. */
+/** Whether the argument is `name` or `name=value`. A value in parentheses is an array, which may contain subscripts. */
 function isPlainSetting(arg: string): boolean {
   const [, name = "", value = ""] = /^(\w+)(?:=(.*))?$/su.exec(arg) ?? [];
   return isOrdinaryName(name) && !value.startsWith("(");

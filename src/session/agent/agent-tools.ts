@@ -5,9 +5,9 @@ type ServerTools = ReadonlyMap<string, ServerTool>;
 interface AgentToolsOptions {
   /** All server tools of the session. The map changes when tools are loaded or removed. */
   readonly all: ServerTools;
-  /** Whether the current agent may use a tool of `all`. */
+  /** Whether the current agent may use a tool in `all`. */
   readonly mayUse: (toolName: string) => boolean;
-  /** The current agent's own tools. A tool of `all` replaces one of the same name. */
+  /** The current agent's own tools. A tool in `all` replaces an own tool of the same name. */
   readonly own: () => ServerTools;
 }
 

@@ -47,7 +47,7 @@ export class CallEnd {
     return this.#isEnded;
   }
 
-  /** Ends the call once the running turn of this participant has completed and its whole answer was played. */
+  /** Ends the call once this participant's running turn has completed and its whole answer has been played. */
   afterTurn(ending: Ending): void {
     this.#ending = ending;
   }
@@ -70,8 +70,8 @@ export class CallEnd {
   }
 
   /**
-   * Call this when a participant speaks, types or starts to. If the call was about to end for this participant, it
-   * continues.
+   * Call this when a participant speaks, types or starts to. If the call was about to end for this participant, the
+   * call continues.
    */
   handleUserActivity(identity: string): void {
     if (!this.#leaving) return;

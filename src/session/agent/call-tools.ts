@@ -6,7 +6,7 @@ import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import type { CallEnd, CallLine } from "./call-end.ts";
 
 /**
- * Allows the tools below by default. An agent that enables one may use it, unless a rule of type `call` says otherwise.
+ * Allows the tools below by default: an agent may use each tool that it enables, unless another `call` rule applies.
  */
 export const CALL_RULE = { type: "call", pattern: "*", action: "allow" } as const;
 
@@ -19,7 +19,7 @@ export interface CallToolPorts {
 const BETWEEN_KEYS_MS = 200;
 const PAUSE_MS = 1_000;
 
-/** Returns the tools with which an agent ends, transfers or controls the call: those that its settings enable. */
+/** Returns the tools that the agent's settings enable for ending, transferring or controlling the call. */
 export function callTools({ callTools: on }: Pick<AgentSettings, "callTools">, ports: CallToolPorts): ServerTool[] {
   const { transfer_call: targets, set_language: languages } = on;
   return [

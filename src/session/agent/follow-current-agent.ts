@@ -17,15 +17,15 @@ interface AgentParts {
 interface Ports {
   readonly line: CallLine | undefined;
   readonly callEnd: CallEnd | undefined;
-  /** Sets the language of this participant's answers. Later workers use it too. */
+  /** Sets the language of the answers to this participant, on this worker and later ones. */
   readonly setLanguage: (identity: string, language: string) => Promise<void>;
-  /** Stores that the agent serves the session from now on. */
+  /** Stores which agent serves the session from now on. */
   readonly storeAgent: (agent: string) => Promise<unknown>;
   /** Replaces all finished turns in the context window with this summary. */
   readonly forget: (summary: string) => void;
 }
 
-/** Returns the session's policy and tools for whichever agent is current. They change when the agent does. */
+/** Returns a policy and tools that always reflect the session's current agent. */
 export function followCurrentAgent({ agents, ...parts }: AgentParts, ports: Ports): Omit<AgentParts, "agents"> {
   if (!agents) return parts;
   const { policy, serverTools, liveTools } = parts;

@@ -5,7 +5,7 @@ import { toServerTool, type ServerTool } from "../../tool/server-tool.ts";
 import { CALL_RULE } from "./call-tools.ts";
 
 export interface HandOffPorts {
-  /** Stores that this agent serves the session, and switches to it. @throws {AppError} when it cannot be stored */
+  /** Stores the session's new agent and switches to it. @throws {AppError} when storing fails */
   readonly handOver: (agent: string) => Promise<void>;
   /** Replaces all finished turns in the context window with this summary. */
   readonly forget: (summary: string) => void;

@@ -29,7 +29,7 @@ export class Idle {
     this.handleWork();
   }
 
-  /** Call this when the agent or a tool did something. Restarts the wait for the next step. */
+  /** Call this after the agent or a tool has done something. Restarts the wait for the next step. */
   handleWork(): void {
     clearTimeout(this.#timer);
     const step = this.#options.steps()[this.#step];

@@ -87,7 +87,7 @@ export class Initiative {
     const words = "say" in step ? step.say : step.end;
     const participant = this.#to();
     if (words === true) return callEnd?.now();
-    // Nobody is present to hear it.
+    // Nobody is present to hear the words.
     if (participant === undefined) return;
     const note = `Nobody has said anything for ${Math.round(step.afterMs / 1_000)} s.`;
     const input = { type: "note", note, say: words, ...("end" in step && { endsCall: true as const }) } as const;
@@ -98,7 +98,7 @@ export class Initiative {
     }
   }
 
-  /** Returns the participant for a turn that the agent starts: the one that spoke last, or else any that is present. */
+  /** Returns the participant for a turn that the agent starts: the last speaker if present, or else anyone present. */
   #to(): string | undefined {
     const { peers } = this.#options;
     const last = this.#lastSpeaker;

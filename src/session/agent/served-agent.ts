@@ -5,7 +5,7 @@ import type { CountTokens, OpenStream } from "../model/open-stream.ts";
 /** An agent with its model, ready to serve sessions. */
 export interface ServedAgent extends Omit<AgentSettings, "model" | "tools" | "names" | keyof Hooks> {
   readonly name: string;
-  /** The names by which a message can address it. */
+  /** The names by which a message can address this agent. */
   readonly names: readonly string[];
   readonly model: string;
   readonly openStream: OpenStream;

@@ -12,7 +12,7 @@ import type { ServedAgent } from "./served-agent.ts";
 interface SessionAgentsOptions {
   /** All agents of this worker, by name. The map changes when agents are loaded or removed. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** The default agent, for rooms that name none. */
+  /** The default agent, for rooms that do not request an agent. */
   readonly standard: ServedAgent;
   /** The metadata of the dispatch that created the job. */
   readonly dispatch: string;
@@ -23,7 +23,7 @@ interface SessionAgentsOptions {
    * @defaultValue only this job's own dispatch
    */
   readonly listDispatches?: (() => Promise<readonly SeenDispatch[]>) | undefined;
-  /** The agent name that the room was dispatched to. If an agent has this name, it is the room's default. */
+  /** The agent name that the room was dispatched to. If an agent has this name, that agent is the room's default. */
   readonly dispatchedTo?: string | undefined;
   readonly readRoom: () => RoomSnapshot;
   /** @defaultValue no memories */
@@ -50,20 +50,20 @@ export class SessionAgents {
   readonly #connected = Promise.withResolvers<void>();
   #isConnected = false;
   #isDecided = false;
-  /** Whether a turn has begun. From then on, dispatches no longer change the agent. */
+  /** Whether a turn has begun. After that, dispatches no longer change the agent. */
   #hasBegun = false;
   #dispatch: string;
   #reading: Promise<void> | undefined;
   /** Ids of dispatches that arrived too late to choose the agent. Each is logged once. */
   readonly #lateDispatches = new Set<string>();
-  /** Sources that did not name a usable agent. Each is logged once. */
+  /** Sources whose agent could not be used. Each is logged once. */
   readonly #refused = new Set<string>();
   #current: ServedAgent;
   /** The latest instructions returned by instructions functions, by agent. */
   readonly #written = new Map<string, string>();
   /**
    * Instructions that arrived after their turn had stopped waiting, by agent. They apply from the next turn on, because
-   * a turn keeps its instructions.
+   * instructions do not change during a turn.
    */
   readonly #late = new Map<string, string>();
   /** The `AgentSession`, as JSON, that the current instructions were written for. */
@@ -79,7 +79,7 @@ export class SessionAgents {
     this.#dispatch = options.dispatch;
   }
 
-  /** Resolves to the agent of the first turn when that turn begins. */
+  /** Resolves to the first turn's agent when that turn begins. */
   get first(): Promise<SessionAgent> {
     return this.#first.promise;
   }
@@ -113,12 +113,12 @@ export class SessionAgents {
     return this.#options.readRoom().participants.find((each) => each.identity === identity)?.name;
   }
 
-  /** The size in bytes of what every request contains besides the history and the session's tools. */
+  /** The size in bytes of the instructions and Anthropic's own tools, which every request contains. */
   get instructionBytes(): number {
     return byteLength(this.instructions) + this.#current.serverToolBytes;
   }
 
-  /** Call this when the agent has joined the room: the room's participants and metadata are known from then on. */
+  /** Call this when the agent has joined the room and the room's participants and metadata are known. */
   handleConnected(): void {
     this.#isConnected = true;
     this.decide();
@@ -127,7 +127,7 @@ export class SessionAgents {
 
   /**
    * Reads the room's dispatches, unless this job's own dispatch names an agent. Before the first turn, a dispatch that
-   * names an agent decides which agent serves the session. Call it after connecting, and when another agent joins.
+   * names an agent decides which agent serves the session. Call this after connecting, and when another agent joins.
    * Never rejects.
    */
   async readDispatches(): Promise<void> {
@@ -162,8 +162,8 @@ export class SessionAgents {
   }
 
   /**
-   * Chooses the agent that serves the session. The choice is final once something names the agent, or once the first
-   * participants have joined, because their attributes may name one.
+   * Chooses the agent that serves the session. The choice is final once a source has requested an agent, or once the
+   * first participants have joined, because their attributes may request an agent.
    */
   decide(): void {
     const { agents, standard, dispatchedTo = "", readRoom, logger } = this.#options;
@@ -197,7 +197,7 @@ export class SessionAgents {
   }
 
   /**
-   * Calls the listener after a handoff, and when the definition of the agent changes. The returned function removes the
+   * Calls the listener after a handoff, and when the agent's definition changes. The returned function removes the
    * listener.
    */
   onChanged(listener: () => void): () => void {
@@ -206,9 +206,9 @@ export class SessionAgents {
   }
 
   /**
-   * Call this before each turn. Picks up the agent's latest definition. If the instructions are a function, calls it
-   * again when the session passed to it has changed. Returns `undefined` if there is nothing to wait for. Never
-   * rejects.
+   * Picks up the agent's latest definition. If the instructions are a function and the session passed to it has
+   * changed, calls the function again. Call this before each turn. Returns `undefined` if there is nothing to wait for.
+   * Never rejects.
    */
   prepare(languageOf: (identity: string) => string | undefined): Promise<void> | undefined {
     this.#languageOf = languageOf;
@@ -231,7 +231,7 @@ export class SessionAgents {
     if (typeof instructions === "string") return undefined;
     const session = this.#describe(languageOf);
     const told = JSON.stringify(session);
-    // Already written, or being written. In the second case an earlier turn has already waited for them.
+    // The instructions are already written or being written. An earlier turn has already waited for them.
     if (told === this.#told || told === this.#asked) return undefined;
     this.#asked = told;
     let isLate = false;

@@ -1,6 +1,6 @@
 /**
- * Abbreviations that end with a period, in the most spoken languages and those of `phrases.ts`. Excludes abbreviations
- * that are also ordinary words, such as "no." and "mar.". A lowercase entry also matches in uppercase.
+ * Abbreviations that end with a period, in the most widely spoken languages and those in `phrases.ts`. Excludes
+ * abbreviations that are also ordinary words, such as "no." and "mar.". A lowercase entry also matches in uppercase.
  */
 const ALWAYS = new Set(
   [

@@ -18,7 +18,7 @@ interface AnswerOutputOptions {
   /** The participant whose turn it is. */
   readonly participant: string;
   readonly language: string | undefined;
-  /** The answer's text that an earlier worker stored, and how much of it was sent and played. */
+  /** The part of the answer that an earlier worker stored, and how much of that part was sent and played. */
   readonly earlier?: { readonly texts: readonly string[]; readonly progress: AnswerProgress } | undefined;
   /** Called when the participant speaks over the answer. */
   readonly onInterrupted: () => void;
@@ -35,15 +35,15 @@ export class AnswerOutput {
   readonly #sentences: PacedSentences;
   readonly #transcription: TranscriptionStream;
   readonly #speech: SpokenAnswer | undefined;
-  /** An earlier worker's sentences: all that are stored, how many were sent, and how many were played in full. */
+  /** The sentences stored by an earlier worker, and how many of them it sent and played in full. */
   readonly #earlier: { readonly sentences: readonly string[]; readonly sent: number; readonly heard: number };
   #cutFiller: () => void = () => {};
   #isEnded = false;
-  /** Whether `conclude` has passed its words to the speech. Further text is only sent as sentences. */
+  /** Whether `conclude` has passed its words to the speech. If so, further text is only sent as sentences. */
   #isShownOnly = false;
   /** Whether the speech is still running. If not, text is shown as it is written. */
   #isSpeaking: boolean;
-  /** The words of `conclude`, which the speech received separately from the answer's text. */
+  /** The text passed to `conclude`, which the speech receives separately from the answer's text. */
   #conclusion = "";
   /** The text passed to the speech, and (below) how many of its letters were played. */
   #given = "";
@@ -96,7 +96,7 @@ export class AnswerOutput {
 
   /**
    * Outputs the stored sentences that an earlier worker did not send. Sentences that were sent but not played in full
-   * are spoken again, but not shown again. Call it before `write`.
+   * are spoken again, but not shown again. Call this before `write`.
    */
   sayRest(): void {
     const { sentences, sent, heard } = this.#earlier;
@@ -122,9 +122,9 @@ export class AnswerOutput {
   }
 
   /**
-   * Outputs an aside: words that are not part of the answer, are not stored, and that the model never sees. It is shown
-   * as a separate sentence, and spoken if the answer is. Resolves once it has been played, shown, or cut off by
-   * `signal`. Never rejects.
+   * Outputs an aside: words that are not part of the answer, are not stored and are never seen by the model. The aside
+   * is shown as a separate sentence, and spoken if the answer is spoken. Resolves once the aside has been played,
+   * shown, or cut off by `signal`. Never rejects.
    */
   async aside(text: string, signal: AbortSignal): Promise<Delivery> {
     if (this.#isEnded || signal.aborted) return "unsaid";
@@ -141,7 +141,7 @@ export class AnswerOutput {
     return isShown ? "shown" : "unsaid";
   }
 
-  /** Speaks a filler during a wait. It is not shown. The answer's next words cut it off. Never rejects. */
+  /** Speaks a filler during a wait, without showing it. The answer's next words cut the filler off. Never rejects. */
   async filler(text: string, signal: AbortSignal): Promise<void> {
     if (!this.#speech || !this.#isSpeaking || this.#isEnded || signal.aborted) return;
     const answered = new AbortController();

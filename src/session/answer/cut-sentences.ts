@@ -21,8 +21,8 @@ const GERMAN_ORDINAL =
  * Splits streamed text into sentences. The last part is an unfinished sentence. White space is preserved, so joining
  * the parts yields the text.
  *
- * Unicode's rules find possible sentence ends. On their own they would split after abbreviations and inside addresses,
- * where they take every question mark for an end.
+ * Unicode's rules find possible sentence ends. On their own, these rules would split after abbreviations and at
+ * question marks in web addresses.
  *
  * @param language BCP 47; an unknown one falls back to the default
  */

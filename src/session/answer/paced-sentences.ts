@@ -22,7 +22,7 @@ interface WaitingAside {
 }
 
 interface PacedSentencesOptions {
-  /** What an earlier worker sent and played of the answer. */
+  /** How much of the answer an earlier worker sent and played. */
   readonly before: Required<AnswerProgress>;
   /** The part of `before` that is already stored. */
   readonly stored: AnswerProgress;
@@ -39,10 +39,10 @@ export class PacedSentences {
   #progress: AnswerProgress;
   #sequence: number;
   #asides: number;
-  /** How many of the answer's own sentences were played in full, and (below) where the next ones end, in letters. */
+  /** How many of the answer's own sentences were played in full, and (below) the end of the next ones, in letters. */
   #whole: number;
   readonly #ends: number[] = [];
-  /** Letter counts: of all sentences so far, and (below) of what has been played. */
+  /** The number of letters in all sentences so far, and (below) in the text played so far. */
   #added = 0;
   #heard = 0;
   #isFinished = false;
@@ -63,8 +63,8 @@ export class PacedSentences {
   }
 
   /**
-   * Counts a sentence without sending it. Used alone when an earlier worker sent the sentence, but did not play it in
-   * full.
+   * Counts a sentence without sending it. Call this directly for a sentence that an earlier worker sent but did not
+   * play in full.
    */
   repeat(text: string): void {
     this.#added += countLetters(text);
@@ -95,13 +95,13 @@ export class PacedSentences {
     this.#send();
   }
 
-  /** Sends all held sentences, and from now on each new one immediately. */
+  /** Sends all held sentences. From now on, each new sentence is sent immediately. */
   release(): void {
     this.#heard = Number.POSITIVE_INFINITY;
     this.#send();
   }
 
-  /** Drops the held sentences, because they will not be played. Sends an empty final sentence if none was sent yet. */
+  /** Drops the held sentences, which will not be played. Sends an empty final sentence if none was final yet. */
   drop(): void {
     this.#waiting = [];
     this.#send();

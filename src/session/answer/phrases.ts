@@ -104,8 +104,8 @@ const TABLE: Readonly<Record<string, Phrases>> = {
 };
 
 /**
- * Returns the phrases of a language, or the English ones if it has none. Phrases in the config override the built-in
- * ones.
+ * Returns the phrases for a language, or the English ones if there are none. Phrases in the config override the
+ * built-in ones.
  */
 export function phrasesFor(language: string | undefined, overrides: PhraseTable = {}): Phrases {
   const primary = language?.split("-", 1)[0]?.toLowerCase() ?? "en";

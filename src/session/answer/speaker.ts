@@ -1,6 +1,6 @@
 import { SentenceCutter } from "./cut-sentences.ts";
 
-/** Receives the words of an answer. Methods are called in order and must not throw. */
+/** Receives an answer's text. Methods are called in order and must not throw. */
 export interface SpeechOutput {
   readonly onSentence: (sentence: { readonly text: string; readonly isFinal: boolean }) => void;
   /** Receives the same text unsplit, as it arrives. */
@@ -61,7 +61,7 @@ export class Speaker {
   }
 }
 
-/** Returns the sentences that a `Speaker` makes of these text blocks. */
+/** Returns the sentences into which a `Speaker` splits these text blocks. */
 export function sentencesOf(texts: readonly string[], language: string | undefined): string[] {
   const sentences: string[] = [];
   const speaker = new Speaker({ onSentence: ({ text }) => sentences.push(text), onText: () => {} }, { language });

@@ -2,9 +2,9 @@ import { setImmediate } from "node:timers/promises";
 import type { TextStream } from "../room/room-link.ts";
 
 /**
- * Writes an answer's text to a LiveKit text stream, which it opens at the first write. Each write costs as much as a
- * packet, so text that arrives in the same tick as the first, or during a write, is joined into one write. Errors are
- * ignored: they affect only this stream.
+ * Writes an answer's text to a LiveKit text stream, which is opened on the first write. Each write costs as much as a
+ * packet, so text that arrives in the same tick as the first write, or while a write is in progress, is combined.
+ * Errors are ignored: they affect only this stream.
  */
 export class TranscriptionStream {
   readonly #open: () => Promise<TextStream>;

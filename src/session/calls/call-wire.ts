@@ -32,13 +32,13 @@ interface CallWireOptions {
  */
 export class CallWire implements CallClients {
   readonly ledger: CallLedger;
-  /** The ports needed to end calls from here. */
+  /** The ports for ending calls. */
   readonly #ends: EndPorts;
   readonly #outbox: Outbox;
   readonly #peers: Peers;
   readonly #telemetry: CallWireOptions["telemetry"];
   readonly #storeMedia: CallRecord["storeMedia"];
-  /** The call of each stanza that carried the request of an `either` call: a client claims the call with its Ack. */
+  /** Ids of `either` calls, by the stanza of their request. A client claims a call by acknowledging that stanza. */
   readonly #callOfStanza = new Map<number, string>();
   readonly #streamed = new StreamedRequests();
   /** The participants that have not replied to a closing session's cancel yet, by call id. */
@@ -63,8 +63,8 @@ export class CallWire implements CallClients {
   }
 
   /**
-   * Sends a call's request. If the arguments are too large for an envelope, the call fails as `invalid_parameters`, so
-   * that the model can try others.
+   * Sends a call's request. If the arguments are too large for an envelope, the call fails with `invalid_parameters`,
+   * so that the model can try other arguments.
    *
    * @throws if the request cannot be encoded or sent in time
    */
@@ -81,7 +81,7 @@ export class CallWire implements CallClients {
 
   async #sendRequest(call: Call): Promise<void> {
     const { id, messageId, toolName, input, editedInput, timeoutMs, executionResolved, participant, outcome } = call;
-    // Nobody runs a call that has ended. Its request is shown to everyone, like that of a call that the server runs.
+    // Nobody runs an ended call. Its request is sent to everyone for display, as for a call that the server runs.
     const execution: Execution = outcome ? "server" : (executionResolved ?? "either");
     const addressee = outcome ? undefined : call.addressee;
     const asker = addressee === undefined || addressee === participant ? {} : { participant };
@@ -95,9 +95,7 @@ export class CallWire implements CallClients {
     await sent;
   }
 
-  /**
-   * Sends a request. One that is only for display is sent without its arguments if they are too large for an envelope.
-   */
+  /** Sends a request. If it is only for display, arguments that are too large for an envelope are omitted. */
   #postRequest(body: MessageBody<"tool_use_request">, destination: Destination): ReturnType<Outbox["send"]> {
     try {
       return this.#outbox.send({ type: "tool_use_request", body }, destination);
@@ -118,7 +116,7 @@ export class CallWire implements CallClients {
       const body = { id, ...toResultBody(outcome) };
       this.#outbox.send({ type: "tool_use_result", body }, { meta }).sent.catch(() => {});
     } catch {
-      // The model gets a truncated result. Clients are only told that it is too large.
+      // The model receives a truncated result. Clients only learn that the result is too large.
       const result = { value: "[the result is too large to send]" };
       this.#outbox.post({ type: "tool_use_result", body: { id, ...toResultBody(outcome), result } }, { meta });
     }
@@ -135,9 +133,9 @@ export class CallWire implements CallClients {
   }
 
   /**
-   * Cancels all open calls except those that wait for permission to start, because the next worker continues to wait
-   * for these. Resolves once the clients have replied, or after `CANCEL_ANSWER_MS`. A cancel that is still in transit
-   * when the worker leaves the room is lost, and its tool keeps running.
+   * Cancels all open calls except those waiting for permission to start: the next worker keeps waiting for these.
+   * Resolves once the clients have replied, or after `CANCEL_ANSWER_MS`. A cancel that is still in transit when the
+   * worker leaves the room is lost, and its tool keeps running.
    */
   async cancelAll(): Promise<void> {
     const open = this.ledger.openCalls();
@@ -185,7 +183,7 @@ export class CallWire implements CallClients {
     if (this.ledger.find(id)?.current.addressee === from.identity) this.ledger.report(id, said);
   }
 
-  /** Whether this participant runs an open call, so that its answer is awaited. */
+  /** Whether this participant is running an open call, whose result is awaited. */
   isAnyAwaited(from: string): boolean {
     return this.ledger.openCalls().some(({ current }) => current.addressee === from);
   }

@@ -27,7 +27,7 @@ export class Fillers {
     this.#tools = tools;
   }
 
-  /** Handles a changed call. `turn` is the running turn. */
+  /** Starts or stops fillers when a call has changed. `turn` is the running turn. */
   handle(call: Call, turn: CallTurn | undefined): void {
     const isAsking = call.state === "running" && call.deadlineAt === undefined;
     if (call.state !== "running" || isAsking || call.isBackground || turn?.turnId !== call.turnId)

@@ -6,14 +6,14 @@ import type { OpenCall } from "../../tool/calls/call-ledger.ts";
 /** How long a participant's own device may hold up other participants' turns. */
 const OTHERS_WAIT_MS = 3_000;
 
-/** Whether there are open calls and all of them wait for a permission. */
+/** Whether there are open calls and all of them are waiting for permission. */
 export function isOnlyWaiting(open: readonly OpenCall[]): boolean {
   return open.length > 0 && open.every(({ isWaiting }) => isWaiting);
 }
 
 /**
- * Returns for how many more ms these calls may hold up other participants' turns, if each runs on its own participant's
- * device or waits for a permission. Returns `undefined` if anything else is running, or no call is open.
+ * Returns for how many more ms these calls may hold up other participants' turns. Returns `undefined` if no call is
+ * open, or if any call neither waits for permission nor runs on its own participant's device.
  */
 export function patienceLeft(open: readonly OpenCall[]): number | undefined {
   const running = open.filter(({ isWaiting }) => !isWaiting).map(({ current }) => current);

@@ -40,11 +40,11 @@ interface SessionCallsOptions extends Pick<SessionCore, Core> {
   readonly storeMedia: CallRecord["storeMedia"];
   readonly permissions: Pick<PermissionDesk, "permit" | "permitRunning" | "denialOf" | "isFree" | "withdraw">;
   readonly forms: Pick<WordedForms, "ask">;
-  /** Called when a call that its turn did not wait for has ended. */
+  /** Called with the outcome of a call that its turn did not wait for. */
   readonly onLateOutcome: (outcome: LateOutcome) => void;
 }
 
-/** The tool calls of a session: runs them for its turns, and passes them what participants send. */
+/** Runs the tool calls of a session's turns, and handles what participants send about them. */
 export class SessionCalls {
   readonly forms: SessionForms;
   /** Handles the clients' messages about their calls. */
@@ -56,7 +56,7 @@ export class SessionCalls {
   readonly #runner: CallRunner;
   readonly #fillers: Fillers;
   readonly #offer: ToolOffer;
-  /** The turn that is being answered. */
+  /** The turn whose answer is in progress. */
   #turn: CallTurn | undefined;
 
   constructor(options: SessionCallsOptions) {
@@ -77,7 +77,7 @@ export class SessionCalls {
     this.#runner = new CallRunner(this.#ports);
   }
 
-  /** Passes what happens to calls to the record, the clients, the voice and the session's watchers. */
+  /** Returns a listener that reports calls' changes to the recorder, the clients, the voice and the watchers. */
   #createListener(): LedgerListener {
     const { recorder, voice, telemetry } = this.#options;
     const tell = (call: Call) => {
@@ -172,7 +172,7 @@ export class SessionCalls {
     };
   }
 
-  /** Resumes a call whose outcome an earlier worker has promised. Reports the outcome once there is one. */
+  /** Resumes a call whose outcome an earlier worker promised the model. Reports the outcome when the call ends. */
   async keepPromise(stored: Call): Promise<void> {
     const { toolUseId, toolName, input, turnId, messageId, participant } = stored;
     const turn = { turnId, messageId, participant, signal: new AbortController().signal };
@@ -185,7 +185,7 @@ export class SessionCalls {
     }
   }
 
-  /** Call it when the running turn's answer is over: nothing more can be spoken or shown in it. */
+  /** Call this when nothing more can be spoken or shown in the running turn's answer. */
   endTurn(): void {
     this.#turn = undefined;
   }
@@ -195,18 +195,18 @@ export class SessionCalls {
     return this.#offer.make(this.#ports.serverTools, this.#ports.clients.hosts(participant), talk);
   }
 
-  /** Whether a turn has open calls and all of them wait for a permission. */
+  /** Whether a turn has open calls and all of them are waiting for permission. */
   isOnlyWaiting(turnId: string | undefined): boolean {
     return isOnlyWaiting(this.#openCallsOf(turnId));
   }
 
-  /** Like `isOnlyWaiting`, but no call has started yet, so the next worker can continue to wait for the permissions. */
+  /** Like `isOnlyWaiting`, but also requires that no call has started: the next worker can then keep waiting. */
   isOnlyWaitingToStart(turnId: string | undefined): boolean {
     const open = this.#openCallsOf(turnId);
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");
   }
 
-  /** For how many more ms the turn may hold up other participants' turns. `undefined`: until its calls end. */
+  /** Returns for how many ms the turn may still hold up others' turns; `undefined` means until its calls end. */
   patienceLeft(turnId: string): number | undefined {
     return patienceLeft(this.#openCallsOf(turnId));
   }
@@ -225,7 +225,7 @@ export class SessionCalls {
     this.#ledger.signalAll(identity, signal);
   }
 
-  /** Shows a client that has just sent its features the states of calls that it does not know. */
+  /** Shows call states to a client that has just sent its features: the open calls, and calls that it missed. */
   showStates({ identity }: Peer): void {
     const open = this.#ledger.openCalls().map(({ current }) => current);
     this.#states.welcome(
@@ -234,7 +234,7 @@ export class SessionCalls {
     );
   }
 
-  /** Shows whose permission a call waits for. After the reply, the call's next state shows the result. */
+  /** Shows clients who is asked for a call's permission. After the reply, the call's next state shows the result. */
   readonly watchPermissions = (event: SessionEvent): void => {
     if (event.type === "permission_replied") this.#states.forgetAsked(event.permission.callId);
     if (event.type !== "permission_asked") return;
@@ -255,12 +255,12 @@ export class SessionCalls {
     await this.wire.cancelAll();
   }
 
-  /** Whether this state may be sent to clients. `running` is sent only after it was stored and the call has started. */
+  /** Whether this state may be sent to clients. `running` is sent only once it is stored and the call has started. */
   #mayShow({ id, state }: Call): boolean {
     return state !== "running" || this.#ledger.find(id)?.mayHaveRun === true;
   }
 
-  /** A canceled call does not begin a turn, because nobody waits for that news. */
+  /** Reports a late outcome. A canceled call does not begin a turn, because nobody is waiting for its outcome. */
   #reportLate(call: Call, answer: ModelAnswer): void {
     const { onResult } = this.#pacingOf(call);
     const isCancelled = call.state === "cancelled" && onResult === "speak";

@@ -25,7 +25,7 @@ export class SessionForms {
     this.#options = options;
   }
 
-  /** Adds the forms that an earlier worker left. A call that runs again continues with its own. */
+  /** Adds the forms that an earlier worker left. A call that runs again continues with its forms. */
   keep(forms: readonly Call[]): void {
     for (const form of forms) this.#left.set(form.id, form);
   }
@@ -42,7 +42,7 @@ export class SessionForms {
     return fillInForm(call, { request, count }, forms);
   }
 
-  /** Withdraws the forms of an earlier worker that a call has not asked for again. Call it when the call has ended. */
+  /** When a call has ended, withdraws its forms from an earlier worker that it has not requested again. */
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
     for (const form of this.#left.values()) {

@@ -11,14 +11,14 @@ interface LiveDetails {
   readonly approver?: string | undefined;
 }
 
-/** A state and its logs must fit into one envelope. `isCut` means that the stored call has more. */
+/** A state and its logs must fit into one envelope. `isCut` means that the stored call contains more. */
 const MAX_INPUT_BYTES = 256 * 1_024;
 const MAX_OUTPUT_BYTES = 256 * 1_024;
 const MAX_ERROR_BYTES = 16 * 1_024;
 
 /**
  * Returns a call as a ToolCallState, for the wire and for events, or `undefined` if the call is not shown at all. `id`
- * and `callId` are both the ToolUseRequest's id. `metadataJson` contains what ToolCallState has no field for
+ * and `callId` are both the ToolUseRequest's id. `metadataJson` contains details that ToolCallState has no field for
  * (docs/tools.md).
  *
  * @param more details that are not stored with a call
@@ -87,7 +87,7 @@ function toMetadata(call: Call): JsonObject {
   };
 }
 
-/** Input that is too long becomes `{truncated}`, so that the string is still valid JSON. */
+/** Replaces input that is too long with `{truncated}`, so that the string remains valid JSON. */
 function cutInput(input: JsonObject): { readonly json: string; readonly isCut: boolean } {
   const json = JSON.stringify(input);
   if (json.length * 3 <= MAX_INPUT_BYTES || Buffer.byteLength(json) <= MAX_INPUT_BYTES) return { json, isCut: false };

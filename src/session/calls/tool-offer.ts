@@ -12,7 +12,7 @@ interface ToolOfferOptions {
   readonly permissions: Pick<PermissionDesk, "isFree">;
 }
 
-/** The tools offered to the model, without those its API has rejected, and which of them may start early. */
+/** Decides which tools are offered to the model, without those that its API has rejected, and which may start early. */
 export class ToolOffer {
   readonly #options: ToolOfferOptions;
   readonly #refusedSchemas = new WeakSet<object>();
@@ -21,7 +21,7 @@ export class ToolOffer {
     this.#options = options;
   }
 
-  /** Returns the tools that may be used now, in a turn whose calls may go to these devices. */
+  /** Returns the tools that the model may use now, in a turn whose calls may be sent to these devices. */
   make(
     serverTools: ReadonlyMap<string, ServerTool>,
     hosts: readonly TurnDevice[],

@@ -16,25 +16,25 @@ interface Waiting {
 }
 
 const FEATURE = "tool_call_state";
-/** How many calls that ended while a client was away are shown to it when it returns. */
+/** How many calls a returning client is shown, of those that ended while it was away. */
 const MAX_MISSED = 16;
-/** How many ended calls can still be shown with late answers, and how many late answers each shows. */
+/** How many ended calls are retained in case of late answers, and (below) how many late answers each call shows. */
 const MAX_ENDED = 16;
 const MAX_EXTRA = 8;
 
 /**
  * Sends call states to the clients that asked for them (type 100). For each call, only one message is in flight at a
- * time. Later changes are queued, and of several in a row with the same status only the newest is sent. So each client
- * sees every status of a call, in order, and many logs cost no more than the connection carries.
+ * time. Later changes are queued; among consecutive ones with the same status, only the newest is sent. Each client
+ * therefore sees every status of a call, in order, and frequent logs cannot flood the connection.
  */
 export class ToolStates {
   readonly #options: ToolStatesOptions;
   /** Queued states, by call. An entry, even an empty one, means that a state of this call is being sent. */
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #missed = new Map<string, ToolCallState[]>();
-  /** The participant whose permission is requested, by the call that waits for it. */
+  /** The participant whose permission is requested, by call id. */
   readonly #approvers = new Map<string, string>();
-  /** The newest ended calls, by id. */
+  /** The states of the most recently ended calls, by call id. */
   readonly #ended = new Map<string, ToolCallState>();
 
   constructor(options: ToolStatesOptions) {
@@ -59,7 +59,7 @@ export class ToolStates {
     evictOldest(this.#ended, MAX_ENDED);
   }
 
-  /** Shows the other clients whose permission a call waits for. The approver itself is shown the question. */
+  /** Shows clients who is asked for a call's permission. The approver is shown the question instead. */
   showAsked(call: Call, approver: string): void {
     this.#approvers.set(call.id, approver);
     const others = this.#options.peers.withFeature(FEATURE).filter((identity) => identity !== approver);
@@ -67,12 +67,12 @@ export class ToolStates {
     if (body) this.#add(body, others);
   }
 
-  /** The question has been decided. The call's next state shows the result. */
+  /** Call this when the question has been decided. The call's next state shows the result. */
   forgetAsked(callId: string): void {
     this.#approvers.delete(callId);
   }
 
-  /** Adds an answer that came after a call's end, and changed nothing, to the call's final state. */
+  /** Adds an extra answer, which arrived after the call had ended, to the call's final state. */
   showExtra(callId: string, { kind, from, success }: ExtraAnswer): void {
     const ended = this.#ended.get(callId);
     if (!ended) return;
@@ -147,7 +147,7 @@ export class ProgressGate {
     else this.#through(call);
   }
 
-  /** Passes on a call's held state. Call it before any other change of that call. */
+  /** Passes on a call's held state. Call this before passing on any other change to that call. */
   flush(callId: string): void {
     const held = this.#held.get(callId);
     if (!held) return;

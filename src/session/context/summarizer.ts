@@ -23,14 +23,11 @@ interface SummarizerOptions {
   readonly logger: Logger;
 }
 
-/**
- * Share of the token budget. This much must be new before a summary is written, and this much of the newest turns is
- * excluded from it.
- */
+/** A share of the token budget. A summary is written once this much is new, and omits this much of the newest turns. */
 const STEP = 0.2;
-/** A summary is started after a pause of this length: no new turn has begun since the last one ended. */
+/** A summary is started once no turn has been running for this long. */
 const PAUSE_MS = 50;
-/** After this many steps without such a pause, a summary is started anyway. */
+/** Once the new turns amount to this many steps, a summary is started without such a pause. */
 const STEPS_WITHOUT_PAUSE = 2;
 const GIVE_UP_AFTER_MS = 60_000;
 /** After this many failures in a row, no summaries are written for a while. */
@@ -41,7 +38,7 @@ const MAX_TOKENS = 2_000;
 
 /** The input of a summary. */
 interface Material {
-  /** The summary so far, and the position of the last turn it covers. */
+  /** The summary so far, and (below) the position of the last turn that it covers. */
   readonly before: Notes | undefined;
   readonly known: number;
   /** The position of the last turn that has left the context window. */
@@ -71,8 +68,8 @@ export function createSummaryModel(model: Model, name: string): SummaryModel {
 }
 
 /**
- * Summarizes turns in the background, step by step, before they leave the context window. A summary is held until they
- * leave. No turn waits or fails because of it: without a summary, turns leave all the same.
+ * Summarizes turns in the background, step by step, and holds each summary until its turns leave the context window. No
+ * turn waits for a summary or fails because of one. Turns leave the window even without a summary.
  */
 export class Summarizer {
   readonly #options: SummarizerOptions;
@@ -92,15 +89,12 @@ export class Summarizer {
     return this.#notes;
   }
 
-  /** Whether a summary can be expected, so that turns stay while there is room. */
+  /** Whether a summary can be expected. If so, turns stay in the context window while there is room. */
   get isAble(): boolean {
     return performance.now() >= this.#restsUntil;
   }
 
-  /**
-   * Call it when a turn has ended. If there is enough to summarize, starts in the next pause, so that nobody waits for
-   * it.
-   */
+  /** Starts a summary in the next pause, if there is enough to summarize. Call this when a turn has ended. */
   consider(shown: ContextWindow): void {
     this.postpone();
     if (this.#writing || !this.isAble || this.#closing.signal.aborted) return;
@@ -109,7 +103,7 @@ export class Summarizer {
     const known = before?.textTo ?? 0;
     const turns = shown.turnsAfter(known, { without: budgetTokens * STEP });
     const last = turns.at(-1);
-    // Turns that left the window without a summary, or whose summary had to be dropped: they are only in the archive.
+    // Turns up to this position have left the window. Those without a summary must be loaded from the archive.
     const omittedTo = shown.summary?.to ?? 0;
     const steps = shown.tokensOf(turns) / (budgetTokens * STEP);
     if (!last || (omittedTo <= known && steps < 1)) return;
@@ -118,7 +112,7 @@ export class Summarizer {
     else this.#untilPause = setTimeout(begin, PAUSE_MS);
   }
 
-  /** Call it when a turn begins. A summary that is not being written yet waits for the turn's end. */
+  /** Call this when a turn begins. A summary that was not started yet then waits for the turn's end. */
   postpone(): void {
     clearTimeout(this.#untilPause);
   }
@@ -132,7 +126,7 @@ export class Summarizer {
     });
   }
 
-  /** Drops the summary: it may cover turns that were replaced. */
+  /** Drops the summary, because it may cover turns that were replaced. */
   forget(): void {
     this.postpone();
     this.#writing?.abort();

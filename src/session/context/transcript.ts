@@ -6,8 +6,8 @@ import { asText } from "../../lib/json.ts";
 const MAX_CHARACTERS = 1_500;
 
 /**
- * Renders turns as plain text for the summary model, so that it does not mistake their messages for its own task or
- * their tool uses for its own.
+ * Renders turns as plain text, so that the summary model does not mistake messages in them for its task, or tool uses
+ * for its own.
  */
 export function flatten(turns: readonly TurnRecord[]): string {
   return turns.flatMap((turn) => [`Turn ${turn.position}`, ...linesOf(turn)]).join("\n");
@@ -36,7 +36,7 @@ function linesOf(turn: TurnRecord): string[] {
   return [...said, ...done, ...(heard === undefined ? [] : [`The assistant was interrupted after: ${cut(heard)}`])];
 }
 
-/** Truncates a string, and removes line breaks and tags, which could be taken for the end of the transcript. */
+/** Truncates a string, and replaces line breaks and angle brackets, which could look like the end of the transcript. */
 function cut(text: string): string {
   const flat = text.replaceAll(/\s+/gu, " ").replaceAll("<", "‹").replaceAll(">", "›").trim();
   return flat.length > MAX_CHARACTERS ? `${flat.slice(0, MAX_CHARACTERS).toWellFormed()}…` : flat;

@@ -14,7 +14,7 @@ interface SessionRoomOptions {
   readonly hasEndWebhook: boolean;
 }
 
-/** Stores the start and the end of a session in one LiveKit room, each once, however many workers serve it. */
+/** Stores a session's start and end in one LiveKit room, each only once, however many workers serve the room. */
 export class SessionRoom {
   readonly #options: SessionRoomOptions;
   readonly #closing = new AbortController();
@@ -25,7 +25,7 @@ export class SessionRoom {
   }
 
   /**
-   * Stores the start. Call it when the agent and a participant are in the room. Retries while the database is
+   * Stores the start. Call this when the agent and a participant are in the room. Retries while the database is
    * unreachable. Calling it again returns the same promise.
    *
    * @throws {AppError} `lost_lease`, or `unavailable` if the session was closed first

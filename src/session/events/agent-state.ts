@@ -6,8 +6,8 @@ import { endsTurn, type SessionWatcher } from "./session-event.ts";
 const SETTLE_MS = 40;
 
 /**
- * Publishes what the agent is doing to ordinary LiveKit clients, as attributes of its participant. Publishes nothing
- * before the first `publish`, nor after `close`.
+ * Publishes the agent's state to ordinary LiveKit clients, as attributes of its participant. Nothing is published
+ * before the first `publish` or after `close`.
  */
 export class AgentState {
   readonly #publish: (attributes: Record<string, string>) => void;
@@ -23,7 +23,7 @@ export class AgentState {
     this.#publish = publish;
   }
 
-  /** Publishes the state even if it has not changed, and each later change. */
+  /** Publishes the current state, even if it has not changed, and then every change. */
   publish(): void {
     this.#isShown = true;
     this.#last = "";

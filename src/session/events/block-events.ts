@@ -118,7 +118,7 @@ export function toolOf({ blockType, content }: TurnBlock): { toolUseId?: string;
 }
 
 /**
- * Returns a delta for clients. `delta` repeats `text` for clients of version 0.1, but not a result, which may be long.
+ * Converts a delta for clients. For version 0.1 clients, `delta` repeats `text`, but not a result, which may be long.
  */
 export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result" | "delta"> {
   const { text, content } = delta;
@@ -126,7 +126,7 @@ export function shownDelta(delta: JsonObject): Pick<BlockEvent, "text" | "result
   return typeof text === "string" ? { text, delta } : { delta };
 }
 
-/** Returns `undefined` for a delta with nothing to show, such as a signature. */
+/** Returns a delta with cleaned text, or `undefined` if it contains nothing to show, such as a signature. */
 export function cleanDelta(delta: Extract<TurnEvent, { type: "block_delta" }>["delta"]): JsonObject | undefined {
   switch (delta.type) {
     case "text":

@@ -14,7 +14,7 @@ interface PublisherOptions {
 
 const MAX_BATCH = 200;
 const MAX_WAIT_MS = 1_000;
-/** The pause between two batches: each is a transaction, which costs as much as storing a block. */
+/** The pause between two batches. Each batch is a transaction, which costs as much as storing a block. */
 const PAUSE_MS = 25;
 const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
 
@@ -28,8 +28,8 @@ export function createEventPublisher(options: PublisherOptions): SessionWatcher 
 
 /**
  * Sends events in order, the first one at once. Events that arrive during the pause after a batch form the next batch.
- * If the queue is full, deltas are dropped first. A batch that fails is not retried. In both cases a `gap` tells
- * followers to read the store.
+ * If the queue is full, deltas are dropped first. A batch that fails is not retried. In both cases, a `gap` event makes
+ * followers read the store.
  */
 class EventPublisher {
   readonly #options: Required<PublisherOptions>;

@@ -28,8 +28,8 @@ export interface LiveEvent {
   /** The id of the row in `turns`; `""` for a gap. */
   readonly turn: string;
   /**
-   * What followers need at once. The rest is loaded from the store: the block of a `block_stop`, most of the call of a
-   * `tool_state`, and everything about a permission except its `permissionId`.
+   * The data that followers need at once. They load the rest from the store: the block for a `block_stop`, most of the
+   * call for a `tool_state`, and the permission that a `permissionId` refers to.
    */
   readonly data: JsonObject;
 }
@@ -140,13 +140,13 @@ function short(text: string): string {
   return text.slice(0, MAX_TEXT_LENGTH).toWellFormed();
 }
 
-/** The fields of a call that change and fit into a notification. */
+/** The fields of a call that may change and that fit into a notification. */
 const TOLD = (Object.keys(UNTOUCHED) as (keyof typeof UNTOUCHED)[]).filter(
   (field) => !["outcome", "logs", "editedInput", "hasStoredPermission"].includes(field),
 );
 
 /**
- * Returns the part of a call that a live event carries: its ids and the fields that change. Arguments, logs and the
+ * Returns the part of a call that a live event carries: its ids and the fields that may change. Arguments, logs and the
  * result are too large for a notification, and are loaded from the store.
  */
 export function toLiveCall(call: Call, short: (text: string) => string): JsonObject {

@@ -2,9 +2,9 @@ import type { Recorder } from "../record/recorder.ts";
 import type { SessionEvent, SessionWatcher } from "./session-event.ts";
 
 /**
- * Delays tool events for a watcher until their block is stored: the end of a tool use, and a tool's result. If a block
- * cannot be stored, its events are dropped, so clients can rely on the record. Later events wait too, so the order is
- * preserved.
+ * Delays a watcher's tool events (the end of a tool use, and tool results) until their block is stored. If a block
+ * cannot be stored, its events are dropped, so clients only see what is in the record. Later events wait too, so the
+ * order is preserved.
  */
 export function publishAfterStored(watch: SessionWatcher, recorder: Pick<Recorder, "durable">): SessionWatcher {
   let last: Promise<void> | undefined;
@@ -24,7 +24,7 @@ export function publishAfterStored(watch: SessionWatcher, recorder: Pick<Recorde
 
 const YES_OR_NO = [() => true, () => false] as const;
 
-/** Returns the turn of an event that must wait until its block is stored, or `undefined` for any other event. */
+/** Returns the turn id of an event that must wait until its block is stored, or `undefined` for any other event. */
 function turnOfStored(event: SessionEvent): string | undefined {
   if (event.type !== "turn") return undefined;
   const { event: told, turn } = event;

@@ -6,7 +6,7 @@ import type { TurnTimings } from "../../conversation/turn-timings.ts";
 import type { TurnEnd, TurnEvent } from "../../turn/turn-event.ts";
 
 /**
- * The speech of a turn's answer has ended, and this is stored. Follows `turn_complete`, and only for spoken answers.
+ * The speech of a turn's answer has ended, and its end is stored. Sent after `turn_complete`, only for spoken answers.
  */
 export interface TurnSpoken {
   readonly type: "turn_spoken";
@@ -32,7 +32,7 @@ export type SessionEvent =
   /** A permission request was answered, has expired or was withdrawn. */
   | { readonly type: "permission_replied"; readonly permission: PermissionRecord };
 
-/** Must not throw, and must not make the session wait. */
+/** Receives a session's events. Must not throw or block the session. */
 export type SessionWatcher = (event: SessionEvent) => void;
 
 /** Whether this event ends both the turn and the speech of its answer. */

@@ -1,18 +1,16 @@
-/**
- * The words of forms in one language: those that are spoken, and those that are recognized, normalized like `toWords`.
- */
+/** The words for forms in one language. Some are spoken, others are recognized, in the form that `toWords` returns. */
 interface FormWords {
   /** Spoken before a question is asked again. */
   readonly misfit: string;
   /** Spoken after the question for an optional field. */
   readonly optional: string;
-  /** Spoken before choices of which several may be picked. */
+  /** Spoken before a list of choices if several may be picked. */
   readonly several: string;
   /** Words that mean all choices. */
   readonly all: readonly string[];
   readonly skip: readonly string[];
   readonly refuse: readonly string[];
-  /** Number words from zero up, which recognizers do not write as digits. */
+  /** Number words from zero up, because speech recognizers do not write small numbers as digits. */
   readonly numbers: readonly string[];
 }
 
@@ -26,7 +24,7 @@ const ENGLISH: FormWords = {
   numbers: "zero one two three four five six seven eight nine ten eleven twelve".split(" "),
 };
 
-/** By the first part of a BCP 47 tag. */
+/** Words by the primary subtag of a BCP 47 tag. */
 const TABLE: Readonly<Record<string, FormWords>> = {
   en: ENGLISH,
   de: {

@@ -20,9 +20,9 @@ export function toFieldQuestion(field: FormField, language: string | undefined):
 }
 
 /**
- * Reads an utterance as the answer for a field, by fixed rules: a yes or a no, the one choice whose words it contains
- * (for a list, all such choices), the one number in it, or the text itself. A whole utterance may also refuse the form
- * or skip the field.
+ * Reads an utterance as the answer for a field, by fixed rules. Depending on the field's type, the answer is a yes or
+ * no, the only choice mentioned (for a list, all choices mentioned), the only number, or the text itself. The whole
+ * utterance may also be a phrase that refuses the form or skips the field.
  */
 export function readSpokenField(field: FormField, utterance: string, language: string | undefined): SpokenField {
   const words = formWordsOf(language);
@@ -57,12 +57,12 @@ function toValue(field: FormField, utterance: string, language: string | undefin
 
 interface Named {
   readonly values: readonly FormChoice["value"][];
-  /** The other words of the utterance. */
+  /** The other words in the utterance. */
   readonly rest: readonly string[];
 }
 
 /**
- * Returns the choices whose words occur in the utterance. The longest are matched first: "dark red" is not also "red".
+ * Returns the choices mentioned in the utterance. The longest are matched first: "dark red" does not count as "red".
  */
 function namedChoices({ choices }: FormField, utterance: string): Named {
   const names = choices.flatMap((choice) =>
@@ -101,7 +101,7 @@ function toNumber(utterance: string, language: string | undefined): number | und
   const plain = utterance.replaceAll(mark("group"), "").replaceAll(mark("decimal"), ".");
   const numbers = plain.match(/-?\d+(?:\.\d+)?/g) ?? [];
   if (numbers.length > 0) return numbers.length === 1 ? Number(numbers[0]) : undefined;
-  // Only if it is the whole utterance: "twenty two" is not two.
+  // The word must be the whole utterance: "twenty two" is not two.
   const named = formWordsOf(language).numbers.indexOf(toWords(utterance).join(" "));
   return named < 0 ? undefined : named;
 }
@@ -115,7 +115,7 @@ function toList({ choices, type }: FormField, language: string | undefined): str
   return list.format(choices.map(({ label }) => label));
 }
 
-/** Participants may name any language. An invalid tag counts as English. */
+/** Clients may send any language tag. An invalid one counts as English. */
 function toLocale(language: string | undefined): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? "en";

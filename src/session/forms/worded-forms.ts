@@ -27,7 +27,7 @@ interface Open extends SpokenQuestion {
   /** The question as it will be asked, or was last asked. */
   words: string;
   /**
-   * Whether the question was asked in full, and the participant is still there: then their next words are the answer.
+   * Whether the question was asked in full and the participant is still there. If so, their next words are the answer.
    */
   isAsked: () => boolean;
   misses: number;
@@ -37,19 +37,19 @@ interface Open extends SpokenQuestion {
 const MISSES = 2;
 
 /**
- * Form fields that are asked for in words: spoken if the answer is spoken, otherwise shown. Once the question was asked
- * in full, the participant's next words are the answer, spoken or typed.
+ * Asks for form fields in words: spoken if the answer is spoken, otherwise shown. Once a question has been asked in
+ * full, the participant's next words, spoken or typed, are the answer.
  */
 export class WordedForms {
   readonly #options: WordedFormsOptions;
-  /** By the form's id, oldest first. */
+  /** Open questions by form id, oldest first. */
   readonly #open = new Map<string, Open>();
 
   constructor(options: WordedFormsOptions) {
     this.#options = options;
   }
 
-  /** Asks for a field. Never rejects, and never settles if the form ends another way. */
+  /** Asks for a field and resolves to the answer. Never rejects, and never settles if the form ends in another way. */
   ask(form: OpenCall, asked: SpokenQuestion, turn: Open["turn"]): Promise<FormAnswer> {
     const { id, participant } = form.current;
     const peer = this.#options.peers.get(participant);
@@ -77,7 +77,7 @@ export class WordedForms {
 
   /**
    * Takes an utterance as the answer to the oldest question that this participant was asked in full. Returns `false` if
-   * there is none.
+   * there is no such question.
    */
   takeUtterance({ identity, language }: Pick<Peer, "identity" | "language">, utterance: string): boolean {
     const open = this.#of(identity).find(({ isAsked }) => isAsked());
@@ -95,7 +95,7 @@ export class WordedForms {
   }
 
   /**
-   * Asks the questions that this participant was not asked in full, for example because the turn was cut off. Never
+   * Asks this participant the questions that were not asked in full, for example because the turn was cut off. Never
    * rejects.
    */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
@@ -122,8 +122,8 @@ export class WordedForms {
   }
 
   /**
-   * Returns where the question is asked. If the turn is over, participants who read see it in a separate message.
-   * Participants who listen hear it after their next answer (`sayAgain`).
+   * Returns where to ask the question. Once the turn has ended, participants who read are shown it in a separate
+   * message. Participants who listen hear it after their next answer (`sayAgain`).
    */
   #sayingOf({ form, turn }: Open): Saying {
     const running = turn();

@@ -15,18 +15,18 @@ import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { CountedLog } from "../wire/counted-log.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
-/** How many first answers are remembered: a repeated answer costs its sender budget. */
+/** How many first answers are remembered, so that repeated answers are charged to their sender's budget. */
 const REMEMBERED_ANSWERS = 1_000;
 
 /** A part of the session that asks participants for something. */
 interface Asking {
   /** Whether this participant was asked for this answer, and the call or request is still open. */
   readonly isAwaited: (from: string, answer: AnsweredRequest) => boolean;
-  /** Whether any answer of this participant is awaited. */
+  /** Whether any answer from this participant is awaited. */
   readonly isAnyAwaited: (from: string) => boolean;
 }
 
-/** A part of the session that asks participants in words. */
+/** A part of the session that asks participants questions in words. */
 interface WordsAsking {
   /** The id of a question that this participant's next words may answer. */
   readonly awaitedWords: (from: string) => string | undefined;
@@ -43,10 +43,10 @@ interface AdmissionOptions {
 }
 
 /**
- * Rate-limits what participants send. The first answer to something the worker asked for is always admitted and costs
- * nothing. So are the first words after a question asked in words, if their sender has no budget left. Everything else
- * costs its sender budget; progress of its calls has a separate budget. A sender without budget gets one refusal that
- * says when to try again, and one for each dropped UserMessage.
+ * Rate-limits what participants send. The first answer to a request from the worker is always admitted, at no cost. If
+ * the sender has no budget left, so are the first words after a question asked in words. Everything else is charged to
+ * the sender's budget, except progress of calls, which has a separate budget. A sender without budget receives one
+ * refusal with a time to try again, and one for each dropped UserMessage.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -74,8 +74,8 @@ export class Admission {
   }
 
   /**
-   * For text or speech. A refusal is sent on `lk.transcription`, because the participant's client may not speak the
-   * protocol.
+   * Returns whether text or speech is admitted. A refusal is sent on `lk.transcription`, because the participant's
+   * client may not speak the protocol.
    */
   text(from: Peer, text: string): boolean {
     if (this.#spend(from, messageCost(text.length)) || this.#mayAnswer(from.identity)) return true;
@@ -83,7 +83,7 @@ export class Admission {
     return false;
   }
 
-  /** For a text stream before it is read, which is its main cost: a stream that `text` would reject is not read. */
+  /** Refuses a text stream that `text` would reject, before the stream is read, because reading is its main cost. */
   textBegins(from: Peer | undefined, refuse: () => void): void {
     if (!from || this.#spend(from, 0) || this.#openQuestion(from.identity) !== undefined) return;
     this.#refuseText(from);
@@ -98,14 +98,14 @@ export class Admission {
     });
   }
 
-  /** For a packet that one of the candidates has sent. */
+  /** Handles a packet that one of the candidates has sent. */
   unclear(candidates: readonly string[], bytes: Uint8Array): void {
     this.drop("unclear_sender");
     const { outbox } = this.#options;
     if (this.#unclear.spend(messageCost(bytes.length), performance.now())) askAgain(candidates, bytes, outbox);
   }
 
-  /** For a stream that was rejected. */
+  /** Handles a stream that was rejected. */
   stream(from: Peer): void {
     const error = new AppError(
       "too_many",
@@ -145,7 +145,7 @@ export class Admission {
     return true;
   }
 
-  /** Returns the id of a question that this participant's next words may answer, if no words have come yet. */
+  /** Returns the id of a question that this participant's next words may answer, if no answer was admitted yet. */
   #openQuestion(from: string): string | undefined {
     const questions = this.#options.worded.flatMap((one) => one.awaitedWords(from) ?? []);
     return questions.find((id) => !this.#answered.has(id));
@@ -201,8 +201,8 @@ function answeredRequest(bytes: Uint8Array): AnsweredRequest | undefined {
 }
 
 /**
- * Asks every possible sender of a packet to send it again. Only the real sender knows the id, so only it resends. A
- * packet without an id needs no request: its sender resends it when no Ack arrives.
+ * Asks every possible sender of a packet to send it again. Only the real sender knows the id, so nobody else resends
+ * the packet. A packet without an id needs no request: its sender resends it when no Ack arrives.
  */
 function askAgain(candidates: readonly string[], bytes: Uint8Array, outbox: Pick<Outbox, "postError">): void {
   const id = idOf(bytes);

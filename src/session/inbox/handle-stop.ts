@@ -5,7 +5,7 @@ import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 
 interface StopPorts {
-  /** Stops the running turn. Returns `false` if the id names something else. */
+  /** Stops the running turn. Returns `false` if the id refers to something else. */
   readonly turns: { stop(targetId: string | undefined, what: "generation" | "speech" | "all"): boolean };
   /** Cancels an open call. Returns `false` if no open call has this id. */
   readonly calls: { cancel(callId: string): boolean };
@@ -14,9 +14,9 @@ interface StopPorts {
 }
 
 /**
- * Stops the answer that a ControlStop names, or cancels the call that it names. If that has just ended, nothing is
- * done. If the session does not know the id, the sender gets an ErrorMessage. The returned promise resolves after that,
- * so that the ErrorMessage is sent before the Ack.
+ * Stops the answer or cancels the call that a ControlStop refers to. Does nothing if the answer or call has already
+ * ended. If the id is unknown in this session, the sender receives an ErrorMessage. The returned promise resolves
+ * afterwards, so that the ErrorMessage is sent before the Ack.
  */
 export function handleStop(
   { identity }: Peer,

@@ -16,8 +16,8 @@ import type { Peer } from "../peers/peer.ts";
 /** All messages that clients send, except audio chunks: audio comes only from LiveKit's tracks. */
 type Handled = Exclude<SentBy<"client">, "audio_chunk">;
 /**
- * The Ack of a message in `ACKNOWLEDGED_LATE` waits for the returned promise; all others are acknowledged first. A
- * rejected promise is not reported: the handler replies to the sender itself.
+ * For messages in `ACKNOWLEDGED_LATE`, the Ack waits for the returned promise; all others are acknowledged first. A
+ * rejected promise is not reported, because the handler itself replies to the sender.
  */
 type HandlersByType = {
   readonly [Type in Handled]: (
@@ -33,14 +33,14 @@ export interface MessageHandlers extends HandlersByType {
   readonly onUnreadableResult: (from: Peer, callId: string, error: AppError) => void;
 }
 
-/** Messages that can be refused: their ErrorMessage is sent before the Ack, so the sender knows what the Ack means. */
+/** Messages that can be refused. The ErrorMessage precedes the Ack, so the Ack is not mistaken for acceptance. */
 const ACKNOWLEDGED_LATE: readonly (MessageType | undefined)[] = [
   "user_message",
   "control_stop",
   "control_variation",
   "permission_response",
 ];
-/** When a client may resend a message that could not be stored: another worker may serve the room by then. */
+/** How long a client waits before resending an unstored message. Another worker may serve the room by then. */
 const RETRY_AFTER_MS = 1_000;
 
 interface InboxOptions {
@@ -51,10 +51,10 @@ interface InboxOptions {
 
 /**
  * Handles one packet whose sender is known. Never throws, whatever the bytes are: an unusable packet is answered with
- * an ErrorMessage. A message is acknowledged before it is handled, except those in `ACKNOWLEDGED_LATE`: a user message
- * once it is stored, the others once they are accepted or refused. A repeated message is only acknowledged. A user
- * message or variation that arrives while the worker shuts down is never acknowledged, so its sender resends it to the
- * next worker.
+ * an ErrorMessage. Messages are acknowledged before they are handled. Those in `ACKNOWLEDGED_LATE` are exceptions: a
+ * user message is acknowledged once it is stored, the others once they are accepted or refused. A repeated message is
+ * only acknowledged. A user message or variation that arrives while the worker shuts down is never acknowledged, so its
+ * sender resends it to the next worker.
  */
 export function handlePacket(peer: Peer, bytes: Uint8Array, { outbox, handlers, onDropped }: InboxOptions): void {
   let originatingId: string | undefined;

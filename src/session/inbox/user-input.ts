@@ -6,13 +6,13 @@ import type { SpokenTimes } from "../room/voice-port.ts";
 export interface UserInput {
   readonly id: string;
   readonly content: string;
-  /** In the form the client sent. @defaultValue none */
+  /** The attachments as the client sent them. @defaultValue none */
   readonly attachments?: readonly JsonObject[];
   /** @defaultValue "text" */
   readonly via?: "voice" | "text";
-  /** When it was spoken, if known. */
+  /** When the input was spoken, if known. */
   readonly spoken?: SpokenTimes | undefined;
-  /** Whether it may contain another participant's words. If so, it does not count as an answer to a question. */
+  /** Whether the content may include another participant's words. Such input does not answer a question. */
   readonly isMixed?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class HandledMessages {
     return this.#ids.has(id);
   }
 
-  /** Resolves once the message is stored. `undefined` if it is already stored, or need not be. */
+  /** Resolves once the message is stored. Returns `undefined` if it is already stored or does not have to be. */
   storing(id: string): Promise<void> | undefined {
     return this.#ids.get(id);
   }

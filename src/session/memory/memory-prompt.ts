@@ -6,7 +6,7 @@ import type { MemorySnapshots } from "./memory-snapshots.ts";
 
 /**
  * Adds a participant's memories to the history: in the participant's first turn since the session was opened, or in the
- * first turn after they could be read.
+ * first turn after the memories could be read.
  */
 export class MemoryPrompt {
   readonly #memories: Pick<MemorySnapshots, "of" | "read">;
@@ -18,8 +18,8 @@ export class MemoryPrompt {
   }
 
   /**
-   * Returns the turn with the memories it begins with, or a promise if they are still being read. The promise never
-   * rejects.
+   * Returns the turn with its participant's memories added, or a promise if these are still being read. The promise
+   * never rejects.
    */
   tell(turn: TurnInput): TurnInput | Promise<TurnInput> {
     if ("turn" in turn || turn.messageId === null || this.#told.has(turn.participant)) return turn;

@@ -6,16 +6,15 @@ import type { MemoryStore } from "./memory-store.ts";
 const READ_WITHIN_MS = 1_000;
 
 /**
- * Each participant's memories, as they were when the participant joined. They are for instructions functions and the
- * model. Later memories are not added: the model sees them in its history, and a changed prompt would miss the prompt
- * cache.
+ * Each participant's memories at the time of joining, for instructions functions and the model. Memories stored later
+ * are not added, because the model sees them in its history, and a changed prompt would miss the prompt cache.
  */
 export class MemorySnapshots {
   readonly #store: Pick<MemoryStore, "list">;
   readonly #onError: (error: unknown) => void;
   readonly #known = new Map<string, readonly Memory[]>();
   readonly #reading = new Map<string, Promise<void>>();
-  /** Participants whose memories a turn awaited in vain. No further turn waits for them, but they are still read. */
+  /** Participants whose memories were not read in time for a turn. Later turns do not wait, but reading continues. */
   readonly #missed = new Set<string>();
 
   /** @param onError called when memories cannot be read; the next turn tries again */
@@ -29,7 +28,7 @@ export class MemorySnapshots {
     return this.#known.get(identity);
   }
 
-  /** Starts reading a participant's memories when it joins, so that its first turn need not wait. */
+  /** Starts reading a participant's memories on joining, so that the first turn does not have to wait. */
   handleJoined(identity: string): void {
     if (!this.#known.has(identity) && !this.#reading.has(identity)) void this.#read(identity);
   }

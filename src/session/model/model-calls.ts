@@ -38,7 +38,7 @@ interface ModelCallsOptions {
   /** Loads the media that a history refers to. Returns `undefined` if it refers to none. */
   readonly media: { readonly of: (history: readonly HistoryMessage[]) => Promise<MediaData> | undefined };
   readonly spending: {
-    /** Counts a model's calls. Makes no call once a budget is used up. */
+    /** Wraps a model so that its calls are counted, and no more are made once a budget is used up. */
     readonly limited: (openStream: OpenStream, model: () => string) => OpenStream;
   };
   readonly telemetry: {
@@ -50,7 +50,7 @@ interface ModelCallsOptions {
 }
 
 /**
- * The model calls of a session's turns, and preemptive calls made before a turn begins. Each step of a turn goes
+ * Makes the model calls of a session's turns, and preemptive calls before a turn begins. Each step of a turn goes
  * through these stages, in order:
  *
  * 1. the offer: the tools that the participant's turn may use
@@ -79,7 +79,7 @@ export class ModelCalls {
     this.#openStream = this.#withMedia(limited);
   }
 
-  /** Returns what a new turn needs to call the model, and to measure what is sent besides the history. */
+  /** Returns what a new turn needs to call the model, and to measure what a request contains besides the history. */
   beginTurn(participant: string) {
     this.#speculations?.beginTurn();
     const { countTokens, media, telemetry } = this.#options;
@@ -101,15 +101,15 @@ export class ModelCalls {
   }
 
   /**
-   * Makes the first model call of a turn that may begin soon, if `mayCome()` still holds once the request is ready.
-   * Never rejects.
+   * Makes the first model call of a turn that may begin soon, if `mayCome()` still returns `true` once the request is
+   * ready. Never rejects.
    */
   async speculate(turn: TurnRecord, mayCome: () => boolean): Promise<void> {
     if (!this.#speculations?.mayBegin) return;
     const { voice, peers } = this.#options;
     const { participantIdentity: participant } = turn;
     const { others, passingTools } = this.#sizes(participant);
-    // If the API would have to count tokens first, no preemptive call is made: counting takes the time it would save.
+    // If the API would have to count tokens first, no preemptive call is made: counting would use up the time saved.
     const count = () => Promise.reject(new Error("Preemptive generation does not count tokens"));
     const shown = this.#shown();
     const next = { turn, isPaused: false, others, passingTools: passingTools(), count };
@@ -145,7 +145,7 @@ export class ModelCalls {
     return { ...request, ...offer, participant, ...(instructions !== undefined && { instructions }) };
   }
 
-  /** Also removes a tool that the API rejects from the history. */
+  /** Returns the tools for a call. A tool that the API rejects is removed from the history too. */
   #offer(participant: string, talk: { readonly isCut: boolean }): Offer {
     const offer = this.#options.calls.offer(participant, talk);
     const onRefusedTool: Offer["onRefusedTool"] = (tool, field) => {
@@ -155,7 +155,7 @@ export class ModelCalls {
     return { ...offer, onRefusedTool };
   }
 
-  /** Waits only if the history refers to media. */
+  /** Adds the media that the history refers to. Waits only if there are any. */
   #withMedia(openStream: OpenStream): OpenStream {
     return (request, signal) => {
       const named = this.#options.media.of(request.history);

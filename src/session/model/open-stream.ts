@@ -33,21 +33,19 @@ export type OpenStream = (
 ) => AsyncIterable<ModelEvent>;
 
 /**
- * Counts the tokens of such a call with the API. Resolves to `undefined` if it cannot count. Rejects only when aborted.
+ * Counts a model call's tokens through the API. Resolves to `undefined` if the API cannot. Rejects only when aborted.
  */
 export type CountTokens = (request: StepRequest & OfSession, signal: AbortSignal) => Promise<number | undefined>;
 
 type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | "serverTools" | "edits"> & {
   readonly instructions?: string;
-  /**
-   * Whether tools that come and go are declared in the history instead of the request's tool list. @defaultValue false
-   */
+  /** Whether temporary tools are declared in the history instead of the request's tool list. @defaultValue false */
   readonly inlineTools?: boolean;
 };
 
 /** Anthropic's beta that declares tools inside the conversation. */
 export const INLINE_TOOLS = "inline-tools-2026-09-15";
-/** Anthropic's betas that clear old tool results, and that summarize inside a request. */
+/** Anthropic's betas for clearing old tool results, and (below) for summarizing within a request. */
 const CONTEXT_EDITING = "context-management-2025-06-27";
 const COMPACTION = "compact-2026-01-12";
 
@@ -117,7 +115,7 @@ function toRequest(
   });
 }
 
-/** Returns a tool in the form in which the history declares it, or nothing if it stays in the request's tool list. */
+/** Returns a tool as the history declares it, or an empty array if the tool stays in the request's tool list. */
 export function toClientToolDefinition({ isTemporary, ...tool }: OfferedTool): ClientToolDefinition[] {
   return isTemporary ? [tool] : [];
 }
@@ -133,7 +131,7 @@ function withoutTools(history: readonly HistoryMessage[], names: readonly unknow
   });
 }
 
-/** The API rejects its own summaries in requests that do not ask for one. */
+/** Removes the API's own summaries. The API rejects them in requests that do not ask for a summary. */
 function withoutCompaction(history: readonly HistoryMessage[]): readonly HistoryMessage[] {
   const isOld = ({ blockType }: HistoryBlock) => blockType === "compaction";
   if (!history.some(({ blocks }) => blocks.some(isOld))) return history;
@@ -142,7 +140,7 @@ function withoutCompaction(history: readonly HistoryMessage[]): readonly History
 
 const toolBytes = new WeakMap<object, number>();
 
-/** Returns the size of what is sent besides the history in a model call, for the estimate of its tokens. */
+/** Returns the size of what a model call contains besides the history, to estimate the call's tokens. */
 export function othersOf(tools: readonly OfferedTool[], instructionBytes: number): Others {
   const bytes = tools.reduce((sum, { name, description, inputSchema }) => {
     const schema = toolBytes.get(inputSchema) ?? byteLength(JSON.stringify(inputSchema));
@@ -160,7 +158,7 @@ type Ask = (
   readonly stream: AsyncIterable<ModelEvent>;
 };
 
-/** The API rejects a request before its first event, so no event is repeated. */
+/** Repeats a call without its rejected tools. The API rejects a call before any event, so no event is repeated. */
 async function* withoutRefused({ tools, onRefusedTool }: Offer, ask: Ask): AsyncGenerator<ModelEvent> {
   let left = tools;
   for (let refusals = 1; ; refusals++) {
@@ -187,7 +185,7 @@ function nameAt({ tools, messages }: ModelRequest, { index, message }: RefusedTo
   return content?.[index]?.tool?.definition?.name;
 }
 
-/** With a thinking budget, the API requires a message whose tool uses have results to start with thinking. */
+/** Whether thinking must be off: with a thinking budget, a message with answered tool uses must start with thinking. */
 function needsNoThinking(history: readonly HistoryMessage[]): boolean {
   const [step, last] = history.filter(({ role }) => role !== "system").slice(-2);
   const answers = last?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;
@@ -205,5 +203,5 @@ export interface ChatCall {
   readonly serverTools: readonly JsonObject[];
 }
 
-/** Sits between a model call and its reader. Must pass every event on. */
+/** Observes the events of a model call. Must pass every event on. */
 export type ChatObserver = (call: ChatCall, stream: AsyncIterable<ModelEvent>) => AsyncIterable<ModelEvent>;

@@ -3,16 +3,16 @@ import type { ModelEvent } from "../../llm/model-event.ts";
 import { Speaker } from "../answer/speaker.ts";
 import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
-/** The most preemptive calls for one turn: each is useless if the participant keeps speaking. */
+/** The maximum number of preemptive calls per turn. Each is wasted if the participant keeps speaking. */
 const MAX_PER_TURN = 2;
 /**
- * How many recent turns are checked, and the average number of unused calls per turn at which preemptive calls stop.
+ * How many recent turns are checked, and (below) at how many unused calls per turn, on average, preemptive calls stop.
  */
 const LOOKED_AT = 10;
 const MAX_VOID_A_TURN = 0.4;
 /** Below this many unused calls, preemptive calls are always allowed, for example in a new session. */
 const MIN_VOID = 2;
-/** A preemptive call is dropped if no turn has begun by then. */
+/** A preemptive call is dropped if no turn uses it within this time. */
 const VOID_AFTER_MS = 10_000;
 
 type Asked = Omit<Parameters<OpenStream>[0], "observe">;
@@ -44,9 +44,9 @@ interface Adopted {
 }
 
 /**
- * Preemptive generation: model calls made before a participant has surely finished. Their events are held back: nothing
- * is spoken, stored, sent, run or asked for permission. A turn that would make the identical call takes this one.
- * Otherwise the call is cut off, and only its cost is counted.
+ * Preemptive generation: model calls made before it is certain that a participant has finished. Their events are held
+ * back: nothing is spoken, stored, sent or run, and no permission is requested. A turn that would make the identical
+ * call uses the preemptive one. Otherwise, the call is cut off, and only its cost is counted.
  */
 export class PreemptiveGeneration {
   readonly #onEnd: (end: "adopted" | "void") => void;
@@ -59,13 +59,13 @@ export class PreemptiveGeneration {
     this.#onEnd = onEnd;
   }
 
-  /** `false` while too many recent calls went unused: this participant's pauses do not mean that they have finished. */
+  /** Whether another call may be made: the turn's limit is not reached, and few enough recent calls went unused. */
   get mayBegin(): boolean {
     const voided = this.#void.reduce((sum, count) => sum + count, 0);
     return voided < Math.max(MIN_VOID, MAX_VOID_A_TURN * this.#void.length) && this.#begun < MAX_PER_TURN;
   }
 
-  /** Call it when a turn begins, whether or not a call was made for it. */
+  /** Call this when a turn begins, whether or not a preemptive call was made for that turn. */
   beginTurn(): void {
     this.#begun = 0;
     this.#void = [...this.#void, 0].slice(-LOOKED_AT);
@@ -86,7 +86,7 @@ export class PreemptiveGeneration {
     this.#attempt = { key, held, known, timer: setTimeout(() => this.drop(), VOID_AFTER_MS) };
   }
 
-  /** Returns the preemptive call if it is identical to the turn's. Any other is dropped. */
+  /** Returns the preemptive call if it is identical to the turn's call. Otherwise, drops it. */
   take(asked: Asked): Adopted | undefined {
     const attempt = this.#attempt;
     if (!attempt) return undefined;

@@ -8,15 +8,15 @@ import { compileForeignSchema } from "../../tool/input-schema.ts";
 import { toModelSchema } from "../../tool/model-schema.ts";
 import { MEMORY_TOOL, OUTCOME_TOOL } from "../../conversation/block.ts";
 
-/** All of these are documented in docs/protocol.md. */
+/** Limits for announced tools, documented in docs/protocol.md. */
 export const ANNOUNCEMENT_LIMITS = {
-  /** Characters of a description. The rest is cut off. */
+  /** Characters in a description. The rest is cut off. */
   description: 2_000,
-  /** Characters of a schema, as JSON. */
+  /** Characters in a schema, as JSON. */
   schema: 32_768,
-  /** Characters of all schemas of one announcement together. Bounds the cost of compiling hostile ones. */
+  /** Characters in all schemas of one announcement together. Bounds the cost of compiling hostile schemas. */
   schemas: 131_072,
-  /** Characters of a schema as the model sees it, with each string quoted under its participant's name. */
+  /** Characters in a schema as the model sees it, with each string quoted under its participant's name. */
   shownSchema: 65_536,
   /** How many errors are sent for one announcement: a packet with many bad tools must not fill the outbox. */
   errors: 16,
@@ -32,11 +32,11 @@ interface Announcer {
   readonly identity: string;
   /** Name prefixes of MCP servers, which client tools must not use. */
   readonly reserved: readonly string[];
-  /** The worker's tools. Of their names, only those with scope `room` may be announced for the room. */
+  /** The worker's tools. A client may announce one of their names for the room only if that tool's scope is `room`. */
   readonly serverTools: ReadonlyMap<string, Pick<ServerTool, "scope">>;
 }
 
-/** Compiles an announced tool list. A bad tool is skipped, and an error names it and says why. */
+/** Compiles an announced tool list. An invalid tool is skipped, and an error contains its name and the reason. */
 export function compileAnnouncement(
   { tools = [], invalidTools = [] }: MessageBody<"configuration">,
   { identity, reserved, serverTools }: Announcer,

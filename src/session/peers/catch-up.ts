@@ -5,7 +5,7 @@ import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { Outbox } from "../wire/outbox.ts";
 import { messageCost } from "./message-budget.ts";
 
-/** Older answers than these are not sent again. */
+/** Only this many of the newest answers are sent again. */
 const MAX_ANSWERS = 50;
 /** How long a returning client waits for the database. */
 const READ_WITHIN_MS = 2_000;
@@ -21,7 +21,7 @@ interface CatchUpOptions {
 }
 
 /**
- * Sends a returning client what it has missed. First come answers whose messages are no longer retained, each as one
+ * Sends a returning client what it has missed: first the answers whose messages are no longer retained, each as one
  * AssistantMessage, then the retained messages, unchanged. Error 202 reports a gap that may not have been filled.
  * Returns `undefined` if nothing had to be read. The promise never rejects.
  *

@@ -38,7 +38,7 @@ interface LeftTurn extends Pick<TurnRecord, "participantIdentity" | "blocks"> {
   readonly calls: readonly Call[];
 }
 
-/** Sends the worker's Configuration and handles those of clients. */
+/** Sends the worker's Configuration and handles those from clients. */
 export class Configurations {
   readonly #serverTools: ReadonlyMap<string, ServerTool>;
   readonly #liveTools: LiveTools;
@@ -64,7 +64,7 @@ export class Configurations {
     this.#voice = voice;
   }
 
-  /** Sends a Configuration whenever the worker's tools change. The returned function stops that and ends all waits. */
+  /** Sends a Configuration whenever the worker's tools change. The returned function stops this and ends all waits. */
   follow(): () => void {
     const unfollow = this.#liveTools.onChanged(() => {
       for (const client of this.#peers.clients()) this.send(client);
@@ -102,7 +102,7 @@ export class Configurations {
     for (const onTaken of this.#awaited) onTaken(from);
   }
 
-  /** Free of charge once per join: a returning client also has its own messages to send. */
+  /** Sends missed messages, free of charge once per join: a returning client also has its own messages to send. */
   #catchUp(from: Peer, lastSequenceSeen: number): Promise<void> | undefined {
     const isFree = !from.hasCaughtUp;
     from.hasCaughtUp = true;
@@ -112,7 +112,7 @@ export class Configurations {
     return catchUp(from.identity, lastSequenceSeen, { outbox: this.#outbox, archive: this.#archive, charge });
   }
 
-  /** Reads a tool list soon, even if no call needs it yet, so that its owner learns of bad tools. */
+  /** Reads a client's tool list soon, even if no call needs it yet, so that the client learns of invalid tools. */
   #readSoon(from: Peer): void {
     if (this.#unread.has(from)) return;
     this.#unread.add(from);
@@ -134,8 +134,8 @@ export class Configurations {
   }
 
   /**
-   * Waits briefly for the tools of a turn that an earlier worker left: those of the turn's participant, of calls that
-   * wait for permission, and of the MCP servers that the turn has called. Never rejects.
+   * Waits briefly for the tools that a turn left by an earlier worker needs: the participant's tools, the tools of
+   * calls that wait for permission, and the tools of MCP servers that the turn has called. Never rejects.
    */
   async untilAnnounced({ participantIdentity, blocks, calls }: LeftTurn, signal: AbortSignal): Promise<void> {
     const isOfTurn = ({ identity }: Peer) => identity === participantIdentity;
@@ -154,7 +154,7 @@ export class Configurations {
     if (!signal.aborted) await goOn();
   }
 
-  /** Waits for the tool of a call that waits for permission to start: its owner may not have announced it again yet. */
+  /** If a call waits for permission to start, waits for its tool, which may not have been announced again yet. */
   async #untilKnown(call: Call, signal: AbortSignal): Promise<void> {
     const { participant, toolName, state, hasStoredPermission } = call;
     if (!hasStoredPermission || state !== "pending") return;
@@ -175,7 +175,7 @@ export class Configurations {
     await waitForMcpTools(blocks, { ...this.#liveTools, serverTools: this.#serverTools }, signal);
   }
 
-  /** Resolves once a Configuration for which `isSo` holds has been handled, or when the signal aborts. */
+  /** Resolves once a Configuration from a peer for which `isSo` is true has been handled, or when the signal aborts. */
   async #untilTaken(isSo: (from: Peer) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const onTaken = (from: Peer) => isSo(from) && resolve();

@@ -1,18 +1,18 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** The shortest wait that a sender is asked for. */
+/** The shortest wait that a refusal asks for. */
 const MIN_RETRY_MS = 1_000;
 
 /** How a participant sends something. A refusal is sent the same way. */
 export type Way = keyof typeof REPLIES_PER_WAIT;
 
 /**
- * How many refusals are sent per wait. Each dropped message that would begin a turn is named, up to the number of
- * messages that one participant may have queued.
+ * The maximum number of refusals per wait. Each dropped user message gets its own refusal, up to the number of messages
+ * that one participant may have queued.
  */
 const REPLIES_PER_WAIT = { packet: 1, message: 20, text: 1, stream: 1 };
 
-/** A token bucket for what one participant sends unasked. */
+/** A token bucket for what one participant sends without being asked. */
 export class MessageBudget {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -20,7 +20,7 @@ export class MessageBudget {
   #at = 0;
   /**
    * For each way, how many refusals were sent and when their wait ends. A refusal sent one way is not seen by clients
-   * of another.
+   * that use another way.
    */
   readonly #told = new Map<Way, { readonly until: number; count: number }>();
 
@@ -31,8 +31,8 @@ export class MessageBudget {
   }
 
   /**
-   * Spends budget. Returns `false` if less than one token is left. A higher cost is accepted, and leaves the budget
-   * negative. `now` is in ms.
+   * Spends tokens. Returns `false` if less than one token is left. A cost above the remaining budget is accepted and
+   * makes the budget negative. `now` is in ms.
    */
   spend(cost: number, now: number): boolean {
     const refilled = this.#tokens + ((now - this.#at) * this.#perSecond) / 1_000;
@@ -43,12 +43,12 @@ export class MessageBudget {
     return true;
   }
 
-  /** Takes tokens for work whose cost is known only after the message was admitted. */
+  /** Charges for work whose cost is known only after the message was admitted. */
   charge(cost: number): void {
     this.#tokens -= cost;
   }
 
-  /** Returns in how many ms to try again, or `undefined` if enough refusals were sent this way for the current wait. */
+  /** Returns in how many ms to try again, or `undefined` if no more refusals may be sent this way during this wait. */
   tell(way: Way, now: number): number | undefined {
     const told = this.#told.get(way);
     if (told && now < told.until && told.count >= REPLIES_PER_WAIT[way]) return undefined;

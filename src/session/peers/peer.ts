@@ -11,21 +11,21 @@ type Tools = ReadonlyMap<string, AnnouncedTool>;
 /** One participant of the session, across its reconnects. */
 export class Peer {
   readonly identity: string;
-  /** LiveKit's id of this join; `""` while only a stream of the participant has arrived. */
+  /** LiveKit's id of this join; `""` while only a stream from the participant has arrived. */
   sid: string;
   isPresent = true;
-  /** How often it has joined. It may never have seen what it was shown in an earlier join. */
+  /** How often the participant has joined. It may have missed what was shown during an earlier join. */
   joins = 1;
-  /** Whether it is a phone caller: it can hear the agent, but cannot receive data. */
+  /** Whether this is a phone caller, who can hear the agent but cannot receive data. */
   readonly isSip: boolean;
-  /** Whether it has spoken the protocol, and so can be asked to run tools. */
+  /** Whether the participant has sent a protocol message, and so can be asked to run tools. */
   isClient = false;
   features: ReadonlySet<string> = new Set();
-  /** Whether it plays the agent's audio. Assumed unless it says otherwise. */
+  /** Whether the participant plays the agent's audio. Assumed unless its Configuration says otherwise. */
   listens = true;
-  /** Whether it has asked since it joined for what it missed. */
+  /** Whether the client has asked for missed messages since joining. */
   hasCaughtUp = false;
-  /** The language chosen by `set_language`. It applies until the client names a different language than before. */
+  /** The language chosen by `set_language`. It applies until the client's preferred language changes. */
   chosenLanguage: string | undefined;
   #preferredLanguage: string | undefined;
   #seenStanzas = new Set<number>();
@@ -33,11 +33,11 @@ export class Peer {
   #storing = new Map<number, Promise<void>>();
   #tools: Tools | undefined;
   #readTools: (() => Tools | undefined) | undefined;
-  /** What it may send. */
+  /** The budget for what the participant sends. */
   readonly budget = new MessageBudget();
   /**
-   * What its calls may report as progress. A tool may write many lines, and they must not use up its participant's
-   * messages.
+   * The budget for progress of the participant's calls. A tool may write many lines, which must not use up the budget
+   * for messages.
    */
   readonly progressBudget = new MessageBudget(LIMITS.progressBurst, LIMITS.progressPerSecond);
 
@@ -52,7 +52,7 @@ export class Peer {
     return this.chosenLanguage ?? this.#preferredLanguage;
   }
 
-  /** Sets the language of a Configuration. @returns whether that replaced a chosen language */
+  /** Sets the language from a Configuration. @returns whether it replaced a language chosen by `set_language` */
   preferLanguage(language: string): boolean {
     const before = this.#preferredLanguage ?? language;
     const isAnother = language !== before && this.chosenLanguage !== undefined;
@@ -61,20 +61,20 @@ export class Peer {
     return isAnother;
   }
 
-  /** Whether it acknowledges an `either` call to claim it. */
+  /** Whether the client claims `either` calls by acknowledging them. */
   get claims(): boolean {
     return this.features.has("claims");
   }
 
-  /** The tools that it has announced; `undefined` while unknown. */
+  /** The tools that the client has announced; `undefined` while unknown. */
   get tools(): Tools | undefined {
     this.readAnnouncement();
     return this.#tools;
   }
 
   /**
-   * Sets the announced tool list; a `read` that returns `undefined` means that there is none. The list is read only
-   * when it is first needed, so of several lists in a row only the last one is read.
+   * Sets the announced tool list; a `read` that returns `undefined` means that no list was announced. The list is read
+   * only when it is first needed, so of several lists in a row only the last one is read.
    */
   announce(read: () => Tools | undefined): void {
     this.#readTools = read;
@@ -99,7 +99,7 @@ export class Peer {
     return isNewJoin;
   }
 
-  /** Lets stanza numbers start again. Messages that must not be handled twice are also recognized by their ids. */
+  /** Lets the client count from 1 again. Messages that must not be handled twice are also recognized by id. */
   forgetStanzas(): void {
     this.#seenStanzas = new Set();
     this.#storing = new Map();
@@ -124,7 +124,7 @@ export class Peer {
     );
   }
 
-  /** Calls `onStored` once the message of this stanza is stored: at once if it need not be, never if that failed. */
+  /** Calls `onStored` once the stanza's message is stored: at once if it need not be, never if storing failed. */
   whenStored(stanzaId: number, onStored: () => void): void {
     const storing = this.#storing.get(stanzaId);
     if (storing) void storing.then(onStored, () => {});

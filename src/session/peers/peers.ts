@@ -4,12 +4,12 @@ import { Peer } from "./peer.ts";
 import type { RoomParticipant } from "../room/room-input.ts";
 
 /**
- * How many absent participants are kept. Each may have announced 128 kB of schemas, so without a limit, joining under
- * ever new identities would exhaust the memory.
+ * How many absent participants are kept. Each may have announced 128 kB of schemas, so without a limit, a client that
+ * keeps joining under new identities would exhaust the memory.
  */
 export const MAX_ABSENT = 50;
 
-/** The participants of a session. Those that left last are kept, with their features, tools and language. */
+/** The participants of a session. The last ones to leave are retained, with their features, tools and language. */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
   /** Identities of absent participants, in the order in which they left. */
@@ -19,7 +19,7 @@ export class Peers {
    */
   readonly #languages = new Map<string, string>();
 
-  /** Marks a participant as present and returns it. `isNewJoin`: it has joined, or joined again. */
+  /** Marks a participant as present. Returns the participant, and whether it has just joined or rejoined. */
   join(participant: RoomParticipant): { peer: Peer; isNewJoin: boolean } {
     this.#absent.delete(participant.identity);
     const known = this.#peers.get(participant.identity);

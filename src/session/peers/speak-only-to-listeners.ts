@@ -3,8 +3,8 @@ import type { Peers } from "./peers.ts";
 import type { VoicePort } from "../room/voice-port.ts";
 
 /**
- * Wraps a voice so that it stays silent while every participant in the room has the agent's sound turned off: answers
- * are then text. An answer that the voice fails to open is text too.
+ * Wraps a voice so that answers are text while every participant in the room has the agent's audio turned off. If the
+ * voice fails to open an answer, that answer is text too.
  */
 export function speakOnlyToListeners(
   voice: VoicePort,

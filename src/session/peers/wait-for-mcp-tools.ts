@@ -2,7 +2,7 @@ import { toolUseId, type TurnBlock } from "../../conversation/block.ts";
 import { abortable } from "../../lib/abortable.ts";
 import type { LiveTools } from "../../tool/server-tool.ts";
 
-/** MCP servers connect while a session is restored. The wait for them ends after this time. */
+/** How long to wait for MCP servers, which connect while a session is restored. */
 const LISTED_WITHIN_MS = 5_000;
 
 interface ToolsThatCome extends LiveTools {
@@ -10,8 +10,8 @@ interface ToolsThatCome extends LiveTools {
 }
 
 /**
- * Waits briefly until a new worker's MCP servers have listed the tools that the turn has called and that have no result
- * yet. Never rejects.
+ * Waits briefly until a new worker's MCP servers have listed the tools whose calls in the turn have no result yet.
+ * Never rejects.
  */
 export async function waitForMcpTools(
   blocks: readonly TurnBlock[],

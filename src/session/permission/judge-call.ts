@@ -14,7 +14,7 @@ import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 
-/** Returns what the rules say about a call. Using the tool at all is an action in itself, of type `tool`. */
+/** Returns the action that the rules require for a call. Any use of the tool is an operation of type `tool`. */
 export function judgeCall(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
@@ -27,8 +27,8 @@ export function judgeCall(
 }
 
 /**
- * Returns what a decided request permits. An approval applies only to this tool, these arguments, and the values they
- * had when the participant was asked: by the time another worker resumes the call, a path may lead elsewhere.
+ * Converts a decided request to a permit. An approval applies only to this tool, these arguments, and the values that
+ * the participant was asked about: by the time another worker resumes the call, a path may lead elsewhere.
  */
 export function toPermit(permission: PermissionRecord, call: Call, need: PermissionNeed): Permit {
   const { state, message, editedInput, inputHash, createdAt, expiresAt, participantIdentity } = permission;
@@ -61,14 +61,14 @@ function refused(why: string): Permit {
   return { isAllowed: false, why };
 }
 
-/** Returns a hash of the tool and its arguments, so that an approval cannot be used for others. */
+/** Returns a hash of the tool and its arguments, so that an approval cannot be used for other arguments. */
 export function hashInput({ toolName, input }: Pick<Call, "toolName" | "input">): string {
   return createHash("sha256")
     .update(`${toolName}\n${canonicalize(input)}`)
     .digest("base64url");
 }
 
-/** The tools and rules by which edited arguments are judged. */
+/** The tools and rules for checking edited arguments. */
 export interface EditGuard {
   readonly serverTools: ReadonlyMap<string, ServerTool>;
   readonly rules: readonly PermissionRule[];
@@ -76,7 +76,7 @@ export interface EditGuard {
 
 /**
  * Checks edited arguments against the tool's schema and the rules, and returns what they touch. An answer whose
- * arguments fail is not stored, so a call with a stored answer can always run.
+ * arguments fail the check is not stored, so a call with a stored answer can always run.
  */
 export function checkEditedInput(
   { toolName, editedInputSchema }: Pick<PermissionRecord, "toolName" | "editedInputSchema">,

@@ -17,13 +17,13 @@ interface OpenPermissionsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How long to retry ending a request while the database is unreachable. After that, it counts as unanswered. */
+/** How long to retry ending a request while the database is unreachable. It then counts as unanswered. */
 const GIVE_UP_AFTER_MS = 10_000;
 
 /**
- * The requests that a session waits for. The store decides which answer counts, whichever process wrote it. The session
- * learns of an answer by a notification, by rereading the store when listening starts again, or at the latest when the
- * request expires.
+ * The permission requests that a session waits for. The store decides which answer counts, no matter which process
+ * wrote it. The session learns of an answer through a notification, by rereading the store when listening starts again,
+ * or at the latest when the request expires.
  */
 export class OpenPermissions {
   readonly #options: OpenPermissionsOptions;
@@ -35,7 +35,7 @@ export class OpenPermissions {
     this.#options = options;
   }
 
-  /** Oldest first. */
+  /** The open requests, oldest first. */
   get records(): PermissionRecord[] {
     return [...this.#open.values()].map(({ record }) => record);
   }
@@ -53,7 +53,7 @@ export class OpenPermissions {
     return promise;
   }
 
-  /** Applies a request from the store. Ignored if nothing has changed, or if it is not waited for. */
+  /** Applies a request read from the store. Does nothing if the request has not changed or is not waited for. */
   apply(record: PermissionRecord): void {
     const request = this.#open.get(record.id);
     if (!request) return;

@@ -41,7 +41,7 @@ import { WordedQuestions, type Saying } from "./worded-questions.ts";
 /** The permission settings of the config. */
 export interface PermissionPolicy {
   readonly rules: readonly PermissionRule[];
-  /** Whether questions are spoken, and a short yes or no answers them. */
+  /** Whether questions are spoken and can be answered with a short yes or no. */
   readonly byVoice: boolean;
   readonly waitMs: number;
 }
@@ -82,7 +82,7 @@ export class PermissionDesk {
     this.#questions = new WordedQuestions({ peers: options.peers, byVoice: options.policy.byVoice });
   }
 
-  /** Rejects if the request cannot be stored. */
+  /** Decides whether a call may run. Rejects if the permission request cannot be stored. */
   permit(call: OpenCall, need: AskedNeed, turn: CallTurn): Permit | Promise<Permit> {
     const action = judgeCall(call.current.toolName, need, this.#options.policy.rules);
     if (action === "deny") return { isAllowed: false, why: toRuleText(need) };
@@ -91,9 +91,9 @@ export class PermissionDesk {
   }
 
   /**
-   * Like `permit`, but for an action of a running call, whose tool was judged before it started. If the call's turn is
-   * over, a participant who is present, can read and has no dialogs is shown the question in a separate message. Anyone
-   * else is asked after their next answer (`sayAgain`), if the question is asked in words at all.
+   * Like `permit`, but for an action of a running call, whose tool was permitted before the call started. If the call's
+   * turn has ended, the question is shown in a separate message to a participant who is present, can read and has no
+   * dialogs. Anyone else is asked after their next answer (`sayAgain`), if the question is asked in words at all.
    */
   permitRunning(call: OpenCall, need: PermissionNeed, turn: CallTurn | undefined): Permit | Promise<Permit> {
     const action = evaluateRules(toOperations(need), this.#options.policy.rules);
@@ -114,25 +114,25 @@ export class PermissionDesk {
   }
 
   /**
-   * Returns why a rule denies this, for the model, or `undefined` if none does. No grant and no answer overrides a
-   * deny.
+   * Returns why a rule denies the call, in words for the model, or `undefined` if no rule does. Neither a grant nor an
+   * answer overrides a deny rule.
    */
   denialOf(call: Call, need: PermissionNeed): string | undefined {
     return judgeCall(call.toolName, need, this.#options.policy.rules) === "deny" ? toRuleText(need) : undefined;
   }
 
-  /** Whether calls of a tool may start at once, because nobody has to be asked. */
+  /** Whether a tool's calls may start at once because nobody has to be asked. */
   isFree(toolName: string, declaresPermission: boolean): boolean {
     if (declaresPermission) return false;
     return evaluateRules([{ type: TOOL_TYPE, value: toolName }], this.#options.policy.rules, "allow") === "allow";
   }
 
-  /** Whether any participant is being asked for a permission. */
+  /** Whether any participant is being asked for permission. */
   get isAsking(): boolean {
     return this.#open.records.length > 0;
   }
 
-  /** Whether this participant is being asked for any permission. */
+  /** Whether this participant is being asked for permission. */
   isAnyAwaited(from: string): boolean {
     return this.#open.records.some(({ participantIdentity }) => participantIdentity === from);
   }
@@ -149,7 +149,7 @@ export class PermissionDesk {
     );
   }
 
-  /** Handles a PermissionResponse. One that does not count is answered with an ErrorMessage. Never rejects. */
+  /** Handles a PermissionResponse. A response that does not count is answered with an ErrorMessage. Never rejects. */
   handleResponse(from: Peer, body: MessageBody<"permission_response">): Promise<void> {
     const refuse = (error: unknown) => this.#options.outbox.postError(error, from.identity, body.permissionId);
     return this.#answer(from, body).catch(refuse);
@@ -172,7 +172,7 @@ export class PermissionDesk {
 
   /**
    * Takes an utterance as the answer to the oldest question that this participant may answer this way. Returns `false`
-   * if it is not a yes or no to such a question; it is then a message.
+   * if the utterance is not a yes or no to such a question, so that it is handled as a message.
    */
   takeUtterance(from: Peer, utterance: string, via: "voice" | "text"): boolean {
     const taken = this.#questions.take(from, utterance, via);
@@ -191,16 +191,14 @@ export class PermissionDesk {
   }
 
   /**
-   * Asks the open questions that this participant was not asked in full, because a turn was cut off or an earlier
-   * worker asked. Never rejects.
+   * Asks this participant the open questions that were not asked in full, because a turn was cut off or an earlier
+   * worker had asked them. Never rejects.
    */
   async sayAgain(participant: string, turn: Saying): Promise<void> {
     await this.#questions.sayAgain(participant, turn);
   }
 
-  /**
-   * Ends the requests that an earlier worker made for a call, and that this worker does not wait for. Never rejects.
-   */
+  /** Withdraws an earlier worker's requests for a call, unless this worker is waiting for one. Never rejects. */
   async withdraw({ id: callId }: Call): Promise<void> {
     if (this.#open.records.some((record) => record.callId === callId)) return;
     try {
@@ -232,7 +230,7 @@ export class PermissionDesk {
     const { id: callId, toolName, participant, hasStoredPermission } = call.current;
     const { approver, type } = need;
     if (need.whileRunning || !hasStoredPermission) {
-      // A permanent permission applies only in the approver's own turns. Others must ask each time to use its device.
+      // A permanent permission applies only in the approver's own turns. Other participants need permission each time.
       const grants = approver === participant ? await store.grants(approver) : [];
       const theirs = grants.filter((grant) => grant.toolName === toolName && (grant.type ?? type) === type);
       const granted = theirs.map(({ pattern }) => pattern);
@@ -263,7 +261,7 @@ export class PermissionDesk {
     return toPermit(permission, call.current, need);
   }
 
-  /** Whether the approver is a phone caller, who could answer only by voice, but this tool does not allow that. */
+  /** Whether the approver is a phone caller who could answer only by voice, which is not possible here. */
   #isOutOfReach({ approver, voiceApproval }: AskedNeed): boolean {
     const { peers, policy, voice } = this.#options;
     const canTalk = policy.byVoice && voiceApproval && voice?.isTwoWay === true;

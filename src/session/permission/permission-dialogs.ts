@@ -12,13 +12,13 @@ interface PermissionDialogsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How many decided requests are retained for a participant without dialogs, in case it gets them later. */
+/** How many decided requests are retained for a participant without dialogs, in case its client enables them. */
 const MAX_MISSED = 16;
 
 /** Shows the approver's client each request (type 101) and its end (type 102), however it was answered. */
 export class PermissionDialogs {
   readonly #options: PermissionDialogsOptions;
-  /** By identity. */
+  /** Decided requests, by identity. */
   readonly #missed = new Map<string, PermissionRecord[]>();
   readonly #streamed = new StreamedRequests();
 
@@ -54,7 +54,7 @@ export class PermissionDialogs {
     this.#streamed.after(id, () => this.#options.outbox.post(message, { to: [identity] }));
   }
 
-  /** Shows a client that has just sent its features the open requests, and closes those whose end it missed. */
+  /** Shows open requests to a client that has just sent its features, and closes those whose end it missed. */
   welcome(identity: string, open: readonly PermissionRecord[]): void {
     if (!this.#hasDialogs(identity)) return;
     const missed = this.#missed.get(identity) ?? [];

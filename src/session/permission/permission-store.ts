@@ -13,7 +13,7 @@ import type { SessionWriter } from "../../store/sessions/session-writer.ts";
 
 export type PermissionEvents = Pick<EventHub, "listen" | "follow">;
 
-/** Stores and decides permission requests, whoever answers them and in whichever process. */
+/** Stores and decides permission requests, no matter who answers them or in which process. */
 export interface PermissionStore {
   readonly insert: (permission: NewPermission) => Promise<PermissionRecord>;
   readonly load: (permissionId: string) => Promise<PermissionRecord | undefined>;
@@ -27,11 +27,11 @@ export interface PermissionStore {
 export interface PermissionListener {
   /** Must not throw. */
   readonly onAnswered: (permissionId: string) => void;
-  /** Called once new answers are notified. Earlier ones may have been missed. */
+  /** Called once notifications of new answers arrive. Earlier answers may have been missed. */
   readonly onListening: () => void;
 }
 
-/** @param events notifies of answers, for all sessions of this process */
+/** @param events reports answers, for all sessions in this process */
 export function createPermissionStore(writer: SessionWriter, events: PermissionEvents): PermissionStore {
   const { sql, lease } = writer;
   return {

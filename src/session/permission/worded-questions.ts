@@ -11,8 +11,8 @@ type Via = "voice" | "text";
 interface Question {
   readonly record: PermissionRecord;
   /**
-   * Whether a spoken yes counts, and any typed one. If `false`, only a typed yes to a question that was shown in full
-   * counts. A no counts either way.
+   * Whether a spoken yes counts, and any typed yes. If `false`, only a typed yes to a question that was shown in full
+   * counts. A no always counts.
    */
   readonly voiceApproval: boolean;
   /** Aborted when the question no longer needs to be asked. */
@@ -22,9 +22,9 @@ interface Question {
 }
 
 interface Asked {
-  /** The ways in which a yes and a no count. Empty once an answer was taken. */
+  /** The means by which a yes and a no are accepted. Empty once an answer was accepted. */
   readonly ways: Readonly<Record<"yes" | "no", readonly Via[]>>;
-  /** Whether the approver has stayed in the room since it was asked. */
+  /** Whether the approver has stayed in the room since being asked. */
   readonly isThere: () => boolean;
 }
 
@@ -38,13 +38,13 @@ interface WordedQuestionsOptions {
 }
 
 /**
- * Questions asked in words beside an answer: spoken if the answer is spoken, otherwise shown. A participant whose
- * client has no dialogs is always asked in words, because it would see nothing else. Others are asked in words with
- * `byVoice`, unless the tool has `voiceApproval: false`.
+ * Asks permission questions in words alongside an answer: spoken if the answer is spoken, otherwise shown. A
+ * participant whose client has no dialogs is always asked in words, because the client shows nothing else. Others are
+ * asked in words if `byVoice` is on, unless the tool sets `voiceApproval: false`.
  */
 export class WordedQuestions {
   readonly #options: WordedQuestionsOptions;
-  /** By the request's id, oldest first. */
+  /** Open questions by request id, oldest first. */
   readonly #questions = new Map<string, Question>();
 
   constructor(options: WordedQuestionsOptions) {
@@ -62,7 +62,7 @@ export class WordedQuestions {
   }
 
   /**
-   * Asks the questions that this participant was not asked in full, for example because its turn was cut off. Never
+   * Asks this participant the questions that were not asked in full, for example because a turn was cut off. Never
    * rejects.
    */
   async sayAgain(participant: string, saying: Saying): Promise<void> {
@@ -71,8 +71,8 @@ export class WordedQuestions {
   }
 
   /**
-   * Takes a yes or no as the answer to the oldest question that this participant may answer this way. A question takes
-   * only one answer.
+   * Takes a yes or no as the answer to the oldest question that this participant may answer this way. Each question
+   * accepts only one answer.
    */
   take(
     { identity, language }: Pick<Peer, "identity" | "language">,
@@ -82,7 +82,7 @@ export class WordedQuestions {
     const said = this.#saidTo(identity);
     const answer = said.length > 0 ? readYesOrNo(utterance, language) : undefined;
     if (!answer) return undefined;
-    // A question that accepts a yes comes first: a no is meant for it rather than for one that does not accept a yes.
+    // Questions that accept a yes come first: a no is more likely meant for them than for other questions.
     const taking = (kind: "yes" | "no") => said.find(({ asked }) => asked?.ways[kind].includes(via));
     const question = taking("yes") ?? taking("no");
     if (!question?.asked?.ways[answer].includes(via)) return undefined;
@@ -107,7 +107,7 @@ export class WordedQuestions {
     this.#questions.delete(permissionId);
   }
 
-  /** A question counts as asked only once the participant has heard it in full or was shown it, while present. */
+  /** A question counts as asked only once the participant, while present, has heard it in full or was shown it. */
   async #say(question: Question, { aside, signal, speech }: Saying): Promise<void> {
     const { record, cut, voiceApproval } = question;
     if (!aside || signal.aborted || cut.aborted) return;
@@ -136,8 +136,8 @@ function isAsked(question: Question): question is Question & { asked: Asked } {
 }
 
 /**
- * Returns a function that tells whether a participant has stayed in the room since now. Anyone who returns may have
- * missed what was said, and LiveKit notices late that a client has gone.
+ * Returns a function that checks whether a participant has stayed in the room since this call. A participant who
+ * returns may have missed what was said, because LiveKit notices late that a client has gone.
  */
 export function sameJoin(peer: Pick<Peer, "joins" | "isPresent">): () => boolean {
   const { joins } = peer;
@@ -149,7 +149,7 @@ export function hasReached(said: Delivery, peer: Pick<Peer, "isSip"> | undefined
   return said === "heard" || (said === "shown" && peer?.isSip !== true);
 }
 
-/** Whether the question is asked in another participant's turn. If so, it starts with the approver's name. */
+/** Whether the question is asked in another participant's turn. If so, the question starts with the approver's name. */
 const isForAnotherTurn = ({ metadata }: PermissionRecord) => metadata["participant"] !== undefined;
 
 /** Returns a title as a question in a language: "Write notes/today.md. Yes or no?" */

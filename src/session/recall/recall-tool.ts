@@ -36,8 +36,8 @@ interface RecallOptions {
 }
 
 /**
- * The built-in tool `recall`. It searches the call's own conversation and returns stored results of its calls. It
- * cannot reach any other conversation.
+ * The built-in tool `recall`. It searches the conversation that the call belongs to and returns tool results stored
+ * there. It cannot reach any other conversation.
  */
 export function recallTool(store: RecallStore, { isAlwaysOffered }: RecallOptions): ServerTool {
   const tool = defineTool({

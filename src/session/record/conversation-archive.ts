@@ -17,26 +17,26 @@ import type { Window } from "../../turn/context-window.ts";
 
 /** A session's stored turns. A session keeps only its context window in memory, and reads everything else from here. */
 export interface ConversationArchive {
-  /** Finds the latest turn of the history that has this user or assistant message. */
+  /** Finds the latest turn in the history that contains this user or assistant message. */
   readonly find: (messageId: string) => Promise<FoundTurn | undefined>;
-  /** Whether the session has a message or call of this id. Includes turns that were replaced. */
+  /** Whether the session contains a message or call with this id, even in a turn that was replaced. */
   readonly has: (id: string) => Promise<boolean>;
   /**
-   * Loads the context window of the turn at this position, or of the next turn.
+   * Loads the context window for the turn at this position, or by default for the next turn.
    *
-   * @param resumed the context that the turn was shown before, if it is being resumed
+   * @param resumed the context that the turn ran with before, if it is being resumed
    */
   readonly windowBefore: (position?: number, resumed?: ShownContext) => Promise<Window>;
   /**
-   * Loads the latest turns of the history between two positions, oldest first. Large results are replaced, and the
-   * total size is limited.
+   * Loads the latest turns of the history between two positions, oldest first. Large results are replaced by
+   * placeholders, and the total size is limited.
    */
   readonly turnsBetween: (after: number, before: number) => Promise<readonly TurnRecord[]>;
-  /** Loads the blocks that reported outcomes of earlier turns' calls, from turns at this position or later. */
+  /** Loads the blocks with which turns at this position or later reported outcomes of earlier turns' calls. */
   readonly outcomesToldFrom: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
   /** Whether a participant has had a turn, even one that was replaced. */
   readonly hasTurnsOf: (identity: string) => Promise<boolean>;
-  /** Loads the media of these ids, except those no longer stored. */
+  /** Loads the media with these ids, except those no longer stored. */
   readonly loadMedia: (ids: readonly string[]) => Promise<readonly Media[]>;
   /** Loads the latest answers that ended between two of the worker's stanzas, oldest first. */
   readonly answers: (between: { after: number; until: number; limit: number }) => Promise<readonly StoredAnswer[]>;

@@ -48,8 +48,8 @@ interface RecorderEvents {
 }
 
 /**
- * Stores a session's turns, blocks and calls while the session continues. `durable` resolves when everything passed in
- * before is stored. Writes of the same turn or call keep their order. Commentaries and extra answers do not delay them.
+ * Stores a session's turns, blocks and calls in the background. `durable` resolves when everything passed in so far is
+ * stored. Writes for the same turn or call keep their order, and are not delayed by commentaries or extra answers.
  */
 export class Recorder implements Omit<LedgerListener, "onBegun"> {
   readonly #lease: Pick<SessionLease, "untilOwned" | "lose">;
@@ -62,7 +62,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   readonly #unsaved = new Map<string, Call[]>();
   /** Progress of a turn's answer that is not stored yet, by the turn's id. */
   readonly #unstoredProgress = new Map<string, AnswerProgress>();
-  /** Commentaries and extra answers are stored one at a time, to leave the other connections to the turn. */
+  /** Commentaries and extra answers are stored one at a time, to leave the other database connections to the turn. */
   readonly #besides = new PQueue({ concurrency: 1 });
   /** Messages are stored one at a time, in the order in which they will be answered. */
   readonly #messages = new PQueue({ concurrency: 1 });
@@ -74,7 +74,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   readonly #closing = new AbortController();
   /** The latest turn. */
   #begun: (Pick<TurnRecord, "parentMessageId"> & { readonly turnId: string }) | undefined;
-  /** The latest turn's id if that turn could not be stored. Nothing that belongs to it can be stored then. */
+  /** The latest turn's id if that turn could not be stored. Nothing that belongs to such a turn can be stored. */
   #unstoredTurn: string | undefined;
   #failure: AppError | undefined;
 
@@ -116,8 +116,8 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * Resolves when a participant's message is stored, so that this worker or the next one will answer it. The message is
-   * stored with its turn if that has begun, otherwise separately until its turn begins.
+   * Resolves when a participant's message is stored, so that this worker or the next one will answer it. If its turn
+   * has begun, the message is stored with the turn, otherwise separately until the turn begins.
    *
    * @throws {AppError} `unavailable` when the database remains unavailable
    */
@@ -137,7 +137,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     }
   }
 
-  /** Resolves when the turn was stored or could not be stored. Never rejects. */
+  /** Resolves when the turn has been stored or storing it has failed. Never rejects. */
   async begun(turnId: string): Promise<void> {
     await this.#chains.get(turnId)?.catch(() => {});
   }
@@ -156,13 +156,13 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
       throw new AppError("invalid_state", `The turn already has ${MAX_COMMENTARIES} commentaries, which is the limit`);
   }
 
-  /** Stores the summary that replaces older turns. Call it before the turn that continues from it ends. */
+  /** Stores a summary that replaces older turns. Call this before the end of the turn that continues from it. */
   storeSummary(summary: Summary): void {
     this.#write(summary.id, () => insertSummary(this.#writer, summary));
   }
 
   /**
-   * Stores the context that a running turn continues with. Call it before adding the next blocks. The context is
+   * Stores the context that a running turn continues with. Call this before adding the next blocks. The context is
    * written after the summary that it refers to.
    */
   storeContext(turnId: string, context: ShownContext): void {
@@ -174,8 +174,8 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * Stores how much of a turn's answer was sent and played, so that the next worker outputs the rest. Blocks do not
-   * wait for it.
+   * Stores how much of a turn's answer was sent and played, so that the next worker can output the rest. Blocks do not
+   * wait for this write.
    */
   storeProgress(turnId: string, progress: AnswerProgress): void {
     const isBeingWritten = this.#unstoredProgress.has(turnId);
@@ -190,7 +190,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#write(`progress of ${turnId}`, write, this.#chains.get(turnId));
   }
 
-  /** Returns the record of one turn's blocks. They are stored after the turn itself. */
+  /** Returns the record of one turn's blocks. The blocks are stored after the turn itself. */
   blocksOf(turnId: string): BlockRecord {
     return {
       add: (block, stopReason) => {
@@ -253,11 +253,11 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * Resolves when everything passed in before is stored and this worker still owns the session.
+   * Resolves when everything passed in so far is stored and this worker still owns the session.
    *
-   * @param id waits only for the writes of this turn or call, and for all blocks; without it, for everything
-   * @throws {AppError} `unavailable` when the database remained unavailable; the first lost write since the last turn
-   *   began
+   * @param id the turn or call whose writes to wait for, in addition to all blocks; if absent, all writes
+   * @throws {AppError} `unavailable` when the database remained unavailable, or the error of the first write lost since
+   *   the last turn began
    */
   async durable(id?: string): Promise<void> {
     const chains = id === undefined ? [...this.#chains.values()] : [this.#chains.get(id) ?? Promise.resolve()];
@@ -283,9 +283,9 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * The call's input and result are already clean (`cleanJson`). A call that is opened and begun in the same tick takes
-   * one statement, together with its tool_use block. Likewise its outcome and its tool_result block. `onCallStored` is
-   * also called after a retried write.
+   * The call's input and result are already clean (`cleanJson`). If a call is opened and started in the same tick, one
+   * statement stores it together with its tool_use block. The same applies to its outcome and tool_result block.
+   * `onCallStored` is called after a retried write too.
    */
   #saveCall(call: Call, after?: Promise<void>): void {
     if (call.turnId === this.#unstoredTurn) return;
@@ -319,7 +319,7 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
     this.#events.onLost(error);
   }
 
-  /** @param after the first write of `key` waits for this promise, and fails if it rejects */
+  /** @param after a promise that the first write for `key` waits for; if the promise rejects, the write fails */
   #write(key: string, operation: () => Promise<void>, after: Promise<void> = Promise.resolve()): void {
     const before = this.#chains.get(key) ?? after;
     const write = before.then(() => retryWhileUnavailable(operation, RETRIES));

@@ -9,21 +9,19 @@ interface SessionLeaseOptions {
   readonly leaseMs: number;
   /** The value of `performance.now()` before the claim was sent. */
   readonly claimedAt: number;
-  /** Whether no other agent is in the room. Then no other worker can be serving the session there. */
+  /** Whether no other agent is in the room. If so, no other worker can be serving the session there. */
   readonly isAlone: () => boolean;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
 
 /** How long to wait before asking the database again while it is unavailable. */
 const RETRY_MS = 250;
-/**
- * The share of the lease that remains when the room is unreachable, so that a short outage does not cost the session.
- */
+/** The share of the lease that remains when the room is unreachable, so that the session survives a short outage. */
 const CUT_OFF_SHARE = 1 / 3;
 
 /**
- * This worker's lease on its session. It tracks, by the local clock, how long no other worker can claim the session. So
- * after the process was frozen, it asks the database before anything else is stored or sent.
+ * This worker's lease on its session. Tracks by the local clock how long this worker is certain to own the session.
+ * After the process was frozen, the database is therefore asked before anything else is stored or sent.
  */
 export class SessionLease {
   readonly writer: SessionWriter;
@@ -47,8 +45,8 @@ export class SessionLease {
 
   /**
    * Call this when the room becomes unreachable or reachable again. While it is unreachable, the lease is shortened and
-   * no longer renewed, so that a worker that can reach the room takes the session over. If no worker has done so when
-   * the room is reachable again, this one continues.
+   * no longer renewed, so that a worker that can reach the room takes over. If no worker has done so when the room is
+   * reachable again, this one continues.
    */
   setCutOff(isCutOff: boolean): void {
     if (this.#isCutOff === isCutOff || this.#lost.signal.aborted) return;

@@ -10,7 +10,7 @@ import { NOT_STARTED } from "../../tool/calls/call-runner.ts";
 import { BlockWriter } from "../../store/turns/block-writer.ts";
 import { sentencesOf } from "../answer/speaker.ts";
 
-/** Returns the outcome of a call that an earlier worker left and that is not resumed. */
+/** Returns the outcome for a call that an earlier worker left open and that is not resumed. */
 export function outcomeOfLeft({ state }: Call): Failure {
   return state === "pending" ? UNSTARTED : UNKNOWN;
 }
@@ -19,9 +19,9 @@ const UNKNOWN = { state: "error", errorCode: "outcome_unknown", errorMessage: OU
 const UNSTARTED = { state: "error", errorCode: "not_run", errorMessage: NOT_STARTED } as const;
 
 /**
- * Ends a turn whose worker stopped in the middle of it, or only the speech of its answer if the turn has ended. Every
- * tool use without a result gets one: that of its call if the call had ended, otherwise one that says what is known.
- * Stored blocks are not changed.
+ * Ends a turn that was running when its worker stopped, or only the speech of its answer if the turn has ended. Every
+ * tool use without a result gets one: the result of its call if the call had ended, otherwise a result that says what
+ * is known. Stored blocks are not changed.
  */
 export async function repairTurn(session: SessionWriter, turn: TurnRecord, resultMaxBytes: number): Promise<void> {
   const speech = endOfSpeech(turn);

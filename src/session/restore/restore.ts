@@ -20,7 +20,7 @@ import type { ConversationArchive } from "../record/conversation-archive.ts";
 import type { UnfinishedTurn } from "../turns/turn-queue.ts";
 import { outcomeOfLeft, repairTurn } from "./repair-turn.ts";
 
-/** An older unfinished turn is ended instead of resumed: nobody waits for its answer anymore. */
+/** An unfinished turn older than this is ended, not resumed, because nobody waits for its answer anymore. */
 const RESUMABLE_MS = 10 * 60_000;
 
 export interface Restored {
@@ -46,9 +46,9 @@ interface RestoreOptions {
 }
 
 /**
- * Loads the state that a session resumes from: the context window and everything unfinished. Its size does not grow
- * with the conversation. If the last turn was still running or being spoken, it may be resumed; any other unfinished
- * turn is ended.
+ * Loads the state that a session resumes from: the context window and everything unfinished. The size of this state
+ * does not grow with the conversation. If the last turn was still running or being spoken, it may be resumed; any other
+ * unfinished turn is ended.
  */
 export async function restore(writer: SessionWriter, { archive, resultMaxBytes }: RestoreOptions): Promise<Restored> {
   const { sql, lease } = writer;
@@ -92,8 +92,8 @@ interface Settled {
 
 /**
  * Finds the calls that continue, and ends those that nobody waits for anymore. A form is treated like its call. A tool
- * result and the end of its call are stored separately, and a worker may have died in between: the call then ends with
- * the result that the model received.
+ * result and the end of its call are stored separately. If a worker died in between, the call ends with the result that
+ * the model received.
  */
 async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | undefined): Promise<Settled> {
   const taken = new Set(danglingUses(unfinished?.turn.blocks ?? []).map(toolUseId));
@@ -114,7 +114,7 @@ async function settleCalls(writer: SessionWriter, unfinished: UnfinishedTurn | u
   return { promised, goingOn };
 }
 
-/** Ends a call with the outcome that the model received. */
+/** Ends a call with the outcome that the model received, or with an error if there is none. */
 async function endLeft(writer: SessionWriter, unsettled: UnsettledCall): Promise<void> {
   const { call } = unsettled;
   await saveCall(writer, endedCall(call, toldOutcome(unsettled) ?? outcomeOfLeft(call)));

@@ -5,14 +5,14 @@ import type { RoomInput } from "./room-input.ts";
 const BYTES_AN_INPUT = 256;
 
 /**
- * Buffers a room's input until its session is open. That can take until a dead worker's lease expires. Rate limits do
+ * Buffers a room's input until its session is open, which can take until a dead worker's lease expires. Rate limits do
  * not apply yet, so the buffered bytes are limited instead. Clients resend whatever is not acknowledged.
  */
 export class EarlyInput {
   #inputs: RoomInput[] = [];
   #bytes = 0;
 
-  /** Inputs that report a join, a leave or a disconnect are always buffered. */
+  /** Adds an input unless the buffer is full. Joins, leaves and disconnects are always added. */
   add(input: RoomInput): void {
     const bytes = BYTES_AN_INPUT + sizeOf(input);
     const isSent = input.type !== "joined" && input.type !== "left" && input.type !== "disconnected";

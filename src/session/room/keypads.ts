@@ -12,7 +12,7 @@ interface Entry {
 /** Collects the keys that a caller presses into entries. `#`, a pause or `MAX_KEYS` keys end an entry. */
 export class Keypads {
   readonly #onEntered: (from: RoomParticipant, keys: string) => void;
-  /** By identity. */
+  /** Unfinished entries, by identity. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(onEntered: (from: RoomParticipant, keys: string) => void) {

@@ -6,8 +6,8 @@ import type { RoomLink } from "./room-link.ts";
 import type { RoomInput, RoomParticipant } from "./room-input.ts";
 
 /**
- * Handles a room that gets no session, by telling each participant once why. The job stays, because LiveKit would
- * otherwise keep sending another agent into the room.
+ * Handles a room that gets no session: notifies each participant once of the reason. The job keeps running, because
+ * otherwise LiveKit would keep sending other agents into the room.
  */
 export class RefusedRoom {
   readonly #link: Pick<RoomLink, "publish">;

@@ -22,9 +22,9 @@ export type RoomInput =
   | { readonly type: "packet"; readonly from: RoomParticipant; readonly bytes: Uint8Array }
   /** Text on `lk.chat`, from an ordinary LiveKit client. */
   | { readonly type: "chat"; readonly from: RoomParticipant; readonly id: string; readonly text: string }
-  /** A text on `lk.chat` begins. If `refuse` is called synchronously, the text is not read. */
+  /** A text stream on `lk.chat` was opened. If `refuse` is called synchronously, the stream is not read. */
   | { readonly type: "chat_opened"; readonly identity: string; readonly refuse: () => void }
-  /** What was recognized so far of an utterance in progress. Final words do not change, but more may follow. */
+  /** The words recognized so far in an ongoing utterance. Final words do not change, but more may follow. */
   | {
       readonly type: "transcript";
       readonly from: RoomParticipant;

@@ -20,7 +20,7 @@ import { StreamBudget } from "./stream-budget.ts";
 const CHAT_TOPIC = "lk.chat";
 
 export interface TextStream {
-  /** @param isWhole nothing was written before and nothing follows. @defaultValue false */
+  /** @param isWhole whether this is the whole text of the stream. @defaultValue false */
   readonly write: (text: string, isWhole?: boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ export class RoomLink {
   readonly #senders: SenderResolver;
   readonly #streams = new StreamBudget();
   readonly #keypads: Keypads;
-  /** Phones that nobody has answered yet. There is nobody to greet. */
+  /** Phones that nobody has answered yet, so that there is nobody to greet. */
   readonly #ringing = new Set<string>();
 
   /** Registers its handlers immediately. Create it before the room connects, so that no event is missed. */
@@ -74,8 +74,8 @@ export class RoomLink {
     });
     room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
       void this.#read(reader, identity, (from, chunks, isWhole) => {
-        // An oversized stream is truncated and padded to a size that the codec rejects. Its first bytes may name a
-        // waiting call.
+        // An oversized stream is truncated and padded to a size that the codec rejects. Its first bytes may contain the
+        // id of a waiting call.
         take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
       });
     });
@@ -118,7 +118,7 @@ export class RoomLink {
     await writer.close();
   }
 
-  /** The identities of the room's other Parley agents that serve it or wait to serve it. */
+  /** The identities of the other Parley agents in the room that serve it or are waiting to do so. */
   get otherAgents(): readonly string[] {
     const agents = [...this.#room.remoteParticipants.values()].filter(({ kind }) => kind === ParticipantKind.AGENT);
     const others = agents.filter(({ attributes }) => AGENT_STATE_ATTRIBUTE in attributes && isServing(attributes));
@@ -198,7 +198,7 @@ export class RoomLink {
   }
 }
 
-/** Returns why the room is closed for everyone, or `undefined` if possibly only the agent was disconnected. */
+/** Returns why the room is closed for everyone, or `undefined` if perhaps only the agent was disconnected. */
 function toRoomOver(reason: DisconnectReason | undefined): RoomOver | undefined {
   if (reason === DisconnectReason.ROOM_CLOSED) return "participants_left";
   return reason === DisconnectReason.ROOM_DELETED ? "room_deleted" : undefined;

@@ -35,7 +35,7 @@ const LIST_PAUSE_MS = 20;
  * identity.
  */
 const ANNOUNCED_SOON_MS = 500;
-/** How long a sender found in the server's list has to be announced before it counts as left. */
+/** If a sender found in the server's list is not announced within this time, it counts as having left. */
 const ANNOUNCED_BY_MS = 2 * HOLD_MS;
 
 interface Held {
@@ -76,7 +76,7 @@ export class SenderResolver {
   #isAskedAgain = false;
   #isClosed = false;
 
-  /** @param take receives packets (also unclear and dropped ones), and senders that left without being announced */
+  /** @param take receives packets (even unclear and dropped ones), and senders that left without being announced */
   constructor(room: Room, take: OnRoomInput) {
     this.#room = room;
     this.#take = take;
@@ -101,7 +101,7 @@ export class SenderResolver {
     else deliver(from);
   }
 
-  /** Call this when a participant was announced. The sender of held packets may now be clear. */
+  /** Call this when a participant has been announced. The sender of held packets may now be clear. */
   handleJoined(participant: RoomParticipant): void {
     const now = performance.now();
     clearTimeout(this.#vanishing.get(participant.identity));

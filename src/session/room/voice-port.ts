@@ -1,6 +1,6 @@
 /** Speaks a room's answers and listens to its participants. A session without a voice is text only. */
 export interface VoicePort {
-  /** Whether it both speaks and listens, so that a phone caller can be asked a question and answer it. */
+  /** Whether the voice both speaks and listens, so that a phone caller can be asked a question and can answer. */
   readonly isTwoWay: boolean;
   readonly listens: boolean;
   readonly speaks: boolean;
@@ -10,8 +10,8 @@ export interface VoicePort {
    */
   readonly open: (answer: AnswerToSpeak) => SpokenAnswer | undefined;
   /**
-   * Synthesizes a sentence that an answer will probably start with. It is played only if an answer in this language
-   * does start with it. The returned function discards the audio.
+   * Synthesizes a sentence that an answer will probably start with. The audio is played only if an answer in this
+   * language does start with that sentence. The returned function discards the audio.
    */
   readonly prepare: (sentence: string, language: string | undefined) => () => void;
   /**
@@ -19,7 +19,7 @@ export interface VoicePort {
    * the participant continued the question and the turn was aborted.
    */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
-  /** While `false`, participants cannot interrupt the speech. Their words are still recognized and passed on. */
+  /** Sets whether participants can interrupt the speech. If not, their words are still recognized and passed on. */
   readonly setInterruptible: (isInterruptible: boolean) => void;
 }
 
@@ -32,7 +32,7 @@ export interface Transcript {
   /** When a complete utterance was spoken, if the voice has measured it. */
   readonly spoken?: SpokenTimes | undefined;
   /**
-   * Whether the text may include another participant's words. Then it does not count as the answer to a question.
+   * Whether the text may include another participant's words. If so, it does not count as the answer to a question.
    *
    * @defaultValue false
    */
@@ -42,7 +42,7 @@ export interface Transcript {
 /** When an utterance was spoken, in Unix ms. */
 export interface SpokenTimes {
   readonly fromAt: number;
-  /** When its last sound ended. */
+  /** When the utterance's last sound ended. */
   readonly toAt: number;
 }
 
@@ -55,13 +55,13 @@ export interface AnswerToSpeak {
   readonly language: string | undefined;
   /** Called with each piece of the answer's own text when its playback begins. */
   readonly onHeard: (text: string) => void;
-  /** Called when the participant speaks over the answer. No more of it will be played. */
+  /** Called when the participant speaks over the answer. The rest will not be played. */
   readonly onInterrupted: () => void;
-  /** Called when no more of the answer can be spoken. The rest is to be shown. */
+  /** Called when no more of the answer can be spoken. The rest must be shown. */
   readonly onUnspoken: () => void;
 }
 
-/** One answer while it is spoken. No method throws, and only those that return a promise wait. */
+/** An answer that is being spoken. No method throws or blocks. */
 export interface SpokenAnswer {
   readonly write: (text: string) => void;
   /** Speaks what was written so far, without waiting for the end of the sentence. */
@@ -75,7 +75,7 @@ export interface SpokenAnswer {
   readonly untilHeard: () => Promise<void>;
   /** Stops speaking. The turn continues, and its text is still shown. */
   readonly silence: () => void;
-  /** Stops speaking for good. What was not played yet is dropped. */
+  /** Stops speaking for good. Drops what was not played yet. */
   readonly stop: () => void;
   /** Call this after the last words. Resolves when they have been played or the speech was cut off. */
   readonly end: () => Promise<SpeechEnd>;
@@ -84,11 +84,11 @@ export interface SpokenAnswer {
 export interface Aside {
   /** Resolves to `false` if the aside was cut off before it was played in full. */
   readonly spoken: Promise<boolean>;
-  /** Cuts the aside off, even within a word. Does nothing if it was already played. */
+  /** Cuts the aside off, even in the middle of a word. Does nothing if it was already played. */
   readonly cut: () => void;
 }
 
 export interface SpeechEnd {
-  /** The part of the answer's own text that was played; `undefined` if all of it was, or there was nothing to speak. */
+  /** The played part of the answer's text; `undefined` if all of it was played or there was nothing to speak. */
   readonly heard: string | undefined;
 }

@@ -10,7 +10,7 @@ import {
 } from "../../store/spending/spending.ts";
 import type { Sql } from "../../store/database/pool.ts";
 
-/** Stores the sums of what is spent. They outlive the worker and are shared by all workers. */
+/** Stores the total spending, which outlives the worker and is shared by all workers. */
 export interface SpendingStore {
   /** @throws {AppError} `unavailable` while the store is unreachable */
   readonly add: (spending: NewSpending) => Promise<void>;
@@ -18,7 +18,7 @@ export interface SpendingStore {
   readonly load: (spender: Spender) => Promise<Readonly<Record<BudgetScope, Spent>>>;
   /** Whether to warn about this budget now: `true` once per session budget, once a day for any other. */
   readonly takeWarning: (spender: Spender, scope: BudgetScope) => Promise<boolean>;
-  /** Lets a taken warning be taken again, because it was not given. @throws {AppError} `unavailable` */
+  /** Makes a warning available again, because it was taken but not given. @throws {AppError} `unavailable` */
   readonly returnWarning: (spender: Spender, scope: BudgetScope) => Promise<void>;
 }
 

@@ -14,7 +14,7 @@ export type Purpose = "step" | "summary";
 
 /** How long a write is retried while the store is unreachable. */
 const GIVE_UP_AFTER_MS = 10_000;
-/** Without a budget the sums are not needed at once, so the costs of a call's start and end are stored together. */
+/** Without a budget, the sums are not needed at once, so the costs of a call's start and end are stored together. */
 const STORE_AFTER_MS = 250;
 const WARN_AT = 0.8;
 /** The API does not report the output tokens of an answer that was cut off. They are estimated from its bytes. */
@@ -66,7 +66,7 @@ export class Spending {
     this.#options = options;
   }
 
-  /** Counts a model's calls. Makes no call once a budget is used up. */
+  /** Wraps a model so that its calls are counted, and no more are made once a budget is used up. */
   limited(openStream: OpenStream, model: () => string): OpenStream {
     return (request, signal) =>
       this.#step(() => openStream(request, signal), { participant: request.participant, model: model() });
@@ -82,8 +82,9 @@ export class Spending {
   }
 
   /**
-   * Passes a model call's events through and counts its tokens: those of the request as soon as the answer begins, so
-   * that with a budget they count even if the worker is killed; the rest at the end. Each attempt counts.
+   * Passes a model call's events through and counts its tokens. The request's tokens are counted as soon as the answer
+   * begins: with a budget, they are stored even if the worker is killed. The rest are counted at the end. Each attempt
+   * counts.
    */
   async *counted(stream: AsyncIterable<ModelEvent>, of: Counted): AsyncGenerator<ModelEvent, void, undefined> {
     let known = NO_USAGE;
@@ -132,8 +133,8 @@ export class Spending {
   }
 
   /**
-   * Warns by `say` if a budget is nearly used up: once per session budget, once a day for any other. A warning that was
-   * neither heard nor shown is given again after a later answer. Never rejects.
+   * Warns through `say` if a budget is nearly used up: once per session budget, once a day for any other. A warning
+   * that was neither heard nor shown is given again after a later answer. Never rejects.
    */
   async warn(participant: string, say: () => Promise<Delivery> | undefined): Promise<void> {
     const { store, onBudget, onLost } = this.#options;
@@ -142,7 +143,7 @@ export class Spending {
     let isGiven = false;
     try {
       const low = (await this.#shares(participant)).filter(({ share }) => share >= WARN_AT && share < 1);
-      // Taken before it is said, so that no two sessions give it at once.
+      // A warning is taken before it is given, so that no two sessions give the same one.
       for (const { scope } of low) if (await store.takeWarning(spender, scope)) due.push(scope);
       if (due.length > 0) isGiven = ((await say()) ?? "unsaid") !== "unsaid";
     } catch (error) {

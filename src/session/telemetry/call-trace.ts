@@ -49,7 +49,7 @@ export class CallTrace {
       this.#span.setAttribute(CONTENT.callArguments, JSON.stringify(call.input));
   }
 
-  /** The tracer of the call's turn, which may be over. */
+  /** The tracer of the call's turn, which may have ended. */
   get tracer(): Telemetry["tracer"] {
     return this.#telemetry.tracer;
   }
@@ -63,7 +63,7 @@ export class CallTrace {
     this.#span.addLink({ context });
   }
 
-  /** Updates the span, which ends once the call has ended. */
+  /** Updates the span, and ends it once the call has ended. */
   update(call: Call): void {
     const { addressee, executionAsked, executionResolved, outcome } = call;
     this.#current = call;

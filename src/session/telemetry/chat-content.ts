@@ -21,8 +21,8 @@ interface Where {
 }
 
 /**
- * Collects a model call's content for spans or events, as the operator has configured. If for neither, nothing is
- * collected.
+ * Collects a model call's content for spans or events, as the operator has configured. If neither is configured,
+ * nothing is collected.
  */
 export class ChatContent {
   readonly #telemetry: Telemetry;

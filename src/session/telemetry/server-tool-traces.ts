@@ -29,7 +29,7 @@ export class ServerToolTraces {
     open?.end({ block, isError: half.isError });
   }
 
-  /** A result belongs to the first use with its id. The span of a second use, or of one without an id, ends at once. */
+  /** A result belongs to the first use with its id. The span of a later use, or of one without an id, ends at once. */
   #handleCall(call: ServerCall, block: ModelBlock): void {
     const { serverTools } = this.#turn;
     const begun = this.#begin(call, block);

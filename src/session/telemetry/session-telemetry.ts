@@ -28,7 +28,7 @@ export interface SessionIdentity {
 
 interface Begin {
   readonly participant: string;
-  /** The envelope's `meta` of the message that began the turn. */
+  /** The `meta` in the envelope of the message that began the turn. */
   readonly meta: JsonObject | undefined;
   /** When the message was spoken, if it was. */
   readonly spoken?: SpokenTimes | undefined;
@@ -48,7 +48,7 @@ const REMEMBERED_CALLS = 256;
 
 /** The spans and metrics of one session. Nothing here throws into the session, delays it, or retains content. */
 export class SessionTelemetry {
-  /** The telemetry of the running turn: the name of its agent, and a tracer that also records the turn's times. */
+  /** The telemetry of the running turn, with the name of its agent and a tracer that also records the turn's times. */
   #telemetry: Telemetry;
   readonly #tracer: Telemetry["tracer"];
   #times = new TurnTimes();
@@ -154,7 +154,7 @@ export class SessionTelemetry {
     else action();
   }
 
-  /** Links the client's own span, if a result names one. */
+  /** Links the client's own span, if the result's `meta` contains one. */
   recordAnswer(callId: string, from: string, meta: JsonObject): void {
     const call = this.#calls.get(callId);
     if (call?.addressee !== from) return;

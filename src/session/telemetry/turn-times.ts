@@ -3,7 +3,7 @@ import type { TurnPart, TurnTimings } from "../../conversation/turn-timings.ts";
 import { ATTR, PARLEY } from "../../telemetry/names.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 
-/** The most spans recorded per turn. A turn of fifty calls has fewer. */
+/** The maximum number of spans recorded per turn. A turn with fifty calls has fewer. */
 const MAX_PARTS = 200;
 
 /** Collects the times of one turn's spans for its record, so that transcripts show them even without tracing. */
@@ -17,7 +17,7 @@ export class TurnTimes {
     this.#firstTextMs ??= this.#now;
   }
 
-  /** Returns the same tracer, with the times of its spans recorded here. */
+  /** Wraps a tracer so that the times of its spans are recorded here. */
   watch(tracer: Telemetry["tracer"]): Telemetry["tracer"] {
     return {
       startSpan: (name, options = {}, context) => {
@@ -62,10 +62,10 @@ export class TurnTimes {
   }
 }
 
-/** Attributes in seconds since the span's start. */
+/** Attributes whose values are seconds since the span's start. */
 const FIRST: ReadonlySet<string> = new Set([ATTR.timeToFirstChunk, PARLEY.speechFirstHeard, PARLEY.hearingSpoken]);
 
-/** Returns the ids of what a part belongs to. They are not content. */
+/** Returns the ids of the call and tool use that a part belongs to. Ids are not content. */
 function idsOf(attributes: Attributes): Pick<TurnPart, "callId" | "toolUseId"> {
   const { [PARLEY.callId]: callId, [ATTR.toolCallId]: toolUseId } = attributes;
   return {

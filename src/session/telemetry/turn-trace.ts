@@ -42,9 +42,9 @@ interface ServerToolResult {
   readonly isError: boolean;
 }
 
-/** A running tool of Anthropic's. */
+/** One of Anthropic's server tools while it runs. */
 export interface OpenServerTool {
-  /** Ends its span. Called without a result if none arrived. */
+  /** Ends the tool's span. Called without a result if none arrived. */
   readonly end: (result?: ServerToolResult) => void;
 }
 
@@ -54,7 +54,7 @@ interface End {
   readonly errorCode: ErrorCode | undefined;
 }
 
-/** The `invoke_agent` span of one turn, from its start to its stored end, or to that of its speech. */
+/** The `invoke_agent` span of one turn, from its start until its end, or the end of its speech, is stored. */
 export class TurnTrace {
   readonly context: Context;
   readonly ownTools: ToolNames;

@@ -2,7 +2,7 @@ import { type ModelEvent, NO_USAGE } from "../../llm/model-event.ts";
 import type { TurnInput } from "./turn-queue.ts";
 
 /**
- * Returns the fixed answer of a turn, such as a greeting, as a model stream. Returns `undefined` if the model is to be
+ * Returns the fixed answer of a turn, such as a greeting, as a model stream. Returns `undefined` if the model should be
  * called. A resumed turn does not repeat an answer that it already contains.
  */
 export function wordsOf(begin: TurnInput): AsyncIterable<ModelEvent> | undefined {

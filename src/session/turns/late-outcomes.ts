@@ -11,7 +11,7 @@ interface LateOutcomePorts {
 
 /**
  * Holds late outcomes until a turn reports them to the model: the participant's next turn or, with `onResult: "speak"`,
- * a separate turn at the next pause. None is lost when the session ends, because the calls are stored.
+ * a separate turn at the next pause. No outcome is lost when the session ends, because the calls are stored.
  */
 export class LateOutcomes {
   readonly #ports: LateOutcomePorts;

@@ -106,8 +106,8 @@ class SessionTurn {
     const { replaces, isVariation } = isNew ? begin : {};
     if (isNew) recorder.beginTurn(turn, { replaces: replaces?.id, isVariation, isSpoken: answer.isSpoken });
     this.#announce = this.#announcement(replaces?.messageId);
-    // Clients stop resending a message when its StartAnswer arrives. So it is sent only once the turn is stored, or
-    // when the first output arrives.
+    // Clients stop resending a message when its StartAnswer arrives. So the StartAnswer is sent only once the turn is
+    // stored, or when the first output arrives.
     void recorder.begun(turnId).then(this.#announce);
     if (!isNew) {
       this.#announce();
@@ -167,7 +167,7 @@ class SessionTurn {
 
   readonly #onAbort = () => this.#answer.stop();
 
-  /** Also true for a resumed answer that an earlier worker spoke, even if its rest is only shown. */
+  /** Whether any of the answer is spoken, by this worker or by an earlier one, even if the rest is only shown. */
   get #hasSpeech(): boolean {
     return this.#answer.isSpoken || this.#turn.progress?.sent !== undefined;
   }
@@ -275,7 +275,7 @@ class SessionTurn {
     }
   }
 
-  /** Ignores errors, which are already logged: whoever waits for the end of the speech must be notified in any case. */
+  /** Ignores errors, which are already logged: waiting callers must learn of the speech's end in any case. */
   async #storeSpoken(end: Omit<SpeechEndRow, "turnId" | "lastStanza">): Promise<void> {
     const { outbox, recorder } = this.#ports;
     await recorder.finishSpeech({ turnId: this.#turn.id, ...end, lastStanza: outbox.lastStanza }).catch(() => {});

@@ -22,8 +22,8 @@ const LIKE_TOLD_APART = /^\{\s*"from"/u;
 const LINES = /[\r\n\u0085\u2028\u2029]+/u;
 
 /**
- * Shows the model who wrote each message once the session has more than one participant. From then on each message is
- * shown as a JSON object with its sender: from inside a JSON string, nobody can write in another participant's name.
+ * Shows the model who wrote each message once the session has more than one participant. From then on, each message is
+ * shown as a JSON object with its sender: text inside a JSON string cannot pass for another participant's message.
  */
 export class Speakers {
   readonly #options: SpeakersOptions;
@@ -94,7 +94,7 @@ function isNamed({ input }: Pick<TurnRecord, "input">): boolean {
   return input.some((part) => part.type === "text" && part.from !== undefined);
 }
 
-/** Whether a part of the text could be mistaken for a message with its sender, or for a note of the worker. */
+/** Whether a part of the text could be mistaken for a message with its sender, or for a worker note. */
 function looksLikeOurs(text: string): boolean {
   const lines = text.split(LINES).map((line) => line.trim());
   const opening = lines.findIndex((line) => line.startsWith("["));
@@ -102,7 +102,7 @@ function looksLikeOurs(text: string): boolean {
   return isNote || lines.some((line) => LIKE_TOLD_APART.test(line));
 }
 
-/** Whether one of the names occurs as whole words. */
+/** Whether one of the names occurs in the text as whole words. */
 function isAddressed(text: string, names: readonly string[]): boolean {
   const said = wordsOf(text);
   return names.some((name) => said.includes(wordsOf(name)));

@@ -35,12 +35,12 @@ export interface UnfinishedTurn {
   readonly calls: readonly Call[];
 }
 
-/** A waiting ControlVariation. It becomes a turn only when it runs, because the turn it names may still be running. */
+/** A waiting ControlVariation. It becomes a turn only when it runs, because its target may still be running. */
 export interface VariationRequest {
   readonly participant: string;
   readonly variation: MessageBody<"control_variation">;
   readonly meta: JsonObject;
-  /** Resolves to whether the variation was refused when it arrived. It is dropped then. Never rejects. */
+  /** Resolves to whether the variation was refused when it arrived. If so, it is dropped. Never rejects. */
   readonly refused: Promise<boolean>;
 }
 
@@ -101,7 +101,7 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
-  /** Whether a turn is waiting whose participant differs from that of the running turn. */
+  /** Whether a participant other than the running turn's has a turn waiting. */
   get isOtherWaiting(): boolean {
     return this.#waiting.some((input) => participantOf(input) !== this.#last);
   }
@@ -150,7 +150,7 @@ export class TurnQueue {
   }
 
   /**
-   * Waits up to `graceMs` for the running turn, then aborts it and waits for its end. Call it after `shut`.
+   * Waits up to `graceMs` for the running turn, then aborts it and waits for its end. Call this after `shut`.
    *
    * @param isLeft called after `graceMs`. If it returns `true`, the turn is neither aborted nor awaited: the next
    *   worker resumes it

@@ -6,7 +6,7 @@ interface PassingOverOptions {
     readonly isOnlyWaiting: (turnId: string) => boolean;
     readonly patienceLeft: (turnId: string) => number | undefined;
   };
-  /** Returns the id of the turn being answered. */
+  /** Returns the id of the running turn. */
   readonly turnId: () => string | undefined;
 }
 

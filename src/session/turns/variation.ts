@@ -25,7 +25,7 @@ export function addVariation(request: Omit<VariationRequest, "refused">, ports: 
   return refused.promise.then(() => {});
 }
 
-/** Returns the turn of a waiting variation, or `undefined` if it was refused. @throws {AppError} as `toVariationTurn` */
+/** Returns the turn of a waiting variation, or `undefined` if refused. @throws {AppError} as `toVariationTurn` */
 export async function takeVariation(
   { participant, variation, meta, refused }: VariationRequest,
   archive: VariationPorts["archive"],
@@ -34,7 +34,7 @@ export async function takeVariation(
   return { ...toVariationTurn(variation, participant, await archive.find(variation.targetId)), meta };
 }
 
-/** Resolves to whether the variation is refused. Its sender then has the error. Never rejects. */
+/** Resolves to whether the variation is refused. If so, its sender was sent the error. Never rejects. */
 async function refuse(
   { participant, variation }: Omit<VariationRequest, "refused">,
   isOpen: boolean,
@@ -52,11 +52,12 @@ async function refuse(
 }
 
 /**
- * Returns the turn that a ControlVariation requests. `regenerate` and `edit` replace the turn of the named message, and
- * all later ones, in the history. `continue` adds a turn after the last one.
+ * Returns the turn that a ControlVariation requests. `regenerate` and `edit` replace the target message's turn, and all
+ * later ones, in the history. `continue` adds a turn after the last one.
  *
- * @param target the turn of the named message, if there is one
- * @throws {AppError} `conversation_not_found` when no turn has the message, `malformed` when an edit has no content
+ * @param target the target message's turn, if there is one
+ * @throws {AppError} `conversation_not_found` when no turn contains the message, `malformed` when an edit has no
+ *   content
  */
 function toVariationTurn(
   { targetId, mode, newContent }: MessageBody<"control_variation">,
@@ -84,8 +85,8 @@ function toVariationTurn(
 }
 
 /**
- * Returns the input again, naming its sender only if another participant requests the variation. Omits the worker's
- * notes, because the new turn gets its own.
+ * Returns the input of a turn that is run again. Adds the sender only if another participant requests the variation.
+ * Omits the worker's notes, because the new turn gets its own.
  */
 function saidAgain({ input, participantIdentity }: FoundTurn, participant: string): InputPart[] {
   return input.flatMap((part): InputPart[] => {

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 const WINDOW_MS = 10_000;
 
-/** The fields of a log line. Lines with equal fields are of one kind. */
+/** The fields of a log line. Lines with equal fields count as one kind. */
 type Kind = Readonly<Record<string, string | undefined>>;
 
 interface Window {
@@ -12,8 +12,8 @@ interface Window {
 }
 
 /**
- * Limits warnings that others can cause: logs the first line of each kind, and after 10 s one line with the number of
- * repeats.
+ * Limits warnings that clients can trigger: logs the first line of each kind, and after 10 s one line with the number
+ * of repeats.
  */
 export class CountedLog {
   readonly #logger: Pick<Logger, "warn">;

@@ -23,7 +23,7 @@ interface OutboxOptions {
 }
 
 export interface Destination {
-  /** Identities. If absent, everyone in the room. */
+  /** The identities to send to. @defaultValue everyone in the room */
   readonly to?: readonly string[];
   readonly meta?: JsonObject;
 }
@@ -34,9 +34,9 @@ interface Refusal {
 }
 
 /**
- * Sends all of a session's protocol messages in order, at most 8 at a time. It numbers them, and retains those that
- * clients may need after a reconnect (`isKept`). A resolved send only means that the message is in the local buffer;
- * only a reply proves delivery.
+ * Sends all of a session's protocol messages in order, at most 8 at a time. Numbers them, and retains those that
+ * clients may need after a reconnect (`isKept`). When a send resolves, the message is only in the local buffer. Only a
+ * reply proves delivery.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -96,7 +96,7 @@ export class Outbox {
     this.post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId }) }, { to: [to] });
   }
 
-  /** Tells a sender that its message was rejected, and when it may send it again. */
+  /** Notifies a sender that its message was rejected, and when to send it again. */
   postRefusal(error: AppError, to: string, { originatingId, retryAfterMs }: Refusal): void {
     const body = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs };
     this.post({ type: "error_message", body }, { to: [to] });
@@ -147,7 +147,7 @@ export class StanzaCounter {
   readonly #reserve: (count: number) => Promise<number>;
   #isReserving = false;
 
-  /** @param reserve stores that `count` more numbers are in use, and resolves to the first of them, positive */
+  /** @param reserve reserves `count` more numbers in the store, and resolves to the first of them, positive */
   constructor(reserve: (count: number) => Promise<number>, first: number) {
     this.#reserve = reserve;
     this.#last = first - 1;

@@ -17,7 +17,7 @@ interface OutputMessage {
 
 /**
  * Converts the model's history to GenAI messages. The tool results in a user message become a message with the role
- * `tool`. Tool changes are omitted, because each call's tools are shown next to its messages.
+ * `tool`. Changes of tools are omitted, because each model call's tools are recorded next to its messages.
  */
 export function toChatMessages(history: readonly HistoryMessage[], options: RepresentationOptions): ChatMessage[] {
   const messages = history.flatMap(({ role, blocks }) => (role === "system" ? [] : splitResults({ role, blocks })));

@@ -16,7 +16,7 @@ import {
 
 export interface RepresentationOptions {
   readonly representation: Representation;
-  /** By tool use id. Only `server_tool_execution` includes times. */
+  /** By tool use id. Used only by `server_tool_execution`, the only representation with times. */
   readonly timings?: ReadonlyMap<string, ToolTiming>;
 }
 
@@ -30,8 +30,8 @@ export function toMessageParts(blocks: readonly HistoryBlock[], options: Represe
 }
 
 /**
- * Does the same for several messages. In Option 3, a response joins its call even in an earlier message: a server tool
- * that was called together with a client tool responds in the next message.
+ * Like `toMessageParts`, for several messages. In Option 3, a response joins its call even in an earlier message: a
+ * server tool that was called together with a client tool responds in the next message.
  */
 export function toPartsByMessage(
   messages: readonly (readonly HistoryBlock[])[],
@@ -65,7 +65,7 @@ function mapHalves(items: Item[][], toParts: (half: ServerHalf) => MessagePart[]
   return items.map((message) => message.flatMap((item) => ("part" in item ? [item.part] : toParts(item.half))));
 }
 
-/** The part of a pair takes the position of its call. */
+/** Converts each call and response to one part, in the position of the call. */
 function mapExchanges(items: Item[][], toPart: (exchange: ServerExchange) => MessagePart): MessagePart[][] {
   const responseOf = pairById(items.flat().flatMap((item) => ("half" in item ? [item.half] : [])));
   const joined = new Set(responseOf.values());
@@ -76,7 +76,9 @@ function mapExchanges(items: Item[][], toPart: (exchange: ServerExchange) => Mes
   });
 }
 
-/** Pairs an id's first call with its first response. Any others with that id stay unpaired. */
+/**
+ * For each id, pairs the first call with the first response. Further calls and responses with that id stay unpaired.
+ */
 function pairById(halves: readonly ServerHalf[]): ReadonlyMap<ServerCall, ServerResponse> {
   const responses = new Map<string, ServerResponse>();
   for (const half of halves) {
@@ -94,7 +96,9 @@ function pairById(halves: readonly ServerHalf[]): ReadonlyMap<ServerCall, Server
   return pairs;
 }
 
-/** Part types with a fixed meaning. A block with such a type that is not such a part gets a prefix. */
+/**
+ * Part types with a fixed meaning. If a block has one of these types but a different meaning, its type gets a prefix.
+ */
 const FIXED_TYPES: ReadonlySet<string> = new Set([
   "text",
   "reasoning",
@@ -121,7 +125,7 @@ export function toContentPart(block: HistoryBlock): MessagePart {
     case "thinking":
       return { type: "reasoning", content: block.textContent ?? "" };
     case "redacted_thinking":
-      // Its data is encrypted, so the part only shows that the model thought.
+      // The data is encrypted, so the part only shows that the model was thinking.
       return { type: "reasoning", content: "", redacted: true };
     case "compaction":
       return { type: "compaction", ...text("content", fields["content"]) };

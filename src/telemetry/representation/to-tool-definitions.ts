@@ -9,7 +9,7 @@ interface OfferedFunction {
 
 interface Offered {
   readonly tools?: readonly OfferedFunction[];
-  /** Anthropic's own tools, as the API writes them. */
+  /** Anthropic's own tools, in the API's format. */
   readonly serverTools?: readonly JsonObject[];
 }
 

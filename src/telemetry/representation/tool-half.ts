@@ -48,7 +48,8 @@ export function toToolHalf(block: HistoryBlock): ToolCallOrResult | undefined {
   if (blockType === "tool_result") {
     return { kind: "function_response", id, response: content["content"] ?? "", isError: content["is_error"] === true };
   }
-  // Results of all server tools are stored as `server_tool_result`. The API's own type says which tool it was.
+  // Results of all server tools are stored as `server_tool_result`. The API's own type, in the content, identifies the
+  // tool.
   const type = blockType === "server_tool_result" ? asText(content["type"]) : blockType;
   if (type.endsWith(RESULT)) return toServerResponse(id, type.slice(0, -RESULT.length), content);
   if (blockType === "server_tool_use") return toServerCall(id, nameOf(content), content);
@@ -70,7 +71,10 @@ function toServerResponse(id: string | undefined, type: string, fields: JsonObje
   return { kind: "server_response", id, details: { type, ...rest, ...answered, ...error }, isError };
 }
 
-/** This tool's fields are fixed (docs/telemetry-representation.md). Any other input and content stays unchanged. */
+/**
+ * Whether the input has the fixed fields of the code interpreter (docs/telemetry-representation.md). Any other input or
+ * content stays unchanged.
+ */
 function isCode(input: JsonValue): input is JsonObject {
   if (!isRecord(input) || "type" in input) return false;
   return typeof input["code"] === "string" && typeof (input["container_id"] ?? "") === "string";

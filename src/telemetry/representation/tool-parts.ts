@@ -9,7 +9,7 @@ export type ServerExchange =
 
 /**
  * Returns the part of a function tool, which is the same in every representation. Option 1 also adds a `tool_call` next
- * to the `arguments` that today's readers expect, and a `type` in the response.
+ * to the `arguments` that current consumers expect, and a `type` in the response.
  */
 export function toFunctionPart(half: FunctionCall | FunctionResponse, representation: Representation): MessagePart {
   const isTyped = representation === "tool_call";

@@ -12,8 +12,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns an error that tells the model why the page cannot use a device feature, so that it can tell the person what
- * to do.
+ * Returns an error that tells the model why the page cannot use a device feature, so that the model can tell the person
+ * what to do.
  */
 export function deniedError(what: Denied, error: unknown): Error {
   const { name, code, message } = error as {

@@ -6,7 +6,7 @@ import { FieldInput, type Filled } from "./field-input.tsx";
 /** The form's values by field name. */
 type Draft = ReadonlyMap<string, Filled>;
 
-/** The forms with which tools and the model ask this person for something. */
+/** The forms that tools and the model have asked this person to fill in. */
 export function Forms(): ReactNode {
   /** The last answers, by the form's message. A form whose answer was rejected is shown again as a new form. */
   const answers = useRef(new Map<string, Draft>());

@@ -4,15 +4,15 @@ import { watchedValue } from "../shared/watched-value.ts";
 interface Notice {
   readonly id: number;
   readonly message: string;
-  /** How many answers have started since it was shown. */
+  /** How many answers have started since the notice was shown. */
   readonly answers: number;
 }
 
-/** The maximum shown at once, to leave room for the messages. */
+/** The maximum number of notices shown at once, to leave space for the messages. */
 const MAX_NOTICES = 3;
 /**
- * A notice is removed after this many answers have started. By then it was read, and its call is still among the
- * messages.
+ * A notice is removed after this many answers have started. By then, the person has read it, and the messages still
+ * show its call.
  */
 const GOES_AFTER_ANSWERS = 2;
 
@@ -29,7 +29,7 @@ export function closeNotice(id: number): void {
   notices.set(notices.get().filter((notice) => notice.id !== id));
 }
 
-/** Call this when an answer starts. */
+/** Counts an answer that has started, and removes notices that are too old. */
 export function ageNotices(): void {
   const older = notices.get().map((notice) => ({ ...notice, answers: notice.answers + 1 }));
   notices.set(older.filter(({ answers }) => answers < GOES_AFTER_ANSWERS));

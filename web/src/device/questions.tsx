@@ -11,7 +11,7 @@ export function Questions(): ReactNode {
   const { ask_user: mayAsk } = useSwitches();
   const parley = useParley();
   useEffect(() => parley?.on("answer_start", ageNotices), [parley]);
-  // Notices of one conversation are not shown in the next.
+  // Notices in one conversation are not shown in the next.
   useEffect(() => closeNotices, []);
   return (
     <div className="shown">

@@ -1,6 +1,6 @@
 import { watchedValue } from "../shared/watched-value.ts";
 
-/** A tool of this device that the person can turn off. */
+/** A tool on this device that the person can turn on and off. */
 export type DeviceTool =
   | "show_notification"
   | "ask_user"
@@ -26,7 +26,7 @@ const switches = watchedValue(load());
 
 export const useSwitches = switches.use;
 
-/** Turns a tool on or off. Its component then registers or withdraws it, so the worker learns of it at once. */
+/** Turns a tool on or off. The tool's component then registers or withdraws the tool, which notifies the worker. */
 export function setSwitch(tool: DeviceTool, isOn: boolean): void {
   switches.set({ ...switches.get(), [tool]: isOn });
   localStorage.setItem(KEY, JSON.stringify(switches.get()));

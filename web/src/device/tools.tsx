@@ -16,7 +16,7 @@ const message = {
   required: ["message"],
 } as const;
 
-/** Offers the device tools that are turned on, even before joining. `Forms` offers its own tool. */
+/** Offers the device tools that are turned on, even before joining. `Forms` offers `ask_user` itself. */
 export function DeviceTools(): ReactNode {
   const on = useSwitches();
   return (

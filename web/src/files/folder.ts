@@ -1,4 +1,4 @@
-/** A folder that the person picked. The browser allows no access to anything outside it. */
+/** A folder that the person picked. The browser does not allow access to anything outside this folder. */
 export interface Folder {
   readonly name: string;
   /** Lists a subfolder, unsorted. Folder names end in a slash. */
@@ -9,8 +9,8 @@ export interface Folder {
 type PickWindow = Window & { showDirectoryPicker?: () => Promise<FileSystemDirectoryHandle> };
 
 /**
- * Asks the person for a folder. Resolves with `undefined` if the browser has no folder picker or the person picked
- * none.
+ * Asks the person for a folder. Resolves with `undefined` if the browser has no folder picker or the person did not
+ * pick a folder.
  */
 export async function pickFolder(): Promise<Folder | undefined> {
   try {

@@ -24,8 +24,8 @@ export async function readFile(folder: Folder, filePath: string): Promise<FileTe
 }
 
 /**
- * Lists a folder, up to a maximum number of names, sorted. Folder names end in a slash. @throws with a message for the
- * model
+ * Lists a folder's names in sorted order, up to a maximum number. Folder names end in a slash. @throws with a message
+ * for the model
  */
 export async function listFiles(folder: Folder, folderPath: string): Promise<{ names: string[]; isCut: boolean }> {
   const path = toNames(folderPath);

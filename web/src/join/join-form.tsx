@@ -10,7 +10,7 @@ interface JoinFormProps {
   readonly problem: JoinError | undefined;
 }
 
-/** Returns the room from `?room=kitchen`, or else a new name. */
+/** Returns the room in the URL's `?room=kitchen`, or a new name if there is none. */
 function firstRoom(): string {
   return new URLSearchParams(location.search).get("room") ?? `talk-${Math.random().toString(36).slice(2, 7)}`;
 }

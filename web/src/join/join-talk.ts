@@ -56,12 +56,12 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
   return { room, identity, token, livekitUrl, secret, liveKit: new Room() };
 }
 
-/** Connects to the LiveKit room. Rejects with a sentence that says what to do. */
+/** Connects to the LiveKit room. Rejects with an error that explains in one sentence what to do. */
 export async function connectTalk({ liveKit, livekitUrl, token }: JoinedTalk): Promise<void> {
   try {
     await liveKit.connect(livekitUrl, token);
   } catch (cause) {
-    // After a reload, the token is still the one of the first join and may have expired.
+    // After a reload, the token is still that of the first join, and may have expired.
     if (cause instanceof ConnectionError && cause.reason === ConnectionErrorReason.NotAllowed)
       throw new JoinError("LiveKit no longer accepts this conversation's token. Join again.", { cause });
     throw new JoinError(`LiveKit does not answer at ${livekitUrl}. Check that it is running, then join again.`, {

@@ -3,7 +3,7 @@ import type { JoinedTalk } from "./join-talk.ts";
 
 interface JoinedTalkValue {
   readonly talk: JoinedTalk;
-  /** Leaves this conversation and opens the one in another room. */
+  /** Leaves this conversation and opens the conversation in another room. */
   readonly open: (room: string) => void;
 }
 

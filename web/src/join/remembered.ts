@@ -1,6 +1,6 @@
 import type { Place } from "./join-talk.ts";
 
-/** This tab's conversation, so that a reload returns to it. The token is dropped when the tab closes. */
+/** This tab's conversation, stored so that a reload returns to it. The token is dropped when the tab closes. */
 export interface OpenTalk extends Place {
   readonly token: string;
   readonly livekitUrl: string;
@@ -30,7 +30,7 @@ export function loadName(): string {
   return read<string>(localStorage, NAME) ?? "";
 }
 
-/** The rooms this browser was in, newest first. */
+/** Returns the rooms that were joined in this browser, newest first. */
 export function loadRooms(): readonly string[] {
   return read<readonly string[]>(localStorage, ROOMS) ?? [];
 }

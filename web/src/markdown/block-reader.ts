@@ -8,7 +8,8 @@ export interface Block {
 }
 
 /**
- * Reads a growing text as Markdown. Blocks that more text cannot change are read only once and stay the same objects.
+ * Parses a growing text as Markdown. Blocks that cannot change as the text grows are parsed only once, and stay the
+ * same objects.
  */
 export class BlockReader {
   #text = "";
@@ -19,7 +20,7 @@ export class BlockReader {
     const text = source.replaceAll("\r", " ");
     if (text === this.#text) return this.#blocks;
     const blocks = this.#readFrom(text, text.startsWith(this.#text) ? settledOf(this.#blocks) : []);
-    // A reference may be defined anywhere, also after its use. So text with definitions is always read as a whole.
+    // A reference may be defined anywhere, even after its use, so text with definitions is always parsed as a whole.
     const hasReferences = blocks.some(({ token }) => token.type === "def");
     this.#text = text;
     return (this.#blocks = hasReferences ? this.#readFrom(text, []) : blocks);
@@ -37,7 +38,7 @@ export class BlockReader {
   }
 }
 
-/** Returns the blocks without the last two: an incomplete line may still turn out to continue the block before it. */
+/** Returns the blocks without the last two: once complete, the last line may continue the previous block. */
 function settledOf(blocks: readonly Block[]): readonly Block[] {
   const places = blocks.flatMap(({ token }, place) => (token.type === "space" ? [] : place));
   return blocks.slice(0, places.at(-2) ?? 0);

@@ -23,15 +23,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 interface MarkdownProps {
   readonly text: string;
-  /** @defaultValue all of it was said */
+  /** @defaultValue the whole text was said */
   readonly said?: SaidSoFar;
   /** @defaultValue "text" */
   readonly className?: string;
 }
 
 /**
- * Renders the model's text as Markdown. It becomes React elements, never HTML, and nothing is fetched: a picture is
- * shown as a link. A block re-renders only when it changes.
+ * Renders the model's text as Markdown. Creates React elements, never HTML, and fetches nothing: a picture is shown as
+ * a link. A block re-renders only when it changes.
  */
 export function Markdown({ text, said = ALL_SAID, className = "text" }: MarkdownProps): ReactNode {
   const [reader] = useState(() => new BlockReader());

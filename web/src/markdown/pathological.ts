@@ -4,7 +4,7 @@ const NESTED = /^[ \t]*(?:(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])[ \t]*){13}/mu;
 const INDENTED = /^[ \t]{60}[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])/mu;
 const LONG_WORD = /\S{2000}/u;
 const MARKS = /[*_~[`<]/gu;
-/** The maximum in one paragraph. marked compares each mark with every other. */
+/** The maximum number of marks in one paragraph. marked compares each mark with every other. */
 const MAX_MARKS = 800;
 
 /**

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** How to mark the rest of a text that was not said: not said yet, never played, or never read aloud. */
+/** Why the rest of a text is marked: it was not said yet, never played, or never read aloud. */
 export type RestKind = "ahead" | "unheard" | "unread";
 
 export interface SaidSoFar {
@@ -9,7 +9,7 @@ export interface SaidSoFar {
   readonly rest: RestKind;
 }
 
-/** Marks the words of one block that were not said, in source order. */
+/** Marks the words in one block that were not said. Words must be passed in source order. */
 export class ReadMarks {
   readonly #source: string;
   readonly #said: SaidSoFar;

@@ -8,8 +8,8 @@ export interface LoggedEvent {
   readonly type: string;
   readonly json: string;
   /**
-   * Whether it is the second or a later delta of its block. These are dropped first, because long answers have
-   * thousands.
+   * Whether this is the second or a later delta of its block. These are dropped first, because long answers consist of
+   * thousands of deltas.
    */
   readonly isFurtherDelta: boolean;
 }

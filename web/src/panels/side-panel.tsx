@@ -14,7 +14,7 @@ type Tab = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as readonly Tab[];
 
 interface SidePanelProps {
-  /** Whether it covers the messages on a narrow page. */
+  /** Whether the panel covers the messages on a narrow page. */
   readonly isOpen: boolean;
   readonly onClose: () => void;
 }

@@ -16,7 +16,7 @@ interface Talk {
 
 const loadTalks = (token: string) => readJson<readonly Talk[]>(token, "/sessions");
 
-/** The conversations in which this person has spoken, from the worker's record. Each can be opened to continue it. */
+/** The conversations in which this person has spoken, from the worker's record. Any of them can be continued. */
 export function TalkList({ onOpen }: { readonly onOpen: (room: string) => void }): ReactNode {
   const { token, room } = useJoinedTalk();
   const parley = useParley();

@@ -7,7 +7,7 @@ const SHOWN = 40;
 /** The minimum number of bars that share the width, so that the bars of a short conversation are not too wide. */
 const SHOWN_AT_LEAST = 12;
 
-/** How the turns' timings and tokens changed over the conversation. */
+/** Shows how the turns' timings and tokens changed over the conversation. */
 export function Trends({ turns }: { readonly turns: readonly TurnTimings[] }): ReactNode {
   const { tokensOfTurns } = useUsageLog();
   return (

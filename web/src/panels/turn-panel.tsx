@@ -51,7 +51,7 @@ export function TurnPanel(): ReactNode {
 
 interface WaterfallProps {
   readonly turnId: string;
-  /** The question of the turn, from the record. */
+  /** The turn's question, from the record. */
   readonly asked: string | undefined;
   readonly timings: TurnTimings;
   readonly calls: readonly TimedCall[];

@@ -9,7 +9,7 @@ interface UsageLogValue {
 
 const UsageLogContext = createContext<UsageLogValue>({ usage: undefined, tokensOfTurns: [] });
 
-/** Loads the conversation's usage after each turn, even while it is not shown. */
+/** Loads the conversation's usage after each turn, even while the usage is not shown. */
 export function UsageLog({ children }: { readonly children: ReactNode }): ReactNode {
   const parley = useParley();
   const { usage, refresh } = useUsage();
@@ -30,7 +30,7 @@ export function UsageLog({ children }: { readonly children: ReactNode }): ReactN
   useEffect(() => {
     if (!usage) return;
     const total = totalOf(usage);
-    // Usage from before the page was opened belongs to none of its turns.
+    // Usage from before the page was opened does not belong to any turn counted here.
     const spent = isTurnOver.current ? total - before.current : 0;
     before.current = total;
     if (spent > 0) setTokens((known) => [...known, spent]);

@@ -1,7 +1,7 @@
 import type { TurnPart, TurnTimings } from "@parley/react";
 import { toExtraAnswers } from "../tools/extra-answers.ts";
 
-/** More details of a call, from the record or seen live. */
+/** Details of a call that `timings` does not contain, from the record or from live events. */
 export interface TimedCall {
   readonly id?: string | undefined;
   readonly toolUseId?: string | undefined;
@@ -79,7 +79,7 @@ function toBars(part: TurnPart, timings: TurnTimings, calls: readonly TimedCall[
 
 const WAITS: readonly string[] = ["parley.permission", "parley.claim"];
 
-/** Returns the bars of a call in addition to its separately timed waits: until its start, its run, and late answers. */
+/** Returns a call's bars: the wait until its start, its run, and late answers. Other waits are timed separately. */
 function toCallBars(
   name: string,
   { fromMs, toMs, callId }: TurnPart,
@@ -91,7 +91,7 @@ function toCallBars(
   const endedMs = toMs ?? since(call?.finishedAt) ?? totalMs;
   const waits = parts.filter((other) => WAITS.includes(other.span) && other.callId === callId);
   const startedMs = since(call?.startedAt);
-  // Only waits before the start. A running call may also ask for permission.
+  // Excludes waits after the start: a running call may ask for permission, too.
   const before = waits.filter((wait) => startedMs === undefined || wait.fromMs < startedMs);
   const freeMs = Math.max(fromMs, ...before.map((wait) => wait.toMs ?? endedMs));
   const late = toExtraAnswers({ status: call?.status ?? "", extraAnswers: call?.extraAnswers ?? [] });

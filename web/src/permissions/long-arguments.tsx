@@ -6,7 +6,7 @@ interface LongArgumentsProps {
   readonly callId: string | undefined;
 }
 
-/** The call's arguments, as far as known, for a request that does not include them because they are too long. */
+/** Shows the known part of a call's arguments, for a request that omits them because they are too long. */
 export function LongArguments({ callId }: LongArgumentsProps): ReactNode {
   const call = useToolCalls().find(({ id }) => id === callId);
   if (!call || call.inputJson === "")

@@ -8,14 +8,14 @@ import { toTitle } from "../tools/describe-call.ts";
 import { AnswerTime } from "./answer-time.tsx";
 import { LongArguments } from "./long-arguments.tsx";
 
-/** A yes counts only after this time. An earlier key press or click was meant for whatever the person was doing. */
+/** A yes counts only after this time. An earlier key press or click was meant for something else on the page. */
 const READY_AFTER_MS = 600;
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 
 /**
  * The oldest permission request waiting for this participant. Closes itself when the request is answered elsewhere.
- * Also closes when this page has left the room: the request could not be answered then, and would cover the button to
- * rejoin.
+ * Also closes when this page has left the room, because the request could no longer be answered, and would cover the
+ * button to rejoin.
  */
 export function PermissionDialog(): ReactNode {
   const { open } = usePermissions();
@@ -51,8 +51,8 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
   // A layout effect, because it must run before the element is removed: only closing a dialog restores the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
-    // The dialog itself gets the focus first, not a button: a space or Enter that was meant for the text must not allow
-    // anything.
+    // The dialog itself receives the focus first, not a button, so that a space or Enter typed into the composer cannot
+    // approve anything.
     element?.showModal();
     element?.focus();
     return () => element?.close();

@@ -17,7 +17,7 @@ const MICROPHONE: Readonly<Record<MicrophoneProblem, string>> = {
 const STATE_EVENTS = [RoomEvent.ConnectionStateChanged];
 const SOUND_EVENTS = [RoomEvent.AudioPlaybackStatusChanged];
 
-/** Shows each problem in one sentence, with what to do about it. */
+/** Shows each problem in one sentence that says what to do about it. */
 export function Problems({ onAgain }: { readonly onAgain: () => void }): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { problem, isConnected } = useTalk();
@@ -90,7 +90,7 @@ function toSentence(reason: DisconnectReason | undefined): string {
   return "The connection has ended.";
 }
 
-/** Whether a condition has ever been true. */
+/** Returns whether a condition has ever been true. */
 function useHasBeen(holds: boolean): boolean {
   const [has, setHas] = useState(holds);
   useEffect(() => {

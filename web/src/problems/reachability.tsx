@@ -2,29 +2,29 @@ import { useMessage, useTalk } from "@parley/react";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 
-/** How long an Ack may take before we probe LiveKit. Also the pause between two probes. */
+/** How long an Ack may take before LiveKit is probed. Also the pause between two probes. */
 const LATE_MS = 2_000;
-/** How long the connection may receive nothing. Its two ends probe each other every 2 to 2.5 s. */
+/** How long the connection may receive nothing. Its two peers probe each other every 2 to 2.5 s. */
 const SILENT_MS = 2_200;
 const LOOK_EVERY_MS = 250;
-/** A probe's timeout, and a shorter one for a connection that is silent already. */
+/** A probe's timeout, and a shorter timeout for a connection that is already silent. */
 const PROBE_MS = 2_000;
 const SILENT_PROBE_MS = 1_000;
 
 const UnreachableContext = createContext(false);
 
 /**
- * Whether LiveKit does not respond, although its client still reports a connection. The client notices a silent network
- * only after 15 s.
+ * Returns whether LiveKit is not responding, although its client still reports a connection. The client notices a
+ * silent network only after 15 s.
  */
 export function useIsUnreachable(): boolean {
   return useContext(UnreachableContext);
 }
 
 /**
- * Probes LiveKit's server while there is reason to doubt the connection: it receives nothing, the browser is offline, or
- * a message is late. None of these alone proves that it is lost: packets get lost, everything may run on this machine,
- * and a worker may be slow.
+ * Probes LiveKit's server while there is reason to doubt the connection: it receives nothing, the browser is offline,
+ * or a message is late. None of these alone proves that the connection is lost: a packet may be lost, LiveKit may run
+ * on this machine, and a worker may be slow.
  */
 export function Reachability({ children }: { readonly children: ReactNode }): ReactNode {
   const { livekitUrl } = useJoinedTalk();
@@ -57,7 +57,7 @@ interface WatchOptions {
 async function watch(address: string, { limitMs, signal, tell }: WatchOptions): Promise<void> {
   while (!signal.aborted) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
-    // Any response proves that it is reachable.
+    // Any response proves that LiveKit is reachable.
     const answers = await fetch(address, { method: "HEAD", mode: "no-cors", signal: limit }).then(
       () => true,
       () => false,
@@ -68,7 +68,7 @@ async function watch(address: string, { limitMs, signal, tell }: WatchOptions): 
   }
 }
 
-/** Whether this person's latest message has been unacknowledged for too long. */
+/** Returns whether this person's latest message has been unacknowledged for too long. */
 function useIsLate(): boolean {
   const { messages } = useTalk();
   const newest = messages.findLast(({ role, from }) => role === "user" && from === undefined);
@@ -85,7 +85,9 @@ function useIsLate(): boolean {
   return isLate;
 }
 
-/** Whether the connection has received nothing for too long. Never, in browsers that do not measure it. */
+/**
+ * Returns whether the connection has received nothing for too long. Always false in browsers that do not measure this.
+ */
 function useIsSilent(): boolean {
   const { liveKit } = useJoinedTalk();
   const [isSilent, setSilent] = useState(false);
@@ -103,7 +105,7 @@ interface Measured {
   readonly getStats: () => Promise<RTCStatsReport> | undefined;
 }
 
-/** Returns for how long the least silent of these connections has received nothing, in ms; 0 if that is unknown. */
+/** Returns the time in ms since any of these connections last received something; 0 if that is unknown. */
 async function silenceOf(connections: readonly (Measured | undefined)[]): Promise<number> {
   const reports = await Promise.all(connections.map(async (each) => each?.getStats()?.catch(() => undefined)));
   const pairs = reports.flatMap((report) => [...((report?.values() ?? []) as Iterable<CandidatePair>)]);

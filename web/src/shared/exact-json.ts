@@ -1,7 +1,7 @@
 /** Characters that are invisible or reorder text, except joiners and emoji variation selectors, which words need. */
 const HIDDEN = /(?!\u200c|\u200d|\ufe0f)[\p{Default_Ignorable_Code_Point}\u007f-\u009f\u2028\u2029]/gu;
 
-/** Returns JSON for people. It has no invisible characters and parses to the same value. */
+/** Returns JSON for people, which contains no invisible characters and parses to the same value. */
 export function toExactJson(value: unknown): string {
   return toVisible(JSON.stringify(value, undefined, 2));
 }

@@ -23,7 +23,7 @@ async function findSession(token: string): Promise<string | undefined> {
   return id;
 }
 
-/** Returns all turns, including those that were replaced by a later one. */
+/** Returns all turns, including those that a later turn replaced. */
 export async function loadTurns(token: string): Promise<readonly SpokenTurn[]> {
   const id = await findSession(token);
   if (id === undefined) return [];
@@ -32,7 +32,7 @@ export async function loadTurns(token: string): Promise<readonly SpokenTurn[]> {
   return turns;
 }
 
-/** Sends a request about the room's session. Rejects like `request`, and before the room's first message. */
+/** Sends a request about the room's session. Rejects like `request`, and also before the room's first message. */
 async function requestOfSession(token: string, path: string): Promise<Response> {
   const id = await findSession(token);
   if (id === undefined) throw new Error("Nothing has been said yet.");

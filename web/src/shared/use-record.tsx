@@ -1,16 +1,16 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 
 interface FromRecord<Value> {
-  /** `undefined` until it is loaded. */
+  /** `undefined` until the value is loaded. */
   readonly value: Value | undefined;
-  /** Why it could not be loaded or changed, for people. */
+  /** Why the value could not be loaded or changed, for people. */
   readonly problem: ReactNode;
-  /** Loads it again, after `change` if provided. Never rejects. */
+  /** Reloads the value, after `change` if provided. Never rejects. */
   readonly reload: (change?: Promise<unknown>) => Promise<void>;
 }
 
 /**
- * Loads a value from the worker's record, and again when `since` changes. `read` must be the same function in each
+ * Loads a value from the worker's record, and reloads it when `since` changes. `read` must be the same function in each
  * render.
  */
 export function useRecord<Value>(

@@ -7,7 +7,7 @@ interface WatchedValue<Value> {
   readonly use: () => Value;
 }
 
-/** Creates a global value of the page, outside React. */
+/** Creates a global value for the page, outside React. */
 export function watchedValue<Value>(first: Value): WatchedValue<Value> {
   const listeners = new Set<() => void>();
   let value = first;

@@ -1,11 +1,11 @@
 import { watchedValue } from "./watched-value.ts";
 
-/** The precision of an HTTP date: it has whole seconds, and took time to arrive. */
+/** The precision of an HTTP date, which is in whole seconds, and took time to arrive. */
 const PRECISION_MS = 2_000;
 
 const ahead = watchedValue(0);
 
-/** By how many ms this device's clock is ahead of the worker's. */
+/** Returns how many ms this device's clock is ahead of the worker's. */
 export const useClockAhead = ahead.use;
 
 /** Reads the worker's time from one of its responses. */

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<AgentState | "ready" | "hearing", string>> = {
 const HEARING: readonly AgentState[] = ["listening", "thinking", "speaking"];
 const SPEAKER_EVENTS = [RoomEvent.ActiveSpeakersChanged];
 
-/** Shows what the agent is doing. Screen readers do not announce it, because `Announcer` announces turns. */
+/** Shows what the agent is doing. Screen readers do not announce this, because `Announcer` announces turns. */
 export function AgentBadge(): ReactNode {
   const { liveKit, identity } = useJoinedTalk();
   const isOn = useIsMicrophoneOn();

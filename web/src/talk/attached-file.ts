@@ -1,4 +1,4 @@
-/** A file of the next message. */
+/** A file to send with the next message. */
 export interface AttachedFile {
   readonly file: File;
   /** A thumbnail as a `data:` URL. Absent if the file is not a picture. */
@@ -20,16 +20,13 @@ const THUMBNAIL_EDGE = 96;
 const JPEG_QUALITY = 0.85;
 /** A PNG that stays larger than this, in bytes, is a photo, and JPEG makes it much smaller. */
 const LARGE_PNG = 1_000_000;
-/**
- * The maximum size of all files of a message, in bytes. An envelope has 4 MiB, which must also hold the text and the
- * names.
- */
+/** The maximum total size of a message's files, in bytes. An envelope's 4 MiB must also fit the text and the names. */
 export const MOST_BYTES = 4_000_000;
 
 /**
  * Prepares a file for sending. Scales pictures down to the size that models see, except animations.
  *
- * @throws {TypeError} with a sentence for people, if models do not accept such a file
+ * @throws {TypeError} with a sentence for people, if models do not accept files of this type
  */
 export async function attachFile(file: File): Promise<AttachedFile> {
   if (!KINDS.includes(file.type) && !file.type.startsWith("text/"))
@@ -51,7 +48,7 @@ export async function attachFile(file: File): Promise<AttachedFile> {
   }
 }
 
-/** Never enlarges the picture. */
+/** Draws the picture with at most this edge length. Never enlarges it. */
 function draw(picture: ImageBitmap, longestEdge: number): HTMLCanvasElement {
   const scale = Math.min(1, longestEdge / Math.max(picture.width, picture.height));
   const [width, height] = [picture.width, picture.height].map((edge) => Math.max(1, Math.round(edge * scale)));

@@ -6,7 +6,7 @@ interface WordOrIconProps {
   readonly path: string;
 }
 
-/** A button's label: a word, or on a narrow page an icon that is labeled with the word. */
+/** A button's label: a word, or on a narrow page, an icon with the word as its accessible name. */
 export function ButtonLabel({ word, path }: WordOrIconProps): ReactNode {
   return (
     <>

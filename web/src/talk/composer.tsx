@@ -26,13 +26,13 @@ export function Composer(): ReactNode {
   const isBusy = BUSY.includes(state);
   const isEmpty = text.trim() === "" && files.length === 0;
 
-  /** Stops the answer, or only its speech. Its button disappears, so the focus moves to the text field. */
+  /** Stops the answer, or only its speech. The Stop button disappears, so the focus moves to the text field. */
   const end = (what?: "speech") => {
     stop(what);
     field.current?.focus();
   };
   const submit = () => {
-    // Text and files stay until one of the files is removed.
+    // If the files are too large, nothing is sent until one of them is removed.
     if (isEmpty || isTooLarge) return;
     const id = send(text, { attachments: files.map(({ file }) => file) });
     keepThumbnails(
@@ -43,7 +43,7 @@ export function Composer(): ReactNode {
     clear();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    // While a word is being composed in an IME, Enter completes it and must not send.
+    // While a word is being composed in an IME, Enter completes the word and must not send the message.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     submit();
@@ -81,7 +81,7 @@ export function Composer(): ReactNode {
         onKeyDown={onKeyDown}
         onPaste={(event) => {
           const pasted = [...event.clipboardData.files];
-          // Text copied from an office program includes a picture of itself.
+          // Text copied from an office program includes a picture of the text.
           if (pasted.length === 0 || event.clipboardData.types.includes("text/plain")) return;
           event.preventDefault();
           void add(pasted);

@@ -20,7 +20,7 @@ interface EarlierTurnsProps extends Variations {
   readonly earlier: ReturnType<typeof useEarlierTurns>;
 }
 
-/** The conversation in this room before the page was opened. */
+/** Shows the part of this room's conversation from before the page was opened. */
 export function EarlierTurns({ earlier, edit, regenerate }: EarlierTurnsProps): ReactNode {
   const { turns, askedHere, answeredAgain } = earlier;
   return (
@@ -54,7 +54,8 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
   const { isAskedHere, isAnsweredAgain } = shown;
   const [problem, setProblem] = useState<string>();
   /**
-   * What this page has received of the answer, if it or one of its calls was still running when the page was opened.
+   * The part of the answer that this page has received. Set if the answer or one of its calls was still running when
+   * the page was opened.
    */
   const seen = useMessage(turnId);
   const tell = (varying: Promise<void>) => {

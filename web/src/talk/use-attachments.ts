@@ -13,7 +13,7 @@ interface Attachments {
   readonly clear: () => void;
 }
 
-/** The files of the next message: selected, pasted, or dropped anywhere on the page. */
+/** Returns the files for the next message: selected, pasted, or dropped anywhere on the page. */
 export function useAttachments(): Attachments {
   const [files, setFiles] = useState<readonly AttachedFile[]>([]);
   const [problem, setProblem] = useState<string>();
@@ -29,7 +29,7 @@ export function useAttachments(): Attachments {
     }
   }, []);
   useEffect(() => {
-    // On the whole window: otherwise the browser would leave this page to show the dropped file.
+    // Listens on the whole window: otherwise, the browser would leave this page to show the dropped file.
     const onDragOver = (event: DragEvent) => hasFiles(event) && event.preventDefault();
     const onDrop = (event: DragEvent) => {
       if (!hasFiles(event)) return;

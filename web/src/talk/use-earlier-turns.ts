@@ -8,18 +8,18 @@ const NONE: readonly SpokenTurn[] = [];
 
 interface EarlierTurns {
   readonly turns: readonly SpokenTurn[];
-  /** Ids of turns whose question and answer the page's own messages show. */
+  /** Ids of turns whose question and answer are among the page's own messages. */
   readonly askedHere: ReadonlySet<string>;
   /** Ids of turns for which the page shows a newer answer. */
   readonly answeredAgain: ReadonlySet<string>;
-  /** Why they could not be loaded, for people. */
+  /** Why the turns could not be loaded, for people. */
   readonly problem: ReactNode;
 }
 
 /**
  * Returns the room's conversation from before the page was opened, from the worker's record.
  *
- * @param shown the messages that this page has seen itself
+ * @param shown the messages that this page has received itself
  */
 export function useEarlierTurns(shown: readonly TalkEntry[]): EarlierTurns {
   const { token } = useJoinedTalk();
@@ -35,7 +35,8 @@ export function useEarlierTurns(shown: readonly TalkEntry[]): EarlierTurns {
   );
   return useMemo(() => {
     const loaded = stored.filter(({ isReplaced }) => isReplaced !== true);
-    // The turns after a regenerated answer are replaced, too. The new answer belongs to the question of that turn.
+    // The turns after a regenerated answer are replaced, too. The new answer belongs to the question of the regenerated
+    // turn.
     const place = loaded.findIndex(({ turnId }) => replaced.includes(turnId));
     return {
       turns: place < 0 ? loaded : loaded.slice(0, place + 1),

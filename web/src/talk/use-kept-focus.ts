@@ -2,7 +2,7 @@ import { useEffect } from "react";
 
 /**
  * Keeps the focus on the page. A button can disappear while it has the focus, such as Stop when the answer ends. The
- * browser would then drop the focus, and keyboard users would start again at the top of the page.
+ * browser would then drop the focus, and keyboard users would have to start again at the top of the page.
  */
 export function useKeptFocus(): void {
   useEffect(() => {
@@ -13,7 +13,7 @@ export function useKeptFocus(): void {
       last = target;
       panel = target.closest(".panel");
     };
-    // A click outside all fields is a deliberate blur: the focused element still exists then.
+    // A click outside all fields is a deliberate blur: the previously focused element still exists.
     const onFocusOut = ({ target, relatedTarget }: FocusEvent) => {
       queueMicrotask(() => {
         if (relatedTarget === null && target === last && last?.isConnected && !last.matches(":disabled"))

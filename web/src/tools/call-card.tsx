@@ -22,7 +22,7 @@ const ICONS: Readonly<Record<ToolCall["status"], string>> = {
   cancelled: "–",
 };
 
-/** One call: a summary of what it does, then all its details. */
+/** Shows one call: a summary of what it does, then all its details. */
 export function CallCard({ call }: { readonly call: ToolCall }): ReactNode {
   const { name, inputJson, output, error, errorCode, logs, progress } = call;
   const { id, isCut, editedInput, deadlineAt, display } = call;
@@ -114,7 +114,10 @@ function JsonRow({ title, json }: { readonly title: string; readonly json: strin
   );
 }
 
-/** A call that the model is still writing has no id, and neither have calls that Anthropic runs. */
+/**
+ * Whether a call can be canceled. Calls that the model is still writing have no id, and neither do calls that Anthropic
+ * runs.
+ */
 function isCancellable(call: ToolCall): call is ToolCall & Required<Pick<ToolCall, "id">> {
   return isOpen(call) && call.id !== undefined;
 }

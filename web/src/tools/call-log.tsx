@@ -7,7 +7,7 @@ const NEAR_PX = 20;
 interface CallLogProps {
   readonly title: string;
   readonly lines: readonly string[];
-  /** Whether its call is still open. */
+  /** Whether the call is still open. */
   readonly isRunning: boolean;
 }
 

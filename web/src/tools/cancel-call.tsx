@@ -7,7 +7,7 @@ interface CancelCallProps {
   readonly title: string;
 }
 
-/** Cancels one running call. The answer continues without it. */
+/** Cancels one running call. The answer continues without the call. */
 export function CancelCall({ callId, title }: CancelCallProps): ReactNode {
   const { cancelCall } = useTalk();
   const [isSent, setSent] = useState(false);

@@ -9,7 +9,7 @@ export function toTitle(name: string): string {
   return toVisible(words.charAt(0).toUpperCase() + words.slice(1));
 }
 
-/** Returns the arguments to show first: strings and numbers, one item each, cut to a total length. */
+/** Returns the arguments to show first: strings and numbers, one item each, truncated to a total length. */
 export function toSummary(inputJson: string): readonly string[] {
   const input = parse(inputJson);
   const values = typeof input === "object" && input !== null ? Object.values(input) : [];

@@ -2,10 +2,10 @@ import type { ToolCall } from "@parley/react";
 import type { ReactNode } from "react";
 import { toVisible } from "../shared/exact-json.ts";
 
-/** Shows a tool's `display` if it has a form that this page supports: `{title?, src?, text?}`. */
+/** Shows a tool's `display` if its fields are ones that this page supports: `{title?, src?, text?}`. */
 export function DisplayView({ display }: { readonly display: NonNullable<ToolCall["display"]> }): ReactNode {
   const { title, src, text } = display;
-  // Only pictures inside the result: this page loads none from elsewhere.
+  // Only pictures inside the result: this page does not load pictures from elsewhere.
   const picture = typeof src === "string" && src.startsWith("data:image/") ? src : undefined;
   const words = typeof text === "string" ? text : undefined;
   if (picture === undefined && words === undefined) return null;

@@ -5,11 +5,11 @@ import { saveFile } from "../shared/save-file.ts";
 
 interface SaveWholeProps {
   readonly callId: string;
-  /** The name of its tool. */
+  /** The name of the call's tool. */
   readonly name: string;
 }
 
-/** Says that a call is too large to be shown in full, and saves it as a file. */
+/** Explains that a call is too large to show in full, and offers to save it as a file. */
 export function SaveWhole({ callId, name }: SaveWholeProps): ReactNode {
   const { token } = useJoinedTalk();
   const [problem, setProblem] = useState<string>();

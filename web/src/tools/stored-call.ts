@@ -1,6 +1,6 @@
 import type { SpokenTool, ToolCall } from "@parley/react";
 
-/** Converts a stored call to the form of a live one. */
+/** Converts a stored call to the form of a live call. */
 export function toToolCall(part: SpokenTool, messageId: string): ToolCall {
   const { toolUseId = "", name, state, input, result, errorCode, errorMessage } = part;
   const {
@@ -40,7 +40,7 @@ export function toToolCall(part: SpokenTool, messageId: string): ToolCall {
   };
 }
 
-/** Formats a result like the worker does for live calls. A result that is not an object is stored as `{ value }`. */
+/** Formats a result as the worker does for live calls. A result that is not an object is stored as `{ value }`. */
 function toOutput(result: unknown): string {
   const isWrapped = typeof result === "object" && result !== null && Object.keys(result).join() === "value";
   const value: unknown = isWrapped ? (result as { readonly value: unknown }).value : result;

@@ -4,7 +4,9 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { useJoinedTalk } from "../join/joined-talk.tsx";
 import { getVolume, useSound, useVolume } from "./sound-switch.ts";
 
-/** Plays what agents and participants say, while the sound is on. Tells the worker when it is turned on or off. */
+/**
+ * Plays what agents and participants say while the sound is on. Notifies the worker when the sound is turned on or off.
+ */
 export function AgentSound(): ReactNode {
   const { liveKit } = useJoinedTalk();
   const { listen } = useVoice();
@@ -48,7 +50,7 @@ export function AgentSound(): ReactNode {
     return () => {
       liveKit.off(RoomEvent.TrackSubscribed, attach);
       liveKit.off(RoomEvent.TrackUnsubscribed, detach);
-      // Detach at once, because LiveKit takes a while to end a subscription.
+      // Detaches immediately, because LiveKit takes a while to end a subscription.
       each(detach);
     };
   }, [liveKit, isOn]);

@@ -2,7 +2,7 @@ import { useVoice } from "@parley/react";
 import type { ReactNode } from "react";
 import { DeviceChoice } from "./device-choice.tsx";
 
-/** Selects the microphone, or explains why there is none. */
+/** Selects the microphone, or explains why no microphone is available. */
 export function MicrophoneChoice(): ReactNode {
   const { listens } = useVoice();
   if (listens !== false) return <DeviceChoice kind="audioinput" label="Microphone" />;

@@ -2,7 +2,7 @@ import { type Room, RoomEvent } from "livekit-client";
 import { useCallback, useSyncExternalStore } from "react";
 import { watchedValue } from "../shared/watched-value.ts";
 
-/** How long the microphone stays on if nobody subscribes to it. A listening worker subscribes immediately. */
+/** How long the microphone stays on if nobody subscribes to its track. A worker that listens subscribes immediately. */
 const HEARD_WITHIN_MS = 5_000;
 
 export type MicrophoneProblem = "denied" | "missing" | "nobody_listens" | "failed";
@@ -20,7 +20,7 @@ const isOnNow = watchedValue(false);
 /** Whether the page's microphone is on. */
 export const useIsMicrophoneOn = isOnNow.use;
 
-/** The microphone of one room: whether it is on, and why it does not work. */
+/** The microphone in one room: whether it is on, and why it does not work. */
 class Microphone {
   state = OFF;
   readonly #room: Room;
@@ -55,7 +55,7 @@ class Microphone {
     }
   }
 
-  /** Turns the microphone off again, because nobody subscribed to it. */
+  /** Turns the microphone off again, because nobody subscribed to its track. */
   async #giveUp(): Promise<void> {
     await this.turn(false);
     this.#set({ problem: "nobody_listens" });

@@ -5,7 +5,7 @@ const VOLUME_KEY = "parley.volume";
 
 const isOn = watchedValue(localStorage.getItem(KEY) !== "off");
 
-/** Whether this page plays the agent and the other participants. Remembered by this browser. */
+/** Returns whether this page plays the agent and the other participants. Remembered by this browser. */
 export const useSound = isOn.use;
 
 export function setSound(isPlaying: boolean): void {
@@ -15,7 +15,7 @@ export function setSound(isPlaying: boolean): void {
 
 const volume = watchedValue(Number(localStorage.getItem(VOLUME_KEY) ?? 1));
 
-/** The page's volume, from 0 to 1. Remembered by this browser. */
+/** Returns the page's volume, from 0 to 1. Remembered by this browser. */
 export const useVolume = volume.use;
 
 export const getVolume = volume.get;

@@ -1,4 +1,4 @@
-"""A client of Parley, a LiveKit voice-agent worker: talks with the assistant, and runs tools for it.
+"""A client of Parley, a LiveKit voice-agent worker: sends messages to the assistant, and runs tools for it.
 
 @tool
 async def show_notification(message: str) -> None:

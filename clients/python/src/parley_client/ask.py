@@ -1,4 +1,4 @@
-"""A message, and the answer to it."""
+"""Sends a message and waits for its answer."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ Event = TypeVar("Event")
 
 @dataclass(frozen=True)
 class Question:
-    """What `send_text` takes."""
+    """The arguments of `send_text`."""
 
     text: str
     attachments: Sequence[Attachment]
@@ -29,9 +29,9 @@ class Question:
 @dataclass(frozen=True)
 class SentText:
     message_id: str
-    """The message's id. The answer has it as `previous_id`."""
+    """The message's id, which is the answer's `previous_id`."""
     acknowledged: "asyncio.Task[None]"
-    """Ends when the worker has stored the message. Raises Unavailable after 60 s, or the worker's error."""
+    """Finishes when the worker has stored the message. Raises Unavailable after 60 s, or the worker's error."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class WholeAnswer:
     text: str
     sentences: list[str]
     tool_results: list[ToolResult]
-    """The results of the answer's calls, in the order in which they came."""
+    """The results of the answer's calls, in the order in which they arrived."""
 
 
 class Talk(Protocol):
-    """What an answer needs of a client."""
+    """The parts of a client that an answer needs."""
 
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]: ...
 
@@ -56,7 +56,7 @@ class Talk(Protocol):
 
 
 class Answer:
-    """The answer to one message, as it comes in."""
+    """The answer to one message, while it arrives."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
@@ -75,7 +75,7 @@ class Answer:
     @classmethod
     @contextlib.contextmanager
     def following(cls, talk: Talk, question: Question, timeout: float) -> Iterator["Answer"]:
-        """Sends the text. The answer is stopped when the task that asked for it is cancelled or leaves the block."""
+        """Sends the text. If the calling task is canceled or leaves the block early, the answer is stopped."""
         answer = cls(timeout)
         offs = [
             talk.on(StartAnswer, answer._on_start),
@@ -99,7 +99,8 @@ class Answer:
                 off()
 
     async def next_sentence(self) -> str | None:
-        """None when the answer is complete. Raises ParleyError when the turn failed, or Unavailable at the deadline."""
+        """Returns None once the answer is complete. Raises ParleyError if the turn failed, or Unavailable at the
+        deadline."""
         while True:
             self._news.clear()
             if self._last_number + 1 in self._sentences:
@@ -111,7 +112,7 @@ class Answer:
             elif self._error:
                 raise self._error
             elif self._end and self._end.sentences != self._given:
-                # We were away for too long, so the answer has come as a whole.
+                # This client was away for too long, so the answer arrived in one piece.
                 self._given = self._end.sentences
                 return self._end.text
             elif self._end and (self._given or not await self._has_news(ERROR_FOLLOWS_S)):

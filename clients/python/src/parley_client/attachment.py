@@ -1,4 +1,4 @@
-"""What goes with a message."""
+"""Attachments of messages."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from .messages import Json
 
 @dataclass(frozen=True)
 class Attachment:
-    """What the model is shown with a message."""
+    """A file or text that is shown to the model with a message."""
 
     content: bytes | str
-    """A picture (PNG, JPEG, GIF, WebP) or a PDF, as its bytes say, or plain text."""
+    """The bytes of a picture (PNG, JPEG, GIF, WebP) or of a PDF, whose type is detected, or plain text."""
     name: str | None = None
 
     def to_json(self) -> Json:

@@ -36,19 +36,19 @@ Event = TypeVar("Event")
 @dataclass(frozen=True)
 class Options:
     features: Sequence[str] = ()
-    """Further features of the protocol to ask for, such as `blocks`. The client names some itself."""
+    """Additional protocol features to request, such as `blocks`. The client requests some features itself."""
     language: str | None = None
     """The language that the participant prefers, as a BCP 47 tag."""
     device: Any = None
-    """Anything about this device that the worker should know."""
+    """Anything about this device that the worker should receive."""
     announce: bool = True
-    """False: the tools are not announced, and the worker asks for those that its own files let a client run."""
+    """If False, the tools are not announced, and the worker only requests tools that its own files let a client run."""
     on_permission: PermissionHandler | None = None
 
 
 class Parley:
-    """Made by `connect` or `join`. It never joins or leaves the room. Tools and running calls survive a reconnect, and
-    a change of the room by `rejoin`."""
+    """A client, created by `connect` or `join`. Never joins or leaves the room itself. Tools and running calls
+    survive a reconnect, and `rejoin` with another room object."""
 
     def __init__(self, transport: Transport, options: Options, tools: Iterable[Tool] = ()) -> None:
         self._transport = transport
@@ -99,7 +99,7 @@ class Parley:
 
     @property
     def is_connected(self) -> bool:
-        """Whether a worker knows us and our tools."""
+        """Whether a worker has acknowledged this client and its tools."""
         return self._link.is_ready
 
     @property
@@ -111,8 +111,8 @@ class Parley:
         return self._requests.running_count
 
     def register_tool(self, tool: Tool) -> Callable[[], None]:
-        """Offers a tool to the model, at once and after each reconnect. The returned function withdraws it; calls that
-        run go on. Raises ValueError when 64 tools, or one of this name, are registered."""
+        """Offers a tool to the model, now and after each reconnect. The returned function withdraws the tool;
+        running calls continue. Raises ValueError if 64 tools, or a tool with this name, are already registered."""
         self._require_open()
         if len(self._tools) >= ANNOUNCED_TOOLS:
             raise ValueError(f"More than {ANNOUNCED_TOOLS} tools are registered")
@@ -131,15 +131,16 @@ class Parley:
     def send_text(
         self, text: str, *, attachments: Sequence[Attachment] = (), traceparent: str | None = None
     ) -> asking.SentText:
-        """Says something to the assistant. Waits for a worker if there is none, and repeats what is not acknowledged.
-        Raises ValueError when the text is blank and nothing is attached, and TooLarge when all is over 4 MiB."""
+        """Sends a message to the assistant. Waits for a worker if there is none, and resends the message until it is
+        acknowledged. Raises ValueError if the text is blank and nothing is attached, and TooLarge if the total
+        exceeds 4 MiB."""
         self._require_open()
         if not text.strip() and not attachments:
             raise ValueError("send_text: expected some text")
         message_id = create_id()
         attached = [attachment.to_json() for attachment in attachments] or None
         message = UserMessage(id=message_id, content=text, attachments=attached)
-        # Numbered at once, so that texts keep their order.
+        # Numbered immediately, so that texts keep their order.
         sent = self._outbox.prepare(message, traceparent=traceparent)
         acknowledged = self._tasks.spawn(self._deliver(sent))
         acknowledged.add_done_callback(_retrieve)
@@ -153,8 +154,8 @@ class Parley:
         timeout: float = 120,
         traceparent: str | None = None,
     ) -> asking.WholeAnswer:
-        """Sends a text and waits for the whole answer, which is stopped when the waiting task is cancelled.
-        Raises ParleyError when the turn failed, or Unavailable when no whole answer came in time."""
+        """Sends a text and waits for the whole answer. Canceling the waiting task stops the answer. Raises
+        ParleyError if the turn failed, or Unavailable if no complete answer arrived in time."""
         question = asking.Question(text, attachments, traceparent)
         return await asking.ask(self, question, timeout=timeout)
 
@@ -166,7 +167,7 @@ class Parley:
         timeout: float = 120,
         traceparent: str | None = None,
     ) -> AsyncGenerator[str, None]:
-        """As `ask`, but gives each sentence of the answer when it comes. Leaving the loop stops the answer."""
+        """Like `ask`, but yields each sentence of the answer as it arrives. Leaving the loop stops the answer."""
         question = asking.Question(text, attachments, traceparent)
         return asking.stream(self, question, timeout=timeout)
 
@@ -177,24 +178,25 @@ class Parley:
         reason: str | None = None,
         stop_type: Literal["generation", "speech", "all"] | None = None,
     ) -> None:
-        """Ends the answer that is being given, or the answer of this id, and its tool calls."""
+        """Stops the current answer, or the answer with the given id, and its tool calls."""
         if self._link.agents:
             self._outbox.post(ControlStop(target_id=target_id, reason=reason, stop_type=stop_type))
 
     async def cancel_call(self, call_id: str) -> None:
-        """Cancels one tool call by the `id` of its request or ToolCallState, whoever runs it. The model is
-        told, and the answer continues. A call that has already ended is not changed. Raises the worker's error, as for
-        an id that it does not know, or Unavailable when no worker acknowledged it within 60 s."""
+        """Cancels one tool call by the `id` of its request or ToolCallState, wherever the call runs. The model is
+        notified, and the answer continues. A call that has already ended is not changed. Raises the worker's
+        error, for example for an unknown id, or Unavailable if no worker acknowledges the request within 60 s."""
         self._require_open()
         await self._deliver(self._outbox.prepare(ControlStop(target_id=call_id)))
 
     async def vary(
         self, target_id: str, mode: Literal["regenerate", "edit", "continue"], *, new_content: str | None = None
     ) -> None:
-        """Requests a new answer to a message (`regenerate`), an answer to its edited text (`edit`, with `new_content`),
-        or the continuation of its answer (`continue`). The new answer arrives like any other. Raises the
-        worker's error, as for an unknown message, or Unavailable when no worker took it in 60 s. While the
-        message is still being answered, the request waits, and a refusal then is an ErrorEvent."""
+        """Requests a new answer to a message (`regenerate`), an answer to its edited text (`edit`, with
+        `new_content`), or the continuation of its answer (`continue`). The new answer arrives like any other.
+        Raises the worker's error, for example for an unknown message, or Unavailable if no worker acknowledges
+        the request within 60 s. While the message is still being answered, the request waits; if it is then
+        rejected, that is reported as an ErrorEvent."""
         self._require_open()
         variation = ControlVariation(target_id=target_id, mode=mode, new_content=new_content)
         await self._deliver(self._outbox.prepare(variation))
@@ -207,21 +209,23 @@ class Parley:
         message: str | None = None,
         edited_input: Mapping[str, Any] | None = None,
     ) -> None:
-        """Answers a PermissionRequest. Raises the worker's error for an answer that does not count (another came first,
-        or the request has expired), or Unavailable when no worker took it in 60 s."""
+        """Answers a PermissionRequest. Raises the worker's error if the answer does not count (another answer
+        arrived first, or the request has expired), or Unavailable without an Ack within 60 s."""
         await self._respond(permission_id, PermissionAnswer(response, message, edited_input))
 
     def on(self, event: type[Event], handler: Callable[[Event], object]) -> Callable[[], None]:
-        """Calls `handler`, which may be a coroutine function, for each event of this class: a class of `events`, or of
-        `messages` for the worker's messages as they are (`Body` for all). The returned function ends that."""
+        """Calls `handler`, which may be a coroutine function, for each event of the given class: a class from
+        `events`, or from `messages` for the worker's raw messages (`Body` for all of them). The returned function
+        removes the handler."""
         return self._events.on(event, handler)
 
     async def when_connected(self, timeout: float) -> None:
-        """Raises Unavailable when no worker knows us after so many seconds, or on `close`."""
+        """Waits until a worker has acknowledged this client. Raises Unavailable after `timeout` seconds, or on
+        `close`."""
         await self._link.when_ready(timeout)
 
     def rejoin(self, room: rtc.Room | Transport) -> None:
-        """Goes on in another room object for the same room. Tools, running calls and stanza numbers stay."""
+        """Continues with a different room object for the same room. Keeps tools, running calls and stanza numbers."""
         self._require_open()
         self._stop_listening()
         self._link.leave()
@@ -229,14 +233,14 @@ class Parley:
         self._stop_listening = self._listen()
 
     async def close(self) -> None:
-        """Cancels running calls, withdraws our tools and stops listening. May be called twice."""
+        """Cancels running calls, withdraws all tools and stops listening. Further calls do nothing."""
         if self._is_closed:
             return
         self._is_closed = True
         await self._requests.cancel_all()
         self._tools.clear()
         if self._link.agents:
-            await asyncio.sleep(0)  # for the calls' last results to be on their way before it
+            await asyncio.sleep(0)  # so that the calls' last results are sent first
             self._outbox.post(self._configuration())
             await self._outbox.drain(CLOSE_S)
         await self._link.close()
@@ -259,7 +263,8 @@ class Parley:
         return stop
 
     def _conversation_id(self) -> str:
-        """A room that is not connected yet does not know its name, which is the same as that of the earlier room."""
+        """Returns the conversation's id. A room object that is not connected yet has no name, so the earlier room's
+        name is used."""
         self._room_name = self._transport.room_name or self._room_name
         return conversation_id_of(self._room_name)
 
@@ -267,7 +272,8 @@ class Parley:
         to = self._link.agents
         if not to:
             raise Unavailable("No agent is in the room")
-        # Until LiveKit has announced us, the worker may not know who sent a packet. A stream names its sender.
+        # Until LiveKit has announced this client, the worker may not know who sent a packet. A stream includes its
+        # sender.
         await self._transport.send(frame, way if self._link.is_known else "stream", to)
 
     async def _configure(self, way: Way, timeout: float) -> bool:
@@ -330,7 +336,7 @@ class Parley:
 
 @dataclass(frozen=True)
 class _Listener:
-    """Ignores everybody but agents."""
+    """Passes on only what comes from agents."""
 
     transport: Transport
     link: AgentLink
@@ -364,13 +370,13 @@ def to_transport(room: rtc.Room | Transport) -> Transport:
 
 
 def conversation_id_of(room_name: str) -> str:
-    """A room `conv_ac_X` has the conversation `ac_X`. In any other room, the conversation's id is the room's name."""
+    """Returns a room's conversation id: `ac_X` for a room `conv_ac_X`, otherwise the room's name."""
     is_prefixed = room_name.startswith("conv_ac_") and room_name != "conv_ac_"
     return room_name.removeprefix("conv_") if is_prefixed else room_name
 
 
 def create_id() -> str:
-    """Nobody can guess it, and it has only letters, digits, `_` and `-`."""
+    """Returns an id that cannot be guessed, made up of letters, digits, `_` and `-`."""
     return secrets.token_urlsafe(16)
 
 

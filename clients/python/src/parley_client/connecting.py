@@ -1,4 +1,4 @@
-"""Ways into a room."""
+"""Functions that connect to a worker in a room."""
 
 import asyncio
 import contextlib
@@ -37,10 +37,10 @@ async def connect(
     wait_for_agent: float = WAIT_FOR_AGENT_S,
     **options: Unpack[ClientOptions],
 ) -> Parley:
-    """Makes a client of the Parley worker in a room; whoever calls this closes it.
+    """Creates a client of the Parley worker in a room. The caller must close it.
 
-    Waits until a worker knows us, but not when the room is not connected yet, or `wait_for_agent` is 0.
-    Raises Unavailable when none does in so many seconds.
+    Waits until a worker has acknowledged the client, unless the room is not connected yet or `wait_for_agent` is 0.
+    Raises Unavailable after `wait_for_agent` seconds.
     """
     transport = to_transport(room)
     parley = Parley(transport, Options(**options), tools)
@@ -62,9 +62,9 @@ async def join(
     wait_for_agent: float = WAIT_FOR_AGENT_S,
     **options: Unpack[ClientOptions],
 ) -> AsyncIterator[Parley]:
-    """Joins a room of LiveKit for text alone, connects to its Parley worker, and leaves at the end.
+    """Joins a LiveKit room for text only, connects to its Parley worker, and leaves the room on exit.
 
-    Raises Unavailable when there is no room, or no worker in it.
+    Raises Unavailable if the room cannot be joined or has no worker.
     """
     room = rtc.Room()
     try:
@@ -79,15 +79,15 @@ async def join(
 
 
 class Ticket(NamedTuple):
-    """What `join` takes."""
+    """The arguments of `join`."""
 
     url: str
     token: str
 
 
 async def fetch_token(worker: str, *, room: str, identity: str, secret: str | None = None) -> Ticket:
-    """Asks the worker's HTTP server for the right to join a room. `secret` is its TOKEN_SECRET, where it has one.
-    Raises Unavailable, with what to do."""
+    """Requests a token for a room from the worker's HTTP server. `secret` is the worker's TOKEN_SECRET, if it has
+    one. Raises Unavailable with a message that says what to do."""
     return await asyncio.to_thread(_fetch_token, worker, {"room": room, "identity": identity}, secret)
 
 

@@ -1,4 +1,4 @@
-"""Events by their class."""
+"""Calls handlers for events, by the events' class."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ Handler = Callable[[Any], object]
 
 
 class Emitter:
-    """A handler gets the events of its class and of the classes below it. One that fails stops no other."""
+    """Passes each event to the handlers for its class or a base class. A failing handler does not affect the others."""
 
     def __init__(self, on_failure: Callable[[Exception, object], None]) -> None:
         self._handlers: list[tuple[type, Handler]] = []

@@ -1,10 +1,11 @@
-"""The errors of the protocol, by their names and numbers on the wire (docs/errors.md of Parley)."""
+"""The protocol's errors, with their names and numbers on the wire (docs/errors.md in Parley's repository)."""
 
 from typing import ClassVar
 
 
 class ParleyError(Exception):
-    """An error with a code of the protocol. Its text names what was wrong and holds no content."""
+    """An error with one of the protocol's codes. The message describes what was wrong and never quotes the
+    conversation."""
 
     code: ClassVar[str] = "internal"
     number: ClassVar[int] = 501
@@ -55,7 +56,7 @@ class Internal(ParleyError):
 
 
 class Unavailable(ParleyError):
-    """Nobody is there, or a service is away. The same request may work later."""
+    """No worker is in the room, or a service is unavailable. The same request may succeed later."""
 
     code, number = "unavailable", 503
 
@@ -72,5 +73,5 @@ BY_NUMBER: dict[int, type[ParleyError]] = {error.number: error for error in Parl
 
 
 def to_error(number: int, message: str) -> ParleyError:
-    """The error of an ErrorMessage; one with a number that is not known here is `Internal`."""
+    """Returns the error for an ErrorMessage: `Internal` if its number is unknown here."""
     return BY_NUMBER.get(number, Internal)(message)

@@ -1,4 +1,4 @@
-"""What `Parley.on` tells of, besides the worker's messages themselves (messages.py)."""
+"""The events of `Parley.on`, in addition to the worker's messages themselves (messages.py)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,26 +7,27 @@ from .errors import ParleyError
 from .messages import Json, PermissionState
 
 Runner = Literal["client", "server"]
-"""`client` is this client: calls that other participants run are not told here."""
+"""`client` means this client: calls that other participants run are not reported here."""
 
 
 @dataclass(frozen=True)
 class Connected:
-    """A worker has acknowledged our Configuration, so it knows us and our tools. Again after each reconnect."""
+    """A worker has acknowledged this client's Configuration, including its tools. Repeated after each reconnect."""
 
     agents: list[str]
 
 
 @dataclass(frozen=True)
 class Disconnected:
-    """The last agent has left (`agent`), or this client has left the room (`room`). Tools stay, and calls run on."""
+    """The last agent has left (`agent`), or this client has left the room (`room`). Tools stay registered, and calls
+    continue."""
 
     reason: Literal["room", "agent"]
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call that this client runs, or that the server runs."""
+    """A call that this client or the server runs."""
 
     id: str
     message_id: str
@@ -35,7 +36,7 @@ class ToolCall:
     parameters: Json
     ran_by: Runner
     participant: str | None
-    """Whose turn it is; None when it is our own."""
+    """The participant whose turn it is; None for this client's own turn."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class ToolResult:
     error_message: str | None
     ran_by: Runner
     display: Json | None = None
-    """What the tool shows to people; the model doesn't see it."""
+    """What the tool shows to people. The model does not see it."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class AnswerEnd:
 
 @dataclass(frozen=True)
 class PermissionClosed:
-    """A PermissionRequest waits no longer: it was answered, here or elsewhere, has expired or was withdrawn."""
+    """A PermissionRequest is closed: it was answered, here or elsewhere, has expired or was withdrawn."""
 
     id: str
     state: PermissionState

@@ -1,4 +1,4 @@
-"""Forms: what the worker's tools, and the model, have this participant fill in."""
+"""Forms that the worker's tools and the model ask this participant to fill in."""
 
 import asyncio
 import inspect
@@ -14,16 +14,16 @@ from .tools.tool_context import ToolContext
 FieldType = Literal["string", "number", "integer", "boolean", "choice", "choices"]
 FieldValue = str | int | float | bool | Sequence[str | int | float]
 Content = Mapping[str, FieldValue]
-"""What was filled in, by the field's name."""
+"""The values that were filled in, by field name."""
 Show = Callable[["Form", ToolContext], "Content | Refusal | Awaitable[Content | Refusal]"]
 Refusal = Literal["decline", "cancel"]
-"""The person said no, or neither answered nor said no."""
+"""`decline`: the person refused to answer. `cancel`: the person did not respond."""
 
 MAX_FIELDS = 32
 MAX_CHOICES = 200
 MAX_SCHEMA_LENGTH = 32_768
 PERSON_S = 120.0
-"""What a person needs to find what was asked of them, and to think."""
+"""Enough time for a person to notice the form and to think."""
 
 _TYPES: Mapping[str, FieldType] = {
     "string": "string",
@@ -73,9 +73,9 @@ class Choice:
 class FormField:
     name: str
     type: FieldType
-    """Of a `choice` one is chosen, of `choices` several."""
+    """`choice` has one selected choice, `choices` may have several."""
     label: str
-    """The schema's title, else the name."""
+    """The schema's title, or the field's name if there is no title."""
     description: str | None
     is_required: bool
     choices: Sequence[Choice]
@@ -83,12 +83,13 @@ class FormField:
     initial: FieldValue | None
     """The schema's default."""
     format: str | None
-    """Such as `email` or `date`; says how to show the field."""
+    """How to show the field, such as `email` or `date`."""
     schema: Json
 
     def parse(self, typed: str) -> FieldValue:
-        """What somebody has typed, as the field's value. A choice may be typed as its label, its value or its place,
-        from 1; several stand between commas. Raises ValueError, with what was expected."""
+        """Converts typed text to the field's value. A choice may be typed as its label, its value or its position,
+        starting with 1; several choices are separated by commas. Raises ValueError that explains what was
+        expected."""
         text = typed.strip()
         value = self._chosen(text) if self.type == "choices" else self._single(text) if text else None
         if value is None:
@@ -114,7 +115,7 @@ class FormField:
         return self.choices[place - 1].value if 0 < place <= len(self.choices) else None
 
     def _chosen(self, text: str) -> list[str | int | float] | None:
-        """An empty text chooses nothing."""
+        """Returns an empty list for an empty text, and None if any part is not a choice."""
         found = [self._choice(part.strip()) for part in text.split(",") if part.strip()]
         chosen = [value for value in found if value is not None]
         return list(dict.fromkeys(chosen)) if len(chosen) == len(found) else None
@@ -135,15 +136,15 @@ class FormField:
 class Form:
     message: str
     fields: Sequence[FormField]
-    """In the order in which they are asked; may be none: then the message alone is accepted or not."""
+    """In display order. If empty, the person only accepts or declines the message."""
     problem: str | None
-    """Why the form comes again: what was given last did not fit."""
+    """Why the previous answer was invalid, if the form is shown again."""
 
 
 def ask_user_tool(show: Show) -> Tool:
-    """The tool `ask_user`. `show` shows a form and gives what was filled in, or "decline" or "cancel". It may be a
-    coroutine function, which is cancelled when the form is withdrawn; a plain one runs in a thread. Whether the values
-    fit is checked by the worker, which asks again, with `problem`, where they do not."""
+    """Returns the tool `ask_user`. `show` shows a form and returns the values, "decline" or "cancel". A coroutine
+    function is canceled if the form is withdrawn; any other function runs in a thread. The worker checks the
+    values. If any are invalid, it asks again, with a `problem`."""
 
     async def ask_user(input: dict[str, Any], context: ToolContext) -> Json:
         form = Form(input["message"], read_fields(input["requestedSchema"]), input.get("problem"))
@@ -161,7 +162,8 @@ def ask_user_tool(show: Show) -> Tool:
 
 
 def read_fields(schema: object) -> list[FormField]:
-    """In the order of the schema's properties. Raises ValueError naming the part of it that no form can show."""
+    """Returns the fields in the order of the schema's properties. Raises ValueError for a part of the schema that no
+    form can show."""
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
         raise ValueError("the form's schema: expected an object with properties")
     if schema.get("type", "object") != "object":
@@ -205,7 +207,8 @@ def _read_field(name: str, schema: object, is_required: bool) -> FormField:
 
 
 def _read_choices(schema: object) -> list[Choice]:
-    """`enum`, with or without `enumNames`, or `oneOf` (`anyOf`) with a `const` and perhaps a `title` each."""
+    """Reads choices from `enum`, with or without `enumNames`, or from `oneOf` (`anyOf`) with a `const` and an
+    optional `title` each."""
     if not isinstance(schema, Mapping):
         return []
     values, names = schema.get("enum"), schema.get("enumNames")
@@ -224,7 +227,7 @@ def _read_choices(schema: object) -> list[Choice]:
 
 
 def _initial(value: Any, kind: FieldType, choices: Sequence[Choice]) -> FieldValue | None:
-    """A default that is not of the field's type is none."""
+    """Returns the default, or None if it does not have the field's type."""
     known = [choice.value for choice in choices]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = {

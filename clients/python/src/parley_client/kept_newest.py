@@ -1,9 +1,9 @@
-"""Dictionaries that do not grow without end."""
+"""Limits the size of dictionaries."""
 
 from typing import Any
 
 
 def keep_newest(entries: dict[Any, Any], most: int) -> None:
-    """Removes the entries that were put in first."""
+    """Removes the oldest entries until at most `most` are left."""
     while len(entries) > most:
         del entries[next(iter(entries))]

@@ -1,13 +1,13 @@
-"""The numbers of the protocol, as in docs/protocol.md of Parley under Limits. Sizes are bytes of the encoded form."""
+"""The protocol's limits, as listed in Parley's docs/protocol.md under Limits. Sizes are in bytes when encoded."""
 
 import re
 
 TOPIC = "parley"
-"""Of packets and byte streams. A packet without a topic is read, one with another topic is not."""
+"""The topic of packets and byte streams. Packets without a topic are read, packets with a different topic are not."""
 
 ENVELOPE_BYTES = 4 * 1024 * 1024
 PACKET_BYTES = 15_000
-"""Above it a frame travels as a byte stream."""
+"""Larger frames are sent as a byte stream."""
 DEPTH = 32
 VALUES = 50_000
 STRING_BYTES = 1024 * 1024

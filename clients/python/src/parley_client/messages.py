@@ -1,4 +1,5 @@
-"""The messages of the protocol. Fields are in the order in which they are written; see docs/protocol.md of Parley."""
+"""The protocol's messages. Fields are in the order in which they are encoded; see docs/protocol.md in Parley's
+repository."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -9,7 +10,7 @@ from .limits import ID_LENGTH, TOOL_NAME
 
 
 def _whole(value: object) -> object:
-    """Peers that know only floats write whole numbers as floats."""
+    """Converts whole floats to integers, because some peers can only write floats."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -64,7 +65,7 @@ class UserMessage(Body):
 
 
 class AssistantMessage(Body):
-    """A whole answer, for a client that was away too long for its sentences."""
+    """A complete answer, for a client that was away for too long to receive the sentences."""
 
     type_number, type_name = 3, "assistant_message"
 
@@ -104,7 +105,7 @@ class ToolUseRequest(Body):
 
 
 class ToolUseResult(Body):
-    """`id` is the request's; on the wire it stands a second time, as `requestId`."""
+    """`id` is the request's id. On the wire, the message also contains it as `requestId`."""
 
     type_number, type_name = 7, "tool_use_result"
 
@@ -140,7 +141,7 @@ class Acknowledgement(Body):
 
 
 class Transcription(Body):
-    """What a participant says by voice, and what others write. The final one is the user message."""
+    """A participant's speech, or another participant's text. The final transcription is the user message."""
 
     type_number, type_name = 9, "transcription"
 
@@ -183,7 +184,7 @@ class Configuration(Body):
 
 
 class StartAnswer(Body):
-    """An answer begins. `previous_id` is the id of the message that it answers."""
+    """The start of an answer. `previous_id` is the id of the message that is answered."""
 
     type_number, type_name = 13, "start_answer"
 
@@ -224,7 +225,7 @@ class AssistantSentence(Body):
 
 
 class ToolCallState(Body):
-    """A call's whole state, wherever it runs. Needs the feature `tool_call_state`."""
+    """The complete state of a call, wherever the call runs. Needs the feature `tool_call_state`."""
 
     type_number, type_name = 100, "tool_call_state"
 
@@ -242,7 +243,7 @@ class ToolCallState(Body):
 
 
 class PermissionRequest(Body):
-    """A call waits for our permission. Needs the feature `permissions`."""
+    """A call is waiting for this participant's permission. Needs the feature `permissions`."""
 
     type_number, type_name = 101, "permission_request"
 
@@ -288,7 +289,7 @@ class ToolUseProgress(Body):
 
 
 class BlockEvent(Body):
-    """A piece of an answer as it is stored. Needs the feature `blocks`."""
+    """A part of an answer, as it is stored. Needs the feature `blocks`."""
 
     type_number, type_name = 105, "block_event"
 

@@ -1,4 +1,4 @@
-"""Requests for permission, and who answers them."""
+"""Permission requests and their answers."""
 
 import inspect
 import json
@@ -14,16 +14,17 @@ from .tasks import Tasks
 @dataclass(frozen=True)
 class PermissionAnswer:
     response: PermissionWord
-    """`approve` and `once` allow this call, `always` also later ones with the same patterns."""
+    """`approve` and `once` allow this call; `always` also allows later calls with the same patterns."""
     message: str | None = None
-    """Told to the model. Beside `reject` only."""
+    """Passed on to the model. Only with `reject`."""
     edited_input: Mapping[str, Any] | None = None
-    """Other arguments for the call, where its tool allows them. Not beside `reject`."""
+    """Changed arguments for the call, if its tool allows that. Not with `reject`."""
 
 
 Answered = PermissionAnswer | PermissionWord | None
 PermissionHandler = Callable[[PermissionRequest], Answered | Awaitable[Answered]]
-"""Gives the answer, or None where another way gives it. Is cancelled when the request waits no longer."""
+"""Returns the answer, or None if the request is answered in another way. A coroutine is canceled once the request is
+closed."""
 
 
 def to_response(permission_id: str, answer: PermissionAnswer) -> PermissionResponse:
@@ -41,7 +42,7 @@ class PermissionPorts:
 
 
 class Permissions:
-    """Asks the handler once for each request, although a request comes again after a reconnect."""
+    """Calls the handler once for each request, although the worker resends requests after a reconnect."""
 
     def __init__(self, handler: PermissionHandler | None, ports: PermissionPorts) -> None:
         self._handler = handler
@@ -55,7 +56,7 @@ class Permissions:
             tasks.spawn(self._answer(self._handler, request))
 
     def end(self, response: PermissionResponse) -> None:
-        """The worker says how a request has ended: by our answer, or by another one."""
+        """Handles the worker's report that a request is closed, by this client's answer or in another way."""
         tasks = self._open.pop(response.permission_id, None)
         if tasks:
             tasks.cancel()
@@ -75,7 +76,7 @@ class Permissions:
                 whole = answer if isinstance(answer, PermissionAnswer) else PermissionAnswer(answer)
                 await self._ports.respond(request.id, whole)
         except ParleyError as error:
-            # A refusal of the worker is an ErrorEvent already.
+            # An error from the worker is already reported as an ErrorEvent.
             if isinstance(error, Unavailable):
                 self._ports.on_failure(error)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Tasks that nobody awaits."""
+"""Background tasks."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Tasks:
-    """Holds them, since the event loop alone would let them be collected, until they end."""
+    """Keeps references to tasks until they finish: the event loop alone would let them be garbage-collected."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -22,7 +22,7 @@ class Tasks:
             task.cancel()
 
     async def close(self) -> None:
-        """Cancels all, and waits until they have ended."""
+        """Cancels all tasks, and waits until they have finished."""
         current = asyncio.current_task()
         tasks = [task for task in self._tasks if task is not current]
         for task in tasks:

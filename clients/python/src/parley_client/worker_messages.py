@@ -1,4 +1,4 @@
-"""What is done with each message of the worker."""
+"""Dispatches the worker's messages."""
 
 from .emitter import Emitter
 from .errors import to_error
@@ -26,7 +26,7 @@ REMEMBERED_NAMES = 256
 
 
 class WorkerMessages:
-    """The application gets every message as an event of its class, once its work here is done."""
+    """Handles each message, and then emits it as an event of its class."""
 
     def __init__(self, outbox: Outbox, requests: ToolRequests, permissions: Permissions, events: Emitter) -> None:
         self._outbox = outbox
@@ -34,7 +34,7 @@ class WorkerMessages:
         self._permissions = permissions
         self._events = events
         self._answers = Answers(events.emit)
-        self._tool_names: dict[str, str] = {}  # by call: a result does not name its tool
+        self._tool_names: dict[str, str] = {}  # by call: a result does not contain its tool's name
 
     @property
     def is_answering(self) -> bool:
@@ -65,7 +65,7 @@ class WorkerMessages:
                 self._events.emit(self._to_result(body))
         if body is not None:
             self._events.emit(body)
-        # After the event of the last sentence comes that of the whole answer.
+        # The event for the complete answer follows that for its last sentence.
         if isinstance(body, AssistantSentence):
             self._answers.add(body)
         elif isinstance(body, AssistantMessage):

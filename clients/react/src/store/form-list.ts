@@ -38,7 +38,7 @@ export class FormList extends ObservableStore {
     }
   };
 
-  /** Cancels all forms. Call this when they are no longer displayed. */
+  /** Cancels all forms. Call this when the forms are no longer displayed. */
   cancelAll(): void {
     for (const { answer } of this.#open) answer({ action: "cancel" });
   }

@@ -6,32 +6,32 @@ export type Part =
       readonly kind: "text" | "thinking";
       readonly sequence: number;
       readonly text: string;
-      /** How many characters of `text` have arrived as sentences. In a spoken answer: how many have been played. */
+      /** How many characters of `text` have arrived as sentences. In a spoken answer, how many have been played. */
       readonly saidTo: number;
     }
   | { readonly kind: "call"; readonly sequence: number; readonly toolUseId: string }
-  /** Text from the worker that belongs to no block: a filler or a question. */
+  /** Text from the worker that is not part of any block: a filler or a question. */
   | { readonly kind: "aside"; readonly text: string };
 
 export type MessageState = "sending" | "sent" | "open" | "completed" | "interrupted" | "failed" | "cancelled";
 
-/** One message of a user or the agent. Immutable: each change creates a new object. */
+/** One message from a user or the agent. Immutable: each change creates a new object. */
 export interface TalkMessage {
   readonly id: string;
   readonly role: "user" | "assistant";
   /** The identity of the author, if it is another participant. Absent for this participant and the agent. */
   readonly from?: string;
-  /** When this client first saw it, in Unix ms. */
+  /** When this client first received the message, in Unix ms. */
   readonly at: number;
   readonly parts: readonly Part[];
-  /** The names or media types of its attachments. */
+  /** The names or media types of the message's attachments. */
   readonly attachments?: readonly string[];
   readonly state: MessageState;
-  /** Answers only: the id of the message it answers. Absent if the agent started the turn. */
+  /** Answers only: the id of the message that is answered. Absent if the agent started the turn. */
   readonly replyTo?: string;
   /** Whether the answer is spoken as well. */
   readonly isSpoken?: boolean;
-  /** The error message, if it failed. */
+  /** The error message, if this message failed. */
   readonly problem?: string;
 }
 
@@ -70,7 +70,7 @@ function end(message: TalkMessage, { event, state = "completed" }: BlockEvent): 
   return { ...message, state };
 }
 
-/** Applies one of the message's sentences. A sentence that is in no block becomes an aside. */
+/** Applies one of the message's sentences. A sentence that is not in any block becomes an aside. */
 export function applySentence(message: TalkMessage, sentence: string): TalkMessage {
   const text = sentence.trim();
   if (text === "") return message;
@@ -80,7 +80,7 @@ export function applySentence(message: TalkMessage, sentence: string): TalkMessa
 
 /** Marks a sentence as said. Returns `undefined` if no text part contains it. */
 function markSaid(parts: readonly Part[], sentence: string): readonly Part[] | undefined {
-  // A sentence has single spaces where a text part may have line breaks.
+  // Where a sentence contains single spaces, a text part may contain line breaks.
   const words = sentence.split(/\s+/).map(escapeForPattern).join("\\s+");
   for (const part of parts) {
     if (part.kind !== "text") continue;
@@ -104,7 +104,7 @@ function settleAsides(message: TalkMessage): TalkMessage {
   return parts === message.parts ? message : { ...message, parts };
 }
 
-/** Adds a call whose block we have not received, because it began before this client joined. */
+/** Adds a call whose block was not received, because the block began before this client joined. */
 export function applyCall(message: TalkMessage, toolUseId: string): TalkMessage {
   if (message.parts.some((part) => part.kind === "call" && part.toolUseId === toolUseId)) return message;
   return { ...message, parts: [...message.parts, { kind: "call", sequence: -1, toolUseId }] };
@@ -123,7 +123,10 @@ function findText(parts: readonly Part[], sequence: number) {
   return part?.kind === "text" || part?.kind === "thinking" ? part : undefined;
 }
 
-/** Replaces the part of the same block. If there is none, inserts the part before the first part of a later block. */
+/**
+ * Replaces the part for the same block. If there is no such part, inserts the new part before the first part for a
+ * later block.
+ */
 function put(parts: readonly Part[], part: Exclude<Part, { kind: "aside" }>): readonly Part[] {
   const same = parts.findIndex((each) => each.kind !== "aside" && each.sequence === part.sequence);
   if (same >= 0) return parts.with(same, part);

@@ -31,7 +31,7 @@ export class PermissionList extends ObservableStore {
     };
   }
 
-  /** Removes all requests. The worker resends the open ones once it has acknowledged this client. */
+  /** Removes all requests. The worker resends the open requests once it has acknowledged this client. */
   clear(): void {
     this.#set([]);
   }

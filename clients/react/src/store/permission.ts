@@ -32,7 +32,7 @@ export function toPermission(request: MessageBody<"permission_request">, now: nu
     ...(request.callId !== undefined && { callId: request.callId }),
     ...(typeof toolName === "string" && { toolName }),
     ...(isObject(input) && { input }),
-    // Computed from the time left, because the worker's clock may differ from ours.
+    // Computed from the time left, because the worker's clock may differ from this device's.
     ...(typeof leftMs === "number" && { expiresAt: now + leftMs }),
   };
 }

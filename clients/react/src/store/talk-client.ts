@@ -24,14 +24,14 @@ interface WorkerVoice {
 type AnyTool = ClientTool<never>;
 
 /**
- * One client of a worker for a component tree, with everything that it has received. React may end an effect and start
- * it again right away (StrictMode). So a client that is reopened before the next task continues.
+ * A component tree's client of a worker, with everything that it has received. React may end an effect and immediately
+ * start it again (StrictMode), so a client that is reopened before the next task continues.
  */
 export class TalkClient extends ObservableStore {
   readonly log = new TalkLog();
   readonly permissions = new PermissionList();
   readonly views = new ToolViews();
-  /** The offered tools. Each maps to the function that withdraws it, once it is registered. */
+  /** The offered tools. Once a tool is registered, it maps to the function that withdraws it. */
   readonly #tools = new Map<AnyTool, (() => void) | undefined>();
   /** Why a tool could not be registered, by tool. */
   readonly #toolProblems = new Map<AnyTool, string>();
@@ -76,14 +76,15 @@ export class TalkClient extends ObservableStore {
   }
 
   /**
-   * Opens the client in a room, or continues with a new object for the same room. Returns a function that closes it.
+   * Opens the client in a room, or continues with a new object for the same room. Returns a function that closes the
+   * client.
    */
   open(room: Room, options: ParleyOptions): () => void {
     clearTimeout(this.#closing);
     const isOther = this.#room !== room;
     this.#room = room;
     if (this.#parley && isOther) {
-      // While a client is out of the room, it does not learn which requests were answered.
+      // While a client is not in the room, it is not notified which requests were answered.
       this.permissions.clear();
       this.#parley.rejoin(room);
     } else if (isOther) void this.#closed.then(() => this.#connect(room, options));
@@ -93,7 +94,10 @@ export class TalkClient extends ObservableStore {
     };
   }
 
-  /** Offers a tool while a client exists. Returns a function that withdraws it. An invalid tool is a `problem`. */
+  /**
+   * Offers a tool while a client exists. Returns a function that withdraws the tool. An invalid tool is reported as a
+   * `problem`.
+   */
   offer<Input>(tool: ClientTool<Input>): () => void {
     const any = tool as unknown as AnyTool;
     this.#tools.set(any, undefined);
@@ -105,7 +109,7 @@ export class TalkClient extends ObservableStore {
     };
   }
 
-  /** Does not throw, so that one invalid tool leaves the others and the conversation as they are. */
+  /** Does not throw, so that one invalid tool does not affect the other tools or the conversation. */
   #register(tool: AnyTool, parley: Parley): void {
     try {
       this.#tools.set(tool, parley.registerTool(tool));
@@ -113,7 +117,7 @@ export class TalkClient extends ObservableStore {
       const why = `Tool "${tool.name}" is not offered: ${error instanceof Error ? error.message : String(error)}`;
       this.#toolProblems.set(tool, why);
       this.changed();
-      // Not every runtime has it.
+      // Not every runtime has `reportError`.
       (globalThis as Partial<typeof globalThis>).reportError?.(new Error(why, { cause: error }));
     }
   }
@@ -124,7 +128,9 @@ export class TalkClient extends ObservableStore {
     return messageId;
   }
 
-  /** Has a user's message answered again, with new text if given. On failure, the message also shows the error. */
+  /**
+   * Requests a new answer to a user's message, with new text if given. On failure, the message also shows the error.
+   */
   async vary(targetId: string, newContent?: string): Promise<void> {
     if (newContent !== undefined) this.log.edit(targetId, newContent);
     const mode = newContent === undefined ? "regenerate" : "edit";
@@ -140,7 +146,7 @@ export class TalkClient extends ObservableStore {
     await this.opened().cancelCall(callId);
   }
 
-  /** Returns the SDK's client. @throws when there is none yet */
+  /** Returns the SDK's client. @throws if there is no client yet */
   opened(): Parley {
     if (!this.#parley) throw new Error("Not connected: is ParleyProvider mounted, and does it have a room?");
     return this.#parley;

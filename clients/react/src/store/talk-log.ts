@@ -63,7 +63,7 @@ export class TalkLog extends ObservableStore {
     };
   }
 
-  /** @param said.attachments their names or media types */
+  /** @param said.attachments the attachments' names or media types */
   addSent(id: string, said: { text: string; attachments: readonly string[] }, acknowledged: Promise<void>): void {
     this.#addUser(id, said.text, "sending");
     if (said.attachments.length > 0) this.#change(id, (known) => ({ ...known, attachments: said.attachments }));
@@ -73,7 +73,7 @@ export class TalkLog extends ObservableStore {
     );
   }
 
-  /** Marks a user's message as failed, because it, or a request about it, did not reach the worker. */
+  /** Marks a user's message as failed, because the message or a request about it did not reach the worker. */
   fail(id: string, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     this.#change(id, (known) => ({ ...known, state: "failed", problem }));
@@ -94,7 +94,7 @@ export class TalkLog extends ObservableStore {
 
   #openAnswer(id: string, replyTo?: string): void {
     this.#addAnswer(id);
-    // An answer that refers to itself answers no message.
+    // An answer that refers to itself does not answer any message.
     if (replyTo === undefined || replyTo === id) return;
     this.#change(id, (known) => (known.replyTo === replyTo ? known : { ...known, replyTo }));
   }

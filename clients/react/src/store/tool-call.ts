@@ -8,7 +8,7 @@ export interface ToolCall {
   readonly toolUseId: string;
   /** The call's id in permissions, results and cancels. Absent until the call has begun. */
   readonly id?: string;
-  /** The id of the answer it belongs to. */
+  /** The id of the answer that the call belongs to. */
   readonly messageId: string;
   readonly name: string;
   /** `writing`: the model is still writing the arguments. */
@@ -25,16 +25,16 @@ export interface ToolCall {
   readonly logs: readonly string[];
   /** From 0 to 1. */
   readonly progress?: number;
-  /** Who runs it, or was asked to. */
+  /** Who runs the call, or was asked to. */
   readonly runner?: "server" | "client" | "either" | "anthropic";
   /** The MCP server that provides the tool. */
   readonly mcpServer?: string;
-  /** The participant whose device runs it. */
+  /** The participant whose device runs the call. */
   readonly addressee?: string;
-  /** The arguments with which a participant replaced `inputJson`, as JSON. */
+  /** The arguments that replace `inputJson` after a participant edited them, as JSON. */
   readonly editedInput?: string;
   readonly waitsForPermission?: boolean;
-  /** The participant who must approve it. */
+  /** The participant who must approve the call. */
   readonly approver?: string;
   /**
    * Answers that arrived after the call had ended and were ignored. `at` is Unix ms by the worker's clock. Older
@@ -66,7 +66,7 @@ const METADATA = [
 ] as const;
 
 /**
- * Applies a call state, unless a newer one is known. Returns `undefined` for a state without a tool use id.
+ * Applies a call state, unless a newer state is known. Returns `undefined` for a state without a tool use id.
  *
  * @param find returns the known call of a tool use
  */
@@ -85,7 +85,7 @@ export function applyState(find: (toolUseId: string) => ToolCall | undefined, st
     name,
     status,
     logs,
-    // Some tools' states omit the arguments. Then the block has them.
+    // Some tools' states omit the arguments, which the block then contains.
     inputJson: state.inputJson || (known?.inputJson ?? ""),
     revision: typeof revision === "number" ? revision : 0,
     ...(isRunner(execution) && { runner: execution }),
@@ -116,7 +116,7 @@ export function applyCallBlock(known: ToolCall | undefined, event: BlockEvent): 
   if (deltaType === "input_json" && typeof partialJson === "string" && known.status === "writing")
     return { ...known, inputJson: known.inputJson + partialJson };
   if (event.event !== "block_stop" || !type?.endsWith("_result") || known.revision > 0) return known;
-  // This call has no states, because they are not shown or because Anthropic runs it. Its result block ends it.
+  // This call has no states, because they are not shown or because Anthropic runs it. Its result block ends the call.
   const output = JSON.stringify(content?.["content"] ?? {});
   return { ...known, status: content?.["is_error"] === true ? "error" : "success", output };
 }

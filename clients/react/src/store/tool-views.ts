@@ -12,7 +12,7 @@ export class ToolViews extends ObservableStore {
     return this.#views.get(toolName);
   }
 
-  /** Sets the component of a tool. Returns a function that removes it. */
+  /** Sets a tool's component. Returns a function that removes the component. */
   set(toolName: string, view: View): () => void {
     this.#views.set(toolName, view);
     this.changed();

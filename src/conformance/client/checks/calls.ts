@@ -100,7 +100,7 @@ export const callChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** How long a call may take. */
+/** Timeouts of calls. */
 export const timeoutChecks: readonly Check<ClientTalk>[] = [
   check("timeout.code", ["MUST", TIMES_OUT], async (talk) => {
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 10_000 }, timeoutMs: 200 });
@@ -120,7 +120,7 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
     "timeout.in-time",
     [
       "MUST",
-      "The worker's own deadline is `timeoutMs` + 1000 ms after sending; then it makes the timeout result itself.",
+      "The worker's own deadline is `timeoutMs` + 1000 ms after it sent the request; then it creates the timeout result itself.",
     ],
     async (talk) => {
       const sentAt = performance.now();
@@ -141,7 +141,7 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
     ensure(success, `A call that took 200 ms failed with ${errorCode}, although a timeoutMs of 0 means 30000`);
   }),
   check("timeout.clamped", ["MUST", "| `timeoutMs` | 600000; above it is clamped |"], async (talk) => {
-    // Longer than the maximum timer in many languages, where such a timer fires at once.
+    // Exceeds the maximum timer in many languages, where a longer timer fires immediately.
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 2 ** 40 });
     const { success, errorCode } = await talk.result(id);
     ensure(success, `A call that took 200 ms and had a timeoutMs of 2^40 failed with ${errorCode}`);
@@ -188,7 +188,7 @@ export const repeatChecks: readonly Check<ClientTalk>[] = [
   ),
   check(
     "repeat.same-stanza",
-    ["MUST", "Skip a stanzaId that you have seen, except a request's: answer that one again."],
+    ["MUST", "Skip a stanzaId that you have seen, unless it is a request's: answer a request again."],
     async (talk) => {
       const stanzaId = talk.nextStanza();
       const request = await talk.request({ toolName: "echo" }, { stanzaId });

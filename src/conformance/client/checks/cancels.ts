@@ -9,7 +9,7 @@ import { type ClientTalk, numberOf } from "../client-talk.ts";
 const check = make<ClientTalk>;
 const CANCELLED = "| ToolUseCancel | abort the call; `success: false`, `cancelled`.";
 const OVERTAKEN =
-  "The cancel is sent after its request, but may be read before a long request: do not run that request afterwards |";
+  "The worker sends the cancel after the request, but a long request may arrive after its cancel: do not run it then |";
 const CLAIM =
   "`either`: claim it within 1000 ms by an Ack with `success: true`, or answer it by then. An Ack with `success: false`, or `unknown_tool`, declines it";
 
@@ -39,7 +39,7 @@ export const cancelChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "cancel.unknown-reason",
-    ["MUST", "An unknown one reads as `closed`: the call is cancelled all the same."],
+    ["MUST", "Treat an unknown reason as `closed`: the call is canceled all the same."],
     async (talk) => {
       talk.needs("tool_use_cancel");
       const id = await startSlow(talk);

@@ -6,9 +6,9 @@ import type { Way } from "../../wire/frame.ts";
 import { type ClientTalk, numberOf } from "../client-talk.ts";
 
 const check = make<ClientTalk>;
-const LONG = "A frame over 15,000 bytes goes as a byte stream on the same topic, up to 4 MiB.";
+const LONG = "A frame over 15,000 bytes is sent as a byte stream on the same topic, up to 4 MiB.";
 const ONE_MAP = "One LiveKit packet is one MessagePack **map** with text keys:";
-const AGENT_ONLY = "take packets and streams from such participants only.";
+const AGENT_ONLY = "accept packets and streams only from such participants.";
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
@@ -96,7 +96,7 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "frame.late-answers",
-    ["MUST", "A repeated stanzaId or message id is acknowledged and not handled twice"],
+    ["MUST", "A repeated stanzaId or message id is acknowledged and isn't handled twice"],
     async (talk) => {
       await talk.send({ type: "acknowledgement", body: { acknowledgedStanzaId: 1, success: true } }, { stanzaId: 0 });
       await talk.send(
@@ -111,7 +111,7 @@ export const frameChecks: readonly Check<ClientTalk>[] = [
 
 /** LiveKit announces a participant without tracks up to 3 s late. */
 const ANNOUNCED_WITHIN_MS = 3_500;
-/** LiveKit takes seconds to deliver four megabytes, and later messages wait behind them. */
+/** LiveKit takes seconds to deliver four megabytes, and later messages are queued behind them. */
 const LONG_FRAME_WITHIN_MS = 15_000;
 
 /** Frames from participants that are not workers. */
@@ -120,7 +120,7 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
     "sender.unannounced",
     [
       "MUST",
-      "Drop a packet whose sender is not announced yet: a Configuration whose `lastSequenceSeen` is before that packet brings it again.",
+      "Drop a packet whose sender is not announced yet: the worker sends it again after a Configuration whose `lastSequenceSeen` is before that packet.",
     ],
     async (talk) => ensureNotObeyed(talk, { way: "packet", isAnnounced: false }),
   ),
@@ -128,7 +128,7 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
   check("sender.stream", ["MUST", AGENT_ONLY], (talk) => ensureNotObeyed(talk, { way: "stream", isAnnounced: true })),
 ];
 
-/** Two strangers send a packet, because LiveKit may announce one of them before its packet arrives. */
+/** Two strangers each send a packet, because LiveKit may announce one of them before its packet arrives. */
 const STRANGERS = 2;
 
 /** Sends a request from participants that are not agents. @throws {SubjectFault} if the client runs or answers it */

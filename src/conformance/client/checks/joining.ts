@@ -23,7 +23,7 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
     "join.configuration",
     [
       "MUST",
-      "The client sends its Configuration, before or after. The worker answers Ack, then its own Configuration.",
+      "The client sends its Configuration, before or after that. The worker answers with an Ack, then with its own Configuration.",
     ],
     (talk) => void firstConfiguration(talk),
   ),
@@ -33,7 +33,10 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "join.first-stanza",
-    ["MUST", "Your counter: a client counts 1, 2, 3…, the worker -1, -2, -3… over all its clients, so you see gaps."],
+    [
+      "MUST",
+      "Your counter: a client counts 1, 2, 3…, and the worker -1, -2, -3… across all its clients, so you see gaps.",
+    ],
     (talk) => {
       const first = talk.frames.items.find(({ stanzaId }) => stanzaId !== 0);
       ensure(first?.stanzaId === 1, `The client's first stanza is ${first?.stanzaId}`);
@@ -64,11 +67,15 @@ export const joiningChecks: readonly Check<ClientTalk>[] = [
       ensure(length <= LIMITS.announcedTools, `The client announces ${length} tools`);
     },
   ),
-  check("join.features", ["SHOULD", "Types 100 to 105 are sent only to a client that named their feature."], (talk) => {
-    const known = workerFeatures();
-    const unknown = (firstConfiguration(talk).features ?? []).filter((feature) => !known.includes(feature));
-    ensure(unknown.length === 0, `The client names features that the protocol does not have: ${unknown.join(", ")}`);
-  }),
+  check(
+    "join.features",
+    ["SHOULD", "Types 100 to 105 are sent only to a client that listed their feature."],
+    (talk) => {
+      const known = workerFeatures();
+      const unknown = (firstConfiguration(talk).features ?? []).filter((feature) => !known.includes(feature));
+      ensure(unknown.length === 0, `The client names features that the protocol does not have: ${unknown.join(", ")}`);
+    },
+  ),
   check("announce.change", ["MUST", "May be sent again at any time, to change the tools."], async (talk) => {
     announcedTools(talk);
     const before = talk.frames.items.length;
@@ -89,7 +96,7 @@ export const waitingChecks: readonly Check<ClientTalk>[] = [
     "join.waits",
     [
       "MUST",
-      "LiveKit keeps nothing for participants that join later: wait until the `agent` participant is there, and send Configuration again when another agent comes.",
+      "LiveKit keeps no messages for participants that join later: wait until the `agent` participant is there, and send Configuration again when another agent joins.",
     ],
     async (talk) => {
       await talk.program.next("joined", () => true, STARTS_WITHIN_MS);

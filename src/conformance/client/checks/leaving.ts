@@ -8,7 +8,7 @@ import { say, sendSentence, startAnswer } from "./talking.ts";
 
 const check = make<ClientTalk>;
 const CONFIGURE_AGAIN =
-  "Join with the same identity and send Configuration with `lastSequenceSeen`, also when LiveKit reconnects by itself.";
+  "Join with the same identity and send Configuration with `lastSequenceSeen`, even when LiveKit reconnects by itself.";
 const SENT_AGAIN =
   "If you leave, the call waits up to 10 s, within its deadline, for the same identity; the same request is then sent again.";
 const BACK_WITHIN_MS = 15_000;
@@ -43,7 +43,10 @@ export const rejoinChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "rejoin.missed",
-    ["MUST", "then again what it still holds after that stanza, in order and with the original stanzaIds and ids;"],
+    [
+      "MUST",
+      "then, once more, the messages after that stanza that it still holds, in order and with the original stanzaIds and ids;",
+    ],
     async (talk) => {
       const { id: messageId } = await say(talk, "Tell me while I am away");
       const answer = createId();
@@ -85,14 +88,14 @@ export const rejoinChecks: readonly Check<ClientTalk>[] = [
 
 /** A worker that dies, and the worker that replaces it. */
 export const otherWorkerChecks: readonly Check<ClientTalk>[] = [
-  check("worker.killed", ["MUST", "send Configuration again when another agent comes."], async (talk) => {
+  check("worker.killed", ["MUST", "send Configuration again when another agent joins."], async (talk) => {
     await replaceWorker(talk);
   }),
   check(
     "worker.open-call",
     [
       "MUST",
-      "worker sends Ack; then each answer that it no longer holds, as an AssistantMessage (the last 50); then again what it still holds after that stanza, in order and with the original stanzaIds and ids; then its Configuration and your open requests.",
+      "worker sends an Ack; then each answer that it no longer holds, as an AssistantMessage (the last 50); then, once more, the messages after that stanza that it still holds, in order and with the original stanzaIds and ids; then its Configuration and your open requests.",
     ],
     async (talk) => {
       const request = await talk.request({ toolName: "slow", parameters: { ms: 1_500 } });

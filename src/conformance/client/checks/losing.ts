@@ -9,7 +9,7 @@ const check = make<ClientTalk>;
 const RESEND = "Send the same stanza again after a few seconds without an Ack, for a minute.";
 const RESENT_WITHIN_MS = 12_000;
 const RATE =
-  "send that message, and all later ones that were not acknowledged, again after that time, with the same stanzaIds and ids.";
+  "after that time, resend that message and all later ones that were not acknowledged, with the same stanzaIds and ids.";
 const RETRY_AFTER_MS = 500;
 
 /** The frames of the client's message with this text. */
@@ -17,7 +17,9 @@ function framesOf(talk: ClientTalk, text: string): Frame[] {
   return talk.frames.items.filter(({ message }) => message?.type === "user_message" && message.body.content === text);
 }
 
-/** Makes the client say something, does not acknowledge it, as if it were lost, and waits until it is sent again. */
+/**
+ * Makes the client send a message, leaves the message unacknowledged, as if it were lost, and waits until it is resent.
+ */
 async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Frame[]> {
   const isIt = ({ message }: Frame) => message?.type === "user_message" && message.body.content === text;
   talk.acknowledges = (frame) => !isIt(frame) || framesOf(talk, text).length > 1;
@@ -30,7 +32,7 @@ async function loseMessage(talk: ClientTalk, text: string): Promise<readonly Fra
   return framesOf(talk, text);
 }
 
-/** Messages of the client that are lost. */
+/** Messages from the client that are lost. */
 export const lostMessageChecks: readonly Check<ClientTalk>[] = [
   check("lost.message", ["MUST", RESEND], async (talk) => {
     const [first, second] = await loseMessage(talk, "Is anybody there?");
@@ -78,7 +80,7 @@ export const rateChecks: readonly Check<ClientTalk>[] = [
   }),
 ];
 
-/** Makes the client say something, rejects it with 429, and waits until it is sent again. */
+/** Makes the client send a message, rejects it with 429, and waits until it is resent. */
 async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [Frame, Frame]> {
   talk.acknowledges = () => framesOf(talk, text).length !== 1;
   talk.program.command({ command: "say", text });
@@ -90,7 +92,7 @@ async function refuseMessage(talk: ClientTalk, text: string): Promise<readonly [
   return [first, second];
 }
 
-/** Once acknowledged, a message is not sent again. */
+/** Acknowledged messages, which must not be resent. */
 export const acknowledgedChecks: readonly Check<ClientTalk>[] = [
   check(
     "lost.not-after-ack",

@@ -10,7 +10,7 @@ const NO_TOOL =
   "| you do not have the tool, or its name is not valid | `success: false`, `unknown_tool`, \"Tool 'toolName' is not supported by this client\" |";
 const WRONG_FIELD =
   "| the parameters, `timeoutMs` or `messageId` are wrong | `success: false`, `invalid_parameters`, and which one |";
-const NO_ID = "| there is no `id`, so no result can name it | ErrorMessage 101; run nothing |";
+const NO_ID = "| there is no `id`, so no result can refer to the request | ErrorMessage 101; run nothing |";
 
 /** Sends a valid request for `echo` with the given fields changed. A field that is `undefined` is omitted. */
 async function sendRequest(talk: ClientTalk, fields: object): Promise<string> {
@@ -43,7 +43,7 @@ export const refusalChecks: readonly Check<ClientTalk>[] = [
     ensureMalformed(talk, { execution: 7, toolName: "no such tool", parameters: [] }),
   ),
   check("refuse.no-id", ["MUST", NO_ID], async (talk) => {
-    // The program's output does not travel with the client's messages, and may arrive later.
+    // The program's output is separate from the client's messages, and may arrive later.
     await talk.settle();
     const before = talk.all("error_message").length;
     const ranBefore = talk.program.all("run").length;

@@ -5,10 +5,10 @@ import { type Check, check as make, ensure } from "../../check.ts";
 import type { ClientTalk } from "../client-talk.ts";
 
 const check = make<ClientTalk>;
-const DENSE = "| `sequence` | integer | yes | From 1, dense in an answer. |";
-const FINAL = "The last one of an answer always has `isFinal: true`, even with empty text.";
+const DENSE = "| `sequence` | integer | yes | From 1, without gaps in an answer. |";
+const FINAL = "The last piece of an answer always has `isFinal: true`, even if its text is empty.";
 
-/** Makes the client say something. @returns its UserMessage */
+/** Makes the client send a text. @returns the client's UserMessage */
 export async function say(talk: ClientTalk, text: string): Promise<MessageBody<"user_message">> {
   talk.program.command({ command: "say", text });
   return talk.next("user_message", ({ content }) => content === text);
@@ -36,7 +36,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "talk.message-ids",
-    ["MUST", "A repeated stanzaId or message id is acknowledged and not handled twice"],
+    ["MUST", "A repeated stanzaId or message id is acknowledged and isn't handled twice"],
     async (talk) => {
       const first = await say(talk, "Once");
       const second = await say(talk, "Once more");
@@ -65,7 +65,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "talk.long-sentence",
-    ["MUST", "A frame over 15,000 bytes goes as a byte stream on the same topic"],
+    ["MUST", "A frame over 15,000 bytes is sent as a byte stream on the same topic"],
     async (talk) => {
       const { id } = await say(talk, "Tell me a long thing");
       const answer = createId();
@@ -143,7 +143,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
 
 const SLOW_MS = 6_000;
 
-/** A worker that acknowledges at once but takes long to answer. */
+/** A worker that acknowledges messages immediately but takes long to answer. */
 export const slowChecks: readonly Check<ClientTalk>[] = [
   check(
     "slow.answer",
@@ -161,7 +161,7 @@ export const slowChecks: readonly Check<ClientTalk>[] = [
   ),
 ];
 
-/** Permissions, for a client that is asked to announce their feature. */
+/** Permission requests. The client is asked to announce the feature for them. */
 export const permissionChecks: readonly Check<ClientTalk>[] = [
   check(
     "permission.answered",

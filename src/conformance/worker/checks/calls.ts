@@ -8,7 +8,10 @@ const check = make<WorkerTalk>;
 const REFUSED =
   "A call that is refused before anybody runs it is shown to everyone, like a call that the server runs: as a request with `execution` `server`, then its result with `unknown_tool`, `invalid_parameters`,";
 
-/** Makes the worker request a call and leaves it unanswered. @returns the milliseconds from the request to its end */
+/**
+ * Makes the worker request a call and leaves it unanswered. @returns the milliseconds from the request to the call's
+ * end
+ */
 async function waitedFor(talk: WorkerTalk): Promise<number> {
   const { id } = await talk.call("kit_late");
   const askedAt = performance.now();
@@ -55,7 +58,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     "call.deadline",
     [
       "MUST",
-      "The worker's own deadline is `timeoutMs` + 1000 ms after sending; then it makes the timeout result itself.",
+      "The worker's own deadline is `timeoutMs` + 1000 ms after it sent the request; then it creates the timeout result itself.",
     ],
     async (talk) => {
       // A lost packet may delay the request and make the wait seem short, so a short wait is measured again.
@@ -66,7 +69,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "call.cancel-after-deadline",
-    ["MUST", "Needs the feature `tool_use_cancel`. Stop the call: its result can no longer win."],
+    ["MUST", "Needs the feature `tool_use_cancel`. Stop the call: its result no longer counts."],
     async (talk) => {
       const { id } = await talk.call("kit_late");
       const cancel = await talk.client.next("tool_use_cancel", (body) => body.id === id);
@@ -87,7 +90,10 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "call.second-result",
-    ["MUST", "It is accepted from the addressee only, and once: a later one is recorded and changes nothing."],
+    [
+      "MUST",
+      "The worker accepts a result only from the addressee, and only once: a later result is recorded and changes nothing.",
+    ],
     async (talk) => {
       const { id } = await talk.call("kit_echo");
       await talk.client.answer(id, { success: true, result: { first: true } });
@@ -108,7 +114,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
   }),
   check(
     "call.by-request-id",
-    ["MUST", "The same as `id`, for clients that correlate by it. On receipt it wins over `id`."],
+    ["MUST", "The same as `id`, for clients that match results by it. When received, it takes precedence over `id`."],
     async (talk) => {
       const { id } = await talk.call("kit_echo");
       await talk.client.sendWrong({
@@ -154,7 +160,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     const { errorCode } = await talk.client.next("tool_use_result", (body) => body.id === id);
     ensure(errorCode === "invalid_parameters", `The result has the errorCode ${errorCode}`);
   }),
-  check("call.states", ["MUST", "A call's states come in order;"], async (talk) => {
+  check("call.states", ["MUST", "A call's states arrive in order;"], async (talk) => {
     const { id } = await talk.call("kit_echo");
     await talk.client.answer(id, { success: true });
     await talk.ended(id);
@@ -173,7 +179,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
     "call.cancelled",
     [
       "MUST",
-      "With a call's id as `targetId`, that call alone ends as `cancelled`, whoever runs it and whatever `stopType` is.",
+      "If `targetId` is a call's id, only that call ends, as `cancelled`, whoever runs it and whatever `stopType` is.",
     ],
     async (talk) => {
       const { id, messageId } = await talk.call("kit_echo");
@@ -215,7 +221,7 @@ export const otherClientChecks: readonly Check<WorkerTalk>[] = [
       "A device got a request in another participant's turn, for a tool that it announced for its owner only",
     );
   }),
-  check("other.room-tool", ["MUST", "the call goes to one that announced it for the `room`."], async (talk) => {
+  check("other.room-tool", ["MUST", "the call goes to a device that announced it for the `room`."], async (talk) => {
     const other = await talk.join("dave");
     const tool = { name: "kit_for_all", description: "For everybody.", inputSchema: anyInput, scope: "room" } as const;
     await other.configure(withTools(tool));

@@ -24,7 +24,7 @@ async function attach(client: KitClient, content: string, attachments: readonly 
   return id;
 }
 
-/** Answers a call with these blocks. @returns how the call ended */
+/** Answers a call with the given blocks. @returns how the call ended */
 async function show(talk: WorkerTalk, ...content: readonly object[]) {
   const { id } = await talk.call("kit_echo");
   const body = { id, success: true, result: { seen: true }, content };
@@ -32,7 +32,7 @@ async function show(talk: WorkerTalk, ...content: readonly object[]) {
   return talk.ended(id);
 }
 
-/** Attachments, and results with content for the model or a display for people. */
+/** Attachments, and results that contain content for the model or a display for people. */
 export const contentChecks: readonly Check<WorkerTalk>[] = [
   check(
     "content.attached",
@@ -47,7 +47,10 @@ export const contentChecks: readonly Check<WorkerTalk>[] = [
   }),
   check(
     "content.attached-refused",
-    ["MUST", "A message with one that cannot be shown is refused whole, with error 101, or 413 when it is too large."],
+    [
+      "MUST",
+      "A message with an attachment that cannot be shown is refused as a whole, with error 101, or 413 if the attachment is too large.",
+    ],
     async ({ client }) => {
       const id = await attach(client, "Hello with something else", [{ data: PNG }, { data: NO_PICTURE }]);
       await client.next("error_message", ({ code, originatingId }) => code === 101 && originatingId === id);
@@ -65,7 +68,7 @@ export const contentChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "content.refused",
-    ["MUST", "A result with a block that cannot be shown ends its call as an error that names the block."],
+    ["MUST", "If a result contains a block that cannot be shown, the call ends with an error that names the block."],
     async (talk) => {
       const { status, error = "" } = await show(talk, WORDS, { type: "image", source: { data: NO_PICTURE } });
       ensure(status === "error", `The call ended as ${status}`);

@@ -9,7 +9,7 @@ const check = make<WorkerTalk>;
 const OWN_CONFIGURATION =
   "The worker joins and sends its Configuration to each participant: its features, which are all those below, the names and descriptions of its tools, and whether it listens and speaks.";
 const BAD_TOOL =
-  "A bad announcement is left out, and answered with error 101 that names it and says why; the others count.";
+  "An invalid announcement is ignored, and answered with an error 101 that names the tool and the reason; the others count.";
 
 const isConfiguration = ({ message }: Frame) => message?.type === "configuration";
 
@@ -25,7 +25,7 @@ export const workerJoiningChecks: readonly Check<WorkerTalk>[] = [
   }),
   check(
     "worker.answers-configuration",
-    ["MUST", "The worker answers Ack, then its own Configuration."],
+    ["MUST", "The worker answers with an Ack, then with its own Configuration."],
     async ({ client }) => {
       const before = client.frames.items.length;
       await client.configure();
@@ -40,7 +40,7 @@ export const workerJoiningChecks: readonly Check<WorkerTalk>[] = [
   }),
   check(
     "worker.only-named-features",
-    ["MUST", "Types 100 to 105 are sent only to a client that named their feature."],
+    ["MUST", "Types 100 to 105 are sent only to a client that listed their feature."],
     async (talk) => {
       const { client } = talk;
       await client.configure({
@@ -86,7 +86,7 @@ export const announcingChecks: readonly Check<WorkerTalk>[] = [
       const before = client.all("error_message").length;
       const names = Array.from({ length: LIMITS.announcedTools + 6 }, (_, index) => `kit_${index}`);
       const tools = names.map((name) => ({ name, description: "", inputSchema: anyInput }));
-      // Not `send`, which would reject more than 64 of them.
+      // Not `send`, which would reject more than 64 tools.
       await client.sendWrong({ type: 12, body: { features: [], tools } });
       await client.frames.next(() => client.all("error_message")[before], "an ErrorMessage");
       await client.settle();

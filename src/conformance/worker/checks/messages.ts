@@ -5,9 +5,9 @@ import type { KitClient } from "../kit-client.ts";
 import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
-const NOT_TWICE = "A repeated stanzaId or message id is acknowledged and not handled twice";
+const NOT_TWICE = "A repeated stanzaId or message id is acknowledged and isn't handled twice";
 const TOLERANT =
-  "the worker takes keys in any order, extra keys, no `meta`, nil or extension 0 for an absent field, empty text for an absent optional id or choice, floats and 64-bit integers where an integer is meant.";
+  "the worker accepts keys in any order, extra keys, no `meta`, nil or extension 0 for an absent field, empty text for an absent optional id or choice, floats and 64-bit integers where an integer is meant.";
 const ODD_KEYS = "The keys `__proto__`, `constructor` and `prototype` are keys like any other.";
 const USER_MESSAGE = MESSAGES.user_message.number;
 
@@ -20,7 +20,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
     "message.answered",
     [
       "MUST",
-      "| `previousId` | text | yes | The user message it answers. When the agent begins by itself: the last user message, or this answer's own `id` if there is none. |",
+      "| `previousId` | text | yes | The user message that it answers. If the agent starts by itself: the last user message, or this answer's own `id` if there is none. |",
     ],
     async ({ client }) => {
       await client.answered(await client.say("Hello"));
@@ -40,7 +40,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "message.sentences",
-    ["MUST", "| `sequence` | integer | yes | From 1, dense in an answer. |"],
+    ["MUST", "| `sequence` | integer | yes | From 1, without gaps in an answer. |"],
     async ({ client }) => {
       const answer = await client.answered(await client.say("Hello once more"));
       const numbers = client.all("assistant_sentence").filter(({ previousId }) => previousId === answer);
@@ -50,7 +50,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "message.one-end",
-    ["MUST", "The last one of an answer always has `isFinal: true`, even with empty text."],
+    ["MUST", "The last piece of an answer always has `isFinal: true`, even if its text is empty."],
     async ({ client }) => {
       const answer = await client.answered(await client.say("Hello and good bye"));
       await client.settle();
@@ -60,7 +60,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
       ensure(ends.length === 1, `An answer has ${ends.length} final sentences`);
     },
   ),
-  check("message.blocks", ["MUST", "`turn_complete`, come only when they are stored,"], async ({ client }) => {
+  check("message.blocks", ["MUST", "`turn_complete` are sent only once they are stored,"], async ({ client }) => {
     const answer = await client.answered(await client.say("Hello, blocks"));
     const end = await client.next("block_event", ({ event, turnId }) => event === "turn_complete" && turnId === answer);
     ensure(end.state === "completed", `The turn ended as ${end.state}`);
@@ -83,7 +83,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   }),
   check(
     "message.long",
-    ["MUST", "A frame over 15,000 bytes goes as a byte stream on the same topic, up to 4 MiB."],
+    ["MUST", "A frame over 15,000 bytes is sent as a byte stream on the same topic, up to 4 MiB."],
     async ({ client }) => {
       await client.answered(await client.say(`Hello${", hello".repeat(5_000)}`));
     },
@@ -93,7 +93,7 @@ export const messageChecks: readonly Check<WorkerTalk>[] = [
   }),
   check("message.other-topic", ["MUST", "the worker also reads the empty topic, and no other."], async ({ client }) => {
     const id = await client.say("Not for you", { topic: "lk.conformance" });
-    // An answer to the first message would have come before this one.
+    // An answer to the first message would have arrived before this answer.
     await client.answered(await client.say("Hello after another topic"));
     ensure(!client.isAnswered(id), "The worker answered a message on another topic");
   }),

@@ -22,7 +22,7 @@ async function ensureAlive(client: KitClient): Promise<void> {
 export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
   check(
     "refused.unknown-type",
-    ["MUST", "| 102 | unknown type, told only when the message had an id |"],
+    ["MUST", "| 102 | unknown type; reported only if the message had an id |"],
     async ({ client }) => {
       const id = createId();
       await client.acknowledged(await client.sendWrong({ type: 42, body: { id } }));
@@ -31,7 +31,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "refused.unknown-type-without-id",
-    ["MUST", "| 102 | unknown type, told only when the message had an id |"],
+    ["MUST", "| 102 | unknown type; reported only if the message had an id |"],
     async ({ client }) => {
       const before = client.all("error_message").length;
       await client.acknowledged(await client.sendWrong({ type: 43 }));
@@ -39,11 +39,15 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
       ensure(client.all("error_message").length === before, "The worker answered with an ErrorMessage");
     },
   ),
-  check("refused.malformed", ["MUST", "| 101 | malformed message, or a bad announced tool |"], async ({ client }) => {
-    const id = createId();
-    await client.acknowledged(await client.sendWrong({ type: USER_MESSAGE, body: { id, content: 7 } }));
-    await client.next("error_message", ({ code, originatingId }) => code === 101 && originatingId === id);
-  }),
+  check(
+    "refused.malformed",
+    ["MUST", "| 101 | malformed message, or an invalid announced tool |"],
+    async ({ client }) => {
+      const id = createId();
+      await client.acknowledged(await client.sendWrong({ type: USER_MESSAGE, body: { id, content: 7 } }));
+      await client.next("error_message", ({ code, originatingId }) => code === 101 && originatingId === id);
+    },
+  ),
   check(
     "refused.without-content",
     ["MUST", "A refusal names what was wrong and never repeats the content."],
@@ -75,7 +79,7 @@ export const refusedMessageChecks: readonly Check<WorkerTalk>[] = [
   ),
   check(
     "refused.audio-chunk",
-    ["MUST", "Accepted and ignored: audio travels as LiveKit tracks. Nothing of the body is read."],
+    ["MUST", "Accepted and ignored: audio is sent as LiveKit tracks. The body isn't read."],
     async ({ client }) => {
       const before = client.all("error_message").length;
       await client.acknowledged(
@@ -143,7 +147,7 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
     "flood.told-once",
     [
       "MUST",
-      "One ErrorMessage 429 tells of it, with the id of the first such message as `originatingId` and `retryAfterMs`",
+      "One ErrorMessage 429 reports this, with the id of the first such message as `originatingId` and `retryAfterMs`",
     ],
     async ({ client }) => {
       const isRejected = () => client.all("error_message").some(({ code }) => code === 429);

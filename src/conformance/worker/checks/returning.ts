@@ -5,7 +5,7 @@ import type { WorkerTalk } from "../worker-talk.ts";
 
 const check = make<WorkerTalk>;
 const REPLAY =
-  "then again what it still holds after that stanza, in order and with the original stanzaIds and ids; then its Configuration and your open requests.";
+  "then, once more, the messages after that stanza that it still holds, in order and with the original stanzaIds and ids; then its Configuration and your open requests.";
 const OFFER = withTools({ name: "kit_echo", description: "Gives back its input.", inputSchema: anyInput });
 
 const isWorkers = ({ stanzaId }: Frame) => stanzaId < 0;

@@ -2,9 +2,9 @@ import type { ReactNode } from "react";
 import { ExactText } from "../../shared/exact-text.tsx";
 
 interface AttachmentProps {
-  /** Its name or media type. */
+  /** The attachment's name or media type. */
   readonly name: string;
-  /** The thumbnail's `data:` URL, if this page has it. */
+  /** The thumbnail's `data:` URL, if this page has one. */
   readonly thumbnail?: string | undefined;
 }
 

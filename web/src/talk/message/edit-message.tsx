@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 
 interface EditMessageProps {
   readonly text: string;
-  /** Called with the new text, or without it if nothing changes. */
+  /** Called with the new text, or without a text if nothing was changed. */
   readonly onDone: (text?: string) => void;
 }
 

@@ -12,7 +12,7 @@ interface Seen {
 
 /**
  * Merges the parts of an answer that started before the page was opened. Parts known only from the record are taken
- * from `stored`. The page's own parts in `seen` are newer and replace stored ones.
+ * from `stored`. The parts that the page received itself, in `seen`, are newer and replace stored parts.
  */
 export function mergeParts<S extends Stored, P extends Seen>(
   stored: readonly S[],
@@ -30,7 +30,7 @@ export function mergeParts<S extends Stored, P extends Seen>(
       type === "tool" ? each.toolUseId === toolUseId : each.kind === "text" && each.text === text,
     );
     if (type === "tool" || same.length > 0) return same.length > 0 ? same : [part];
-    // Sentences of a block whose beginning the page has not received.
+    // Sentences in a block whose beginning the page has not received.
     const sentences = take(({ kind, text: said = "" }) => kind === "aside" && text.includes(said));
     const [first = ""] = sentences.map((sentence) => sentence.text ?? "");
     const before = sentences.length === 0 ? text : text.slice(0, text.indexOf(first));

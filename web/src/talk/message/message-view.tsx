@@ -31,7 +31,7 @@ interface MessageViewProps {
   readonly regenerate: (id: string) => Promise<void>;
 }
 
-/** One message. Re-renders only when it changes itself, not when others arrive. */
+/** Shows one message. Re-renders only when this message changes, not when others arrive. */
 export const MessageView = memo(function MessageView({ id, earlier, edit, regenerate }: MessageViewProps): ReactNode {
   const message = useMessage(id);
   const [isEditing, setEditing] = useState(false);
@@ -103,17 +103,22 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
   );
 });
 
-/** If the page saw only a call that outlasted its answer, the end of the answer is known from the record. */
+/**
+ * Returns the message's state. If the page has only received a call that outlasted its answer, the record contains the
+ * answer's state.
+ */
 function stateOf({ state }: TalkMessage, earlier: SpokenTurn | undefined): TalkMessage["state"] {
   return state === "open" && earlier && earlier.state !== "running" ? earlier.state : state;
 }
 
-/** Ignores a failure, because the message itself shows it. */
+/** Ignores a failure, because the message itself shows the failure. */
 function inBackground(varying: Promise<void>): void {
   varying.catch(() => {});
 }
 
-/** Whether an interrupted answer was read here rather than heard: the microphone was off when it ended. */
+/**
+ * Returns whether an interrupted answer was read here rather than heard: the microphone was off when the answer ended.
+ */
 function useIsReader(message: TalkMessage | undefined): boolean {
   const isOn = useIsMicrophoneOn();
   const [isReader, setReader] = useState<boolean>();
@@ -122,7 +127,7 @@ function useIsReader(message: TalkMessage | undefined): boolean {
   return isReader === true;
 }
 
-/** Returns the end of a text that was not played yet, or never was. */
+/** Returns the rest of a text: the part that was not played yet, or never will be. */
 function restOf(part: Part, { isSpoken }: TalkMessage): string {
   if (part.kind !== "text" || isSpoken !== true || part.saidTo >= part.text.trimEnd().length) return "";
   return part.text.slice(part.saidTo);
@@ -139,7 +144,7 @@ interface FormPartProps {
   readonly asking: string;
 }
 
-/** A form that a tool shows. It is part of the tool's own card, if there is one. */
+/** Shows a form that a tool has requested, unless the tool's own card already contains the form. */
 function FormPart({ toolUseId, asking }: FormPartProps): ReactNode {
   const isFolded = useToolCalls().some(({ id }) => id === asking);
   return !isFolded && <ToolCallView toolUseId={toolUseId} fallback={CallCard} />;
@@ -172,7 +177,7 @@ function PartView({ part, message, isReader }: PartViewProps): ReactNode {
     );
   const { state } = message;
   const isCutOff = state === "interrupted" || state === "cancelled";
-  // Text is shown as it is written. Words that were not played yet, or never were, are dimmed.
+  // Text is shown as it is written. Words that were not played yet, or never will be, are dimmed.
   if (restOf(part, message) === "" || (!isCutOff && (state !== "open" || !hasSound)))
     return <Markdown text={part.text} />;
   const rest = isReader ? "unread" : "unheard";

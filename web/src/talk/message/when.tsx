@@ -7,7 +7,7 @@ const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", t
 interface WhenProps {
   /** Unix ms. */
   readonly at: number;
-  /** The clock that `at` is from. The time is shown by this device's clock. */
+  /** The clock that `at` was read from. The time shown is converted to this device's clock. */
   readonly by: "worker" | "device";
 }
 

@@ -1,1 +1,1 @@
-"""The room: which agents are in it, and how frames go through it."""
+"""The room: the agents in it, and the transport of frames."""

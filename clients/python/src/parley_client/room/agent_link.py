@@ -1,4 +1,4 @@
-"""Which agents serve the room, and whether they know us."""
+"""Tracks which agents serve the room, and whether they have acknowledged this client."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,7 +10,7 @@ from ..tasks import Tasks
 from .transport import Peer, Way
 
 CONFIGURE_AGAIN_S = 3.0
-"""The Configuration is sent again when it is not acknowledged by then. The time doubles with each attempt."""
+"""A Configuration that is not acknowledged within this time is resent. The time doubles with each attempt."""
 MAX_CONFIGURE_AGAIN_S = 30.0
 
 LossReason = Literal["room", "agent"]
@@ -19,14 +19,14 @@ LossReason = Literal["room", "agent"]
 @dataclass(frozen=True)
 class LinkPorts:
     configure: Callable[[Way, float], Awaitable[bool]]
-    """Sends our Configuration to the agents. Returns whether one acknowledged it in this many seconds."""
+    """Sends the Configuration to the agents. Returns whether one of them acknowledged it within this many seconds."""
     on_ready: Callable[[], None]
     on_lost: Callable[[LossReason], None]
 
 
 class AgentLink:
-    """Ready means: an agent has acknowledged our latest Configuration. It is sent for each new agent, after each
-    reconnect, and whenever our tools change."""
+    """Sends the Configuration for each new agent, after each reconnect, and whenever the tools change. The link is
+    ready once an agent has acknowledged the latest Configuration."""
 
     def __init__(self, ports: LinkPorts) -> None:
         self._ports = ports
@@ -36,7 +36,8 @@ class AgentLink:
         self._tasks = Tasks()
         self._is_change_queued = False
         self.is_known = False
-        """An agent acknowledged a Configuration since it came, so it knows our packets, even unannounced ones."""
+        """Whether an agent has acknowledged a Configuration since it joined. It then recognizes this client's
+        packets, even before LiveKit announces the client."""
 
     @property
     def is_ready(self) -> bool:
@@ -47,7 +48,7 @@ class AgentLink:
         return list(self._agents)
 
     def enter(self, peers: Sequence[Peer]) -> None:
-        """We are in the room, for the first time or again."""
+        """Called when this client has joined the room, for the first time or again."""
         self._agents = {peer.identity: None for peer in peers if _is_serving(peer)}
         if self._agents:
             self._configure("stream", is_news=True)
@@ -59,7 +60,7 @@ class AgentLink:
         self._lose("room")
 
     def see(self, peer: Peer) -> None:
-        """A participant is there, or has changed."""
+        """Called when a participant has joined or changed."""
         if not _is_serving(peer):
             self.remove(peer.identity)
         elif peer.identity not in self._agents:
@@ -73,7 +74,7 @@ class AgentLink:
                 self._lose("agent")
 
     def change(self) -> None:
-        """Announces that our tools have changed: once for several changes in the same tick."""
+        """Announces changed tools: once for all changes in the same tick."""
         if not self._agents or self._is_change_queued or self._state == "closed":
             return
         self._is_change_queued = True
@@ -82,7 +83,7 @@ class AgentLink:
         asyncio.get_running_loop().call_soon(self._announce_change, is_first)
 
     async def when_ready(self, timeout: float) -> None:
-        """Waits until we are ready. Raises Unavailable after this many seconds, or on `close`."""
+        """Waits until the link is ready. Raises Unavailable after this many seconds, or on `close`."""
         try:
             async with asyncio.timeout(timeout):
                 await self._settled.wait()

@@ -1,4 +1,4 @@
-"""Carries frames to and from one LiveKit room. It never joins or leaves the room."""
+"""Sends and receives frames in one LiveKit room. Never joins or leaves the room."""
 
 import atexit
 import time
@@ -28,14 +28,15 @@ class Peer:
     identity: str
     is_agent: bool
     is_gone: bool = False
-    """Of an agent: it serves the room no more, or publishes for another one."""
+    """Whether an agent no longer serves the room, or only publishes for another agent."""
 
 
 class Listener(Protocol):
-    """What a transport calls. None of these may raise."""
+    """The methods that a transport calls. None of them may raise."""
 
     def on_frame(self, frame: bytes, sender: Peer | None) -> None:
-        """`sender` is None until LiveKit has announced it: up to 3 s for a participant without tracks."""
+        """`sender` is None until LiveKit has announced the participant, which takes up to 3 s for one without
+        tracks."""
 
     def on_joined(self, peer: Peer) -> None: ...
 
@@ -45,7 +46,8 @@ class Listener(Protocol):
         """Another participant's attributes have changed."""
 
     def on_connected(self) -> None:
-        """We are in the room, for the first time or again. What was sent meanwhile did not reach us."""
+        """Called when this client has joined the room, for the first time or again. It has missed everything sent
+        before that."""
 
     def on_disconnected(self) -> None: ...
 
@@ -144,7 +146,8 @@ class RoomTransport:
 
 
 async def _read(reader: rtc.ByteStreamReader) -> bytes | None:
-    """None for a stream that broke off, or is longer than any envelope: `last_sequence_seen` brings it again."""
+    """Returns None for a stream that was cut off, or that exceeds the maximum size of an envelope.
+    `last_sequence_seen` in the next Configuration makes the worker resend it."""
     frame = bytearray()
     try:
         async for chunk in reader:

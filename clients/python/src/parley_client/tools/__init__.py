@@ -1,1 +1,1 @@
-"""Tools, and their calls."""
+"""Tools and their calls."""

@@ -9,7 +9,7 @@ from ..messages import ToolUseProgress
 
 TICK_S = 0.2
 MESSAGES_PER_TICK = 2
-"""With the tick: a fifth of the messages per second that the worker takes from one participant."""
+"""Per tick of 0.2 s. This is a fifth of the rate that the worker accepts from one participant."""
 MAX_LOG_LENGTH = 16_384
 
 
@@ -20,7 +20,7 @@ class _Pending:
 
 
 class ProgressSender:
-    """Sends them in few messages, in order for each call."""
+    """Sends log lines and progress in few messages, in order for each call."""
 
     def __init__(self, send: Callable[[ToolUseProgress], None]) -> None:
         self._send = send
@@ -31,12 +31,12 @@ class ProgressSender:
         self._of(call_id).lines.append(str(line))
 
     def progress(self, call_id: str, fraction: float) -> None:
-        """A number outside 0 to 1 is brought into that range; NaN is ignored."""
+        """Numbers are clamped to the range from 0 to 1; NaN is ignored."""
         if not math.isnan(fraction):
             self._of(call_id).progress = float(min(1, max(0, fraction)))
 
     def flush(self, call_id: str) -> None:
-        """Sends what is still held for a call. To be called before the call's result is sent."""
+        """Sends what is still pending for a call. Must be called before the call's result is sent."""
         pending = self._pending.pop(call_id, None)
         if pending:
             log = "\n".join(pending.lines)[:MAX_LOG_LENGTH] if pending.lines else None

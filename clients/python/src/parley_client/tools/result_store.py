@@ -1,4 +1,4 @@
-"""Results that were sent."""
+"""Stores results that were sent."""
 
 from ..kept_newest import keep_newest
 from ..messages import ToolUseResult
@@ -10,8 +10,8 @@ MAX_BYTES = 8 * 1024 * 1024
 
 
 class ResultStore:
-    """A repeated request gets its result again, and is not run again. The oldest results are dropped first. Their ids
-    are kept longer, and still prevent a second run."""
+    """Stores results, so that a repeated request is answered again without running again. The oldest results are
+    dropped first. Their ids are kept longer, and still prevent a second run."""
 
     def __init__(self) -> None:
         self._ids: dict[str, None] = {}
@@ -28,7 +28,7 @@ class ResultStore:
         keep_newest(self._ids, MAX_IDS)
 
     def find(self, request_id: str) -> ToolUseResult | None:
-        """None when the id has had no result; an error result when its result was dropped."""
+        """Returns None if the id has no result yet, and an error result if the result was dropped."""
         stored = self._results.get(request_id)
         if stored:
             return stored[0]

@@ -1,4 +1,4 @@
-"""One call of a tool."""
+"""Runs one call of a tool."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ MAX_MESSAGE_BYTES = 8_192
 async def run_tool(
     tool: Tool, request: ToolUseRequest, context: ToolContext, cancelled: "asyncio.Future[str]"
 ) -> ToolUseResult:
-    """Gives the result, with the error texts of the protocol, by the deadline or the cancel at the latest: also when
-    the tool continues in spite of its cancellation. `cancelled` has the reason as its result. Never raises."""
+    """Runs the tool and returns the result, with the protocol's error messages. Returns at the deadline or on a
+    cancel, even if the tool ignores its cancellation. The result of `cancelled` is the reason. Never raises."""
     timeout_ms = min(request.timeout_ms or DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
     work = asyncio.ensure_future(tool.run(request.parameters, context))
     waiting: set[asyncio.Future[Any]] = {work, cancelled}
@@ -54,7 +54,7 @@ def _succeeded(request_id: str, returned: object) -> ToolUseResult:
         id=request_id,
         success=True,
         result=_to_map(output.result),
-        # Unchanged, so that bytes in them are sent as bytes.
+        # Not converted, so that bytes in the blocks are sent as bytes.
         content=None if output.content is None else [dict(block) for block in output.content],
         display=None if output.display is None else _to_map(output.display),
     )
@@ -70,7 +70,7 @@ def _failed_with(request_id: str, code: str, error: Exception, partial: Mapping[
 
 
 def _to_map(value: object) -> Json:
-    """Turns models, dataclasses, dates and the like into JSON's types, and puts what is no map then into one."""
+    """Converts models, dataclasses, dates and the like to JSON types, and wraps anything that is not a dict."""
     if value is None:
         return {}
     try:
@@ -81,7 +81,7 @@ def _to_map(value: object) -> Json:
 
 
 def truncate(text: str, most_bytes: int) -> str:
-    """The first bytes of the text, to a whole character, with a mark that says so."""
+    """Returns the first bytes of the text, cut between characters, with a note about the truncation."""
     encoded = text.encode("utf-8", "replace")
     if len(encoded) <= most_bytes:
         return text

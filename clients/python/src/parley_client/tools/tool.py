@@ -1,4 +1,4 @@
-"""Tools: what the model may ask this client to do."""
+"""Tools that the model may call on this client."""
 
 import asyncio
 import inspect
@@ -16,7 +16,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Tool:
-    """A function that the model may call. Made by `tool`."""
+    """A function that the model may call, created by `tool`."""
 
     function: Function
     announcement: Json
@@ -28,7 +28,8 @@ class Tool:
         return name
 
     async def run(self, parameters: Json, context: ToolContext) -> object:
-        """A function that is no coroutine function runs in a thread, so that it cannot hold up the event loop."""
+        """Runs the function. One that is not a coroutine function runs in a thread, so that it cannot block the
+        event loop."""
         arguments = self.input.to_arguments(parameters, context)
         if inspect.iscoroutinefunction(self.function):
             returned: object = await self.function(**arguments)
@@ -65,18 +66,18 @@ def tool(
     scope: Literal["own", "room"] = "own",
     read_only: bool = False,
 ) -> Tool | Callable[[Function], Tool]:
-    """Makes a tool of a function, whose parameters are the tool's input.
+    """Makes a tool from a function, whose parameters are the tool's input.
 
     name: 1 to 64 letters, digits, `_` and `-`; the function's name by default.
     description: what the model reads to decide when to use the tool; the function's docstring by default.
-    input: a pydantic model, or a JSON Schema, instead of the function's parameters. The function then has one parameter
-        for the whole input. What fits a JSON Schema is checked by the worker alone.
-    timeout: seconds that a call may take, announced to the worker; 30 by default, at most 600.
-    execution: with `either` the worker may run its own tool of this name instead.
-    scope: in whose turns the model may use the tool: in our own, or with `room` in every participant's.
-    read_only: the tool changes nothing anywhere.
+    input: a pydantic model or a JSON Schema that replaces the function's parameters. The function then has one
+        parameter for the whole input. With a JSON Schema, only the worker checks the input.
+    timeout: the maximum duration of a call in seconds, announced to the worker; 30 by default, at most 600.
+    execution: with `either`, the worker may run its own tool of this name instead.
+    scope: in whose turns the model may use the tool: only this client's own, or with `room` every participant's.
+    read_only: whether the tool never changes anything.
 
-    Raises TypeError when one of these cannot be used.
+    Raises TypeError if one of these is invalid.
     """
 
     def make(function: Function) -> Tool:
@@ -93,7 +94,7 @@ def tool(
             announcement |= {} if scope == "own" else {"scope": scope}
             announcement |= {} if timeout is None else {"timeoutMs": _milliseconds(timeout)}
             announcement |= {"annotations": {"readOnlyHint": True}} if read_only else {}
-        except Exception as error:  # pydantic's, too, for a type that has no JSON Schema
+        except Exception as error:  # including pydantic's, for a type without a JSON Schema
             raise TypeError(f'The tool "{tool_name}" cannot be used: {error}') from error
         return Tool(function, announcement, tool_input)
 

@@ -1,4 +1,4 @@
-"""What a tool is given, and how it fails."""
+"""What a tool receives, and how it reports errors."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from typing import Any
 
 
 class ToolError(Exception):
-    """Raised by a tool to choose the error code that the model is told, and to add a partial result.
+    """Raised by a tool to choose the error code that the model sees, and to add a partial result.
 
-    The protocol's own codes are, among others, `invalid_parameters` and `execution_error`; any other text will do.
+    The protocol's own codes include `invalid_parameters` and `execution_error`; any other text is allowed, too.
     """
 
     def __init__(self, code: str, message: str, result: Mapping[str, Any] | None = None) -> None:
@@ -19,14 +19,14 @@ class ToolError(Exception):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What a running tool is given besides its input: the parameter with this annotation gets it."""
+    """The context of a running call, passed to the tool as the parameter with this annotation."""
 
     call_id: str
     participant: str | None
-    """Whose turn it is; None in our own turns."""
+    """The participant whose turn it is; None in this client's own turns."""
     traceparent: str | None
     """The call's span in the worker (W3C Trace Context)."""
     log: Callable[[str], None]
-    """Adds a line to the call's record at the worker. May be called in any thread, as `progress` may."""
+    """Adds a line to the worker's record of the call. Like `progress`, may be called from any thread."""
     progress: Callable[[float], None]
-    """Tells how far the call is, from 0 to 1. This moves no deadline."""
+    """Reports how far the call is, from 0 to 1. Does not extend the deadline."""

@@ -1,4 +1,4 @@
-"""What a tool takes: its schema for the model, and the check of what the model gives."""
+"""A tool's input: its schema for the model, and the check of the model's arguments."""
 
 import inspect
 import json
@@ -22,11 +22,11 @@ class ToolInput:
     schema: Json
     """The JSON Schema that is announced."""
     to_arguments: Callable[[Json, ToolContext], dict[str, Any]]
-    """The function's arguments. Raises ToolError where the parameters do not fit."""
+    """Returns the function's arguments. Raises ToolError if the parameters are invalid."""
 
 
 def to_input(function: Callable[..., Any], schema: InputSchema | None) -> ToolInput:
-    """Raises TypeError for a function or a schema that cannot be used."""
+    """Returns the input of a function. Raises TypeError if the function or the schema cannot be used."""
     hints = _parameters_of(function)
     context_name = next((name for name, (hint, _) in hints.items() if hint is ToolContext), None)
     inputs = {name: parameter for name, parameter in hints.items() if name != context_name}
@@ -48,7 +48,7 @@ _Read = Callable[[Json], dict[str, Any]]
 
 
 def _parameters_of(function: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    """Each parameter's type and default."""
+    """Returns each parameter's type and default."""
     hints = typing.get_type_hints(function, include_extras=True)
     parameters: dict[str, tuple[Any, Any]] = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -61,7 +61,7 @@ def _parameters_of(function: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
 
 def _from_signature(inputs: Mapping[str, tuple[Any, Any]]) -> tuple[Json, _Read]:
-    # The parameters' names are only aliases: a model's fields may not have every name that a parameter may have.
+    # The parameters' names are only aliases, because some valid parameter names are not allowed as a model's fields.
     fields: dict[str, Any] = {
         f"parameter_{name}": (Annotated[hint, Field(alias=name)], default) for name, (hint, default) in inputs.items()
     }
@@ -100,7 +100,7 @@ def _checked(schema: Json) -> Json:
 
 
 class _WithoutTitles(GenerateJsonSchema):
-    """Titles that only repeat a name would cost the model's attention."""
+    """Omits generated titles, which would only repeat names and distract the model."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False

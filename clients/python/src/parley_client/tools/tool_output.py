@@ -1,4 +1,4 @@
-"""What a tool returns that is more than data."""
+"""Results with pictures, documents or something to display."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """Returned by a tool that shows the model pictures or documents, or gives people something to look at."""
+    """Returned by a tool that shows pictures or documents to the model, or displays something to people."""
 
     result: Any = None
-    """What the tool would return without this. The model reads it before `content`."""
+    """The tool's plain result, which the model reads before `content`."""
     content: Sequence[Mapping[str, Any]] | None = None
-    """For the model alone: content blocks of Anthropic's API, as `{"type": "image", "source": {"data": png}}`."""
+    """Only for the model: content blocks as in Anthropic's API, such as `{"type": "image", "source": {"data":
+    png}}`."""
     display: Mapping[str, Any] | None = None
-    """For clients' pages alone: the model doesn't see it."""
+    """Only for clients' pages. The model does not see this."""

@@ -24,11 +24,11 @@ from .tool_context import ToolContext
 class ToolRequestPorts:
     find_tool: Callable[[str], Tool | None]
     prepare: Callable[[ToolUseResult, str | None], Sent]
-    """Numbers a result, which belongs to this trace. Raises ParleyError when it cannot be encoded."""
+    """Numbers and encodes a result that belongs to the given trace. Raises ParleyError if it cannot be encoded."""
     deliver: Callable[[Sent], Coroutine[None, None, None]]
-    """Sends it, and repeats it until the worker has it."""
+    """Sends the message, and resends it until the worker acknowledges it."""
     repeat: Callable[[Sent], None]
-    """Sends it once more, now."""
+    """Resends the message now."""
     post: Callable[[Body], None]
     on_event: Callable[[ToolCall | ToolResult], None]
 
@@ -44,8 +44,8 @@ class _Running:
 
 
 class ToolRequests:
-    """Each request that this client takes gets one result, whatever happens. The same request again gets the same
-    result again and is not run again."""
+    """Answers each request that this client runs with exactly one result, whatever happens. A repeated request
+    receives the same result without running again."""
 
     def __init__(self, ports: ToolRequestPorts) -> None:
         self._ports = ports
@@ -60,7 +60,8 @@ class ToolRequests:
         return len(self._running)
 
     def handle(self, request: ToolUseRequest, envelope: Envelope) -> None:
-        # Before the stored results: a call that the server took over from us comes again as `server`.
+        # Checked before the stored results, because a call that the server took over from this client is announced
+        # again as `server`.
         if request.execution == "server":
             self._tell(request, "server")
             return
@@ -70,7 +71,7 @@ class ToolRequests:
             return
         tool = self._ports.find_tool(request.tool_name)
         is_running = request.id in self._running
-        if request.execution == "either":  # to claim it, or to decline
+        if request.execution == "either":  # claims or declines the call
             is_taken = is_running or tool is not None
             self._ports.post(Acknowledgement(acknowledged_stanza_id=envelope.stanza_id, success=is_taken))
             if not is_taken:
@@ -85,7 +86,8 @@ class ToolRequests:
             self._start(tool, request, traceparent if isinstance(traceparent, str) else None)
 
     def refuse(self, problem: MalformedMessage) -> bool:
-        """Answers a malformed request. False when no result can: its `execution` or its id cannot be read."""
+        """Answers a malformed request. Returns False if no result can answer it, because its `execution` or id
+        cannot be read."""
         request_id, execution, name = (problem.body.get(key) for key in ("id", "execution", "toolName"))
         if execution == "server":
             return True
@@ -104,7 +106,8 @@ class ToolRequests:
         return True
 
     def cancel(self, body: ToolUseCancel) -> None:
-        """A cancel can overtake its request, which may be a stream. Such a request is not run when it comes."""
+        """Cancels a call. A cancel may overtake its request if that is sent as a stream; the request is then not run
+        on arrival."""
         reason = f"The worker cancelled the call ({body.reason})"
         running = self._running.get(body.id)
         if running:
@@ -113,14 +116,14 @@ class ToolRequests:
             self._results.add(failed(body.id, "cancelled", reason), 0)
 
     async def cancel_all(self) -> None:
-        """Cancels every call, and waits until each has its result."""
+        """Cancels all calls, and waits until each of them has a result."""
         running = list(self._running.values())
         for call in running:
             call.cancel("The client was closed")
         await asyncio.gather(*(call.task for call in running))
 
     async def close(self) -> None:
-        """Nothing is repeated from now on."""
+        """Stops sending and resending."""
         self._progress.close()
         await self._tasks.close()
 
@@ -168,7 +171,7 @@ class ToolRequests:
         )
 
     def _prepare(self, result: ToolUseResult, traceparent: str | None) -> tuple[ToolUseResult, Sent]:
-        """A result that cannot be sent becomes an error result that says why."""
+        """Encodes a result. A result that cannot be sent is replaced by an error result that says why."""
         try:
             return result, self._ports.prepare(result, traceparent)
         except TooLarge as error:
@@ -178,7 +181,7 @@ class ToolRequests:
         return result, self._ports.prepare(result, traceparent)
 
     def _send_again(self, result: ToolUseResult) -> None:
-        # What is being delivered keeps its number: under another one it would count as a second answer.
+        # A result that is still being delivered keeps its number: with a new number, it would count as a second answer.
         delivering = self._delivering.get(result.id)
         if delivering:
             self._ports.repeat(delivering)
@@ -188,7 +191,7 @@ class ToolRequests:
     async def _deliver(self, request_id: str, sent: Sent) -> None:
         self._delivering[request_id] = sent
         try:
-            with contextlib.suppress(ParleyError):  # then the worker asks again, if it still wants it
+            with contextlib.suppress(ParleyError):  # the worker asks again if it still needs the result
                 await self._ports.deliver(sent)
         finally:
             del self._delivering[request_id]
@@ -207,5 +210,5 @@ class ToolRequests:
 
 
 def _unknown_tool(request_id: str, tool_name: str) -> ToolUseResult:
-    """The text is the protocol's. A name may be of any length, so it is cut."""
+    """Returns the error result that the protocol specifies. The name is truncated, because it may have any length."""
     return failed(request_id, "unknown_tool", f"Tool '{truncate(tool_name, 256)}' is not supported by this client")

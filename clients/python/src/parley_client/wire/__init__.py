@@ -1,1 +1,1 @@
-"""Messages on their way in and out."""
+"""Incoming and outgoing messages."""

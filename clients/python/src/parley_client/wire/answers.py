@@ -1,4 +1,4 @@
-"""Answers, put together from their sentences."""
+"""Assembles answers from their sentences."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ class _OpenAnswer:
 
 
 class Answers:
-    """Calls `on_end` when an answer is whole."""
+    """Calls `on_end` when an answer is complete."""
 
     def __init__(self, on_end: Callable[[AnswerEnd], None]) -> None:
         self._open: dict[str, _OpenAnswer] = {}
-        #: Ids of the last answers that were whole.
+        # : The ids of the most recent complete answers.
         self._ended: dict[str, None] = {}
         self._on_end = on_end
 
@@ -36,20 +36,21 @@ class Answers:
         keep_newest(self._open, MAX_OPEN)
 
     def add(self, sentence: AssistantSentence) -> None:
-        """A long sentence travels as a stream, and may come after the final one."""
+        """Adds a sentence. A long sentence is sent as a stream, and may arrive after the final sentence."""
         answer = self._open.get(sentence.previous_id)
         if not answer:
             return
         answer.sentences[sentence.sequence] = sentence
         last = max(answer.sentences)
-        # The first one is 1, of an older worker 0.
+        # Sentences are numbered from 1, by older workers from 0.
         if answer.sentences[last].is_final and len(answer.sentences) == last + (0 in answer.sentences):
             in_order = [answer.sentences[number].text for number in sorted(answer.sentences)]
             texts = [text for text in in_order if text]
             self._end(AnswerEnd(sentence.previous_id, answer.previous_id, " ".join(texts), texts))
 
     def take_whole(self, message: AssistantMessage) -> None:
-        """The worker no longer holds the answer's sentences, or one before it may not have sent them."""
+        """Handles a complete answer, which a worker sends if it no longer has the sentences, or if an earlier worker
+        may not have sent them all."""
         if message.id in self._ended:
             return
         answer = self._open.get(message.id)

@@ -1,4 +1,4 @@
-"""Envelopes to bytes and back, by the rules of docs/protocol.md of Parley."""
+"""Encodes and decodes envelopes, following Parley's docs/protocol.md."""
 
 import re
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ class Envelope:
     conversation_id: str
     meta: Json
     body: Body | None
-    """None for a type that is not known here: the message is to be skipped."""
+    """None for an unknown type: the message must be skipped."""
 
 
 class MalformedMessage(Malformed):
-    """A message that cannot be used, with what could be read of it, so that it can still be answered."""
+    """An invalid message. Contains the fields that could be read, so that the message can still be answered."""
 
     def __init__(self, problem: str, stanza_id: int = 0, type_number: int = 0, body: Json | None = None) -> None:
         super().__init__(problem)
@@ -35,7 +35,7 @@ class MalformedMessage(Malformed):
 
 
 def encode(stanza_id: int, conversation_id: str, body: Body, meta: Json | None = None) -> bytes:
-    """Raises TooLarge, or Internal for a value that cannot be sent."""
+    """Encodes a message. Raises TooLarge, or Internal for a value that cannot be sent."""
     present = {field.alias: getattr(body, name) for name, field in type(body).model_fields.items()}
     fields = {"conversationId": conversation_id, **{key: value for key, value in present.items() if value is not None}}
     if isinstance(body, ToolUseResult):
@@ -54,7 +54,7 @@ def encode(stanza_id: int, conversation_id: str, body: Body, meta: Json | None =
 
 
 def decode(frame: bytes) -> Envelope:
-    """Raises MalformedMessage, and nothing else."""
+    """Decodes an envelope. Raises only MalformedMessage."""
     root = _unpack(frame)
     stanza_id, type_number = _integer(root.get("stanzaId")), _integer(root.get("type"))
     if stanza_id is None:
@@ -79,7 +79,7 @@ def decode(frame: bytes) -> Envelope:
 
 
 def describe(error: ValidationError) -> str:
-    """The first problem, by the name of its field and without its value. Who is to run a tool comes before all else."""
+    """Returns the first problem: the name of the field, without its value. A problem with `execution` comes first."""
     problems = error.errors(include_url=False, include_context=False, include_input=False)
     first = next((problem for problem in problems if problem["loc"] == ("execution",)), problems[0])
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
@@ -96,7 +96,7 @@ def _unpack(frame: bytes) -> Json:
             ext_hook=_read_extension,
             timestamp=3,
         )
-    except Exception as error:  # msgpack has no common base for what bytes can do to it
+    except Exception as error:  # msgpack's errors have no common base class
         raise MalformedMessage("The packet cannot be decoded") from error
     if not isinstance(root, dict) or not all(isinstance(key, str) for key in root):
         raise MalformedMessage("The packet is not a map")
@@ -104,7 +104,7 @@ def _unpack(frame: bytes) -> Json:
 
 
 def _read_extension(code: int, data: bytes) -> None:
-    if code != 0:  # which is how some encoders write an absent value
+    if code != 0:  # some encoders write absent values as type 0
         raise ValueError("An extension type is neither 0 nor a timestamp")
 
 
@@ -115,7 +115,7 @@ def _integer(value: object) -> int | None:
 
 
 class _Sendable:
-    """Copies what every peer can read, and refuses the rest, before anything is sent."""
+    """Copies values that every peer can read, and rejects all others before anything is sent."""
 
     def __init__(self) -> None:
         self._values = 0
@@ -162,7 +162,7 @@ def _check(depth: int) -> None:
 
 
 def _number(value: int) -> int | float:
-    """Integers beyond 32 bits go as float64: one peer drops messages with 64-bit integers."""
+    """Integers beyond 32 bits are sent as float64, because one peer drops messages with 64-bit integers."""
     if -(2**31) <= value < 2**32:
         return value
     if abs(value) >= 2**53:

@@ -1,4 +1,4 @@
-"""Agents' frames, on their way in."""
+"""Incoming frames from agents."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,55 +11,59 @@ from .codec import Envelope, MalformedMessage, decode
 
 REMEMBERED_STANZAS = 2_000
 HOLD_S = 3
-"""A worker reads what we have missed from its database within 2 s."""
+"""A worker takes up to 2 s to read missed messages from its database."""
 
 
 @dataclass(frozen=True)
 class IncomingPorts:
     on_message: Callable[[Envelope], None]
     on_malformed_request: Callable[[MalformedMessage], None]
-    """Called with a message that cannot be used: nothing is run, and the worker must be told."""
+    """Called with an invalid request: no tool is run, and the worker must be notified."""
     on_error: Callable[[ParleyError], None]
 
 
 class IncomingMessages:
-    """Hands on each message once; a request again each time that it comes, since it wants its answer again."""
+    """Passes on each message once, except requests, which are passed on each time they arrive, because each needs an
+    answer."""
 
     def __init__(self, ports: IncomingPorts) -> None:
         self._ports = ports
         self._seen: dict[tuple[int, str], None] = {}
         self._last_seen = 0
         self._agent: str | None = None
-        """The agent that has sent the last frame."""
+        """The agent that sent the last frame."""
         self._sure_until: int | None = None
-        """After this number we may have missed something, of earlier agents or from before the agent was announced."""
+        """Messages after this number may have been missed, from earlier agents or from before the agent was
+        announced."""
         self._asked = 0
         self._is_told = False
-        """Whether the worker has acknowledged what we asked for."""
+        """Whether the worker has acknowledged the request for missed messages."""
         self._held: dict[int, Envelope] = {}
-        """Messages held by number since we may have missed some: those come later, but are handed on first."""
+        """Messages held back, by number, while others may be missing. The missed messages arrive later, but are
+        passed on first."""
         self._holding: asyncio.TimerHandle | None = None
 
     def tell_last_seen(self) -> int | None:
-        """For the Configuration that is sent now: the worker sends again what follows this number."""
+        """Returns the number for the Configuration that is about to be sent: the worker resends the messages after
+        this number."""
         if self._sure_until is not None:
             self._hold()
             return self._sure_until
         return self._last_seen or None
 
     def note_sent(self, stanza_id: int) -> None:
-        """The Configuration with what `tell_last_seen` gave is on its way. After its Ack comes what we have missed, and
-        then the worker's Configuration."""
+        """Called when the Configuration with the number from `tell_last_seen` is being sent. The worker replies with
+        an Ack, then the missed messages, then its own Configuration."""
         self._asked = stanza_id
 
     def note_lost(self) -> None:
-        """We have lost the connection or the agent, or LiveKit has connected us again."""
+        """Called when the connection or the agent was lost, or LiveKit has reconnected."""
         if self._last_seen:
             self._doubt(self._last_seen)
 
     def miss(self, frame: bytes) -> None:
-        """Takes a frame whose sender LiveKit has not announced, most often the agent's first. Its content is not
-        trusted and not kept: once the agent is announced, our Configuration asks for it again."""
+        """Handles a frame whose sender LiveKit has not announced, usually the agent's first. Its content is neither
+        trusted nor stored: once the agent is announced, the Configuration requests it again."""
         try:
             envelope = decode(frame)
         except MalformedMessage:
@@ -80,14 +84,14 @@ class IncomingMessages:
         number = abs(envelope.stanza_id)
         is_newest = number > self._last_seen
         is_news = self._take(number, sender)
-        # What arrives again replaces it now.
+        # A resent message replaces the earlier copy that was held back.
         is_held = self._held.pop(number, None) is not None
         if not (is_news or is_held or isinstance(envelope.body, ToolUseRequest)):
             return
         if isinstance(envelope.body, Acknowledgement) and envelope.body.acknowledged_stanza_id == self._asked:
             self._is_told = True
         is_configuration = isinstance(envelope.body, Configuration)
-        # One that is not the newest is among what we have missed.
+        # A Configuration that is not the newest is itself a missed message.
         if self._is_told and is_configuration and is_newest:
             self._sure_until = None
             self._release()
@@ -97,16 +101,16 @@ class IncomingMessages:
             self._ports.on_message(envelope)
 
     def close(self) -> None:
-        """Drops the messages that are held."""
+        """Drops the messages held back."""
         if self._holding:
             self._holding.cancel()
         self._holding = None
         self._held = {}
 
     def _take(self, number: int, sender: str) -> bool:
-        """False for a repeated message. Acks have the number 0."""
+        """Returns False for a repeated message. Acks have the number 0."""
         if self._agent is not None and self._agent != sender:
-            # It may send something new before it sends what the earlier worker did not.
+            # The new agent may send new messages before those that the earlier agent did not send.
             self._doubt(self._last_seen)
         self._agent = sender
         if number == 0:

@@ -1,4 +1,4 @@
-"""Messages that the worker may ask for again."""
+"""Messages that may have to be resent."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from typing import Generic, Protocol, TypeVar
 
 MAX_KEPT = 512
 MAX_KEPT_BYTES = 32 * 1024 * 1024
-"""The bytes of 8 messages of the largest size: the worker refuses streams that hold too much together."""
+"""The size of 8 messages of the maximum size: the worker rejects streams whose total size is too large."""
 MAX_TRIES = 8
-"""A message is sent this often in all; after that it is given up."""
+"""How many times a message is sent in total before it is dropped."""
 MAX_AT_ONCE = 40
-"""Messages per pause; fewer than the worker takes from one participant in a second."""
+"""Messages per pause: fewer than the worker accepts from one participant per second."""
 PAUSE_S = 1.0
 
 
@@ -24,8 +24,8 @@ Message = TypeVar("Message", bound=KeptMessage)
 
 
 class Kept(Generic[Message]):
-    """Messages that were sent and not acknowledged yet, the oldest first. A worker that gets too many messages from us
-    drops some, and says when to send them again (error 429). They keep their numbers, so none is handled twice."""
+    """Messages that were sent but not acknowledged yet, oldest first. A worker that receives too many messages drops
+    some, and specifies when to resend them (error 429). Messages keep their numbers, so none is handled twice."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         self._send = send
@@ -34,7 +34,7 @@ class Kept(Generic[Message]):
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, message: Message) -> None:
-        """When too many are kept, the oldest are dropped."""
+        """Adds a message. If there are too many, the oldest are dropped."""
         self.forget(message.stanza_id)
         self._messages[message.stanza_id] = message
         self._bytes += len(message.frame)
@@ -47,7 +47,7 @@ class Kept(Generic[Message]):
             self._bytes -= len(message.frame)
 
     def send_again_after(self, seconds: float) -> None:
-        """Sends again, in order, all messages that are still not acknowledged then."""
+        """After the given time, resends all messages that are still unacknowledged, in order."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(seconds, self._send_again)
 

@@ -1,4 +1,4 @@
-"""Our messages, on their way out."""
+"""Outgoing messages."""
 
 import asyncio
 import contextlib
@@ -15,14 +15,14 @@ from .codec import encode
 from .kept import Kept
 
 SEND_DEADLINE_S = 10.0
-"""A send can hang as long as an outage lasts; after this time it counts as failed."""
+"""A send may hang for as long as an outage lasts; after this time, it counts as failed."""
 ID_FIELDS = ("id", "permission_id", "target_id")
-"""The field of a message by which the worker's ErrorMessage refers to it."""
+"""The fields that the worker's ErrorMessage may use to refer to a message."""
 IN_FLIGHT = 8
 MAX_QUEUED = 1_000
 
 ACKNOWLEDGED_WITHIN_S = 5.0
-"""After this time without an Ack the same stanza goes again, as a stream, which names its sender."""
+"""After this time without an Ack, the same stanza is resent as a stream, which includes its sender."""
 DELIVERED_WITHIN_S = 60.0
 
 
@@ -44,12 +44,12 @@ class OutboxPorts:
     conversation_id: Callable[[], str]
     publish: Callable[[bytes, Way], Awaitable[None]]
     when_ready: Callable[[float], Awaitable[None]]
-    """Waits for a worker that knows us. Raises Unavailable after so many seconds."""
+    """Waits until a worker has acknowledged this client. Raises Unavailable after the given number of seconds."""
     has_agent: Callable[[], bool]
 
 
 class Outbox:
-    """Numbers our messages from 1, and begins to send them in order."""
+    """Numbers messages from 1, and starts sending them in order."""
 
     def __init__(self, ports: OutboxPorts) -> None:
         self._ports = ports
@@ -64,7 +64,8 @@ class Outbox:
         self._tasks = Tasks()
 
     def prepare(self, body: Body, way: Way = "packet", traceparent: str | None = None) -> Sent:
-        """Gives a message its number; an Ack has 0. Raises TooLarge, or Internal for a value that cannot be sent."""
+        """Assigns a message its number (0 for an Ack) and encodes it. Raises TooLarge, or Internal for a value that
+        cannot be sent."""
         meta: Json = {} if traceparent is None else {"traceparent": traceparent}
         is_ack = isinstance(body, Acknowledgement)
         stanza_id = 0 if is_ack else self._last_stanza + 1
@@ -75,16 +76,16 @@ class Outbox:
             frame,
             message_id=next((getattr(body, name) for name in ID_FIELDS if getattr(body, name, None)), None),
             way="stream" if len(frame) > PACKET_BYTES else way,
-            # AgentLink repeats a Configuration itself, with what is new: an old one must not follow it.
+            # AgentLink resends a Configuration itself, with the current tools: an older one must not follow it.
             is_repeatable=not is_ack and not isinstance(body, Configuration),
         )
 
     def post(self, body: Body) -> None:
-        """Sends it once, and again only if the worker says that we had no budget for it."""
+        """Sends a message once. Resends it only if the worker reports that the rate limit was exceeded."""
         self._begin(self.prepare(body))
 
     async def send_and_wait(self, sent: Sent, timeout: float) -> bool:
-        """Whether an Ack came in this many seconds, and before an interruption."""
+        """Returns whether an Ack arrived within this many seconds and before an interruption."""
         self._waiting[sent.stanza_id] = sent
         try:
             self._begin(sent)
@@ -95,10 +96,10 @@ class Outbox:
             self._waiting.pop(sent.stanza_id, None)
 
     async def deliver(self, sent: Sent, at_once: bool = False) -> None:
-        """Repeats a message, under its number, until it is acknowledged.
+        """Resends a message, with the same number, until it is acknowledged.
 
-        at_once: the worker need not know our latest tools before it gets the message.
-        Raises Unavailable after 60 s or on `close`, and the worker's error when that refused the message.
+        at_once: send the message even if no worker has acknowledged the latest tools yet.
+        Raises Unavailable after 60 s or on `close`, and the worker's error if the worker rejected the message.
         """
         try:
             async with asyncio.timeout(DELIVERED_WITHIN_S):
@@ -116,7 +117,7 @@ class Outbox:
         raise Unavailable("The worker rejected the message")
 
     def repeat(self, sent: Sent) -> None:
-        """Sends it once more, now."""
+        """Resends a message now."""
         self._begin(sent)
 
     def acknowledge(self, stanza_id: int, is_taken: bool) -> None:
@@ -127,7 +128,7 @@ class Outbox:
             sent.acked.set_result(is_taken)
 
     def refuse(self, message_id: str, error: ParleyError) -> None:
-        """The worker has answered a message with an error: it is not repeated."""
+        """Handles the worker's error for a message, which is then not resent."""
         for sent in self._waiting.values():
             if sent.message_id == message_id and not sent.acked.done():
                 sent.acked.set_exception(error)
@@ -136,7 +137,8 @@ class Outbox:
         self._kept.send_again_after(seconds)
 
     def interrupt(self) -> None:
-        """The worker has gone, or we have. What is being delivered is sent again when a worker knows us."""
+        """Called when the worker or this client has left the room. Messages in delivery are resent once a worker has
+        acknowledged this client."""
         self._kept.clear()
         self._interruption.set_result(None)
         self._interruption = asyncio.get_running_loop().create_future()
@@ -167,7 +169,7 @@ class Outbox:
 
     async def _publish(self, sent: Sent) -> None:
         try:
-            # Only an Ack counts: whoever waits for one sends again.
+            # Errors are ignored, because only an Ack counts: `deliver` resends until it receives one.
             with contextlib.suppress(Exception):
                 async with self._slots, asyncio.timeout(SEND_DEADLINE_S):
                     await self._ports.publish(sent.frame, sent.way)
