@@ -46,6 +46,7 @@ test("the README's first block starts everything in an empty folder, on the olde
   const talk = await terminal.type(typedIn('$ npm run talk -- --room kitchen --say "what').join("\n"));
   await program.stop();
 
+  expect(program.printed).toContain("STT is not set: embedded models listen, in English");
   expect(program.printed).toContain("ready: scripted in every room of ws://127.0.0.1:");
   expect(talk).toContain("42");
   expect(processesIn(place.path)).toEqual([]);
@@ -64,7 +65,11 @@ test("the quickstart's commands make an agent that runs, talks and passes its te
   expect(program.printed).toContain("Nothing is missing.");
   expect(printed).toMatch(/← roll_dice \(run by the server\): \{"rolled":[1-6]\}/);
   expect(printed).toContain("1 runs of 1 tests, all passed");
-  expect(await readdir(join(terminal.folder, "packages"))).toEqual(["parley-0.1.0.tgz", "parley-client-0.1.0.tgz"]);
+  expect(await readdir(join(terminal.folder, "packages"))).toEqual([
+    "parley-0.1.0.tgz",
+    "parley-client-0.1.0.tgz",
+    "parley-speech-0.1.0.tgz",
+  ]);
   expect(processesIn(place.path)).toEqual([]);
 });
 

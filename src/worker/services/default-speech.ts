@@ -5,46 +5,57 @@ import { addEnvFile } from "../settings/env-file.ts";
 import type { TellProgress } from "./service.ts";
 
 const VARIABLES = { listen: "STT", speak: "TTS" } as const satisfies Record<SpeechUse, string>;
-const USUAL = { listen: "the agent does not listen", speak: "espeak-ng speaks" } as const satisfies Record<
+const INSTEAD = { listen: "the agent does not listen", speak: "espeak-ng speaks" } as const satisfies Record<
   SpeechUse,
   string
 >;
 /** The repository runs as TypeScript. Its first start downloads the models; in the package, they are a package. */
 const IS_CLONE = import.meta.url.endsWith(".ts");
 
-interface Place {
-  readonly cwd: string;
-  readonly progress: TellProgress;
+/** An unset STT or TTS. */
+interface UnsetSpeech {
+  readonly use: SpeechUse;
+  readonly variable: "STT" | "TTS";
+  /** Why the embedded model is not the default. */
+  readonly problem: string | undefined;
 }
 
 /**
- * Chooses the embedded models for STT and TTS in `env` if these are not set, the language is English, and the models are
- * on this machine. In a clone, downloads them first. Reports what was chosen and why.
+ * Returns whichever of STT and TTS neither `env` nor `.env` sets, and whether the embedded model is its default: if the
+ * language is English, in a clone or with the package `@parley/speech`. Adds the variables in `.env` to `env`.
  */
-export async function addDefaultSpeech(env: NodeJS.ProcessEnv, { cwd, progress }: Place): Promise<void> {
+export async function unsetSpeech(env: NodeJS.ProcessEnv, cwd: string): Promise<UnsetSpeech[]> {
   await addEnvFile(env, resolve(cwd, ".env"));
-  const cacheDir = resolve(cwd, env["PARLEY_CACHE_DIR"] || ".cache");
-  for (const use of ["listen", "speak"] as const) {
-    const variable = VARIABLES[use];
-    if (env[variable]) continue;
-    try {
-      await prepare(use, { language: env["STT_LANGUAGE"] || "en", cacheDir });
-      env[variable] = "embedded";
-      progress(`${variable} is not set: embedded models ${use}, in English`);
-    } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
-      progress(`${variable} is not set: ${USUAL[use]}, because ${problem}`);
-    }
+  const problem = problemOf(env["STT_LANGUAGE"] || "en");
+  const uses = (["listen", "speak"] as const).filter((use) => !env[VARIABLES[use]]);
+  return uses.map((use) => ({ use, variable: VARIABLES[use], problem }));
+}
+
+function problemOf(language: string): string | undefined {
+  if (!/^en(?:-|$)/iu.test(language)) return `the embedded models know only English, and STT_LANGUAGE is ${language}`;
+  return installedSpeech() === undefined && !IS_CLONE ? "the package @parley/speech is not installed" : undefined;
+}
+
+/**
+ * Sets STT and TTS in `env` to `embedded` if they are unset and that is the default. In a clone, downloads the models
+ * first. Reports what was chosen and why.
+ */
+export async function addDefaultSpeech(
+  env: NodeJS.ProcessEnv,
+  { cwd, progress }: { readonly cwd: string; readonly progress: TellProgress },
+): Promise<void> {
+  for (const { use, variable, problem } of await unsetSpeech(env, cwd)) {
+    const failure = problem ?? (await download(use, resolve(cwd, env["PARLEY_CACHE_DIR"] || ".cache")));
+    if (failure === undefined) env[variable] = "embedded";
+    const chosen = failure === undefined ? `embedded models ${use}, in English` : `${INSTEAD[use]}, because ${failure}`;
+    progress(`${variable} is not set: ${chosen}`);
   }
 }
 
-/** @throws if the embedded model cannot be the default */
-async function prepare(
-  use: SpeechUse,
-  { language, cacheDir }: { readonly language: string; readonly cacheDir: string },
-): Promise<void> {
-  if (!/^en(?:-|$)/iu.test(language))
-    throw new Error(`the embedded models know only English, and STT_LANGUAGE is ${language}`);
-  if (installedSpeech() === undefined && !IS_CLONE) throw new Error("@parley/speech is not installed");
-  await prepareSpeech([use], cacheDir);
+/** Returns why the models could not be downloaded, or `undefined` once they are there. */
+async function download(use: SpeechUse, cacheDir: string): Promise<string | undefined> {
+  return prepareSpeech([use], cacheDir).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
 }
