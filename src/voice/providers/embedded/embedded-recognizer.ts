@@ -3,12 +3,14 @@ import type { AudioFrame } from "@livekit/rtc-node";
 import { MOONSHINE_RATE } from "../../../speech/listen/moonshine.ts";
 import { cutAtPauses, trimSilence } from "../../../speech/listen/sound.ts";
 import type { SpeechModelOf } from "../../../speech/start-model.ts";
+import type { LocalRecognizer } from "../../listen/turn-recognizer.ts";
 import { openModel } from "./open-model.ts";
 import { toSamples } from "./to-samples.ts";
 
 /** `STT=embedded`. It is called once per utterance, like a cloud recognizer for single utterances. */
-export class EmbeddedRecognizer extends stt.STT {
+export class EmbeddedRecognizer extends stt.STT implements LocalRecognizer {
   readonly label = "embedded.STT";
+  readonly isLocal = true;
   readonly #moonshine: SpeechModelOf<"listen">;
 
   private constructor(moonshine: SpeechModelOf<"listen">) {
