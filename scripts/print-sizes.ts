@@ -69,7 +69,7 @@ async function layersOf(image: string): Promise<Sizes> {
     cwd: image,
     env: { ...installerEnvironment(), npm_config_prefer_offline: "true" },
   });
-  const copied = ["node_modules", "src", "tools", "web/dist"];
+  const copied = ["node_modules", "src", "tools", "web/dist", ".cache/speech"];
   const folders = await Promise.all(
     copied.map(async (name) => {
       const from = name === "node_modules" ? image : ROOT;

@@ -27,7 +27,7 @@ const CHAINS = [
     "worker",
   ],
   // The speech recognizer that Parley includes.
-  [...SHARED, "tool", "speech", "voice"],
+  [...SHARED, "tool", "speech", "voice", "worker"],
   [...SHARED, "client"],
   [...SHARED, "livekit", "client", "cli"],
   // The participants in npm run load speak with espeak-ng.

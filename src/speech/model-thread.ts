@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
+import type { SpeechModel } from "./speech-model.ts";
 
 /** A message from the model's thread: one per question, and one without a value once the model is loaded. */
 export type Answered<Value> = { readonly value: Value } | { readonly error: string };
@@ -24,7 +25,7 @@ const MAX_WAITING = 20;
  * the thread, because models are large. Questions are answered one after another, in order. If the thread hangs or
  * dies, the current question fails, and the next question starts a new thread.
  */
-export class ModelThread<Question, Value> {
+export class ModelThread<Question, Value> implements SpeechModel<Question, Value> {
   readonly #options: ModelThreadOptions;
   readonly #queue = new PQueue({ concurrency: 1 });
   #thread: Promise<Worker> | undefined;
@@ -42,18 +43,17 @@ export class ModelThread<Question, Value> {
   /**
    * Sends a question to the thread and resolves to its answer.
    *
-   * @param given buffers of the question that are transferred to the thread
    * @param signal cancels the question while it is queued; once the thread has received the question, `ask` waits for
    *   its answer, so that the next question does not get that answer
    * @throws if the model cannot be loaded, fails or hangs, if 20 questions are already queued, after `close`, and with
    *   the signal's reason when it aborts
    */
-  async ask(question: Question, given: readonly ArrayBuffer[] = [], signal?: AbortSignal): Promise<Value> {
+  async ask(question: Question, signal?: AbortSignal): Promise<Value> {
     const { name } = this.#options;
     if (this.#queue.size >= MAX_WAITING) throw new Error(`${name} is busy: ${MAX_WAITING} requests are waiting`);
     return this.#queue.add(async () => {
       signal?.throwIfAborted();
-      return this.#run(question, given);
+      return this.#run(question);
     });
   }
 
@@ -63,12 +63,12 @@ export class ModelThread<Question, Value> {
     await (await this.#thread?.catch(() => undefined))?.terminate();
   }
 
-  async #run(question: Question, given: readonly ArrayBuffer[]): Promise<Value> {
+  async #run(question: Question): Promise<Value> {
     const thread = await this.#running();
     let answer: Answered<Value>;
     try {
       const answered = this.#nextAnswer(thread, ANSWERS_WITHIN_MS);
-      thread.postMessage(question, given);
+      thread.postMessage(question);
       answer = await answered;
     } catch (error) {
       await thread.terminate();

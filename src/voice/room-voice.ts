@@ -16,7 +16,9 @@ import type { Synthesizer } from "./providers/synthesizer.ts";
 import { SpeakerStreams } from "./listen/speaker-streams.ts";
 import { SpokenTime } from "./listen/spoken-time.ts";
 import { Quiet, UserSpeech } from "./listen/user-speech.ts";
-import { NOTICED_SILENCE_MS } from "./listen/voice-activity.ts";
+import { isLocal, TurnRecognizer } from "./listen/turn-recognizer.ts";
+import type { TurnWords } from "./listen/turn-words.ts";
+import { NOTICED_SILENCE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 
@@ -53,6 +55,8 @@ export class RoomVoice implements VoicePort {
    * else in the meantime.
    */
   readonly #speakers: SpeakerStreams | undefined;
+  /** The words of the current turn. Set for a recognizer that runs on this machine. */
+  readonly #turns: TurnWords | undefined;
   readonly #synthesizer: PreparedSynthesizer | undefined;
   readonly #unrecognized = new UnrecognizedSpeech(() => this.#sayNotUnderstood());
   #started: Promise<void> | undefined;
@@ -78,10 +82,9 @@ export class RoomVoice implements VoicePort {
     this.#microphones =
       recognizer &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isHearing });
-    this.#recognizer =
-      recognizer && !recognizer.capabilities.streaming
-        ? new LimitedRecognizer(recognizer, this.#unrecognized)
-        : recognizer;
+    this.#recognizer = recognizer && this.#adapt(recognizer);
+    const turns = this.#recognizer instanceof TurnRecognizer ? this.#recognizer.words : undefined;
+    this.#turns = turns;
     this.#speakers = recognizer?.capabilities.streaming ? new SpeakerStreams() : undefined;
     const giveUpAfterMs = settings.endOfTurnMs + HAND_ON_AFTER_MS;
     this.#spoken = new SpokenTime({ silenceMs: NOTICED_SILENCE_MS, giveUpAfterMs });
@@ -92,6 +95,7 @@ export class RoomVoice implements VoicePort {
       isHeldBack: () => this.#session?.player.isHeldBack ?? false,
       isSpeaking: () => this.#isUserSpeaking,
       giveUpAfterMs,
+      onComplete: turns && (() => turns.clear()),
     });
   }
 
@@ -170,8 +174,19 @@ export class RoomVoice implements VoicePort {
     return this.#isClosed ? undefined : this.#session?.player;
   }
 
+  /** A recognizer for single utterances gets a time limit and, if it runs on this machine, hears whole turns. */
+  #adapt(recognizer: stt.STT): stt.STT {
+    if (recognizer.capabilities.streaming) return recognizer;
+    const limited = new LimitedRecognizer(recognizer, this.#unrecognized);
+    if (!isLocal(recognizer)) return limited;
+    const { settings } = this.#options;
+    const interims = settings.interimTranscripts ? recognizer : undefined;
+    return new TurnRecognizer({ recognizer: limited, vad: new VoiceActivity(settings), interims });
+  }
+
   #listenTo(identity: string | undefined): void {
     const areWordsDue = this.#speech.changeSpeaker(this.#isHearing);
+    this.#turns?.fix();
     this.#speaker = identity;
     this.#speakers?.change(this.#participant(), areWordsDue);
     if (identity === undefined) this.#session?.io.unsetParticipant();

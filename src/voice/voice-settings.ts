@@ -13,6 +13,8 @@ export const voiceSchema = z.strictObject({
    * silence.
    */
   speculate: z.boolean().default(true),
+  /** Whether `STT=embedded` also shows the words while a participant speaks. This uses a tenth of a core. */
+  interimTranscripts: z.boolean().default(true),
   /** How long a participant must speak to interrupt the agent's speech, in ms. */
   interruptAfterMs: milliseconds.default(90),
   /** After an interruption without words, such as a cough, the agent resumes after this much silence, in ms. */

@@ -13,6 +13,7 @@ import { endChildren } from "./process/end-process.ts";
 import { listChildren } from "./process/running-processes.ts";
 import { watchParent } from "./process/watch-parent.ts";
 import { readyLine } from "./ready-line.ts";
+import { addDefaultSpeech } from "./services/default-speech.ts";
 import { startWorker } from "./start.ts";
 import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";
@@ -93,6 +94,7 @@ function fail(error: unknown): void {
 }
 
 async function main(): Promise<void> {
+  if (!isMigration) await addDefaultSpeech(process.env, { cwd: process.cwd(), progress });
   const config = await loadConfig(process.env, process.cwd());
   if (isMigration) {
     const stopped = new AbortController();

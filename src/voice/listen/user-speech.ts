@@ -15,6 +15,8 @@ interface UserSpeechOptions {
   readonly spoken: () => SpokenTimes | undefined;
   /** While `isHeldBack` is true, an utterance is passed on this long after its last words. */
   readonly giveUpAfterMs: number;
+  /** For a recognizer whose pieces contain all words of the utterance. Called when an utterance is complete. */
+  readonly onComplete?: (() => void) | undefined;
 }
 
 interface Piece {
@@ -75,7 +77,7 @@ export class UserSpeech {
     if (this.#id === undefined && speaker) this.#from = speaker;
     this.#from ??= this.#options.speaker();
     if (speaker && speaker.identity !== this.#from?.identity) this.#isMixed = true;
-    const whole = join(this.#finals, text);
+    const whole = this.#options.onComplete ? text.trim() : join(this.#finals, text);
     if (isFinal) this.#finals = whole;
     this.#id ??= createId();
     const from = this.#from;
@@ -88,13 +90,15 @@ export class UserSpeech {
     clearTimeout(this.#timer);
     const from = this.#from ?? this.#options.speaker();
     const spoken = this.#options.spoken();
-    const transcript = { ...this.#transcript(text), spoken, ...(this.#isMixed && { isMixed: true }) };
+    const said = this.#options.onComplete ? this.#finals || text : text;
+    const transcript = { ...this.#transcript(said), spoken, ...(this.#isMixed && { isMixed: true }) };
     this.#id = undefined;
     this.#from = undefined;
     this.#isMixed = false;
     this.#language = undefined;
     this.#finals = "";
-    if (from && text.trim() !== "") this.#options.take({ type: "utterance", from, transcript });
+    this.#options.onComplete?.();
+    if (from && transcript.text !== "") this.#options.take({ type: "utterance", from, transcript });
   }
 
   close(): void {

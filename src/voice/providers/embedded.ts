@@ -7,11 +7,6 @@ import type { SpeechProvider } from "./speech-provider.ts";
  */
 export const embedded = {
   name: "embedded",
-  modelMb: 450,
-  fetch: async (use, env) => {
-    const { prepareSpeech } = await import("./embedded/prepare-speech.ts");
-    await prepareSpeech(use, env);
-  },
   listen: async ({ env }) => {
     const { EmbeddedRecognizer } = await import("./embedded/embedded-recognizer.ts");
     return EmbeddedRecognizer.load(env);

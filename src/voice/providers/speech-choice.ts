@@ -54,24 +54,6 @@ export function missingPlugins(choice: SpeechChoice): { readonly name: string; r
   });
 }
 
-/**
- * Downloads what the chosen providers need, one after another. Called before the host processes start, because these
- * must start within a limited time.
- */
-export async function fetchSpeech(
-  { stt, tts }: Pick<SpeechChoice, "stt" | "tts">,
-  env: NodeJS.ProcessEnv,
-): Promise<void> {
-  await providerOf(stt).fetch?.("listen", env);
-  await providerOf(tts).fetch?.("speak", env);
-}
-
-/** Returns the memory that the models of the chosen providers need in each process, in MB. */
-export function modelsMbOf({ stt, tts }: Pick<SpeechChoice, "stt" | "tts">): number {
-  const [listening, speaking] = [providerOf(stt), providerOf(tts)];
-  return (listening.modelMb ?? 0) + (speaking.modelMb ?? 0);
-}
-
 function usesOf(choice: SpeechChoice) {
   return [
     { chosen: `for STT=${choice.stt}`, name: choice.stt, baseUrl: choice.sttBaseUrl },

@@ -31,13 +31,6 @@ export interface SpeechProvider {
   readonly hasBaseUrl?: boolean;
   /** Whether it needs LiveKit Cloud. The livekit-server that we start does not provide it. */
   readonly isOfLivekitCloud?: boolean;
-  /** Memory for its model in each process that listens, and again in each that speaks, in MB. @defaultValue 0 */
-  readonly modelMb?: number;
-  /**
-   * Downloads the files that it needs to listen or speak, if they are missing. The worker calls this before it starts
-   * its host processes.
-   */
-  readonly fetch?: (use: "listen" | "speak", env: NodeJS.ProcessEnv) => Promise<void>;
   readonly listen?: (settings: SpeechSettings) => Promise<stt.STT | undefined>;
   /** Resolves to undefined if the provider cannot speak on this machine. Answers are then text only. */
   readonly speak?: (settings: SpeechSettings) => Promise<Synthesizer | undefined>;

@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
 import { agentIdentity } from "../../protocol/conversation-id.ts";
-import { modelsMbOf } from "../../voice/providers/speech-choice.ts";
 import { AcceptedJobs } from "./accepted-jobs.ts";
 import type { Config } from "../config.ts";
 import { HOOK_LIMIT_MS } from "../hooks/call-hook.ts";
@@ -23,8 +22,6 @@ const YIELD_MS = 30_000;
 const FULL_LOAD = 0.7;
 /** A job process usually starts in two seconds; on a busy machine it may take much longer. */
 const JOB_START_LIMIT_MS = 30_000;
-/** The same limit if speech models must be loaded. Each model takes six seconds on a busy machine. */
-const MODELS_START_LIMIT_MS = 60_000;
 /** How long a job that is shutting down may take to store its unfinished turns. */
 const JOB_SETTLE_MS = 4_000;
 const JOB_MEMORY_WARN_MB = 400;
@@ -66,9 +63,7 @@ export async function createAgentServer(options: AgentServerOptions) {
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
   const accepted = new AcceptedJobs(config.maxSessions);
-  const modelsMb = modelsMbOf(config.speech);
-  const startLimitMs = modelsMb > 0 ? MODELS_START_LIMIT_MS : JOB_START_LIMIT_MS;
-  const pool = config.sessionsPerProcess > 1 ? await createPool(options, { agent, accepted, startLimitMs }) : undefined;
+  const pool = config.sessionsPerProcess > 1 ? await createPool(options, { agent, accepted }) : undefined;
   if (!pool) becomeJobEnvironment(environment);
   setJobArguments({ areHosts: pool !== undefined });
   const serverOptions = new ServerOptions({
@@ -96,12 +91,12 @@ export async function createAgentServer(options: AgentServerOptions) {
       accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
       await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
     },
-    initializeProcessTimeout: startLimitMs,
+    initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,
     // For a process with a single job. Includes the time for the session-end hook.
     sessionEndTimeout: JOB_SETTLE_MS + HOOK_LIMIT_MS,
-    jobMemoryWarnMB: JOB_MEMORY_WARN_MB + modelsMb,
-    jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB + modelsMb,
+    jobMemoryWarnMB: JOB_MEMORY_WARN_MB,
+    jobMemoryLimitMB: JOB_MEMORY_LIMIT_MB,
     // A long LiveKit outage must not stop the worker: /ready reports the outage, and the worker reconnects.
     maxRetry: Number.MAX_SAFE_INTEGER,
   });
@@ -115,21 +110,19 @@ function jobEntry(): string {
 interface PoolParts {
   readonly agent: string;
   readonly accepted: AcceptedJobs;
-  readonly startLimitMs: number;
 }
 
 /** Returns `undefined` if this release of @livekit/agents can only start one process per job. */
 async function createPool(
   { config, environment, logger }: AgentServerOptions,
-  { agent, accepted, startLimitMs }: PoolParts,
+  { agent, accepted }: PoolParts,
 ): Promise<HostPool | undefined> {
   const pool = new HostPool({
     agent,
     environment,
     sessionsPerProcess: config.sessionsPerProcess,
-    startLimitMs,
+    startLimitMs: JOB_START_LIMIT_MS,
     endLimitMs: 2 * JOB_SETTLE_MS,
-    modelsMb: modelsMbOf(config.speech),
     logger,
     onLaunched: (jobId) => accepted.markLaunched(jobId),
   });

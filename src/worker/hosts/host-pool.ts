@@ -11,8 +11,6 @@ interface HostPoolOptions {
   readonly sessionsPerProcess: number;
   readonly startLimitMs: number;
   readonly endLimitMs: number;
-  /** Memory that each host process needs for models, regardless of its sessions. @defaultValue 0 */
-  readonly modelsMb?: number;
   readonly logger: Logger;
   /** Called when a job has been passed to a host process. */
   readonly onLaunched: (jobId: string) => void;
@@ -148,7 +146,7 @@ export class HostPool implements JobPool {
     const now = performance.now();
     for (const host of this.#hosts) {
       const isOld =
-        now - host.startedAt > RETIRE_AFTER_MS || host.rssBytes > this.#memoryOf(host.capacity, RETIRE_AT_SHARE);
+        now - host.startedAt > RETIRE_AFTER_MS || host.rssBytes > RETIRE_AT_SHARE * memoryLimitOf(host.capacity);
       if (isOld && host.jobs.length > 0) host.isRetired = true;
       if (host.jobs.length === 0 && (host.isRetired || this.#isApart(host))) this.#end(host);
     }
@@ -166,7 +164,7 @@ export class HostPool implements JobPool {
       agent,
       environment,
       capacity,
-      memoryLimitBytes: this.#memoryOf(capacity),
+      memoryLimitBytes: memoryLimitOf(capacity),
       startLimitMs,
       endLimitMs,
       logger,
@@ -174,12 +172,6 @@ export class HostPool implements JobPool {
     });
     this.#hosts.add(host);
     return host;
-  }
-
-  /** Returns the bytes that a host needs for its models, plus `share` of the limit for everything else. */
-  #memoryOf(capacity: number, share = 1): number {
-    const { modelsMb = 0 } = this.#options;
-    return (modelsMb + share * (BASE_LIMIT_MB + MB_A_SESSION * (capacity - 1))) * MB;
   }
 
   #end(host: PoolHost): void {
@@ -226,6 +218,11 @@ export class HostPool implements JobPool {
     this.#apart.delete(room);
     return undefined;
   }
+}
+
+/** Returns the memory limit of a host, in bytes. */
+function memoryLimitOf(capacity: number): number {
+  return (BASE_LIMIT_MB + MB_A_SESSION * (capacity - 1)) * MB;
 }
 
 function forkHost(options: SessionHostOptions): PoolHost {

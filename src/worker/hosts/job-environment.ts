@@ -1,4 +1,5 @@
 import type { DatabaseEndpoints } from "../../store/database/database-endpoints.ts";
+import { SPEECH_SOCKET } from "../../voice/providers/embedded/open-model.ts";
 import { RELOADS } from "../definitions/definitions.ts";
 import type { Endpoints } from "../start-services.ts";
 import { METRICS_HUB } from "../telemetry/metrics-hub.ts";
@@ -20,7 +21,7 @@ interface JobEnvironmentParts {
  * because the author's config and tools may read them.
  */
 export function jobEnvironment({ endpoints, hubUrl, reloads }: JobEnvironmentParts): NodeJS.ProcessEnv {
-  const { livekit, databaseUrl, listenUrl, model } = endpoints;
+  const { livekit, databaseUrl, listenUrl, model, speechSocket = "" } = endpoints;
   // `databaseUrl` includes the password. The driver would use PGPASSWORD for any other address without a password.
   const { PGPASSWORD: _, ...inherited } = process.env;
   return {
@@ -36,6 +37,7 @@ export function jobEnvironment({ endpoints, hubUrl, reloads }: JobEnvironmentPar
     ANTHROPIC_MODEL: model.name,
     ...(model.baseUrl !== undefined && { ANTHROPIC_BASE_URL: model.baseUrl }),
     [METRICS_HUB]: hubUrl,
+    [SPEECH_SOCKET]: speechSocket,
     ...(reloads && { [RELOADS]: "1" }),
   };
 }

@@ -15,8 +15,27 @@ const OPERATOR_WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:divided by|over)\b|÷/gi, "/"],
 ];
 
+const UNITS =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
+    " ",
+  );
+const TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
+const NUMBER_WORDS = new RegExp(
+  String.raw`\b(?:(${TENS.join("|")})(?:[ -](${UNITS.slice(1, 10).join("|")}))?|(${UNITS.join("|")}))\b`,
+  "gi",
+);
+
+/** Writes the numbers up to 99 in digits, because a recognizer returns them in words. */
+function withDigits(text: string): string {
+  const unit = (word: string) => UNITS.indexOf(word.toLowerCase());
+  return text.replace(NUMBER_WORDS, (_all, tens?: string, ones?: string, alone?: string) => {
+    if (alone !== undefined) return String(unit(alone));
+    return String(10 * (TENS.indexOf((tens ?? "").toLowerCase()) + 2) + (ones === undefined ? 0 : unit(ones)));
+  });
+}
+
 const calculate: Rule = (part, offered) => {
-  const text = OPERATOR_WORDS.reduce((result, [word, sign]) => result.replace(word, sign), part);
+  const text = OPERATOR_WORDS.reduce((result, [word, sign]) => result.replace(word, sign), withDigits(part));
   const expression = /[-(\d.][-\d\s.+*/^%()]*[\d)]/.exec(text)?.[0].trim();
   if (expression === undefined || !/[\d)]\s*[-+*/^%]\s*[-(\d.]/.test(expression)) return undefined;
   return call(offered, ["calculator"], [[/expression/i, expression]]);

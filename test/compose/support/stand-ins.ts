@@ -40,7 +40,7 @@ const STAND_INS: Readonly<Record<string, StandIn>> = {
       await copyNpmSettings(folder);
     },
     instructions: `
-ENV NODE_EXTRA_CA_CERTS=/usr/local/etc/certificates.pem
+ENV NODE_EXTRA_CA_CERTS=/usr/local/etc/certificates.pem PIP_CERT=/usr/local/etc/certificates.pem
 COPY node /usr/local/bin/
 COPY etc /usr/local/etc/
 COPY lib/node_modules /usr/local/lib/node_modules/

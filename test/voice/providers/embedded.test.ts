@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { AudioFrame } from "@livekit/rtc-node";
 import { beforeAll, expect, test } from "vitest";
 import { cutAtPauses } from "../../../src/speech/listen/sound.ts";
-import { EmbeddedRecognizer, startMoonshine } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { EmbeddedRecognizer } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { startModel } from "../../../src/speech/start-model.ts";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../src/speech/speech-files.ts";
 import { EmbeddedVoice } from "../../../src/voice/providers/embedded/embedded-voice.ts";
 import { timedWordsOf } from "../../../src/voice/providers/word-times.ts";
@@ -61,7 +62,7 @@ test.each([
 });
 
 test("an invalid piece of sound fails, and the next piece is recognized", async () => {
-  const thread = await startMoonshine(FOLDER);
+  const thread = await startModel("listen", FOLDER);
   await expect(thread.ask(new Float32Array(0))).rejects.toThrow("the embedded recognizer failed");
   const samples = Float32Array.from(await recording("ten-of-clubs"), (sample) => sample / 32_768);
   expect(words(await thread.ask(samples))).toBe("ten of clubs");

@@ -18,6 +18,8 @@ const plan = (sentence: string, tools = ALL) =>
 
 const SENTENCES: readonly [string, string, Record<string, unknown>][] = [
   ["what is 21 * 2?", "calculator", { expression: "21 * 2" }],
+  ["What is twenty-one times two?", "calculator", { expression: "21 * 2" }],
+  ["What is nineteen plus forty?", "calculator", { expression: "19 + 40" }],
   ["What is 3 plus 4?", "calculator", { expression: "3 + 4" }],
   ["what is (1+2)^3 - 4/2", "calculator", { expression: "(1+2)^3 - 4/2" }],
   ["Please work out 2.5 * 4, thank you", "calculator", { expression: "2.5 * 4" }],

@@ -9,7 +9,8 @@ import { findFreePorts } from "../../support/servers/free-ports.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-const OF_OURS = { PATH, NODE_COMPILE_CACHE, PARLEY_CACHE_DIR: join(ROOT, ".cache") };
+/** Without the embedded models, which each worker would load. */
+const OF_OURS = { PATH, NODE_COMPILE_CACHE, PARLEY_CACHE_DIR: join(ROOT, ".cache"), STT: "none", TTS: "espeak" };
 
 export interface RunningMain {
   readonly pid: number;
@@ -117,6 +118,12 @@ function commandLine(pid: string): string {
   } catch {
     return "";
   }
+}
+
+/** The processes whose command lines contain a text. */
+export function pidsNaming(part: string): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => commandLine(pid).includes(part)).map(Number);
 }
 
 /** A worker's job processes. */

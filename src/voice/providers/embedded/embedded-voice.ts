@@ -1,39 +1,32 @@
 import type { AudioFrame } from "@livekit/rtc-node";
-import { moduleBeside } from "../../../lib/module-beside.ts";
 import { toAudioFrame } from "../../../livekit/audio-frame.ts";
-import { ModelThread } from "../../../speech/model-thread.ts";
+import type { SpeechModelOf } from "../../../speech/start-model.ts";
 import type { Speech } from "../../../speech/voice/voice.ts";
 import { type SpeakOptions, splitSentences, type Synthesizer } from "../synthesizer.ts";
 import { timeWords } from "../word-times.ts";
-import { prepareSpeech } from "./prepare-speech.ts";
+import { openModel } from "./open-model.ts";
 
 const FRAMES_A_SECOND = 50;
 const LOUDEST = 32_767;
 
-type VoiceThread = ModelThread<string, Speech>;
-
 /** `TTS=embedded`: an American English voice on this machine. It speaks one sentence at a time. */
 export class EmbeddedVoice implements Synthesizer {
-  readonly #thread: VoiceThread;
+  readonly #hibari: SpeechModelOf<"speak">;
   readonly #other: Synthesizer | undefined;
 
-  private constructor(thread: VoiceThread, other: Synthesizer | undefined) {
-    this.#thread = thread;
+  private constructor(hibari: SpeechModelOf<"speak">, other: Synthesizer | undefined) {
+    this.#hibari = hibari;
     this.#other = other;
   }
 
   /**
-   * Downloads missing files and loads the voice.
+   * Downloads missing files and loads the voice, unless the worker runs it already.
    *
    * @param other speaks all languages except English
    * @throws {AppError} `unavailable` if a download fails
    */
   static async load(env: NodeJS.ProcessEnv, other: Synthesizer | undefined): Promise<EmbeddedVoice> {
-    const folder = await prepareSpeech("speak", env);
-    const module = moduleBeside(import.meta.url, "../../../speech/voice/voice-thread");
-    const thread: VoiceThread = new ModelThread({ name: "the embedded voice", module, workerData: folder });
-    await thread.warm();
-    return new EmbeddedVoice(thread, other);
+    return new EmbeddedVoice(await openModel("speak", env), other);
   }
 
   async *speak(text: AsyncIterable<string>, options: SpeakOptions): AsyncGenerator<AudioFrame> {
@@ -44,7 +37,7 @@ export class EmbeddedVoice implements Synthesizer {
     }
     for await (const sentence of splitSentences(text, language)) {
       if (signal.aborted) return;
-      const speech = await this.#thread.ask(sentence, [], signal).catch((error: unknown) => {
+      const speech = await this.#hibari.ask(sentence, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
         return undefined;
       });
@@ -54,7 +47,7 @@ export class EmbeddedVoice implements Synthesizer {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#thread.close(), this.#other?.close()]);
+    await Promise.all([this.#hibari.close(), this.#other?.close()]);
   }
 }
 

@@ -1,14 +1,31 @@
-import { resolve } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../speech/speech-files.ts";
+import type { SpeechUse } from "../../../speech/start-model.ts";
+
+/** Contains all parts of the recognizer and of the voice. */
+const PACKAGE = "@parley/speech/package.json";
 
 /**
- * Downloads missing files for listening or speaking, and reports this on stderr. Returns the folder.
+ * Returns the folder of the models: the package `@parley/speech`, or else `speech` in the cache folder. What is missing there is
+ * downloaded, which is reported on stderr.
  *
  * @throws {AppError} `unavailable` if a download fails
  */
-export async function prepareSpeech(use: "listen" | "speak", env: NodeJS.ProcessEnv): Promise<string> {
-  const folder = resolve(env["PARLEY_CACHE_DIR"] || ".cache", "speech");
-  const parts = use === "listen" ? RECOGNIZER_PARTS : VOICE_PARTS;
+export async function prepareSpeech(uses: readonly SpeechUse[], cacheDir: string): Promise<string> {
+  const installed = installedSpeech();
+  if (installed !== undefined) return installed;
+  const folder = join(cacheDir, "speech");
+  const parts = uses.flatMap((use) => (use === "listen" ? RECOGNIZER_PARTS : VOICE_PARTS));
   await fetchSpeechFiles(folder, parts, (line) => process.stderr.write(`parley: ${line}\n`));
   return folder;
+}
+
+/** Returns the folder of the package `@parley/speech` if it is installed. */
+export function installedSpeech(): string | undefined {
+  try {
+    return dirname(fileURLToPath(import.meta.resolve(PACKAGE)));
+  } catch {
+    return undefined;
+  }
 }

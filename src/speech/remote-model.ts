@@ -1,0 +1,58 @@
+import { request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { deserialize, serialize } from "node:v8";
+import pRetry from "p-retry";
+import type { SpeechModel } from "./speech-model.ts";
+
+const RETRY_AFTER_MS = 250;
+const WAIT_MS = 15_000;
+/** The process is not running. */
+const IS_AWAY = new Set(["ENOENT", "ECONNREFUSED"]);
+/** The process exited before it answered. */
+const HAS_EXITED = new Set(["ECONNRESET", "EPIPE"]);
+/** A question is not sent again after this many exits, because it may be their cause. */
+const MAX_EXITS = 2;
+
+/** A model in the worker's speech process. While that process restarts, questions wait up to 15 s. */
+export class RemoteModel<Question, Value> implements SpeechModel<Question, Value> {
+  readonly #socketPath: string;
+  readonly #path: string;
+
+  constructor(socketPath: string, path: string) {
+    this.#socketPath = socketPath;
+    this.#path = path;
+  }
+
+  async ask(question: Question, signal?: AbortSignal): Promise<Value> {
+    const body = serialize(question);
+    let exits = 0;
+    return pRetry(() => this.#post(body, signal), {
+      retries: WAIT_MS / RETRY_AFTER_MS,
+      factor: 1,
+      minTimeout: RETRY_AFTER_MS,
+      ...(signal && { signal }),
+      shouldRetry: ({ error }) => {
+        const { code = "" } = error as NodeJS.ErrnoException;
+        if (HAS_EXITED.has(code)) return ++exits < MAX_EXITS;
+        return IS_AWAY.has(code);
+      },
+    });
+  }
+
+  async close(): Promise<void> {}
+
+  async #post(body: Buffer, signal: AbortSignal | undefined): Promise<Value> {
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
+    const options = { socketPath: this.#socketPath, path: this.#path, method: "POST", agent: false, signal };
+    const sent = request(options, (response) => {
+      buffer(response).then((bytes) => {
+        const value: unknown = deserialize(bytes);
+        if (response.statusCode === 200) resolve(value as Value);
+        else reject(new Error(String(value)));
+      }, reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+    return promise;
+  }
+}

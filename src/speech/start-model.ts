@@ -1,0 +1,37 @@
+import { moduleBeside } from "../lib/module-beside.ts";
+import { ModelThread } from "./model-thread.ts";
+import type { SpeechModel } from "./speech-model.ts";
+import type { Speech } from "./voice/voice.ts";
+
+/** What each model is asked. Samples are mono, at 16,000 per second, from -1 to 1. */
+interface Questions {
+  readonly listen: Float32Array;
+  readonly speak: string;
+}
+
+/** What each model answers. */
+interface Answers {
+  readonly listen: string;
+  readonly speak: Speech;
+}
+
+export type SpeechUse = keyof Questions;
+export type SpeechModelOf<Use extends SpeechUse> = SpeechModel<Questions[Use], Answers[Use]>;
+
+const THREADS = {
+  listen: { name: "the embedded recognizer", path: "./listen/moonshine-thread" },
+  speak: { name: "the embedded voice", path: "./voice/voice-thread" },
+} as const satisfies Record<SpeechUse, object>;
+
+/**
+ * Loads a model in a thread of this process. The caller closes it.
+ *
+ * @param folder contains the parts that `fetchSpeechFiles` downloaded
+ */
+export async function startModel<Use extends SpeechUse>(use: Use, folder: string): Promise<SpeechModelOf<Use>> {
+  const { name, path } = THREADS[use];
+  const module = moduleBeside(import.meta.url, path);
+  const thread = new ModelThread<Questions[Use], Answers[Use]>({ name, module, workerData: folder });
+  await thread.warm();
+  return thread;
+}

@@ -1,0 +1,159 @@
+import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
+import { AudioFrame } from "@livekit/rtc-node";
+import type { LimitedRecognizer } from "./limited-recognizer.ts";
+import { TurnWords } from "./turn-words.ts";
+
+/** While a participant speaks, words are recognized this often, or more rarely if a recognition takes long. */
+const INTERIM_EVERY_MS = 500;
+/** Interim words take at most this share of the recognizer's time. All sessions share it. */
+const INTERIM_SHARE = 0.25;
+
+/** A recognizer for single utterances that runs on this machine, so that it may be called more than once for a piece. */
+export interface LocalRecognizer extends stt.STT {
+  readonly isLocal: true;
+}
+
+export function isLocal(recognizer: stt.STT): recognizer is LocalRecognizer {
+  return "isLocal" in recognizer;
+}
+
+interface TurnRecognizerOptions {
+  readonly recognizer: LimitedRecognizer;
+  readonly vad: VAD;
+  /** Recognizes words while a participant speaks. Undefined: words are recognized at pauses only. */
+  readonly interims: stt.STT | undefined;
+}
+
+/**
+ * Makes a stream out of a recognizer for single utterances that runs on this machine. Its transcripts contain all words
+ * of the turn so far, also those of earlier pieces. Replaces LiveKit's `StreamAdapter`, which recognizes each piece
+ * alone.
+ */
+export class TurnRecognizer extends stt.STT {
+  readonly label: string;
+  readonly words = new TurnWords();
+  readonly #options: TurnRecognizerOptions;
+
+  constructor(options: TurnRecognizerOptions) {
+    super({ streaming: true, interimResults: options.interims !== undefined });
+    this.label = options.recognizer.label;
+    this.#options = options;
+  }
+
+  override get model(): string {
+    return this.#options.recognizer.model;
+  }
+
+  override get provider(): string {
+    return this.#options.recognizer.provider;
+  }
+
+  override stream(): stt.SpeechStream {
+    return new TurnStream(this, this.#options);
+  }
+
+  protected override async _recognize(...[frames, signal]: Parameters<stt.STT["recognize"]>): Promise<stt.SpeechEvent> {
+    return this.#options.recognizer.recognize(frames, signal);
+  }
+}
+
+class TurnStream extends stt.SpeechStream {
+  readonly label: string;
+  readonly #turns: TurnRecognizer;
+  readonly #options: TurnRecognizerOptions;
+  readonly #activity: ReturnType<VAD["stream"]>;
+  /** What the participant has been saying since the last pause. */
+  #piece: AudioFrame[] | undefined;
+  /** When the next interim words are due. `Infinity` while some are being recognized. */
+  #interimAt = Infinity;
+
+  constructor(turns: TurnRecognizer, options: TurnRecognizerOptions) {
+    super(turns);
+    this.label = turns.label;
+    this.#turns = turns;
+    this.#options = options;
+    this.#activity = options.vad.stream();
+  }
+
+  override close(): void {
+    super.close();
+    this.#activity.close();
+  }
+
+  /** The base class would count what `recognize` has counted. */
+  protected override async monitorMetrics(): Promise<void> {}
+
+  protected override async run(): Promise<void> {
+    await Promise.all([this.#listen(), this.#followActivity()]);
+  }
+
+  async #listen(): Promise<void> {
+    for await (const frame of this.input) {
+      if (frame === stt.SpeechStream.FLUSH_SENTINEL) this.#activity.flush();
+      else this.#activity.pushFrame(frame);
+    }
+    if (!this.closed) this.#activity.endInput();
+  }
+
+  async #followActivity(): Promise<void> {
+    for await (const event of this.#activity) {
+      if (event.type === VADEventType.START_OF_SPEECH) this.#begin(event);
+      else if (event.type === VADEventType.END_OF_SPEECH) await this.#end(event);
+      else if (event.speaking) this.#goOn(event);
+    }
+  }
+
+  #begin({ frames }: VADEvent): void {
+    this.output.put({ type: stt.SpeechEventType.START_OF_SPEECH });
+    this.#piece = frames.map(copyOf);
+    this.#interimAt = this.#options.interims ? performance.now() + INTERIM_EVERY_MS : Infinity;
+  }
+
+  #goOn({ frames }: VADEvent): void {
+    const { interims } = this.#options;
+    if (!this.#piece || !interims) return;
+    this.#piece.push(...frames.map(copyOf));
+    if (performance.now() >= this.#interimAt) void this.#showInterim(this.#piece, interims);
+  }
+
+  async #showInterim(piece: AudioFrame[], interims: stt.STT): Promise<void> {
+    this.#interimAt = Infinity;
+    const startedAt = performance.now();
+    const words = await this.#turns.words.peek(piece, (frames) => this.#transcribe(interims, frames)).catch(() => "");
+    if (piece !== this.#piece || this.closed) return;
+    const tookMs = performance.now() - startedAt;
+    this.#interimAt = performance.now() + Math.max(INTERIM_EVERY_MS - tookMs, tookMs / INTERIM_SHARE);
+    if (words !== "") this.output.put(toEvent(stt.SpeechEventType.INTERIM_TRANSCRIPT, words));
+  }
+
+  async #end({ frames, silenceDuration, inferenceDuration }: VADEvent): Promise<void> {
+    this.#piece = undefined;
+    const speechEndTime = Date.now() - silenceDuration - inferenceDuration;
+    this.output.put({ type: stt.SpeechEventType.END_OF_SPEECH, speechEndTime });
+    try {
+      const words = await this.#turns.words.add(frames, (together) => this.#transcribe(this.#turns, together));
+      if (words !== "" && !this.closed)
+        this.output.put({ ...toEvent(stt.SpeechEventType.FINAL_TRANSCRIPT, words), speechEndTime });
+    } catch (error) {
+      if (this.abortSignal.aborted) return;
+      const problem = error instanceof Error ? error : new Error(String(error));
+      const details = { type: "stt_error", timestamp: Date.now(), label: this.label } as const;
+      this.#turns.emit("error", { ...details, error: problem, recoverable: true });
+    }
+  }
+
+  async #transcribe(recognizer: stt.STT, frames: readonly AudioFrame[]): Promise<string> {
+    const { alternatives } = await recognizer.recognize([...frames], this.abortSignal);
+    return alternatives?.[0].text.trim() ?? "";
+  }
+}
+
+function toEvent(type: stt.SpeechEventType, text: string): stt.SpeechEvent {
+  const language = "en" as stt.SpeechData["language"];
+  return { type, alternatives: [{ text, language, startTime: 0, endTime: 0, confidence: 1 }] };
+}
+
+/** A VAD's frames are views of a buffer that is written again. */
+function copyOf({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame {
+  return new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);
+}

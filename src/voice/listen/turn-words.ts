@@ -1,0 +1,66 @@
+import type { AudioFrame } from "@livekit/rtc-node";
+
+/** Longer audio is recognized piece by piece: recognizers repeat or lose words in it. */
+const MAX_SECONDS_TOGETHER = 15;
+
+type Recognize = (frames: readonly AudioFrame[]) => Promise<string>;
+
+/**
+ * The words of one user turn. A participant who pauses speaks several pieces. They are recognized together, because a
+ * recognizer needs the words around a pause: of "Fail better", the piece "Fail" alone was understood as "Fell".
+ */
+export class TurnWords {
+  /** The text of the pieces that are not recognized again. */
+  #fixed = "";
+  #pieces: readonly AudioFrame[] = [];
+  #text = "";
+
+  /** Returns the words of the turn up to and including a piece that is still being spoken. Changes nothing. */
+  async peek(piece: readonly AudioFrame[], recognize: Recognize): Promise<string> {
+    const { before, frames } = this.#with(piece);
+    return joined(before, await recognize(frames));
+  }
+
+  /** Adds a piece, and returns all words of the turn. A piece without words changes nothing. */
+  async add(piece: readonly AudioFrame[], recognize: Recognize): Promise<string> {
+    const started = this.#pieces;
+    const { before, frames } = this.#with(piece);
+    const text = await recognize(frames);
+    // Meanwhile, the turn may have ended, or its words were fixed. Then the piece's own words are needed.
+    if (started !== this.#pieces) return this.add(piece, recognize);
+    if (text === "") return joined(this.#fixed, this.#text);
+    this.#fixed = before;
+    this.#pieces = frames;
+    this.#text = text;
+    return joined(before, text);
+  }
+
+  /** Keeps the words so far as they are. Call this when another participant speaks. */
+  fix(): void {
+    this.#fixed = joined(this.#fixed, this.#text);
+    this.#pieces = [];
+    this.#text = "";
+  }
+
+  /** Call this when the turn has ended. */
+  clear(): void {
+    this.#fixed = "";
+    this.#pieces = [];
+    this.#text = "";
+  }
+
+  /** Returns the frames to recognize for a piece, and the text before them. */
+  #with(piece: readonly AudioFrame[]): { readonly before: string; readonly frames: readonly AudioFrame[] } {
+    const together = [...this.#pieces, ...piece];
+    if (secondsOf(together) <= MAX_SECONDS_TOGETHER) return { before: this.#fixed, frames: together };
+    return { before: joined(this.#fixed, this.#text), frames: piece };
+  }
+}
+
+function secondsOf(frames: readonly AudioFrame[]): number {
+  return frames.reduce((sum, { samplesPerChannel, sampleRate }) => sum + samplesPerChannel / sampleRate, 0);
+}
+
+function joined(before: string, text: string): string {
+  return [before, text].filter(Boolean).join(" ");
+}

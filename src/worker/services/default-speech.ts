@@ -1,0 +1,61 @@
+import { resolve } from "node:path";
+import type { SpeechUse } from "../../speech/start-model.ts";
+import { installedSpeech, prepareSpeech } from "../../voice/providers/embedded/prepare-speech.ts";
+import { addEnvFile } from "../settings/env-file.ts";
+import type { TellProgress } from "./service.ts";
+
+const VARIABLES = { listen: "STT", speak: "TTS" } as const satisfies Record<SpeechUse, string>;
+const INSTEAD = { listen: "the agent does not listen", speak: "espeak-ng speaks" } as const satisfies Record<
+  SpeechUse,
+  string
+>;
+/** The repository runs as TypeScript. Its first start downloads the models; in the package, they are a package. */
+const IS_CLONE = import.meta.url.endsWith(".ts");
+
+/** An unset STT or TTS. */
+interface UnsetSpeech {
+  readonly use: SpeechUse;
+  readonly variable: "STT" | "TTS";
+  /** Why the embedded model is not the default. */
+  readonly problem: string | undefined;
+}
+
+/**
+ * Returns whichever of STT and TTS neither `env` nor `.env` sets, and whether the embedded model is its default: if the
+ * language is English, in a clone or with the package `@parley/speech`. Adds the variables in `.env` to `env`.
+ */
+export async function unsetSpeech(env: NodeJS.ProcessEnv, cwd: string): Promise<UnsetSpeech[]> {
+  await addEnvFile(env, resolve(cwd, ".env"));
+  const problem = problemOf(env["STT_LANGUAGE"] || "en");
+  const uses = (["listen", "speak"] as const).filter((use) => !env[VARIABLES[use]]);
+  return uses.map((use) => ({ use, variable: VARIABLES[use], problem }));
+}
+
+function problemOf(language: string): string | undefined {
+  if (!/^en(?:-|$)/iu.test(language)) return `the embedded models know only English, and STT_LANGUAGE is ${language}`;
+  return installedSpeech() === undefined && !IS_CLONE ? "the package @parley/speech is not installed" : undefined;
+}
+
+/**
+ * Sets STT and TTS in `env` to `embedded` if they are unset and that is the default. In a clone, downloads the models
+ * first. Reports what was chosen and why.
+ */
+export async function addDefaultSpeech(
+  env: NodeJS.ProcessEnv,
+  { cwd, progress }: { readonly cwd: string; readonly progress: TellProgress },
+): Promise<void> {
+  for (const { use, variable, problem } of await unsetSpeech(env, cwd)) {
+    const failure = problem ?? (await download(use, resolve(cwd, env["PARLEY_CACHE_DIR"] || ".cache")));
+    if (failure === undefined) env[variable] = "embedded";
+    const chosen = failure === undefined ? `embedded models ${use}, in English` : `${INSTEAD[use]}, because ${failure}`;
+    progress(`${variable} is not set: ${chosen}`);
+  }
+}
+
+/** Returns why the models could not be downloaded, or `undefined` once they are there. */
+async function download(use: SpeechUse, cacheDir: string): Promise<string | undefined> {
+  return prepareSpeech([use], cacheDir).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+}

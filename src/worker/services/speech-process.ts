@@ -1,0 +1,99 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { AppError } from "../../errors/app-error.ts";
+import { moduleBeside } from "../../lib/module-beside.ts";
+import type { SpeechUse } from "../../speech/start-model.ts";
+import { programEnvironment } from "../../tool/program-environment.ts";
+import type { Logger } from "../logger.ts";
+import type { Service } from "./service.ts";
+
+const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "../../speech/speech-process"));
+/** The pause before a restart quadruples each time, from the first to the last of these. */
+const RESTART_AFTER_MS = 100;
+const RESTART_AFTER_AT_MOST_MS = 10_000;
+/** A process that ran for this long is restarted after the shortest pause again. */
+const STABLE_AFTER_MS = 60_000;
+
+interface SpeechProcessOptions {
+  /** The folder of the models' files. */
+  readonly folder: string;
+  readonly uses: readonly SpeechUse[];
+  readonly logger: Logger;
+}
+
+/** Runs the embedded speech models for all sessions of this worker, in one process. Restarts it whenever it exits. */
+export class SpeechProcess implements Service {
+  readonly #options: SpeechProcessOptions;
+  /** Only this user may enter it. */
+  readonly #place: string;
+  #child: ChildProcess;
+  #restart: NodeJS.Timeout | undefined;
+  #restartAfterMs = RESTART_AFTER_MS;
+  #isClosed = false;
+
+  private constructor(options: SpeechProcessOptions, place: string) {
+    this.#options = options;
+    this.#place = place;
+    this.#child = this.#fork();
+  }
+
+  /**
+   * Resolves once the models are loaded. The caller closes the result.
+   *
+   * @throws {AppError} `unavailable` if they cannot be loaded
+   */
+  static async start(options: SpeechProcessOptions): Promise<SpeechProcess> {
+    const running = new SpeechProcess(options, await mkdtemp(join(tmpdir(), "parley-speech-")));
+    if (await running.#isReady()) return running;
+    await running.close();
+    throw new AppError("unavailable", "The embedded speech models could not be loaded");
+  }
+
+  /** The Unix socket on which `RemoteModel` reaches the process. It stays the same over restarts. */
+  get socket(): string {
+    return join(this.#place, "socket");
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#restart);
+    // It stores nothing, so it may be killed at any time.
+    if (this.#child.kill("SIGKILL")) await once(this.#child, "exit");
+    await rm(this.#place, { recursive: true, force: true });
+  }
+
+  #fork(): ChildProcess {
+    const { folder, uses, logger } = this.#options;
+    const startedAt = performance.now();
+    const child = fork(ENTRY, [this.socket, folder, ...uses], {
+      execArgv: [],
+      env: programEnvironment("NODE_COMPILE_CACHE"),
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    child.once("exit", (code, signal) => {
+      if (this.#isClosed) return;
+      logger.error({ code, signal }, "speech process exited, restarting");
+      if (performance.now() - startedAt > STABLE_AFTER_MS) this.#restartAfterMs = RESTART_AFTER_MS;
+      this.#restart = setTimeout(() => (this.#child = this.#fork()), this.#restartAfterMs);
+      this.#restartAfterMs = Math.min(4 * this.#restartAfterMs, RESTART_AFTER_AT_MOST_MS);
+    });
+    return child;
+  }
+
+  /** Whether the first process has loaded its models, once it has either done so or exited. */
+  async #isReady(): Promise<boolean> {
+    const settled = new AbortController();
+    const ready = once(this.#child, "message", settled).then(() => true);
+    const ended = once(this.#child, "exit", settled).then(() => false);
+    try {
+      return await Promise.race([ready, ended]);
+    } finally {
+      settled.abort();
+      await Promise.allSettled([ready, ended]);
+    }
+  }
+}

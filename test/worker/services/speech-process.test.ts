@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pino } from "pino";
+import { beforeAll, expect, test } from "vitest";
+import { RemoteModel } from "../../../src/speech/remote-model.ts";
+import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../../src/speech/speech-files.ts";
+import { SpeechProcess } from "../../../src/worker/services/speech-process.ts";
+import { forFile } from "../../support/lifetimes.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import { pidsNaming } from "../support/run-main.ts";
+
+const FOLDER = join(import.meta.dirname, "../../../.cache/speech");
+const WAV_HEADER_BYTES = 44;
+
+beforeAll(() => fetchSpeechFiles(FOLDER, RECOGNIZER_PARTS, () => {}), 180_000);
+
+const logged: string[] = [];
+const logger = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
+
+const speech = forFile(async () => {
+  const started = await SpeechProcess.start({ folder: FOLDER, uses: ["listen"], logger });
+  return Object.assign(started, { [Symbol.asyncDispose]: () => started.close() });
+});
+
+async function recording(): Promise<Float32Array> {
+  const file = await readFile(join(import.meta.dirname, "../../fixtures/recordings/ten-of-clubs.wav"));
+  const samples = new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
+  return Float32Array.from(samples, (sample) => sample / 32_768);
+}
+
+/** A session's recognizer. */
+const listener = () => new RemoteModel<Float32Array, string>(speech.socket, "/listen");
+
+test("one process answers the questions of all sessions", async () => {
+  const samples = await recording();
+
+  const heard = await Promise.all([listener(), listener(), listener()].map((each) => each.ask(samples)));
+
+  expect(heard).toEqual(Array.from({ length: 3 }, () => "Ten of clubs."));
+  expect(pidsNaming(speech.socket)).toHaveLength(1);
+});
+
+test("after a kill -9 a new process answers, including what was being asked", { timeout: 60_000 }, async () => {
+  const samples = await recording();
+  const [killed = 0] = pidsNaming(speech.socket);
+  const asked = listener().ask(samples);
+  process.kill(killed, "SIGKILL");
+
+  expect(await asked).toBe("Ten of clubs.");
+  expect(await listener().ask(samples)).toBe("Ten of clubs.");
+  expect(pidsNaming(speech.socket)).not.toContain(killed);
+  expect(logged).toEqual(["speech process exited, restarting"]);
+});
+
+test("a process that is closed leaves no process, no socket and no folder", { timeout: 60_000 }, async () => {
+  const closed = await SpeechProcess.start({ folder: FOLDER, uses: [], logger });
+  const [pid = 0] = pidsNaming(closed.socket);
+
+  await closed.close();
+  await closed.close();
+
+  expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  expect(existsSync(dirname(closed.socket))).toBe(false);
+});
+
+test("models that cannot be loaded are reported at the start", { timeout: 60_000 }, async () => {
+  await using empty = await tempFolder();
+
+  await expect(SpeechProcess.start({ folder: empty.path, uses: ["listen"], logger })).rejects.toThrow(
+    "The embedded speech models could not be loaded",
+  );
+});
