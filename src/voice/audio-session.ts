@@ -42,6 +42,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
   const player = new SpeechPlayer({
     session,
     synthesizer,
+    pronounce: options.settings.pronounce,
     playedSeconds: () => (audio ? playedSeconds(audio.output) : 0),
     onProblem: (error) => onProblem("speech failed", error),
   });

@@ -19,6 +19,7 @@ import { Quiet, UserSpeech } from "./listen/user-speech.ts";
 import { isLocal, TurnRecognizer } from "./listen/turn-recognizer.ts";
 import type { TurnWords } from "./listen/turn-words.ts";
 import { NOTICED_SILENCE_MS, VoiceActivity } from "./listen/voice-activity.ts";
+import { toSpeakable } from "./speak/speakable.ts";
 import { SpokenPart } from "./speak/spoken-part.ts";
 import type { VoiceSettings } from "./voice-settings.ts";
 
@@ -131,7 +132,12 @@ export class RoomVoice implements VoicePort {
 
   prepare(sentence: string, language: string | undefined): () => void {
     if (!this.#synthesizer || !this.#session || !this.#audio?.hasListener) return () => {};
-    return this.#synthesizer.prepare(sentence, language, this.#options.voiceName());
+    const { pronounce } = this.#options.settings;
+    return this.#synthesizer.prepare(
+      toSpeakable(sentence, { language, pronounce }),
+      language,
+      this.#options.voiceName(),
+    );
   }
 
   async untilQuiet(signal: AbortSignal): Promise<void> {

@@ -19,6 +19,8 @@ export const voiceSchema = z.strictObject({
   interruptAfterMs: milliseconds.default(90),
   /** After an interruption without words, such as a cough, the agent resumes after this much silence, in ms. */
   resumeAfterMs: milliseconds.default(1_000),
+  /** How the voice pronounces words, such as `{ Parley: "par-lee" }`. Captions keep the words. */
+  pronounce: z.record(z.string().min(1), z.string()).default({}),
   /** Spoken if a second or more of speech was not understood. `""` disables it. */
   notUnderstood: z.string().default("Sorry, I did not hear that."),
 });

@@ -1,10 +1,11 @@
 import type { AudioFrame } from "@livekit/rtc-node";
+import { alignWords, lettersOf } from "./align-words.ts";
 import { timedWordsOf, type TimedWord } from "../providers/word-times.ts";
 
 /** When a sentence is heard, in seconds from the start of the part's audio. */
 interface SentenceTime {
   readonly text: string;
-  /** The text as the voice received it, without markup. */
+  /** The text as the voice received it: without markup, and with numbers and addresses in words. */
   readonly spoken: string;
   /** The word times known so far, in seconds from the same start. */
   readonly words: readonly TimedWord[];
@@ -96,10 +97,11 @@ export class SentenceTimes {
       if (played < 0) return heard;
       if (isTimed(sentence)) {
         const said = words.filter((word) => (isFirstWordIn ? word.startsAt : word.endsAt) <= seconds);
-        // Without markup, both texts have the same letters.
-        const share = lettersOf(text).length / lettersOf(spoken).length;
-        const letters = lettersOf(said.map((word) => word.text).join("")).length * share;
-        return heard + wordsWithin(text, { atMost: letters, least, weightOf: (word) => lettersOf(word).length });
+        const letters = lettersOf(said.map((word) => word.text).join("")).length;
+        const written = wordsIn(text);
+        const ends = alignWords(written, wordsIn(spoken));
+        const count = ends.findIndex((end) => end > letters);
+        return heard + written.slice(0, Math.max(least, count === -1 ? written.length : count)).join("");
       }
       const weight = isComplete ? (played / (endsAt - beginsAt)) * weightOf(text) : played * SLOW_RATE;
       return heard + wordsWithin(text, { atMost: weight, least, weightOf });
@@ -127,21 +129,21 @@ interface Share {
   readonly weightOf: (word: string) => number;
 }
 
+/** Returns the words of a text, each with the space before it. */
+function wordsIn(text: string): string[] {
+  return [...text.matchAll(/\s*\S+/gu)].map(([word]) => word);
+}
+
 /** Returns the first words of a sentence up to a weight, but at least `least` of them. */
 function wordsWithin(text: string, { atMost, least, weightOf }: Share): string {
   let end = 0;
   let left = atMost;
-  for (const [index, [word]] of [...text.matchAll(/\s*\S+/gu)].entries()) {
+  for (const [index, word] of wordsIn(text).entries()) {
     left -= weightOf(word);
     if (left < 0 && index >= least) break;
     end += word.length;
   }
   return text.slice(0, end);
-}
-
-/** Returns the letters and digits of a text. */
-function lettersOf(text: string): string {
-  return text.replace(/[^\p{L}\p{N}]/gu, "");
 }
 
 /** Returns how long a text takes to say, in letters. */

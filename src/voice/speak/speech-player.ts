@@ -6,12 +6,14 @@ import { clearChatHistory } from "../../livekit/agent-session.ts";
 import type { Playback, Played, Player } from "./player.ts";
 import { piecesOf, type Synthesizer } from "../providers/synthesizer.ts";
 import { Captions } from "./captions.ts";
+import { type Pronunciations, toSpeakable } from "./speakable.ts";
 import { SpokenMarkup } from "./spoken-markup.ts";
 import type { SpokenPart } from "./spoken-part.ts";
 
 interface SpeechPlayerOptions {
   readonly session: voice.AgentSession;
   readonly synthesizer: Synthesizer | undefined;
+  readonly pronounce: Pronunciations;
   /** How many seconds of the current audio have been played. */
   readonly playedSeconds: () => number;
   readonly onProblem: (error: unknown) => void;
@@ -121,12 +123,12 @@ export class SpeechPlayer implements Player {
    */
   synthesize(text: AsyncIterable<string>): ReadableStream<AudioFrame> {
     const current = this.#current;
-    const { synthesizer, onProblem } = this.#options;
+    const { synthesizer, pronounce, onProblem } = this.#options;
     if (!current || !synthesizer) return emptyStream();
     const { ended } = current;
     const pump = async (controller: ReadableStreamDefaultController<AudioFrame>) => {
       try {
-        for await (const frame of speakPart(synthesizer, text, current)) {
+        for await (const frame of speakPart(synthesizer, text, { ...current, pronounce })) {
           if (ended.signal.aborted) return;
           controller.enqueue(frame);
         }
@@ -175,12 +177,12 @@ export class SpeechPlayer implements Player {
 async function* speakPart(
   synthesizer: Synthesizer,
   text: AsyncIterable<string>,
-  { part: { language, voice: name }, ended, captions }: Current,
+  { part: { language, voice: name }, ended, captions, pronounce }: Current & { readonly pronounce: Pronunciations },
 ): AsyncGenerator<AudioFrame> {
   const markup = new SpokenMarkup(language);
   const options = { language, voice: name, signal: ended.signal };
   for await (const sentence of sentencesIn(text, language)) {
-    const words = await markup.write(sentence);
+    const words = toSpeakable(await markup.write(sentence), { language, pronounce });
     captions.times.begin(sentence, words);
     if (words !== "")
       for await (const frame of synthesizer.speak(piecesOf(words), options)) {
@@ -189,7 +191,7 @@ async function* speakPart(
       }
     captions.times.end();
   }
-  const rest = await markup.end();
+  const rest = toSpeakable(await markup.end(), { language, pronounce });
   if (rest !== "") yield* synthesizer.speak(piecesOf(rest), options);
 }
 
