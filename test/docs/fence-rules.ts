@@ -56,6 +56,7 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
       before: `${inConfig.before} toolSettings: {`,
       after: "}});",
     },
+  "docs/voice.md: // in parley.config.ts": inConfig,
   "docs/voice.md: // in defineTool": {
     before: `import { z } from "zod";\n${inTool} input: z.object({}), run: () => ({}),`,
     after: "});",

@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pino } from "pino";
+import { beforeAll, expect, test, vi } from "vitest";
+import { reply, text } from "../../src/model-server/step.ts";
+import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../src/speech/speech-files.ts";
+import { EmbeddedRecognizer } from "../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { SPEECH_SOCKET } from "../../src/voice/providers/embedded/open-model.ts";
+import { SpeechProcess } from "../../src/worker/services/speech-process.ts";
+import { forFile } from "../support/lifetimes.ts";
+import { VoiceAgent, warmUp } from "../support/voice-agent.ts";
+import { pidsNaming } from "../worker/support/run-main.ts";
+
+vi.setConfig({ hookTimeout: 180_000 });
+
+/** `npm run test:soak-voice` runs a hundred turns. */
+const TURNS = Number(process.env["EMBEDDED_SOAK_TURNS"] ?? 10);
+const KILL_EVERY = 5;
+const RATE = 16_000;
+const WAV_HEADER_BYTES = 44;
+const FOLDER = join(import.meta.dirname, "../../.cache/speech");
+
+beforeAll(async () => {
+  await fetchSpeechFiles(FOLDER, RECOGNIZER_PARTS, () => {});
+  await warmUp();
+});
+
+const speech = forFile(async () => {
+  const logger = pino({ level: "silent" });
+  const started = await SpeechProcess.start({ folder: FOLDER, uses: ["listen"], logger });
+  return Object.assign(started, { [Symbol.asyncDispose]: () => started.close() });
+});
+
+async function recording(name: string): Promise<Int16Array> {
+  const file = await readFile(join(import.meta.dirname, `../fixtures/recordings/${name}.wav`));
+  return new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEADER_BYTES, file.byteOffset + file.length));
+}
+
+/** Sounds without words: a hum, a knock, hiss. */
+function noise(kind: number): Int16Array {
+  return new Int16Array(RATE / 2).map((_, at) => {
+    if (kind % 3 === 0) return 4_000 * Math.sin((at / RATE) * 2 * Math.PI * 60);
+    if (kind % 3 === 1) return at < 800 ? 8_000 * Math.sin(at / 5) * Math.exp(-at / 200) : 0;
+    return ((at * 7_919) % 4_001) - 2_000;
+  });
+}
+
+test(
+  `each of ${TURNS} spoken turns is understood, between noises and although the speech process is killed again and again`,
+  { timeout: TURNS * 20_000 + 60_000 },
+  async () => {
+    const recognizer = await EmbeddedRecognizer.load({ [SPEECH_SOCKET]: speech.socket });
+    await using voice = await VoiceAgent.start({ stt: recognizer });
+    const user = await voice.speaker("user");
+    voice.agent.model.script(() => reply([text("I see.")]));
+    const clubs = [await recording("ten-of-clubs"), await recording("seven-of-clubs")];
+    const understood: string[] = [];
+    for (let turn = 0; turn < TURNS; turn++) {
+      await user.play(noise(turn));
+      await user.untilSilence(1_000);
+      const finals = () => user.client.all("transcription").filter(({ final }) => final);
+      const before = finals().length;
+      const { to } = await user.play(clubs[turn % 2] ?? new Int16Array(0));
+      if (turn % KILL_EVERY === KILL_EVERY - 1)
+        for (const pid of pidsNaming(speech.socket)) process.kill(pid, "SIGKILL");
+      await user.untilSound(to, 20_000);
+      await user.untilSilence();
+      understood.push(
+        finals()
+          .slice(before)
+          .map((each) => each.text.toLowerCase().replaceAll(/[^a-z ]/gu, ""))
+          .join(" "),
+      );
+    }
+
+    const expected = Array.from({ length: TURNS }, (_, turn) => (turn % 2 === 0 ? "ten of clubs" : "seven of clubs"));
+    expect(understood).toEqual(expected);
+    const [stored] = await voice.agent.sql`select count(*)::int as count from turns`;
+    expect(stored?.["count"]).toBe(TURNS);
+    expect(voice.agent.model.rejections).toEqual([]);
+  },
+);
