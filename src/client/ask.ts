@@ -39,46 +39,67 @@ interface AskPorts {
 export async function ask(text: string, options: AskOptions, ports: AskPorts): Promise<WholeAnswer> {
   const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   signal?.throwIfAborted();
-  const answer = Promise.withResolvers<AnswerEndEvent>();
-  const toolResults: ToolResultEvent[] = [];
-  const callIds = new Set<string>();
-  let answerId: string | undefined;
-  let messageId: string | undefined;
-  let errorTimer: ReturnType<typeof setTimeout> | undefined;
-  const late = () => answer.reject(new AppError("unavailable", `No complete answer arrived within ${timeoutMs} ms`));
+  const answer = new PendingAnswer(ports);
+  const late = () => answer.fail(new AppError("unavailable", `No complete answer arrived within ${timeoutMs} ms`));
   const timer = setTimeout(late, timeoutMs);
-  const offs = [
-    ports.on("answer_start", ({ id, previousId }) => {
-      if (previousId === messageId) answerId = id;
-    }),
-    ports.on("tool_call", (call) => {
-      if (call.messageId === answerId) callIds.add(call.id);
-    }),
-    ports.on("tool_result", (result) => {
-      if (callIds.has(result.id)) toolResults.push(result);
-    }),
-    ports.on("answer_end", (end) => {
-      if (end.previousId !== messageId) return;
-      if (end.text !== "") answer.resolve(end);
-      else errorTimer = setTimeout(() => answer.resolve(end), ERROR_FOLLOWS_MS);
-    }),
-    ports.on("error", ({ code, message, originatingId }) => {
-      if (originatingId !== undefined && originatingId === messageId) answer.reject(toError(code, message));
-    }),
-  ];
   try {
-    const sent = ports.sendText(text);
-    messageId = sent.messageId;
-    sent.acknowledged.catch(answer.reject);
-    const end = await (signal ? abortable(answer.promise, signal) : answer.promise);
-    return { messageId, text: end.text, sentences: end.sentences, toolResults };
+    const { messageId, acknowledged } = ports.sendText(text);
+    answer.messageId = messageId;
+    acknowledged.catch(answer.fail);
+    const end = await (signal ? abortable(answer.end, signal) : answer.end);
+    return { messageId, text: end.text, sentences: end.sentences, toolResults: answer.toolResults };
   } catch (error) {
     if (signal?.aborted) ports.stop();
     throw error;
   } finally {
     clearTimeout(timer);
-    clearTimeout(errorTimer);
-    for (const off of offs) off();
+    answer.close();
+  }
+}
+
+/** Picks the answer to one message, and the results of its calls, out of the client's events. */
+class PendingAnswer {
+  /** The message's id. Set as soon as the message is sent. */
+  messageId: string | undefined;
+  readonly toolResults: ToolResultEvent[] = [];
+  readonly #end = Promise.withResolvers<AnswerEndEvent>();
+  readonly #callIds = new Set<string>();
+  readonly #offs: readonly (() => void)[];
+  #answerId: string | undefined;
+  #errorTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor({ on }: Pick<AskPorts, "on">) {
+    this.#offs = [
+      on("answer_start", ({ id, previousId }) => {
+        if (previousId === this.messageId) this.#answerId = id;
+      }),
+      on("tool_call", (call) => {
+        if (call.messageId === this.#answerId) this.#callIds.add(call.id);
+      }),
+      on("tool_result", (result) => {
+        if (this.#callIds.has(result.id)) this.toolResults.push(result);
+      }),
+      on("answer_end", (end) => {
+        if (end.previousId !== this.messageId) return;
+        if (end.text !== "") this.#end.resolve(end);
+        else this.#errorTimer = setTimeout(() => this.#end.resolve(end), ERROR_FOLLOWS_MS);
+      }),
+      on("error", ({ code, message, originatingId }) => {
+        if (originatingId !== undefined && originatingId === this.messageId) this.fail(toError(code, message));
+      }),
+    ];
+  }
+
+  /** Rejects if an error for the message arrives. */
+  get end(): Promise<AnswerEndEvent> {
+    return this.#end.promise;
+  }
+
+  readonly fail = (error: unknown) => this.#end.reject(error);
+
+  close(): void {
+    clearTimeout(this.#errorTimer);
+    for (const off of this.#offs) off();
   }
 }
 
