@@ -26,14 +26,7 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
     const progressRead = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     const workerData: ThreadData = { ...tool, input, progressRead, context };
     const thread = new Worker(THREAD, { workerData, resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB } });
-    const memoryChecks = setInterval(() => {
-      thread.getHeapStatistics().then(
-        ({ external_memory: bytes }) => {
-          if (bytes > MEMORY_LIMIT_MB * 2 ** 20) end.reject(tooLarge());
-        },
-        () => {},
-      );
-    }, READ_BUFFERS_MS);
+    const memoryChecks = checkBuffers(thread, end.reject);
     const send = (message: ToThread) => thread.postMessage(message);
     const report = (fraction: number) => {
       Atomics.add(progressRead, 0, 1);
@@ -61,6 +54,18 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
       void thread.terminate();
     }
   };
+}
+
+/** The caller clears the returned interval. */
+function checkBuffers(thread: Worker, onTooLarge: (error: Error) => void): NodeJS.Timeout {
+  return setInterval(() => {
+    thread.getHeapStatistics().then(
+      ({ external_memory: bytes }) => {
+        if (bytes > MEMORY_LIMIT_MB * 2 ** 20) onTooLarge(tooLarge());
+      },
+      () => {},
+    );
+  }, READ_BUFFERS_MS);
 }
 
 /** Restores the value that the tool threw, with the stack from the tool's own file, which its author needs. */

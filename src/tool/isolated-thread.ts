@@ -60,37 +60,28 @@ export interface Thrown {
   readonly cause?: Thrown | undefined;
 }
 
+type Send = (message: FromThread) => void;
+
 /** How many nested causes of an error are sent. */
 const MAX_CAUSES = 3;
 
 async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): Promise<void> {
   const { file, settings, input, progressRead, context } = data;
-  const send = (message: FromThread) => port.postMessage(message);
+  const send: Send = (message) => port.postMessage(message);
   const stop = new AbortController();
   const questions = new Questions(send);
   port.on("message", (message: ToThread) => {
     if (message.type === "abort") stop.abort(new Error(message.why));
     else questions.settle(message);
   });
-  const kept = new CallLog();
-  const log = (value: string) => {
-    const line = String(value).slice(0, 2 * CALL_LOG.bytes);
-    if (kept.add(line)) send({ type: "log", line });
-  };
-  let progressSent = 0;
-  const progress = (fraction: number) => {
-    if (progressSent - Atomics.load(progressRead, 0) >= MAX_UNREAD_PROGRESS) return;
-    progressSent += 1;
-    send({ type: "progress", fraction });
-  };
   try {
     const { default: tool } = (await import(pathToFileURL(file).href)) as { readonly default: Tool };
     const own = {
       ...context,
       settings: tool.settings?.parse(settings),
       signal: stop.signal,
-      log,
-      progress,
+      log: createLog(send),
+      progress: createProgress(send, progressRead),
       // A rejection that the tool does not await must not end the thread.
       ask: (request: PermissionAsk) => unawaited(questions.ask(request)),
       elicit: <Content>(request: Elicitation<Content>) => unawaited(questions.elicit(request)),
@@ -107,12 +98,31 @@ async function runHere(port: NonNullable<typeof parentPort>, data: ThreadData): 
   }
 }
 
+/** Sends only lines that the call's log has room for. */
+function createLog(send: Send): ToolContext["log"] {
+  const kept = new CallLog();
+  return (value) => {
+    const line = String(value).slice(0, 2 * CALL_LOG.bytes);
+    if (kept.add(line)) send({ type: "log", line });
+  };
+}
+
+/** Drops reports while the main thread has `MAX_UNREAD_PROGRESS` of them to read. */
+function createProgress(send: Send, progressRead: ThreadData["progressRead"]): ToolContext["progress"] {
+  let sent = 0;
+  return (fraction) => {
+    if (sent - Atomics.load(progressRead, 0) >= MAX_UNREAD_PROGRESS) return;
+    sent += 1;
+    send({ type: "progress", fraction });
+  };
+}
+
 /** The tool's open questions to the main thread, which asks the participant. */
 class Questions {
-  readonly #send: (message: FromThread) => void;
+  readonly #send: Send;
   readonly #waiting = new Map<number, PromiseWithResolvers<Elicited | undefined>>();
 
-  constructor(send: (message: FromThread) => void) {
+  constructor(send: Send) {
     this.#send = send;
   }
 

@@ -54,14 +54,19 @@ export async function loadTools(
       if (!tools.has(name)) tools.set(name, before.get(name));
     }
   }
-  for (const name of before ? [] : Object.keys(settings)) {
+  if (!before) checkEntries(settings, known, folder);
+  return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
+}
+
+/** @throws {AppError} `invalid_config` if an entry of the settings belongs to none of the folder's tools */
+function checkEntries(settings: Settings, known: ReadonlySet<string>, folder: string): void {
+  for (const name of Object.keys(settings)) {
     if (!known.has(name))
       throw new AppError(
         "invalid_config",
         `toolSettings.${name}: there is no tool "${name}" in ${folder}.${didYouMean(name, known)}`,
       );
   }
-  return new Map([...tools].flatMap(([name, tool]) => (tool ? [[name, tool]] : [])));
 }
 
 /** Returns `undefined` if the tool is off. */

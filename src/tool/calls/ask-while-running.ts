@@ -20,24 +20,16 @@ export function askWhileRunning(
   call: OpenCall,
   { tool, ports, deadline }: RunningCall,
 ): Pick<ToolContext, "ask" | "elicit"> {
-  let open = 0;
+  const pause = new Pause(call, ports.ledger, deadline);
   let forms = 0;
   const answered = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
     const { id } = call.current;
-    if (open++ === 0) {
-      deadline.stop();
-      ports.ledger.setWaiting(id, true);
-      ports.ledger.update(id, { deadlineAt: undefined });
-    }
+    pause.begin();
     let answer: Answer;
     try {
       answer = await abortable(asked, call.signal);
     } finally {
-      if (--open === 0 && !call.signal.aborted) {
-        deadline.start();
-        ports.ledger.setWaiting(id, false);
-        ports.ledger.update(id, { deadlineAt: deadline.at });
-      }
+      pause.end();
     }
     // Rejects if another worker took over the session before the answer arrived, because the call now belongs to that
     // worker.
@@ -56,6 +48,37 @@ export function askWhileRunning(
   };
   // A rejection that the tool does not await must not crash the process.
   return { ask: (request) => unawaited(ask(request)), elicit: (request) => unawaited(elicit(request)) };
+}
+
+/** Pauses a call's deadline while at least one of its questions is open. */
+class Pause {
+  readonly #call: OpenCall;
+  readonly #ledger: CallPorts["ledger"];
+  readonly #deadline: Deadline;
+  #open = 0;
+
+  constructor(call: OpenCall, ledger: CallPorts["ledger"], deadline: Deadline) {
+    this.#call = call;
+    this.#ledger = ledger;
+    this.#deadline = deadline;
+  }
+
+  begin(): void {
+    if (this.#open++ > 0) return;
+    const { id } = this.#call.current;
+    this.#deadline.stop();
+    this.#ledger.setWaiting(id, true);
+    this.#ledger.update(id, { deadlineAt: undefined });
+  }
+
+  /** Does not resume the deadline of an aborted call. */
+  end(): void {
+    if (--this.#open > 0 || this.#call.signal.aborted) return;
+    const { id } = this.#call.current;
+    this.#deadline.start();
+    this.#ledger.setWaiting(id, false);
+    this.#ledger.update(id, { deadlineAt: this.#deadline.at });
+  }
 }
 
 /** A call's timer, which can be paused and resumed. */
