@@ -138,17 +138,21 @@ class SessionFeed {
         if (await this.#reached(turn)) await this.#stream.send(liveEvent(live));
         return;
       case "block_stop":
+        return this.#handleEnd(live, { turn, sequence });
       case "turn_complete":
-      case "turn_spoken": {
-        const goal: Goal = { turn, sequence: event === "block_stop" ? sequence : ENDS[event] };
-        if (!(await this.#reached(turn)) || (await this.#caughtUp(goal))) return;
-        reader.forgetOpen();
-        // The block or end could not be stored, so no reader can resume from it: it is sent without an id.
-        return this.#stream.send(liveEvent(live));
-      }
+      case "turn_spoken":
+        return this.#handleEnd(live, { turn, sequence: ENDS[event] });
       case "gap":
         return;
     }
+  }
+
+  /** Sends the end of a block, of a turn or of its speech: as it was stored, or as the live event if it was not. */
+  async #handleEnd(live: LiveEvent, goal: Goal): Promise<void> {
+    if (!(await this.#reached(live.turn)) || (await this.#caughtUp(goal))) return;
+    this.#reader.forgetOpen();
+    // The block or end could not be stored, so no reader can resume from it: it is sent without an id.
+    return this.#stream.send(liveEvent(live));
   }
 
   /** Catches up to this turn if necessary. Returns `false` for a turn that is not shown. */

@@ -22,7 +22,6 @@ const CHECK_MS = 500;
  * calls and permissions.
  */
 export async function feedOpencode({ source, stream, access }: OpencodeFeedOptions): Promise<void> {
-  const { closed } = stream;
   const { sql, reads } = source;
   const send = stream.send.bind(stream);
   const connected = () => send(opencodeEvent("server.connected"));
@@ -30,7 +29,7 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
   if (!present) await connected();
   const sessionId = present?.id ?? (await waitForSession({ source, stream, access }));
   if (sessionId === undefined) return;
-  const live = new LiveQueue(closed);
+  const live = new LiveQueue(stream.closed);
   const calls = new CallFeed({ reads, sessionId, send, toEvent: (call) => toPartUpdated(call, sessionId) });
   const permissions = new PermissionFeed({
     reads,
@@ -40,27 +39,38 @@ export async function feedOpencode({ source, stream, access }: OpencodeFeedOptio
     toAsked: toOpencodeAsked,
     toReplied: toOpencodeReplied,
   });
-  const showNow = async () => {
-    await calls.showNow();
-    await permissions.showNow();
-  };
   const leave = source.follow(sessionId, live);
   try {
     await source.listen();
     // Sent only now, because a client may expect to miss nothing after this event.
     if (present) await connected();
     live.onGap();
-    for (;;) {
-      const next = await live.next();
-      if (next === "closed" || next === "quiet") return;
-      if (next === "gap") {
-        if (!(await readUntil(showNow, { closed }))) return stream.end();
-      } else if (next.event === "tool_state") await readUntil(() => calls.showReported(next.data), { closed });
-      else if (next.event === "permission.asked" || next.event === "permission.replied")
-        await readUntil(() => permissions.showReported(next.data), { closed });
-    }
+    await sendUpdates(live, { calls, permissions }, stream);
   } finally {
     leave();
+  }
+}
+
+interface Feeds {
+  readonly calls: CallFeed;
+  readonly permissions: PermissionFeed;
+}
+
+/** Sends updates as they happen, and after a gap everything that is open. */
+async function sendUpdates(live: LiveQueue, { calls, permissions }: Feeds, stream: SseStream): Promise<void> {
+  const { closed } = stream;
+  const showNow = async () => {
+    await calls.showNow();
+    await permissions.showNow();
+  };
+  for (;;) {
+    const next = await live.next();
+    if (next === "closed" || next === "quiet") return;
+    if (next === "gap") {
+      if (!(await readUntil(showNow, { closed }))) return stream.end();
+    } else if (next.event === "tool_state") await readUntil(() => calls.showReported(next.data), { closed });
+    else if (next.event === "permission.asked" || next.event === "permission.replied")
+      await readUntil(() => permissions.showReported(next.data), { closed });
   }
 }
 

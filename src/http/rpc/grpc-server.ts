@@ -38,16 +38,9 @@ const IDLE_MS = 60_000;
 export async function openGrpcServer({ host, port, livekit, routes }: GrpcOptions): Promise<GrpcServer> {
   /** Oldest first. */
   const sessions = new Set<ServerHttp2Session>();
+  /** Those with an authenticated call. */
   const known = new WeakSet<ServerHttp2Session>();
   const server = createServer({ settings: { maxConcurrentStreams: MAX_STREAMS } }, connectNodeAdapter({ routes }));
-  const makeRoom = () => {
-    if (sessions.size <= MAX_CONNECTIONS) return;
-    for (const session of sessions) {
-      if (known.has(session)) continue;
-      sessions.delete(session);
-      return session.destroy();
-    }
-  };
   server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
@@ -62,7 +55,7 @@ export async function openGrpcServer({ host, port, livekit, routes }: GrpcOption
         () => {},
       );
     });
-    makeRoom();
+    if (sessions.size > MAX_CONNECTIONS) closeOldest(sessions, known);
   });
   server.listen(port, host);
   await once(server, "listening");
@@ -75,6 +68,15 @@ export async function openGrpcServer({ host, port, livekit, routes }: GrpcOption
       await closed;
     },
   };
+}
+
+/** Closes the oldest of the sessions that are not `known`. */
+function closeOldest(sessions: Set<ServerHttp2Session>, known: WeakSet<ServerHttp2Session>): void {
+  for (const session of sessions) {
+    if (known.has(session)) continue;
+    sessions.delete(session);
+    return session.destroy();
+  }
 }
 
 /** Ends calls that take too long and idle connections. A session's `close` would wait for the client. */
