@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Json, ReplyOptions } from "./step.ts";
+import type { Fault, Json, ReplyOptions } from "./step.ts";
 
 const PING_MS = 10;
 
@@ -23,30 +23,35 @@ export async function writeEvents(
       if (slow > 0) await sleep(slow, undefined, { signal: gone.signal });
       if (!response.write(toSse(event))) await drained(response);
     }
-    switch (fault?.kind) {
-      case "stall":
-        return;
-      case "pings_only":
-        while (!gone.signal.aborted) {
-          response.write(toSse({ type: "ping" }));
-          await sleep(PING_MS, undefined, { signal: gone.signal });
-        }
-        return;
-      case "destroy":
-        // Gives the client time to read the events, because a reset may overtake them.
-        await sleep(PING_MS, undefined, { signal: gone.signal });
-        response.destroy();
-        return;
-      case "error":
-        response.write(toSse({ type: "error", error: { type: fault.errorType, message: "Scripted stream error" } }));
-        response.end();
-        return;
-      case "end":
-      case undefined:
-        response.end();
-    }
+    await finish(response, fault, gone.signal);
   } catch (error) {
     if (!gone.signal.aborted) throw error;
+  }
+}
+
+/** Ends the response, or fails as the fault says. Rejects when the connection is closed in the meantime. */
+async function finish(response: ServerResponse, fault: Fault | undefined, signal: AbortSignal): Promise<void> {
+  switch (fault?.kind) {
+    case "stall":
+      return;
+    case "pings_only":
+      while (!signal.aborted) {
+        response.write(toSse({ type: "ping" }));
+        await sleep(PING_MS, undefined, { signal });
+      }
+      return;
+    case "destroy":
+      // Gives the client time to read the events, because a reset may overtake them.
+      await sleep(PING_MS, undefined, { signal });
+      response.destroy();
+      return;
+    case "error":
+      response.write(toSse({ type: "error", error: { type: fault.errorType, message: "Scripted stream error" } }));
+      response.end();
+      return;
+    case "end":
+    case undefined:
+      response.end();
   }
 }
 

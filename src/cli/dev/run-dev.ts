@@ -27,16 +27,10 @@ export async function runDev(flags: readonly string[]): Promise<void> {
   });
   const stopped = once(stopping.signal, "abort");
   let child: ChildProcess | undefined;
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => {
-      stopping.abort();
-      // In a terminal, the child has already received Ctrl-C itself. `main` treats two signals within a second as one.
-      child?.kill(signal);
-    });
-  }
-  watchParent(() => {
+  onStop((signal) => {
     stopping.abort();
-    child?.kill("SIGTERM");
+    // In a terminal, the child has already received Ctrl-C itself. `main` treats two signals within a second as one.
+    child?.kill(signal);
   });
   while (!stopping.signal.aborted) {
     changed = Promise.withResolvers();
@@ -56,6 +50,12 @@ export async function runDev(flags: readonly string[]): Promise<void> {
       await exited;
     }
   }
+}
+
+/** Calls `stop` with every signal that ends this process, and with SIGTERM when the process's parent has ended. */
+function onStop(stop: (signal: NodeJS.Signals) => void): void {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal));
+  watchParent(() => stop("SIGTERM"));
 }
 
 function tell(line: string): void {

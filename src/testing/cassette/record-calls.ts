@@ -24,17 +24,11 @@ export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: Re
   // "none", may be an ordinary word.
   const redact: Redact = (text) => ofTest(apiKey.length < 8 ? text : text.replaceAll(apiKey, "<secret>"));
   const calls: RecordedCall[] = [];
-  const handle = async ({ path, query, headers, text }: AgentRequest, response: ServerResponse) => {
+  const handle = async (received: AgentRequest, response: ServerResponse) => {
     const startedAt = performance.now();
+    const { path, text } = received;
     const request = normalize(JSON.parse(text), redact) as Record<string, unknown>;
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
-    const answer = await fetch(upstream.replace(/\/$/u, "") + path + query, {
-      method: "POST",
-      headers: passedOn(headers),
-      body: text,
-      signal: gone.signal,
-    });
+    const answer = await callModel(upstream, received, response);
     const { status } = answer;
     const type = answer.headers.get("content-type") ?? "application/json";
     const retryAfter = answer.headers.get("retry-after");
@@ -63,6 +57,22 @@ export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: Re
       await writeCassette(file, calls.map(withoutFalse));
     },
   };
+}
+
+/** Sends the agent's request to the model. When the agent's connection closes, the call is aborted. */
+function callModel(
+  upstream: string,
+  { path, query, headers, text }: AgentRequest,
+  response: ServerResponse,
+): Promise<Response> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  return fetch(upstream.replace(/\/$/u, "") + path + query, {
+    method: "POST",
+    headers: passedOn(headers),
+    body: text,
+    signal: gone.signal,
+  });
 }
 
 /** The body may not be JSON: another proxy may have answered with an HTML page. */
