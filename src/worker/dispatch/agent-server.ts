@@ -1,4 +1,4 @@
-import { AgentServer, ServerOptions } from "@livekit/agents";
+import { AgentServer, type JobRequest, ServerOptions } from "@livekit/agents";
 import { fileURLToPath } from "node:url";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import { JOINING_ATTRIBUTES } from "../../protocol/attributes.ts";
@@ -58,7 +58,7 @@ interface AgentServerOptions {
  * use no CPU. If the host processes' share of a core is larger, that share is the load.
  */
 export async function createAgentServer(options: AgentServerOptions) {
-  const { config, livekit, environment, database, mustWait, isDraining, agent = jobEntry() } = options;
+  const { config, livekit, environment, database, agent = jobEntry() } = options;
   const level = startAgentsLog(config.logLevel);
   if (config.speech.stt === "none" || config.voice.endOfTurn === "silence") keepInferenceProcessOff();
   setLoopLimits(VARIABLES.LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS.fallback);
@@ -82,15 +82,7 @@ export async function createAgentServer(options: AgentServerOptions) {
       const share = Math.max(accepted.size / config.maxSessions, pool?.busyShare ?? 0);
       return (database.isUnavailable ? 1 : Math.min(1, share)) * FULL_LOAD;
     },
-    requestFunc: async (request) => {
-      const { id, room } = request;
-      const isSecond =
-        !database.isUnavailable && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
-      // LiveKit may still offer a job to a full worker, because the load that it received is outdated.
-      if (isSecond || accepted.isFull || database.isUnavailable || isDraining()) return request.reject();
-      accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
-      await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
-    },
+    requestFunc: (request) => answerOffer(request, accepted, options),
     initializeProcessTimeout: JOB_START_LIMIT_MS,
     shutdownProcessTimeout: JOB_SETTLE_MS,
     // For a process with a single job. Includes the time for the session-end hook.
@@ -101,6 +93,21 @@ export async function createAgentServer(options: AgentServerOptions) {
     maxRetry: Number.MAX_SAFE_INTEGER,
   });
   return { server: new AgentServer(serverOptions), accepted, pool };
+}
+
+/** Accepts the job that LiveKit offers, or rejects it, so that LiveKit offers it to another worker. */
+async function answerOffer(
+  request: JobRequest,
+  accepted: AcceptedJobs,
+  { database, mustWait, isDraining }: AgentServerOptions,
+): Promise<void> {
+  const { id, room } = request;
+  const isSecond =
+    !database.isUnavailable && room !== undefined && accepted.wasFullWithin(YIELD_MS) && (await mustWait(room));
+  // LiveKit may still offer a job to a full worker, because the load that it received is outdated.
+  if (isSecond || accepted.isFull || database.isUnavailable || isDraining()) return request.reject();
+  accepted.add({ id, room: room?.name ?? "", identity: agentIdentity(id) });
+  await request.accept("", "", "", { ...JOINING_ATTRIBUTES });
 }
 
 function jobEntry(): string {

@@ -67,13 +67,7 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
       ...(exports.logs && { loggerProvider }),
     },
   );
-  const close = async () => {
-    const limit = new AbortController();
-    const providers = [tracerProvider, loggerProvider, meterProvider];
-    const closing = Promise.allSettled(providers.map((provider) => provider.shutdown()));
-    await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
-    limit.abort();
-  };
+  const close = () => shutDown([tracerProvider, loggerProvider, meterProvider]);
   const joinProcess = () => {
     if (!exports.traces) return;
     tracerProvider.register();
@@ -82,6 +76,14 @@ export function startTelemetry({ otel, settings, hubUrl }: StartOptions): Proces
     agents.setTracerProvider(tracerProvider, { registerSpanProcessor: () => {} });
   };
   return { telemetry, joinProcess, logStream: exports.logs ? createLogStream(loggerProvider) : undefined, close };
+}
+
+/** Resolves after `CLOSE_LIMIT_MS` even if the providers are still sending. Never rejects. */
+async function shutDown(providers: readonly { readonly shutdown: () => Promise<void> }[]): Promise<void> {
+  const limit = new AbortController();
+  const closing = Promise.allSettled(providers.map((provider) => provider.shutdown()));
+  await Promise.race([closing, sleep(CLOSE_LIMIT_MS, undefined, { signal: limit.signal }).catch(() => {})]);
+  limit.abort();
 }
 
 function spanExporter({ capture }: OtelConfig) {
