@@ -116,11 +116,7 @@ class SessionTurn {
     ports.onAnswer(turn, answer);
     if (signal.aborted) answer.stop();
     else signal.addEventListener("abort", this.#onAbort, { once: true });
-    const speech: TurnSpeech = {
-      untilPlayed: () => answer.untilPlayed(),
-      filler: (text, cut) => answer.filler(text, cut),
-      notice: (cut) => answer.filler(this.#phrases.notice, cut),
-    };
+    const speech = speechOf(answer, this.#phrases.notice);
     const aside = (text: string, cut: AbortSignal) => answer.aside(text, cut);
     this.#callTurn = { turnId, messageId, participant, signal, aside, ...(answer.isSpoken && { speech }) };
   }
@@ -289,6 +285,14 @@ class SessionTurn {
     const { participantIdentity, parentMessageId } = this.#turn;
     this.#ports.outbox.postError(error, participantIdentity, parentMessageId ?? undefined);
   }
+}
+
+function speechOf(answer: AnswerOutput, notice: string): TurnSpeech {
+  return {
+    untilPlayed: () => answer.untilPlayed(),
+    filler: (text, cut) => answer.filler(text, cut),
+    notice: (cut) => answer.filler(notice, cut),
+  };
 }
 
 /** Outputs only text blocks, because the text of a tool result is not the assistant's. */

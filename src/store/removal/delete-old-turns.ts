@@ -34,22 +34,25 @@ export async function deleteOldTurns(
     returning session_id
   `);
   const sessionIds = [...new Set(deleted.map((turn) => turn.session_id))];
-  if (sessionIds.length > 0) {
-    await runQuery(sql`
-      update summaries set ${withoutNotes(sql)}
-      where session_id in ${sql(sessionIds)} and text is not null and not exists (
-        select from turns where turns.session_id = summaries.session_id and position = text_from
-      )
-    `);
-    // Only sessions from before retention was configured contain these blocks: with retention, the API is not asked for
-    // summaries. The model is no longer shown these blocks.
-    await runQuery(sql`
-      delete from turn_blocks using turns
-      where turns.id = turn_id and block_type = 'compaction' and session_id in ${sql(sessionIds)}
-    `);
-  }
+  if (sessionIds.length > 0) await deleteSummaries(sql, sessionIds);
   await runQuery(sql`delete from media where call_id is null and created_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from session_rooms where ended_at < now() - ${days} * interval '1 day'`);
   await runQuery(sql`delete from waiting_messages where created_at < now() - ${days} * interval '1 day'`);
   return deleted.length;
+}
+
+/** Deletes model-written summaries that cover a deleted turn, and all summaries that the API wrote. */
+async function deleteSummaries(sql: Sql, sessionIds: readonly string[]): Promise<void> {
+  await runQuery(sql`
+    update summaries set ${withoutNotes(sql)}
+    where session_id in ${sql(sessionIds)} and text is not null and not exists (
+      select from turns where turns.session_id = summaries.session_id and position = text_from
+    )
+  `);
+  // Only sessions from before retention was configured contain these blocks: with retention, the API is not asked for
+  // summaries. The model is no longer shown these blocks.
+  await runQuery(sql`
+    delete from turn_blocks using turns
+    where turns.id = turn_id and block_type = 'compaction' and session_id in ${sql(sessionIds)}
+  `);
 }
