@@ -92,33 +92,17 @@ async function* runSteps(
   let known: UsedIds | undefined;
   const usedIds = () => (known ??= idsOf(shown.turns, turn));
   const retries = { pauses: 0, continuations: 0 };
+  const requests = new StepRequests(shown, deps, signal);
   yield* answerDangling(turn, { deps, draft }, signal);
   progress.stopReason = isEndedBy(draft.toRecord().blocks, deps.tools) ? "tool_use" : endingReason(turn);
   if (progress.stopReason !== undefined) return;
-  let container: { containerId?: string } = {};
   for (let step = 1; ; step++) {
     const isLast = step > deps.maxSteps;
     const uses = new StepToolUses(deps.tools);
-    const isPaused = progress.stopReason === "pause_turn";
-    const requestOf = (built: readonly HistoryMessage[]): StepRequest => {
-      const history = isPaused ? built : continued(built);
-      return { history, isCompacted: shown.isCompacted, toolChoice: isLast ? "none" : "auto", ...container };
-    };
-    const count = (built: readonly HistoryMessage[]) => deps.countTokens(requestOf(built), signal);
-    const temporaryTools = deps.temporaryTools?.() ?? [];
-    const built = await shown.fit({
-      turn: draft.toRecord(),
-      isPaused,
-      temporaryTools,
-      overheadFor: deps.overheadFor,
-      count,
-    });
-    const change = shown.takeChange();
-    if (change) deps.onShown?.(change);
+    const request = await requests.next(draft.toRecord(), progress.stopReason, isLast ? "none" : "auto");
     const stepDeps = { draft, openStream: deps.openStream, uses, usedIds };
-    const end = yield* runStep(requestOf(built), stepDeps, signal);
-    if (end.promptTokens !== undefined) shown.measure(end.promptTokens);
-    if (end.containerId !== undefined) container = { containerId: end.containerId };
+    const end = yield* runStep(request, stepDeps, signal);
+    requests.learnFrom(end);
     if (end.usage) {
       progress.usage = addUsage(progress.usage, end.usage);
       yield { type: "usage", step, usage: end.usage };
@@ -130,9 +114,7 @@ async function* runSteps(
       if (!end.error) await draft.durable();
       if (uses.endsTurn) return;
     }
-    if (isTooLong(end) && shown.shorten(draft.toRecord())) continue;
-    if (isOfKind(end, "unbound_thinking") && shown.dropThinking(draft.toRecord())) continue;
-    if (isOfKind(end, "refused_media", "invalid_request") && shown.dropMedia(draft.toRecord())) continue;
+    if (dropRejected(end, shown, draft)) continue;
     if (end.error) throw end.error.reason;
     signal.throwIfAborted();
     switch (nextAfter(end.stopReason, uses.count > 0, retries)) {
@@ -147,6 +129,63 @@ async function* runSteps(
         return;
     }
   }
+}
+
+/** Builds the requests of a turn's model calls. */
+class StepRequests {
+  readonly #shown: ContextWindow;
+  readonly #deps: TurnDependencies;
+  readonly #signal: AbortSignal;
+  #container: Pick<StepRequest, "containerId"> = {};
+
+  constructor(shown: ContextWindow, deps: TurnDependencies, signal: AbortSignal) {
+    this.#shown = shown;
+    this.#deps = deps;
+    this.#signal = signal;
+  }
+
+  /**
+   * Makes room in the window for the turn, and stores the window if it has changed.
+   *
+   * @param lastReason the stop reason of the previous call
+   */
+  async next(
+    turn: TurnRecord,
+    lastReason: TurnEnd["stopReason"],
+    toolChoice: StepRequest["toolChoice"],
+  ): Promise<StepRequest> {
+    const deps = this.#deps;
+    const isPaused = lastReason === "pause_turn";
+    const requestOf = (built: readonly HistoryMessage[]): StepRequest => {
+      const history = isPaused ? built : continued(built);
+      return { history, isCompacted: this.#shown.isCompacted, toolChoice, ...this.#container };
+    };
+    const built = await this.#shown.fit({
+      turn,
+      isPaused,
+      temporaryTools: deps.temporaryTools?.() ?? [],
+      overheadFor: deps.overheadFor,
+      count: (counted) => deps.countTokens(requestOf(counted), this.#signal),
+    });
+    const change = this.#shown.takeChange();
+    if (change) deps.onShown?.(change);
+    return requestOf(built);
+  }
+
+  /** Takes from a call that has ended what the next request depends on. */
+  learnFrom({ promptTokens, containerId }: StepEnd): void {
+    if (promptTokens !== undefined) this.#shown.measure(promptTokens);
+    if (containerId !== undefined) this.#container = { containerId };
+  }
+}
+
+/** Drops from the window what the API has rejected. Returns whether the call must be repeated without it. */
+function dropRejected(end: StepEnd, shown: ContextWindow, draft: TurnDraft): boolean {
+  return (
+    (isTooLong(end) && shown.shorten(draft.toRecord())) ||
+    (isOfKind(end, "unbound_thinking") && shown.dropThinking(draft.toRecord())) ||
+    (isOfKind(end, "refused_media", "invalid_request") && shown.dropMedia(draft.toRecord()))
+  );
 }
 
 /**
