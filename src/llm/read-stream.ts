@@ -36,67 +36,85 @@ const MAX_DELTA_LENGTH = 16_384;
  *   `endless_stream` if the model writes more than `MAX_WRITTEN_LENGTH` or `MAX_BLOCKS`
  */
 export async function* readStream(events: AsyncIterable<unknown>): AsyncGenerator<ModelEvent, void, undefined> {
-  const open = new Map<number, OpenBlock>();
-  const toolUseIds = new Set<string>();
-  const message = new MessageTotals();
-  let writtenLength = 0;
-  let blockCount = 0;
-  let isWhole = false;
+  const message = new MessageReader();
   try {
     for await (const event of events) {
       // Reads to the end, so that the connection can be reused.
-      if (isWhole || !isRecord(event)) continue;
-      const index = typeof event["index"] === "number" ? event["index"] : -1;
-      const block = open.get(index);
-      switch (event["type"]) {
-        case "content_block_delta":
-          if (block && isRecord(event["delta"])) {
-            const delta = applyDelta(block, event["delta"]);
-            const length = delta.type === "other" ? 0 : writtenIn(delta).length;
-            writtenLength += length;
-            if (writtenLength > MAX_WRITTEN_LENGTH) throw new ModelError("endless_stream");
-            if (delta.type === "other" || length <= MAX_DELTA_LENGTH) yield { type: "block_delta", index, delta };
-            else for await (const piece of inPieces(delta)) yield { type: "block_delta", index, delta: piece };
-          }
-          break;
-        case "content_block_start": {
-          if (index < 0 || !isRecord(event["content_block"])) break;
-          if (++blockCount > MAX_BLOCKS) throw new ModelError("endless_stream");
-          if (block) yield stopEvent(index, block, true);
-          open.delete(index);
-          const next = openBlock(event["content_block"]);
-          if (!isUsable(next, toolUseIds)) break;
-          open.set(index, next);
-          yield startEvent(index, next);
-          break;
-        }
-        case "content_block_stop":
-          if (block) yield stopEvent(index, block, false);
-          open.delete(index);
-          break;
-        case "message_start":
-          yield message.start(event["message"]);
-          break;
-        case "message_delta":
-          message.change(event["delta"], event["usage"]);
-          break;
-        case "message_stop": {
-          const stop = message.stop();
-          for (const [cutIndex, cut] of open) yield stopEvent(cutIndex, cut, true);
-          isWhole = true;
-          yield stop;
-          break;
-        }
-        case "error":
-          throw toStreamError(event);
-        default:
+      if (message.isWhole || !isRecord(event)) continue;
+      for (const read of message.read(event)) {
+        if (read.type === "block_delta" && isLong(read.delta))
+          for await (const delta of inPieces(read.delta)) yield { ...read, delta };
+        else yield read;
       }
     }
   } catch (error) {
-    if (!isWhole) throw error;
+    if (!message.isWhole) throw error;
   }
-  if (!isWhole) throw new ModelError("broken_stream");
+  if (!message.isWhole) throw new ModelError("broken_stream");
 }
+
+/** Turns raw events into events about blocks, and keeps what has been read of the blocks and the message. */
+class MessageReader {
+  /** Whether the message is complete. */
+  isWhole = false;
+  readonly #open = new Map<number, OpenBlock>();
+  readonly #toolUseIds = new Set<string>();
+  readonly #totals = new MessageTotals();
+  #writtenLength = 0;
+  #blockCount = 0;
+
+  *read(event: Raw): Generator<ModelEvent, void, undefined> {
+    const index = typeof event["index"] === "number" ? event["index"] : -1;
+    const block = this.#open.get(index);
+    switch (event["type"]) {
+      case "content_block_delta":
+        if (block && isRecord(event["delta"])) yield this.#grow(index, block, event["delta"]);
+        return;
+      case "content_block_start":
+        if (index >= 0 && isRecord(event["content_block"])) yield* this.#start(index, block, event["content_block"]);
+        return;
+      case "content_block_stop":
+        if (block) yield stopEvent(index, block, false);
+        this.#open.delete(index);
+        return;
+      case "message_start":
+        yield this.#totals.start(event["message"]);
+        return;
+      case "message_delta":
+        return this.#totals.change(event["delta"], event["usage"]);
+      case "message_stop": {
+        const stop = this.#totals.stop();
+        for (const [cutIndex, cut] of this.#open) yield stopEvent(cutIndex, cut, true);
+        this.isWhole = true;
+        yield stop;
+        return;
+      }
+      case "error":
+        throw toStreamError(event);
+      default:
+    }
+  }
+
+  #grow(index: number, block: OpenBlock, raw: Raw): ModelEvent {
+    const delta = applyDelta(block, raw);
+    if (delta.type !== "other") this.#writtenLength += writtenIn(delta).length;
+    if (this.#writtenLength > MAX_WRITTEN_LENGTH) throw new ModelError("endless_stream");
+    return { type: "block_delta", index, delta };
+  }
+
+  /** @param before the open block at the same index */
+  *#start(index: number, before: OpenBlock | undefined, raw: Raw): Generator<ModelEvent, void, undefined> {
+    if (++this.#blockCount > MAX_BLOCKS) throw new ModelError("endless_stream");
+    if (before) yield stopEvent(index, before, true);
+    this.#open.delete(index);
+    const next = openBlock(raw);
+    if (!isUsable(next, this.#toolUseIds)) return;
+    this.#open.set(index, next);
+    yield startEvent(index, next);
+  }
+}
+
+type Raw = Readonly<Record<string, unknown>>;
 
 /** What the API reports about the message as a whole. */
 class MessageTotals {
@@ -134,6 +152,10 @@ type Written = Exclude<BlockDelta, { type: "other" }>;
 
 function writtenIn(delta: Written): string {
   return delta.type === "input_json" ? delta.partialJson : delta.text;
+}
+
+function isLong(delta: BlockDelta): delta is Written {
+  return delta.type !== "other" && writtenIn(delta).length > MAX_DELTA_LENGTH;
 }
 
 async function* inPieces(delta: Written): AsyncGenerator<Written, void, undefined> {
