@@ -83,56 +83,64 @@ export async function loadTranscriptPage(
       position, message_id as "messageId", parent_message_id as "parentMessageId",
       participant_identity as "participantIdentity", input, state, stop_reason as "stopReason", heard,
       superseded_by is not null as "isReplaced", created_at as "createdAt", finished_at as "finishedAt",
-      timings,
-      (
-        select coalesce(
-          json_agg(
-            json_build_object(
-              'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
-            ) order by sequence
-          ),
-          '[]'
-        )
-        from turn_blocks
-        where turn_id = turns.id and block_type not in ('thinking', 'redacted_thinking') and not (
-          -- The call has it.
-          block_type = 'tool_result' and exists (
-            select from tool_calls where turn_id = turns.id and tool_use_id = content ->> 'tool_use_id'
-          )
-        )
-      ) as blocks,
-      (
-        select coalesce(
-          json_object_agg(
-            tool_use_id,
-            json_build_object(
-              'callId', id, 'state', call.state, 'detail', detail,
-              'input', case when fits then ran_with end, 'isEdited', edited_input is not null,
-              'ranOn', execution_resolved, 'mcpServer', mcp_server, 'addressee', call.participant_identity,
-              'logs', case when fits then logs end,
-              'result', case when fits then result end, 'display', case when fits then display end,
-              'leftOutBytes', case when not fits then bytes end,
-              'errorCode', call.error_code, 'errorMessage', call.error_message, 'extraAnswers', extra_answers,
-              'startedAt', floor(extract(epoch from call.started_at) * 1000),
-              'finishedAt', floor(extract(epoch from call.finished_at) * 1000)
-            )
-          ),
-          '{}'
-        )
-        from (
-          select *, sum(bytes) over (order by bytes, id) <= ${CALLS_BYTES} as fits
-          from tool_calls,
-            lateral (
-              select (select edited_input from permissions where call_id = tool_calls.id and not while_running)
-            ) as edit,
-            lateral (select coalesce(edited_input, tool_calls.input) as ran_with) as run,
-            lateral (select octet_length(concat(ran_with, logs, result, display)) as bytes) as size
-          where turn_id = turns.id
-        ) as call
-      ) as calls
+      timings, (${blocksOfTurn(sql)}) as blocks, (${callsOfTurn(sql)}) as calls
     from turns
     where session_id = ${sessionId} and position > ${after}
     order by position
     limit ${limit}
   `);
+}
+
+/** `TranscriptTurn.blocks`, for a row of `turns`. */
+function blocksOfTurn(sql: Sql) {
+  return sql`
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'sequence', sequence, 'blockType', block_type, 'textContent', text_content, 'content', content
+        ) order by sequence
+      ),
+      '[]'
+    )
+    from turn_blocks
+    where turn_id = turns.id and block_type not in ('thinking', 'redacted_thinking') and not (
+      -- The call has it.
+      block_type = 'tool_result' and exists (
+        select from tool_calls where turn_id = turns.id and tool_use_id = content ->> 'tool_use_id'
+      )
+    )
+  `;
+}
+
+/** `TranscriptTurn.calls`, for a row of `turns`. */
+function callsOfTurn(sql: Sql) {
+  return sql`
+    select coalesce(
+      json_object_agg(
+        tool_use_id,
+        json_build_object(
+          'callId', id, 'state', call.state, 'detail', detail,
+          'input', case when fits then ran_with end, 'isEdited', edited_input is not null,
+          'ranOn', execution_resolved, 'mcpServer', mcp_server, 'addressee', call.participant_identity,
+          'logs', case when fits then logs end,
+          'result', case when fits then result end, 'display', case when fits then display end,
+          'leftOutBytes', case when not fits then bytes end,
+          'errorCode', call.error_code, 'errorMessage', call.error_message, 'extraAnswers', extra_answers,
+          'startedAt', floor(extract(epoch from call.started_at) * 1000),
+          'finishedAt', floor(extract(epoch from call.finished_at) * 1000)
+        )
+      ),
+      '{}'
+    )
+    from (
+      select *, sum(bytes) over (order by bytes, id) <= ${CALLS_BYTES} as fits
+      from tool_calls,
+        lateral (
+          select (select edited_input from permissions where call_id = tool_calls.id and not while_running)
+        ) as edit,
+        lateral (select coalesce(edited_input, tool_calls.input) as ran_with) as run,
+        lateral (select octet_length(concat(ran_with, logs, result, display)) as bytes) as size
+      where turn_id = turns.id
+    ) as call
+  `;
 }
