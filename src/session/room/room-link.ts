@@ -53,44 +53,9 @@ export class RoomLink {
       // The participant is absent until it is announced. Callers publish a track, so they are announced at once.
       if (participant && isPerson(participant)) this.#keypads.press(toRoomParticipant(participant), digit);
     });
-    room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
-    room.on(RoomEvent.ParticipantAttributesChanged, (_changed, { identity }) => {
-      const participant = this.#ringing.delete(identity) && room.remoteParticipants.get(identity);
-      if (participant) this.#handleJoined(participant);
-    });
-    room.on(RoomEvent.ParticipantDisconnected, (participant) => {
-      this.#ringing.delete(participant.identity);
-      this.#streams.forget(participant.identity);
-      if (isPerson(participant)) take({ type: "left", identity: participant.identity });
-    });
-    room.on(RoomEvent.Disconnected, (reason) => {
-      const closeReason = toRoomCloseReason(reason);
-      take({ type: "disconnected", ...(closeReason && { closeReason }) });
-    });
-    room.on(RoomEvent.DataReceived, (...[bytes, participant, , topic]) => {
-      if (topic !== undefined && topic !== "" && topic !== TOPIC) return;
-      if (!participant) this.#senders.hold(bytes);
-      else if (isPerson(participant)) this.#senders.pass(toRoomParticipant(participant), bytes);
-    });
-    room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
-      void this.#read(reader, identity, (from, chunks, isWhole) => {
-        // An oversized stream is truncated and padded to a size that the codec rejects. Its first bytes may contain the
-        // id of a waiting call.
-        take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
-      });
-    });
-    room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
-      let isRefused = false;
-      take({ type: "chat_opened", identity, refuse: () => (isRefused = true) });
-      if (isRefused) return void reader.close();
-      const { streamId } = reader.info;
-      // Chat texts are never resent under the same id, so an id that cannot be stored may be replaced.
-      const id = isId(streamId) ? streamId : createId();
-      void this.#read(reader, identity, (from, chunks, isWhole) => {
-        if (isWhole) take({ type: "chat", from, id, text: cleanText(chunks.join("")) });
-        else take({ type: "dropped", reason: "too_large" });
-      });
-    });
+    this.#followParticipants();
+    this.#receivePackets();
+    this.#receiveChat();
   }
 
   /** Reports all participants that were in the room before the agent. Call once, after connecting. */
@@ -154,6 +119,55 @@ export class RoomLink {
     this.#senders.close();
     this.#room.unregisterByteStreamHandler(TOPIC);
     this.#room.unregisterTextStreamHandler(CHAT_TOPIC);
+  }
+
+  #followParticipants(): void {
+    const room = this.#room;
+    room.on(RoomEvent.ParticipantConnected, (participant) => this.#handleJoined(participant));
+    room.on(RoomEvent.ParticipantAttributesChanged, (_changed, { identity }) => {
+      const participant = this.#ringing.delete(identity) && room.remoteParticipants.get(identity);
+      if (participant) this.#handleJoined(participant);
+    });
+    room.on(RoomEvent.ParticipantDisconnected, (participant) => {
+      this.#ringing.delete(participant.identity);
+      this.#streams.forget(participant.identity);
+      if (isPerson(participant)) this.#take({ type: "left", identity: participant.identity });
+    });
+    room.on(RoomEvent.Disconnected, (reason) => {
+      const closeReason = toRoomCloseReason(reason);
+      this.#take({ type: "disconnected", ...(closeReason && { closeReason }) });
+    });
+  }
+
+  /** Packets arrive as data packets or, if they are too large for one, as byte streams. */
+  #receivePackets(): void {
+    this.#room.on(RoomEvent.DataReceived, (...[bytes, participant, , topic]) => {
+      if (topic !== undefined && topic !== "" && topic !== TOPIC) return;
+      if (!participant) this.#senders.hold(bytes);
+      else if (isPerson(participant)) this.#senders.pass(toRoomParticipant(participant), bytes);
+    });
+    this.#room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
+      void this.#read(reader, identity, (from, chunks, isWhole) => {
+        // An oversized stream is truncated and padded to a size that the codec rejects. Its first bytes may contain the
+        // id of a waiting call.
+        this.#take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
+      });
+    });
+  }
+
+  #receiveChat(): void {
+    this.#room.registerTextStreamHandler(CHAT_TOPIC, (reader, { identity }) => {
+      let isRefused = false;
+      this.#take({ type: "chat_opened", identity, refuse: () => (isRefused = true) });
+      if (isRefused) return void reader.close();
+      const { streamId } = reader.info;
+      // Chat texts are never resent under the same id, so an id that cannot be stored may be replaced.
+      const id = isId(streamId) ? streamId : createId();
+      void this.#read(reader, identity, (from, chunks, isWhole) => {
+        if (isWhole) this.#take({ type: "chat", from, id, text: cleanText(chunks.join("")) });
+        else this.#take({ type: "dropped", reason: "too_large" });
+      });
+    });
   }
 
   #handleJoined(participant: RemoteParticipant): void {
