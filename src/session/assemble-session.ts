@@ -53,29 +53,11 @@ export interface AssembledSession {
 /** Assembles a session, and resumes what an earlier worker left unfinished. Sessions are assembled nowhere else. */
 export function assembleSession(world: SessionWorld): AssembledSession {
   const { sessionId, conversationId, store, agents, link, line, logger, memories } = world;
-  const { recorder, archive, restored, stanzas, sentBefore } = store;
+  const { recorder, archive, restored } = store;
   const callEnd = line && new CallEnd(line, logger);
-  const { policy, serverTools, liveTools } = followCurrentAgent(world, {
-    line,
-    callEnd,
-    setLanguage: async (identity, language) => {
-      await store.storeLanguage(identity, language);
-      session.setLanguage(identity, language);
-    },
-    storeAgent: (agent) => store.storeAgent(agent),
-    forget: (summary) => session.forget(summary),
-  });
-  void agents?.first
-    .then((served) => store.storeFirstAgent(served))
-    .catch((error: unknown) => logger.warn({ error }, "storing the session's agent failed"));
+  const { policy, serverTools, liveTools } = followAgents(world, callEnd, () => session);
   const unsent = new CountedLog(logger, "sending message failed");
-  const outbox = new Outbox({
-    conversationId,
-    stanzas,
-    sentBefore,
-    publish: (bytes, to) => link.publish(bytes, to),
-    onFailed: (type, error) => unsent.note({ type }, error),
-  });
+  const outbox = createOutbox(world, unsent);
   const identity = { conversationId, sessionId, model: policy.model, ownTools: serverTools };
   const telemetry = new SessionTelemetry(world.telemetry, identity, () => recorder.waitingBlocks);
   const spending = createSpending(world, policy, telemetry);
@@ -118,6 +100,36 @@ export function assembleSession(world: SessionWorld): AssembledSession {
     await store.close();
   };
   return { session, callEnd, close };
+}
+
+/** Also stores which agents serve the session. `session` is called only once the session is assembled. */
+function followAgents(world: SessionWorld, callEnd: CallEnd | undefined, session: () => Session) {
+  const { store, agents, line, logger } = world;
+  const followed = followCurrentAgent(world, {
+    line,
+    callEnd,
+    setLanguage: async (identity, language) => {
+      await store.storeLanguage(identity, language);
+      session().setLanguage(identity, language);
+    },
+    storeAgent: (agent) => store.storeAgent(agent),
+    forget: (summary) => session().forget(summary),
+  });
+  void agents?.first
+    .then((served) => store.storeFirstAgent(served))
+    .catch((error: unknown) => logger.warn({ error }, "storing the session's agent failed"));
+  return followed;
+}
+
+function createOutbox({ conversationId, store, link }: SessionWorld, unsent: CountedLog): Outbox {
+  const { stanzas, sentBefore } = store;
+  return new Outbox({
+    conversationId,
+    stanzas,
+    sentBefore,
+    publish: (bytes, to) => link.publish(bytes, to),
+    onFailed: (type, error) => unsent.note({ type }, error),
+  });
 }
 
 function createSpending(world: SessionWorld, policy: SessionPolicy, telemetry: SessionTelemetry): Spending {

@@ -12,7 +12,7 @@ import type { Telemetry } from "../telemetry/telemetry.ts";
 import { toolPrefix } from "../tool/mcp/to-mcp-tool.ts";
 import { findEspeak } from "../voice/providers/espeak/espeak-synthesizer.ts";
 import { missingPlugins, missingSpeech } from "../voice/providers/speech-choice.ts";
-import { createAbandonedSessions } from "./hooks/abandoned-sessions.ts";
+import { type AbandonedSessions, createAbandonedSessions } from "./hooks/abandoned-sessions.ts";
 import { checkAgents, patternsWithoutTool } from "./settings/check-agents.ts";
 import { checkPorts } from "./settings/check-ports.ts";
 import type { Config } from "./config.ts";
@@ -72,10 +72,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
   checkOneRtcNode();
   checkSettings(options);
   const definitions = await openOwnDefinitions(options);
-  if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
-    progress(
-      "espeak-ng is not installed, neither as a program nor as a package: answers are text only (TTS=none turns this message off)",
-    );
+  await warnWithoutEspeak(options);
   if (!isWorkerOnly) await takeDataFolder(config, cleanup);
   await checkPorts(config, isWorkerOnly);
   const keep: StartOptions["keep"] = (service) => {
@@ -83,27 +80,15 @@ export async function startWorker(options: StartWorkerOptions): Promise<Ready> {
     else cleanup.defer(() => service.close());
   };
   const services = await startServices({ config, logger, progress, onLost, keep });
-  const stopping = new AbortController();
-  cleanup.defer(() => stopping.abort());
-  const { signal } = stopping;
-  const addresses = { databaseUrl: services.databaseUrl, directUrl: config.databaseDirectUrl };
-  const prepared = await prepareDatabase(addresses, { progress, signal });
-  reportDatabase(prepared, addresses, logger);
-  const { databaseUrl, listenUrl } = prepared;
+  const { databaseUrl, listenUrl } = await openDatabase(services.databaseUrl, options);
   const endpoints = { ...services, databaseUrl, listenUrl };
   const { livekit } = endpoints;
   const source = openEventSource({ databaseUrl, listenUrl, logger });
   keep(source);
   const { sql } = source;
-  const { webhook } = config;
-  const unseenEnds = createAbandonedSessions({
-    sql,
-    logger,
-    telemetry,
-    hooksOf: (name) => hooksOf(config, definitions.agents.get(name)),
-    hasEndWebhook: webhook !== undefined,
-  });
+  const unseenEnds = createUnseenEnds(options, sql, definitions);
   keep(unseenEnds);
+  const { webhook } = config;
   if (webhook?.secret !== undefined)
     keep(startDelivery({ sql, logger, telemetry, receiver: { url: webhook.url, secret: webhook.secret } }));
   const checks = createReadyChecks(endpoints);
@@ -150,6 +135,37 @@ function checkSettings({ config, isWorkerOnly, hasScripted, logger }: StartWorke
   if (missing.length > 0) throw new AppError("invalid_config", `Required but not set:\n${missing.join("\n")}`);
   const warning = checkSecrets(config);
   if (warning !== undefined) logger.warn(warning);
+}
+
+async function warnWithoutEspeak({ config, progress }: StartWorkerOptions): Promise<void> {
+  if (config.speech.tts === "espeak" && !(await findEspeak(process.env)))
+    progress(
+      "espeak-ng is not installed, neither as a program nor as a package: answers are text only (TTS=none turns this message off)",
+    );
+}
+
+/** Returns which addresses to use, once the database answers. Stops waiting when the worker stops. */
+async function openDatabase(databaseUrl: string, { config, logger, progress, cleanup }: StartWorkerOptions) {
+  const stopping = new AbortController();
+  cleanup.defer(() => stopping.abort());
+  const addresses = { databaseUrl, directUrl: config.databaseDirectUrl };
+  const prepared = await prepareDatabase(addresses, { progress, signal: stopping.signal });
+  reportDatabase(prepared, addresses, logger);
+  return prepared;
+}
+
+function createUnseenEnds(
+  { config, logger, telemetry }: StartWorkerOptions,
+  sql: EventSource["sql"],
+  definitions: Definitions,
+): AbandonedSessions {
+  return createAbandonedSessions({
+    sql,
+    logger,
+    telemetry,
+    hooksOf: (name) => hooksOf(config, definitions.agents.get(name)),
+    hasEndWebhook: config.webhook !== undefined,
+  });
 }
 
 interface Served {

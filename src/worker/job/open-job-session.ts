@@ -53,8 +53,7 @@ export interface SessionServices extends Omit<JobServices, "config" | "close" | 
 export async function openJobSession(job: JobRoom, services: SessionServices): Promise<JobSession> {
   const logger = services.logger.child({ room: job.name, jobId: job.jobId });
   const input = new JobInput();
-  const complain = (error: unknown) => logger.warn({ error }, "reading memories failed");
-  const memories = services.config.memory ? new MemorySnapshots(createMemoryStore(services.sql), complain) : undefined;
+  const memories = createMemories(services, logger);
   const take: OnRoomInput = (each) => {
     if (each.type === "joined") memories?.handleJoined(each.participant.identity);
     input.take(each);
@@ -87,16 +86,9 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   opening.catch(() => {});
   const hooks = createHooks(job, services, { agents, opening, logger });
   capStreams(job.room, LIMITS.envelopeBytes);
-  await job.connect().catch((error: unknown) => {
-    // Releases the session: this process keeps running and would otherwise block the session for later jobs.
-    opening.then(leave).catch(() => {});
-    throw error;
-  });
+  await connect(job, opening);
   agents.handleConnected();
-  const dispatchesRead = agents.readDispatches();
-  job.room.on(RoomEvent.ParticipantConnected, ({ kind }) => {
-    if (kind === ParticipantKind.AGENT) void agents.readDispatches();
-  });
+  const dispatchesRead = followDispatches(job.room, agents);
   const succession = new Succession({
     room: job.room,
     ...createFormerAgents(job),
@@ -112,6 +104,26 @@ export async function openJobSession(job: JobRoom, services: SessionServices): P
   input.handTo(handlerOf(state, { link, hooks, conversationId: conversationIdOfRoom(job.name) }));
   begin(state, { job, succession, logger });
   return new JobSession({ job, state, input, link, agentState, voice, hooks, succession });
+}
+
+/** Joins the job's room. If that fails, releases the session. */
+async function connect(job: JobRoom, opening: Promise<OpenedSession>): Promise<void> {
+  try {
+    await job.connect();
+  } catch (error) {
+    // This process keeps running and would otherwise block the session for later jobs.
+    opening.then(leave).catch(() => {});
+    throw error;
+  }
+}
+
+/** Resolves once the dispatches are read. Reads them again whenever another agent joins. */
+function followDispatches(room: Room, agents: SessionAgents): Promise<void> {
+  const read = agents.readDispatches();
+  room.on(RoomEvent.ParticipantConnected, ({ kind }) => {
+    if (kind === ParticipantKind.AGENT) void agents.readDispatches();
+  });
+  return read;
 }
 
 async function stateOf(opening: Promise<OpenedSession>): Promise<JobSessionState> {
@@ -194,6 +206,12 @@ function sessionOf(job: JobRoom, services: SessionServices) {
     silence: (owner: string) => silence(job, owner),
     onLost: () => job.leave("another worker has the session"),
   };
+}
+
+function createMemories({ config, sql }: SessionServices, logger: Logger): MemorySnapshots | undefined {
+  if (!config.memory) return undefined;
+  const complain = (error: unknown) => logger.warn({ error }, "reading memories failed");
+  return new MemorySnapshots(createMemoryStore(sql), complain);
 }
 
 interface AgentsParts {
