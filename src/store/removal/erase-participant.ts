@@ -1,3 +1,4 @@
+import type postgres from "postgres";
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 import { deleteMemories } from "../memory/memories.ts";
@@ -54,26 +55,7 @@ export async function eraseParticipant(sql: Sql, { identity }: Identity): Promis
   const webhooks = await eraseRooms(sql, { identity });
   // Also matches turns in which another participant regenerated the answer to the person's message.
   const isSaidBy = sql`input @> ${sql.json([{ from: identity }])}`;
-  const talks = sql`(
-    select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
-    union select in_session from tool_calls where participant_identity = ${identity}
-  )`;
-  // Summaries contain everybody's words and results from devices. They are written again from the remaining turns.
-  await runQuery(sql`
-    update summaries set ${withoutNotes(sql)},
-      people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),
-      promises = jsonb_path_query_array(promises, '$[*] ? (@.participant != $identity)', ${sql.json({ identity })})
-    where people @> ${sql.json([{ identity }])} or session_id in ${talks}
-  `);
-  // The API's own summaries are removed as well. Without them, the measured token count is no longer correct.
-  await runQuery(sql`
-    with compacted as (
-      delete from turn_blocks using turns
-      where turns.id = turn_id and block_type = 'compaction' and session_id in ${talks}
-      returning session_id
-    )
-    update turns set context = context - 'measured' where session_id in (select session_id from compacted)
-  `);
+  await eraseSummaries(sql, { identity }, isSaidBy);
   let turns = 0;
   for (const isOf of [sql`participant_identity = ${identity}`, isSaidBy]) {
     turns += await inBatches(async () => {
@@ -123,6 +105,34 @@ async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
     select count(*)::int as count from webhooks join gone using (session_id, room_sid)
   `);
   return row?.count ?? 0;
+}
+
+/**
+ * Removes summaries, which contain everybody's words and results from devices. They are written again from the remaining
+ * turns.
+ *
+ * @param isSaidBy selects the turns with a message of the person
+ */
+async function eraseSummaries(sql: Sql, { identity }: Identity, isSaidBy: postgres.Fragment): Promise<void> {
+  const talks = sql`(
+    select session_id from turns where participant_identity = ${identity} or ${isSaidBy}
+    union select in_session from tool_calls where participant_identity = ${identity}
+  )`;
+  await runQuery(sql`
+    update summaries set ${withoutNotes(sql)},
+      people = jsonb_path_query_array(people, '$[*] ? (@.identity != $identity)', ${sql.json({ identity })}),
+      promises = jsonb_path_query_array(promises, '$[*] ? (@.participant != $identity)', ${sql.json({ identity })})
+    where people @> ${sql.json([{ identity }])} or session_id in ${talks}
+  `);
+  // The API's own summaries are removed as well. Without them, the measured token count is no longer correct.
+  await runQuery(sql`
+    with compacted as (
+      delete from turn_blocks using turns
+      where turns.id = turn_id and block_type = 'compaction' and session_id in ${talks}
+      returning session_id
+    )
+    update turns set context = context - 'measured' where session_id in (select session_id from compacted)
+  `);
 }
 
 /**

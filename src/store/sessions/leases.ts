@@ -40,45 +40,12 @@ interface ClaimedSession extends SessionRecord {
  *   what was said in another
  */
 export async function claimSession(sql: Sql, claim: SessionClaim): Promise<ClaimedSession | undefined> {
-  const {
-    sessionId,
-    conversationId,
-    room,
-    roomSid = null,
-    participantIdentity,
-    owner,
-    leaseMs,
-    continues = true,
-  } = claim;
+  const { conversationId, room, roomSid = null, owner } = claim;
   const claimed = await runQuery(sql<(SessionRow & { taken_from: string | null; is_of_earlier_room: boolean })[]>`
     with before as materialized (
       select lease_owner from sessions where conversation_id = ${conversationId} and lease_owner <> ${owner}
     ),
-    claimed as (
-      insert into sessions (
-        id, conversation_id, room, claimed_room, participant_identity, lease_owner, lease_expires_at, epoch
-      )
-      values (
-        ${sessionId}, ${conversationId}, ${room}, ${roomSid}, ${participantIdentity}, ${owner},
-        now() + ${leaseMs} * interval '1 millisecond', 1
-      )
-      on conflict (conversation_id) do update set
-        room = excluded.room,
-        claimed_room = case
-          when ${continues} then coalesce(excluded.claimed_room, sessions.claimed_room) else sessions.claimed_room
-        end,
-        lease_owner = excluded.lease_owner,
-        lease_expires_at = excluded.lease_expires_at,
-        epoch = sessions.epoch + 1,
-        updated_at = now()
-      where (
-          sessions.lease_owner is null
-          or sessions.lease_owner = excluded.lease_owner
-          or sessions.lease_expires_at <= now()
-        )
-        and coalesce(sessions.room, excluded.room) = excluded.room
-      returning *
-    ),
+    claimed as (${takeLease(sql, claim)}),
     come as (
       update session_rooms set agent_came = true from claimed where session_id = claimed.id and ended_at is null
     )
@@ -97,6 +64,37 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   `);
   if (others.length > 0) throw new AppError("not_allowed", "The conversation belongs to another room");
   return undefined;
+}
+
+/** Inserts the session, or takes the lease of the stored one unless another owner holds it. Returns the row, if taken. */
+function takeLease(sql: Sql, claim: SessionClaim) {
+  const { sessionId, conversationId, room, roomSid = null, participantIdentity, owner, leaseMs } = claim;
+  const { continues = true } = claim;
+  return sql`
+    insert into sessions (
+      id, conversation_id, room, claimed_room, participant_identity, lease_owner, lease_expires_at, epoch
+    )
+    values (
+      ${sessionId}, ${conversationId}, ${room}, ${roomSid}, ${participantIdentity}, ${owner},
+      now() + ${leaseMs} * interval '1 millisecond', 1
+    )
+    on conflict (conversation_id) do update set
+      room = excluded.room,
+      claimed_room = case
+        when ${continues} then coalesce(excluded.claimed_room, sessions.claimed_room) else sessions.claimed_room
+      end,
+      lease_owner = excluded.lease_owner,
+      lease_expires_at = excluded.lease_expires_at,
+      epoch = sessions.epoch + 1,
+      updated_at = now()
+    where (
+        sessions.lease_owner is null
+        or sessions.lease_owner = excluded.lease_owner
+        or sessions.lease_expires_at <= now()
+      )
+      and coalesce(sessions.room, excluded.room) = excluded.room
+    returning *
+  `;
 }
 
 /**

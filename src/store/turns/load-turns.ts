@@ -203,7 +203,11 @@ async function selectTurns(
     order by position desc
     limit ${limit}
   `);
-  return rows.map((row) => ({
+  return rows.map(toStoredTurn);
+}
+
+function toStoredTurn(row: TurnRow): StoredTurn {
+  return {
     id: row.id,
     position: row.position,
     participantIdentity: row.participant_identity,
@@ -218,5 +222,5 @@ async function selectTurns(
     progress: row.progress ?? undefined,
     heard: row.heard ?? undefined,
     context: row.context ?? undefined,
-  }));
+  };
 }
