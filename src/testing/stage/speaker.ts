@@ -28,6 +28,8 @@ const QUEUE_MS = 1_000;
 /** The minimum amount of audio to send ahead, in case this process is late. */
 const LEAD_MS = 60;
 const CHECK_EVERY_MS = 10;
+/** Sounds that are longer than this are noticed as speech. */
+const NOTICED_MS = 100;
 
 const NOT_LISTENING = "The agent did not subscribe to the microphone in time. Is STT set to none?";
 const NO_VOICE = "The agent did not publish audio in time. Is TTS set to none?";
@@ -111,9 +113,12 @@ export class Speaker {
     if (missing.length > 0) throw new Error(missing.join(" "));
   }
 
-  /** Whether part of the speech has not been sent yet. */
+  /**
+   * Whether enough of the speech has not been sent yet to be noticed as speech. The silence after its last sound does
+   * not count: a listener may notice that silence before all of it was sent.
+   */
   get isTalking(): boolean {
-    return this.#pending.length > 0;
+    return loudBlocks(this.#pending).filter(Boolean).length * BLOCK_MS > NOTICED_MS;
   }
 
   /**
