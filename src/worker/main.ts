@@ -13,7 +13,7 @@ import { endChildren } from "./process/end-process.ts";
 import { listChildren } from "./process/running-processes.ts";
 import { watchParent } from "./process/watch-parent.ts";
 import { readyLine } from "./ready-line.ts";
-import { addDefaultSpeech } from "./services/default-speech.ts";
+import { addDefaultSpeech } from "./settings/default-speech.ts";
 import { startWorker } from "./start.ts";
 import { openMetricsHub } from "./telemetry/metrics-hub.ts";
 import { reportLosses } from "./telemetry/report-losses.ts";

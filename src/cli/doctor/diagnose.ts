@@ -7,7 +7,7 @@ import type { Config } from "../../worker/config.ts";
 import { checkVariables } from "../../worker/settings/check-env-file.ts";
 import { checkAgents, patternsWithoutTool } from "../../worker/settings/check-agents.ts";
 import { checkPorts } from "../../worker/settings/check-ports.ts";
-import { unsetSpeech } from "../../worker/services/default-speech.ts";
+import { unsetSpeech } from "../../worker/settings/default-speech.ts";
 import { loadConfig } from "../../worker/settings/load-config.ts";
 import { missingPrices, missingSettings } from "../../worker/settings/missing-settings.ts";
 import { checkMcpServers } from "./check-mcp.ts";

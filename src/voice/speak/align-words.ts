@@ -10,7 +10,10 @@ export function alignWords(written: readonly string[], spoken: readonly string[]
   let said = 0;
   for (const [word, other] of [...matches(from, to), [from.length, to.length] as const]) {
     const before = other === 0 ? 0 : (endOf[other - 1] ?? 0);
-    ending.push(...shared(from.slice(ending.length, word), { from: said, to: before }));
+    const between = from.slice(ending.length, word);
+    // What only the spoken text contains belongs to the word before it.
+    if (between.join("") === "" && ending.length > 0) ending[ending.length - 1] = said = before;
+    ending.push(...shared(between, { from: said, to: before }));
     said = endOf[other] ?? before;
     if (word < from.length) ending.push(said);
   }

@@ -9,7 +9,8 @@ interface SpeakableOptions {
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((...groups: string[]) => string)];
 
-const NUMBER = String.raw`\d[\d,]*(?:\.\d+)?`;
+/** Matched from its first digit only, so that long numbers take no time. */
+const NUMBER = String.raw`(?<![\d.,])\d+(?:,\d{3})*(?:\.\d+)?`;
 const CURRENCIES: Readonly<Record<string, readonly [unit: string, cents: string]>> = {
   $: ["dollar", "cent"],
   "€": ["euro", "cent"],
@@ -41,8 +42,11 @@ const ENGLISH: readonly Rule[] = [
     /\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+\b/gu,
     (address) => address.replace("@", " at ").replaceAll(".", " dot "),
   ],
-  [/\bhttps?:\/\/(?:www\.)?([\w.-]+\w)(?::\d+)?([/?#][^\s)\]]*)?/giu, (_url, host, path = "") => spokenUrl(host, path)],
-  [/\bwww\.([\w.-]+\w)([/?#][^\s)\]]*)?/giu, (_url, host, path = "") => spokenUrl(host, path)],
+  [
+    /\bhttps?:\/\/(?:www\.)?([\w.-]+\w)(?::\d+)?([/?#](?:[^\s)\]]*[^\s)\].,;:!?])?)?/giu,
+    (_url, host, path = "") => spokenUrl(host, path),
+  ],
+  [/\bwww\.([\w.-]+\w)([/?#](?:[^\s)\]]*[^\s)\].,;:!?])?)?/giu, (_url, host, path = "") => spokenUrl(host, path)],
   [
     /\b(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b/gu,
     (_date, year, month, day) => {
@@ -51,7 +55,7 @@ const ENGLISH: readonly Rule[] = [
   ],
   [new RegExp(String.raw`([$€£])(${NUMBER})(?: (thousand|million|billion))?`, "gu"), spokenMoney],
   [new RegExp(String.raw`(${NUMBER}) ?%`, "gu"), "$1 percent"],
-  [new RegExp(String.raw`(?<=\d) ([*×+\-−/÷=^]) (?=-?\d|\()`, "gu"), (_operator, sign) => ` ${OPERATORS[sign]} `],
+  [new RegExp(String.raw`(?<=[\d)]) ([*×+\-−/÷=^]) (?=-?\d|\()`, "gu"), (_operator, sign) => ` ${OPERATORS[sign]} `],
   [/(?<=\d) = /gu, " equals "],
   [/(?<=\d)[–](?=\d)/gu, " to "],
   [/(?<![\w.])~(?=\d)/gu, "about "],

@@ -4,11 +4,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
 import { AppError } from "../../errors/app-error.ts";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import type { SpeechUse } from "../../speech/start-model.ts";
 import { programEnvironment } from "../../tool/program-environment.ts";
-import type { Logger } from "../logger.ts";
 import type { Service } from "./service.ts";
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "../../speech/speech-process"));

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import type { SpeechUse } from "../../speech/start-model.ts";
 import { installedSpeech, prepareSpeech } from "../../voice/providers/embedded/prepare-speech.ts";
-import { addEnvFile } from "../settings/env-file.ts";
-import type { TellProgress } from "./service.ts";
+import { addEnvFile } from "./env-file.ts";
 
 const VARIABLES = { listen: "STT", speak: "TTS" } as const satisfies Record<SpeechUse, string>;
 const INSTEAD = { listen: "the agent does not listen", speak: "espeak-ng speaks" } as const satisfies Record<
@@ -42,7 +41,7 @@ function problemOf(language: string): string | undefined {
  */
 export async function addDefaultSpeech(
   env: NodeJS.ProcessEnv,
-  { cwd, progress }: { readonly cwd: string; readonly progress: TellProgress },
+  { cwd, progress }: { readonly cwd: string; readonly progress: (line: string) => void },
 ): Promise<void> {
   for (const { use, variable, problem } of await unsetSpeech(env, cwd)) {
     const failure = problem ?? (await download(use, resolve(cwd, env["PARLEY_CACHE_DIR"] || ".cache")));

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { fetchSpeechFiles, RECOGNIZER_PARTS, VOICE_PARTS } from "../../../src/speech/speech-files.ts";
-import { addDefaultSpeech } from "../../../src/worker/services/default-speech.ts";
+import { addDefaultSpeech } from "../../../src/worker/settings/default-speech.ts";
 import { forEachTest } from "../../support/lifetimes.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
