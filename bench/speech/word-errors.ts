@@ -33,7 +33,7 @@ function wordsOf(text: string): string[] {
   const digits = spelled
     .replaceAll(
       /\b\d+\b/gu,
-      (number) => DIGITS[Number(number)] ?? [...number].map((digit) => DIGITS[Number(digit)]).join(" "),
+      (number) => DIGITS[Number(number)] ?? Array.from(number, (digit) => DIGITS[Number(digit)]).join(" "),
     )
     .replaceAll("-", " ");
   return digits

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { deserialize, serialize } from "node:v8";
+import type { Speech } from "./voice/voice.ts";
 import { type SpeechModelOf, type SpeechUse, startModel } from "./start-model.ts";
 
 /**
@@ -15,18 +16,24 @@ const [socket = "", folder = "", ...uses] = process.argv.slice(2);
 const load = async (use: SpeechUse) => [`/${use}`, await startModel(use, folder)] as const;
 const models = new Map<string, SpeechModelOf<SpeechUse>>(await Promise.all((uses as SpeechUse[]).map(load)));
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
   const abandoned = new AbortController();
   response.once("close", () => abandoned.abort());
-  try {
-    const model = models.get(request.url ?? "");
-    if (!model) throw new TypeError(`No model answers ${request.url}`);
-    const question = deserialize(await buffer(request)) as string | Float32Array;
-    response.end(serialize(await model.ask(question, abandoned.signal)));
-  } catch (error) {
-    if (!response.destroyed) response.writeHead(500).end(serialize(error instanceof Error ? error.message : error));
-  }
+  answer(request, abandoned.signal).then(
+    (value) => response.end(serialize(value)),
+    (error: unknown) => {
+      if (!response.destroyed) response.writeHead(500).end(serialize(error instanceof Error ? error.message : error));
+    },
+  );
 });
+
+async function answer(request: IncomingMessage, signal: AbortSignal): Promise<string | Speech> {
+  const model = models.get(request.url ?? "");
+  if (!model) throw new TypeError(`No model answers ${request.url}`);
+  const question = deserialize(await buffer(request)) as string | Float32Array;
+  return model.ask(question, signal);
+}
+
 // A killed process leaves its socket behind.
 rmSync(socket, { force: true });
 server.listen(socket, () => process.send?.("ready"));

@@ -14,7 +14,7 @@ export interface LocalRecognizer extends stt.STT {
 }
 
 export function isLocal(recognizer: stt.STT): recognizer is LocalRecognizer {
-  return (recognizer as Partial<LocalRecognizer>).isLocal === true;
+  return Reflect.get(recognizer, "isLocal") === true;
 }
 
 interface TurnRecognizerOptions {

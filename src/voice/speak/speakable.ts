@@ -49,7 +49,7 @@ const ENGLISH: readonly Rule[] = [
   [/\bwww\.([\w.-]+\w)([/?#](?:[^\s)\]]*[^\s)\].,;:!?])?)?/giu, (_url, host, path = "") => spokenUrl(host, path)],
   [
     /\b(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])\b/gu,
-    (_date, year, month, day) => {
+    (...[, year, month, day]) => {
       return `${MONTHS[Number(month) - 1]} ${Number(day)}, ${year}`;
     },
   ],
@@ -94,7 +94,7 @@ function spokenUrl(host: string, path: string): string {
   return isShort ? names + path.replace(/\/$/u, "").replaceAll("/", " slash ").replaceAll("-", " dash ") : names;
 }
 
-function spokenMoney(_money: string, sign: string, amount: string, scale?: string): string {
+function spokenMoney(...[, sign = "", amount = "", scale]: (string | undefined)[]): string {
   const [unit = "", cent = ""] = CURRENCIES[sign] ?? [];
   const [whole = "", part] = amount.split(".");
   if (scale !== undefined) return `${amount} ${scale} ${unit}s`;

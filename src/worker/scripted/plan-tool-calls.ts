@@ -28,7 +28,7 @@ const NUMBER_WORDS = new RegExp(
 /** Writes the numbers up to 99 in digits, because a recognizer returns them in words. */
 function withDigits(text: string): string {
   const unit = (word: string) => UNITS.indexOf(word.toLowerCase());
-  return text.replace(NUMBER_WORDS, (_all, tens?: string, ones?: string, alone?: string) => {
+  return text.replace(NUMBER_WORDS, (...[, tens, ones, alone]: (string | undefined)[]) => {
     if (alone !== undefined) return String(unit(alone));
     return String(10 * (TENS.indexOf((tens ?? "").toLowerCase()) + 2) + (ones === undefined ? 0 : unit(ones)));
   });
