@@ -1,10 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { SPEECH_PROVIDERS, STT_NAMES, TTS_NAMES } from "../../src/voice/providers/provider-list.ts";
-import { VARIABLES } from "../../src/worker/settings/environment.ts";
 
-const shown = (names: readonly string[], fallback: string, name: string) =>
-  names.includes(name) ? `\`${name}\`${name === fallback ? " (default)" : ""}` : "–";
+/** A provider as the table shows it. `otherwise` is the default where the embedded models are not. */
+function shown(names: readonly string[], otherwise: string, name: string): string {
+  if (!names.includes(name)) return "–";
+  const note = { embedded: " (default)", [otherwise]: " (default otherwise)" }[name] ?? "";
+  return `\`${name}\`${note}`;
+}
 
 test("docs/voice.md describes what every provider can do, and its key and variables", async () => {
   const page = await readFile("docs/voice.md", "utf8");
@@ -13,8 +16,8 @@ test("docs/voice.md describes what every provider can do, and its key and variab
 
   expect(rows.map((row) => row.split(" | ").slice(0, 2).join(" | "))).toEqual(
     SPEECH_PROVIDERS.map(({ name }) => {
-      const listens = shown(STT_NAMES, VARIABLES.STT.fallback, name);
-      return `| ${listens} | ${shown(TTS_NAMES, VARIABLES.TTS.fallback, name)}`;
+      const listens = shown(STT_NAMES, "none", name);
+      return `| ${listens} | ${shown(TTS_NAMES, "espeak", name)}`;
     }),
   );
   const needed = SPEECH_PROVIDERS.map((provider) => [

@@ -11,7 +11,7 @@ import { openai } from "./openai.ts";
  * All speech providers. The values of STT and TTS, and the variables for keys, derive from this list. When you change
  * it, also update docs/voice.md (same order), .env.example, docs/operating.md, docker-compose.yml and package.json.
  */
-export const SPEECH_PROVIDERS = [espeak, none, embedded, livekit, deepgram, openai, cartesia, elevenlabs] as const;
+export const SPEECH_PROVIDERS = [embedded, espeak, none, livekit, deepgram, openai, cartesia, elevenlabs] as const;
 
 export const STT_NAMES = SPEECH_PROVIDERS.filter((provider) => "listen" in provider).map(({ name }) => name);
 export const TTS_NAMES = SPEECH_PROVIDERS.filter((provider) => "speak" in provider).map(({ name }) => name);

@@ -10,6 +10,10 @@ import { type Environment, parseEnvironment, SECRET_NAMES } from "./environment.
 import { readConfigFile } from "./read-config-file.ts";
 import { readSecretFiles } from "./secret-files.ts";
 
+/** Used where the start has not chosen the embedded models (`addDefaultSpeech`). */
+const DEFAULT_STT = "none";
+const DEFAULT_TTS = "espeak";
+
 /**
  * Reads `.env`, the environment (which wins), the files that contain secrets, and the config file in `cwd`. Variables
  * from `.env` and the secrets are added to `env` itself, so that the config file and child processes can read them too.
@@ -59,7 +63,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, cwd: string): Promise<C
 }
 
 /** Returns the default number of sessions, which depends on whether they use speech (docs/scaling.md). */
-function defaultSessions({ STT, TTS }: Environment) {
+function defaultSessions({ STT = DEFAULT_STT, TTS = DEFAULT_TTS }: Environment) {
   if (STT !== "none") return { aProcess: 10, aCore: 5 };
   return { aProcess: 50, aCore: TTS === "none" ? 50 : 20 };
 }
@@ -71,11 +75,11 @@ function addressOf(name: "DATABASE_URL" | "DATABASE_DIRECT_URL", variables: Envi
 
 function toSpeechChoice(variables: Environment): SpeechChoice {
   return {
-    stt: variables.STT,
+    stt: variables.STT ?? DEFAULT_STT,
     sttModel: variables.STT_MODEL,
     sttLanguage: variables.STT_LANGUAGE,
     sttBaseUrl: variables.STT_BASE_URL,
-    tts: variables.TTS,
+    tts: variables.TTS ?? DEFAULT_TTS,
     ttsModel: variables.TTS_MODEL,
     ttsVoice: variables.TTS_VOICE,
     ttsBaseUrl: variables.TTS_BASE_URL,
