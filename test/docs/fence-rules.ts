@@ -90,7 +90,7 @@ export const UNCHECKED: Readonly<Record<string, string>> = {
     "a drawing",
   "ARCHITECTURE.md: lib → errors → conversation → protocol → { agent, livekit, tool, permission, store, llm, telemetry } → turn → session → scenario → { http, voice } → worker":
     "test/layers.test.ts compares the imports with the same order",
-  "docs/quickstart.md: parley: ************************************************************************************":
+  "docs/quickstart.md: parley: STT is not set: embedded models listen, in English":
     "test/worker/ready-line.test.ts has its last line of stderr, test/docs/readme.system.test.ts starts it",
   'docs/errors.md: parley: HTTP_PORT: expected a port from 1 to 65535, got "abc"':
     "test/worker/settings/load-config.test.ts",
