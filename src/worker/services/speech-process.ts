@@ -38,7 +38,7 @@ export class SpeechProcess implements Service {
   private constructor(options: SpeechProcessOptions, place: string) {
     this.#options = options;
     this.#place = place;
-    this.#child = this.#fork();
+    this.#child = this.#launch();
   }
 
   /**
@@ -66,7 +66,7 @@ export class SpeechProcess implements Service {
     await rm(this.#place, { recursive: true, force: true });
   }
 
-  #fork(): ChildProcess {
+  #launch(): ChildProcess {
     const { folder, uses, logger } = this.#options;
     const startedAt = performance.now();
     const child = fork(ENTRY, [this.socket, folder, ...uses], {
@@ -78,7 +78,7 @@ export class SpeechProcess implements Service {
       if (this.#isClosed) return;
       logger.error({ code, signal }, "speech process exited, restarting");
       if (performance.now() - startedAt > STABLE_AFTER_MS) this.#restartAfterMs = RESTART_AFTER_MS;
-      this.#restart = setTimeout(() => (this.#child = this.#fork()), this.#restartAfterMs);
+      this.#restart = setTimeout(() => (this.#child = this.#launch()), this.#restartAfterMs);
       this.#restartAfterMs = Math.min(4 * this.#restartAfterMs, RESTART_AFTER_AT_MOST_MS);
     });
     return child;

@@ -19,7 +19,7 @@ async function startDev(files: Readonly<Record<string, string>>, settings: NodeJ
   await mkdir(join(folder.path, "node_modules"));
   const write = (file: string, text: string) => writeFile(join(folder.path, file), text);
   for (const [file, text] of Object.entries(files)) await write(file, text);
-  const env = { PATH, NODE_COMPILE_CACHE, ...(await freePortVariables()), ...settings };
+  const env = { PATH, NODE_COMPILE_CACHE, STT: "none", TTS: "none", ...(await freePortVariables()), ...settings };
   const dev = spawn(process.execPath, [CLI, "dev"], { cwd: folder.path, env });
   let said = "";
   dev.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));

@@ -199,6 +199,7 @@ async function startLivekitAndWorker({ services, network, folder }: Parts, token
     TOKEN_SECRET_FILE: await write("token_secret", tokenSecret),
     HTTP_HOST: "0.0.0.0",
     // Speech takes the same route as text, and would cost a busy machine much time.
+    STT: "none",
     TTS: "none",
   });
   await Promise.all([says(livekit, /starting LiveKit server/), says(worker, /"event":"ready"/)]);
