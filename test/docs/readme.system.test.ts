@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { VARIABLES } from "../../src/worker/settings/environment.ts";
+import { trimSilence } from "../../src/speech/listen/sound.ts";
 import { startModel } from "../../src/speech/start-model.ts";
 import { startChromium } from "../support/servers/chromium.ts";
 import { record, recorded } from "../web/recorder.ts";
@@ -55,8 +56,8 @@ test("the README's first block starts everything in an empty folder, on the olde
   expect(program.printed).toContain("STT is not set: embedded models listen, in English");
   expect(program.printed).toContain("ready: scripted in every room of ws://127.0.0.1:");
   expect(talk).toContain("42");
-  expect(spoken.shown).toMatch(/^what is twenty.one times two\?$/iu);
-  expect(spoken.heard).toMatch(/forty.two/iu);
+  expect(spoken.shown).toMatch(/^what is (?:21|twenty.one) times (?:2|two)\?$/iu);
+  expect(spoken.heard).toMatch(/42|forty.two/iu);
   expect(processesIn(place.path)).toEqual([]);
 });
 
@@ -96,7 +97,7 @@ async function askAloud(url: string): Promise<{ readonly shown: string; readonly
   await page.locator(".message.assistant[data-state=completed]").waitFor();
   const shown = await page.locator(".message.user .text").innerText();
   await page.getByText("The agent: Listening").waitFor();
-  return { shown, heard: await listener.ask(await recorded(page)) };
+  return { shown, heard: await listener.ask(trimSilence(await recorded(page))) };
 }
 
 test("the quickstart's commands create an agent that runs, answers and passes its test, on the same Node", async () => {
