@@ -216,8 +216,8 @@ export class Parley implements AsyncDisposable {
 
   /**
    * Tells the worker whether this client plays the agent's audio. Until the first call, the worker assumes that it
-   * does. While nobody in the room plays it, answers are not spoken and their sentences arrive at once. The application
-   * itself plays or mutes the audio.
+   * does. While nobody in the room plays it, answers are not spoken and their sentences arrive immediately. The
+   * application itself plays or mutes the audio.
    */
   listen(listens: boolean): void {
     this.#listens = listens;

@@ -10,9 +10,9 @@ import { type Redact, redactAll } from "./redact.ts";
 
 interface Recorded {
   readonly name: string;
-  /** The path of the agent's config, relative to the file. @defaultValue the config in the file's folder */
+  /** The path of the agent's config, relative to the scenario file. @defaultValue the config in that file's folder */
   readonly config?: string;
-  /** The path of the cassette, relative to the file. @defaultValue none: the turns contain the model's replies */
+  /** The cassette's path, relative to the scenario file. @defaultValue none: the turns contain the model's replies */
   readonly cassette?: string;
   readonly turns: readonly TurnRecord[];
   readonly calls: readonly StoredCall[];

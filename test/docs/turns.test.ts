@@ -49,7 +49,7 @@ test("the table of several tools is what such a turn stores", async () => {
     reply([text("Comparing both files...")]),
   ]);
 
-  expect(tableUnder("Use several tools at once")).toEqual(rows);
+  expect(tableUnder("Use several tools in one step")).toEqual(rows);
 });
 
 test("the table of a failed tool is what such a turn stores", async () => {

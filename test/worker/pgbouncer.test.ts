@@ -43,7 +43,7 @@ test.each([
     expect(await user.answerTo(messageId)).toBe("It is 6.");
     expect(parts.model.rejections).toEqual([]);
     worker.kill("SIGTERM");
-    expect((await worker.ended).stderr.includes("polling events every second")).toBe(!hasDirectUrl);
+    expect((await worker.ended).stderr.includes("polling every second")).toBe(!hasDirectUrl);
   },
   90_000,
 );

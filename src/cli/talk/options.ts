@@ -49,7 +49,7 @@ export function parseOptions(
   const seconds = Number(timeout);
   if (!(seconds > 0 && seconds <= 3_600))
     throw new UsageError("--timeout: expected a number of seconds above 0 and up to 3600");
-  if (say.some((text) => text.trim() === "")) throw new UsageError("--say: expected a non-empty text");
+  if (say.some((text) => text.trim() === "")) throw new UsageError("--say: the text must not be blank");
   return {
     room: room ?? `talk-${randomBytes(4).toString("hex")}`,
     identity: identity ?? `me-${randomBytes(3).toString("hex")}`,

@@ -22,7 +22,8 @@ export function registerTools(parley: Parley, { folder, notify, forms }: ToolsOp
     timeoutMs: 5_000,
     readOnly: true,
     run: async ({ filePath }) => {
-      if (folder === undefined) throw new Error("The participant shares no folder (talk: no --folder)");
+      if (folder === undefined)
+        throw new Error("The participant has not shared a folder. To share one, start talk with --folder <path>");
       return readSharedFile(folder, filePath);
     },
   });

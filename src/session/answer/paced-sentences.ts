@@ -39,11 +39,13 @@ export class PacedSentences {
   #progress: AnswerProgress;
   #sequence: number;
   #asides: number;
-  /** How many of the answer's own sentences were played in full, and (below) the end of the next ones, in letters. */
+  /** How many of the answer's own sentences were played in full. */
   #whole: number;
+  /** Where the next sentences end, in letters. */
   readonly #ends: number[] = [];
-  /** The number of letters in all sentences so far, and (below) in the text played so far. */
+  /** Letters in all sentences so far. */
   #added = 0;
+  /** Letters played so far. */
   #heard = 0;
   #isFinished = false;
 

@@ -16,10 +16,11 @@ interface Waiting {
 }
 
 const FEATURE = "tool_call_state";
-/** How many calls a returning client is shown, of those that ended while it was away. */
+/** How many of the calls that ended in its absence a returning client is shown, at most. */
 const MAX_MISSED = 16;
-/** How many ended calls are retained in case of late answers, and (below) how many late answers each call shows. */
+/** How many ended calls are retained in case of late answers. */
 const MAX_ENDED = 16;
+/** How many late answers each call shows, at most. */
 const MAX_EXTRA = 8;
 
 /**

@@ -102,7 +102,10 @@ export class Configurations {
     for (const onTaken of this.#awaited) onTaken(from);
   }
 
-  /** Sends missed messages, free of charge once per join: a returning client also has its own messages to send. */
+  /**
+   * Sends missed messages. The first time after each join isn't charged to the client's budget, which it needs for its
+   * own messages.
+   */
   #catchUp(from: Peer, lastSequenceSeen: number): Promise<void> | undefined {
     const isFree = !from.hasCaughtUp;
     from.hasCaughtUp = true;

@@ -119,7 +119,11 @@ export class Speaker {
     return loudBlocks(this.#pending).filter(Boolean).length * BLOCK_MS > NOTICED_MS;
   }
 
-  /** Plays a speech. Resolves when its last sound was sent. @returns `performance.now()` at its start and its end */
+  /**
+   * Plays recorded speech. Resolves once the last sample has been played.
+   *
+   * @returns `performance.now()` at its start and its end
+   */
   async play(speech: Int16Array): Promise<{ readonly from: number; readonly to: number }> {
     const from = performance.now() + this.#source.queuedDuration;
     const said = Promise.withResolvers<number>();

@@ -90,7 +90,7 @@ export interface CallQuestions {
    * has answered.
    */
   readonly permit: (call: OpenCall, need: AskedNeed, turn: CallTurn) => Permit | Promise<Permit>;
-  /** The same, for a permission that a running call asks for. */
+  /** Like `permit`, for a permission that a running call asks for. */
   readonly permitRunning: (call: OpenCall, need: PermissionNeed) => Permit | Promise<Permit>;
   /** Returns why a rule denies the call, in words for the model, or `undefined` if no rule does. */
   readonly denialOf: (call: Call, need: PermissionNeed) => string | undefined;

@@ -35,7 +35,7 @@ const LOOK_EVERY_MS = 2_000;
 const AFTER_FAILURE_MS = 6_000;
 /** After one worker has checked the rooms, no other worker checks them for this long. */
 const LOOK_RESTS_MS = 1_200;
-/** If no worker with a free place has checked the rooms for this long, all workers are full. */
+/** If no worker with a free slot has checked the rooms for this long, all workers are full. */
 const FULL_AFTER_MS = 4_000;
 const NEW_ROOM_MS = 2_000;
 /** How long all workers assume that rooms are waiting after a worker last found such rooms. */
@@ -49,7 +49,7 @@ const FORGET_EVERY_MS = 600_000;
 /**
  * Requests agents for rooms that have participants but no worker. Their worker has died, on any machine, or they were
  * created while no worker was running or all workers were full. LiveKit requests an agent only when a room is created.
- * One worker at a time does this, up to its number of free places, oldest rooms first. If all workers are full, the
+ * One worker at a time does this, up to its number of free slots, oldest rooms first. If all workers are full, the
  * participants are notified.
  *
  * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor its participants,

@@ -56,7 +56,7 @@ interface Group {
 
 /**
  * The host processes of a worker. A spare host is kept running, so that sessions of a host that exits can move to it
- * right away. A new session goes to the host with the most free places, and to the spare host only if the others are
+ * right away. A new session goes to the host with the most free slots, and to the spare host only if the others are
  * busy. A room that seems to have caused its host's exit gets its own host. If it is unclear which room was the cause,
  * the rooms are divided among several hosts until the cause is found.
  */
@@ -79,7 +79,7 @@ export class HostPool implements JobPool {
     return [...this.#hosts].flatMap(({ jobs }) => jobs);
   }
 
-  /** The average load of the hosts with sessions, 0 to 1. At 1 they accept no more sessions, even with free places. */
+  /** The average load of the hosts with sessions, 0 to 1. At 1 they accept no more sessions, even with free slots. */
   get busyShare(): number {
     const serving = [...this.#hosts].filter(({ jobs }) => jobs.length > 0);
     const sum = serving.reduce((total, { busyShare }) => total + busyShare, 0);

@@ -38,6 +38,8 @@ function readArguments<const Options extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals, strict: true } satisfies ParseArgsConfig);
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "The command line cannot be read", { cause: error });
+    throw new UsageError(error instanceof Error ? error.message : "The command line could not be parsed", {
+      cause: error,
+    });
   }
 }

@@ -21,8 +21,8 @@ export function reportDatabase(
   if (listenUrl !== undefined) return;
   logger.warn(
     addresses.directUrl === undefined
-      ? "no notifications through DATABASE_URL, polling events every second; set DATABASE_DIRECT_URL to PostgreSQL itself"
-      : "no notifications at DATABASE_DIRECT_URL, polling events every second; set it to the same database as DATABASE_URL, without a pooler",
+      ? "no notifications through DATABASE_URL, polling every second; point DATABASE_DIRECT_URL directly at PostgreSQL"
+      : "no notifications at DATABASE_DIRECT_URL, polling every second; set it to the same database as DATABASE_URL, without a pooler",
   );
 }
 

@@ -67,7 +67,7 @@ test("a room whose offer nobody answers is served by the worker that has asked, 
 
 test.each([
   ["that a worker has answered for", { isAnswered: true }],
-  ["for which this worker has no place", { places: 0 }],
+  ["for which this worker has no free slot", { places: 0 }],
 ])("a room %s is left alone", async (_, given) => {
   const { user, dispatch, launched, take } = await askFor(given);
 

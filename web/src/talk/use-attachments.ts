@@ -3,7 +3,7 @@ import { type AttachedFile, attachFile, MOST_BYTES } from "./attached-file.ts";
 
 interface Attachments {
   readonly files: readonly AttachedFile[];
-  /** Why the last file was not attached, or why the files cannot be sent, for people. */
+  /** A message for the user: why the last file was not attached, or why the files cannot be sent. */
   readonly problem: string | undefined;
   /** Whether a file must be removed before the others can be sent. */
   readonly isTooLarge: boolean;

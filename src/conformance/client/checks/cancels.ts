@@ -39,7 +39,7 @@ export const cancelChecks: readonly Check<ClientTalk>[] = [
   }),
   check(
     "cancel.unknown-reason",
-    ["MUST", "Treat an unknown reason as `closed`: the call is canceled all the same."],
+    ["MUST", "Treat an unknown reason as `closed`: the call is canceled anyway."],
     async (talk) => {
       talk.needs("tool_use_cancel");
       const id = await startSlow(talk);

@@ -6,7 +6,7 @@ import type { ClientTalk } from "../client-talk.ts";
 import { say } from "./talking.ts";
 
 const check = make<ClientTalk>;
-const RESEND = "Send the same stanza again after a few seconds without an Ack, for a minute.";
+const RESEND = "If no Ack arrives within a few seconds, send the same stanza again, for up to a minute.";
 const RESENT_WITHIN_MS = 12_000;
 const RATE =
   "after that time, resend that message and all later ones that were not acknowledged, with the same stanzaIds and ids.";

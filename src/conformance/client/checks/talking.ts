@@ -109,7 +109,7 @@ export const talkChecks: readonly Check<ClientTalk>[] = [
     "talk.failure",
     [
       "MUST",
-      "A turn that fails has an ErrorMessage with the UserMessage's id as `originatingId`, then plain words for the participant and its final sentence",
+      "A turn that fails has an ErrorMessage with the UserMessage's id as `originatingId`, then a short explanation for the participant and the final sentence",
     ],
     async (talk) => {
       const { id } = await say(talk, "This will fail");

@@ -103,7 +103,7 @@ export const workerCallChecks: readonly Check<WorkerTalk>[] = [
       ensure(output?.includes("first") === true, `The call has the output ${output}`);
     },
   ),
-  check("call.wrapped", ["MUST", 'What is not a map is wrapped as `{"value": …}`;'], async (talk) => {
+  check("call.wrapped", ["MUST", 'Anything that is not a map is wrapped as `{"value": …}`;'], async (talk) => {
     const { id } = await talk.call("kit_echo");
     await talk.client.sendWrong({ type: 7, body: { id, success: true, result: "only text" } });
     const { status, output } = await talk.ended(id);

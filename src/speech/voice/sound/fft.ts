@@ -103,7 +103,7 @@ function stagesOf(size: number): Stage[] {
       stages.push({ radix, butterfly, span: length / radix, stride: size / length, cos, sin });
     }
   }
-  if (length !== 1) throw new Error(`cannot transform ${size} values: the size has a factor besides 4, 3 and 5`);
+  if (length !== 1) throw new Error(`cannot transform ${size} values: the size must be a product of 3s, 4s and 5s`);
   return stages;
 }
 
