@@ -4,7 +4,8 @@ import { SPEECH_RATE } from "../src/testing/stage/speaker.ts";
 import { reply, text } from "../src/model-server/step.ts";
 import type { Speaker } from "../test/support/speaker.ts";
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
-import { recordVoice, today } from "./report/voice-record.ts";
+import { today } from "./report/marked-places.ts";
+import { recordVoice } from "./report/voice-record.ts";
 
 /** The number of coughs and of interruptions. `ROOMS` is the number of concurrent rooms. */
 const COUNT = Number(process.env["INTERRUPTIONS"] ?? 200);

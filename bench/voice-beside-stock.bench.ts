@@ -10,7 +10,8 @@ import { startParley } from "./arms/parley.ts";
 import { AGENTS_JS_VOICE, installPeer, startPeer } from "./arms/peer.ts";
 import { SPOKEN_QUESTION, startModel } from "./model/start-model.ts";
 import { median, quantile } from "./report/stats.ts";
-import { recordVoice, today } from "./report/voice-record.ts";
+import { today } from "./report/marked-places.ts";
+import { recordVoice } from "./report/voice-record.ts";
 import { rotate } from "./works/work.ts";
 
 const TURNS = 8;

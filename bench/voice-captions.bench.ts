@@ -3,7 +3,8 @@ import { PluginSynthesizer } from "../src/voice/providers/plugin-synthesizer.ts"
 import { captionsLateMs, cutAnswer, NUMBERS, STREAMING_VOICES } from "../test/support/caption-times.ts";
 import { VoiceServer } from "../test/support/servers/voice-server.ts";
 import { warmUp } from "../test/support/voice-agent.ts";
-import { recordVoice, today, type CaptionFigures } from "./report/voice-record.ts";
+import { today } from "./report/marked-places.ts";
+import { recordVoice, type CaptionFigures } from "./report/voice-record.ts";
 
 /** When the participant interrupts, in ms after the first sound: during the third number. */
 const CUT_AT_MS = 15_000;

@@ -73,8 +73,6 @@ export async function recordVoice(
   );
 }
 
-export { today } from "./marked-places.ts";
-
 /** @throws {TypeError} if the page does not contain each place exactly once */
 export function writeVoice(page: string, recorded: VoiceRecord): string {
   const { coughs, interruptions } = recorded;

@@ -1,5 +1,5 @@
 import { EspeakSynthesizer, findEspeak } from "../../src/voice/providers/espeak/espeak-synthesizer.ts";
-import { loudBlocks, Speaker as RoomSpeaker, synthesize } from "../../src/testing/stage/speaker.ts";
+import { loudBlocks, Speaker as RoomSpeaker, soundMs, synthesize } from "../../src/testing/stage/speaker.ts";
 import type { Participant } from "./participant.ts";
 
 const espeak = await findEspeak(process.env);
@@ -22,7 +22,7 @@ async function speak(text: string): Promise<Int16Array> {
 
 /** The seconds of sound in a spoken text, without the silence between words: `secondsHeard` if all of it was heard. */
 export async function secondsOf(text: string): Promise<number> {
-  return loudBlocks(await speechOf(text)).filter(Boolean).length / 100;
+  return soundMs(await speechOf(text)) / 1_000;
 }
 
 /** A participant with a microphone and a loudspeaker, and with measurements of the sound it hears. */

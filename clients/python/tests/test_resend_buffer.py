@@ -46,7 +46,7 @@ async def test_after_a_pause_the_rest_is_sent_again_too(monkeypatch: pytest.Monk
     messages, sent = filled(MAX_AT_ONCE + 5)
     messages.send_again_after(0)
     async with asyncio.timeout(5):
-        while len(sent) < MAX_AT_ONCE * 2:  # noqa: ASYNC110 -- there is no event for it
+        while len(sent) < MAX_AT_ONCE * 2:  # noqa: ASYNC110 -- no event reports a send
             await asyncio.sleep(0.005)
     messages.clear()
 

@@ -28,7 +28,7 @@ const QUEUE_MS = 1_000;
 /** The minimum amount of audio to send ahead, in case this process is late. */
 const LEAD_MS = 60;
 const CHECK_EVERY_MS = 10;
-/** Sounds that are longer than this are noticed as speech. */
+/** A shorter sound may not be noticed as speech. */
 const NOTICED_MS = 100;
 
 const NOT_LISTENING = "The agent did not subscribe to the microphone in time. Is STT set to none?";
@@ -58,6 +58,11 @@ export function loudBlocks(speech: Int16Array, rate = SPEECH_RATE): boolean[] {
     const samples = speech.subarray(block * length, (block + 1) * length);
     return samples.reduce((sum, sample) => sum + sample * sample, 0) > LOUD * LOUD * samples.length;
   });
+}
+
+/** Returns how much of a speech is sound and not silence, in ms. */
+export function soundMs(speech: Int16Array): number {
+  return loudBlocks(speech).filter(Boolean).length * BLOCK_MS;
 }
 
 /** A participant's microphone and speaker, with real audio. */
@@ -114,11 +119,11 @@ export class Speaker {
   }
 
   /**
-   * Whether enough of the speech has not been sent yet to be noticed as speech. The silence after its last sound does
-   * not count: a listener may notice that silence before all of it was sent.
+   * Whether more than `NOTICED_MS` of sound are still to be sent. Silence at the end of a speech does not count, because
+   * a listener may notice it before all of it was sent.
    */
   get isTalking(): boolean {
-    return loudBlocks(this.#pending).filter(Boolean).length * BLOCK_MS > NOTICED_MS;
+    return soundMs(this.#pending) > NOTICED_MS;
   }
 
   /**

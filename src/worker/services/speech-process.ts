@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
-import { AppError } from "../../errors/app-error.ts";
 import { moduleBeside } from "../../lib/module-beside.ts";
 import type { SpeechUse } from "../../speech/start-model.ts";
 import { programEnvironment } from "../../tool/program-environment.ts";
@@ -41,16 +40,9 @@ export class SpeechProcess implements Service {
     this.#child = this.#launch();
   }
 
-  /**
-   * Resolves once the models are loaded. The caller closes the result.
-   *
-   * @throws {AppError} `unavailable` if they cannot be loaded
-   */
+  /** Does not wait until the models are loaded: `RemoteModel` does, when it asks. The caller closes the result. */
   static async start(options: SpeechProcessOptions): Promise<SpeechProcess> {
-    const running = new SpeechProcess(options, await mkdtemp(join(tmpdir(), "parley-speech-")));
-    if (await running.#isReady()) return running;
-    await running.close();
-    throw new AppError("unavailable", "The embedded speech models could not be loaded");
+    return new SpeechProcess(options, await mkdtemp(join(tmpdir(), "parley-speech-")));
   }
 
   /** The Unix socket on which `RemoteModel` reaches the process. It stays the same over restarts. */
@@ -74,6 +66,9 @@ export class SpeechProcess implements Service {
       env: programEnvironment("NODE_COMPILE_CACHE"),
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
+    child.once("message", () => {
+      logger.info({ uses, durationMs: Math.round(performance.now() - startedAt) }, "speech models loaded");
+    });
     child.once("exit", (code, signal) => {
       if (this.#isClosed) return;
       logger.error({ code, signal }, "speech process exited, restarting");
@@ -82,18 +77,5 @@ export class SpeechProcess implements Service {
       this.#restartAfterMs = Math.min(4 * this.#restartAfterMs, RESTART_AFTER_AT_MOST_MS);
     });
     return child;
-  }
-
-  /** Whether the first process has loaded its models, once it has either done so or exited. */
-  async #isReady(): Promise<boolean> {
-    const settled = new AbortController();
-    const ready = once(this.#child, "message", settled).then(() => true);
-    const ended = once(this.#child, "exit", settled).then(() => false);
-    try {
-      return await Promise.race([ready, ended]);
-    } finally {
-      settled.abort();
-      await Promise.allSettled([ready, ended]);
-    }
   }
 }

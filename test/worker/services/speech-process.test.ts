@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pino } from "pino";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { RemoteModel } from "../../../src/speech/remote-model.ts";
 import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../../src/speech/speech-files.ts";
 import { SpeechProcess } from "../../../src/worker/services/speech-process.ts";
@@ -17,6 +17,10 @@ beforeAll(() => fetchSpeechFiles(FOLDER, RECOGNIZER_PARTS, () => {}), 180_000);
 
 const logged: string[] = [];
 const logger = pino({}, { write: (line) => logged.push((JSON.parse(line) as { msg: string }).msg) });
+
+beforeEach(() => {
+  logged.length = 0;
+});
 
 const speech = forFile(async () => {
   const started = await SpeechProcess.start({ folder: FOLDER, uses: ["listen"], logger });
@@ -50,7 +54,7 @@ test("after a kill -9 a new process answers, including what was being asked", { 
   expect(await asked).toBe("Ten of clubs.");
   expect(await listener().ask(samples)).toBe("Ten of clubs.");
   expect(pidsNaming(speech.socket)).not.toContain(killed);
-  expect(logged).toEqual(["speech process exited, restarting"]);
+  expect(logged).toEqual(["speech process exited, restarting", "speech models loaded"]);
 });
 
 test("a process that is closed leaves no process, no socket and no folder", { timeout: 60_000 }, async () => {
@@ -64,10 +68,10 @@ test("a process that is closed leaves no process, no socket and no folder", { ti
   expect(existsSync(dirname(closed.socket))).toBe(false);
 });
 
-test("models that cannot be loaded are reported at the start", { timeout: 60_000 }, async () => {
+test("models that cannot be loaded are reported, and do not hold up the start", { timeout: 60_000 }, async () => {
   await using empty = await tempFolder();
+  const started = await SpeechProcess.start({ folder: empty.path, uses: ["listen"], logger });
 
-  await expect(SpeechProcess.start({ folder: empty.path, uses: ["listen"], logger })).rejects.toThrow(
-    "The embedded speech models could not be loaded",
-  );
+  await vi.waitFor(() => expect(logged).toContain("speech process exited, restarting"), 30_000);
+  await started.close();
 });

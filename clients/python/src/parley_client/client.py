@@ -337,7 +337,7 @@ class Parley:
 
 @dataclass(frozen=True)
 class _Listener:
-    """Passes on only what comes from agents."""
+    """Passes on frames from agents, and ignores all others."""
 
     transport: Transport
     link: AgentLink

@@ -289,7 +289,7 @@ class ToolUseProgress(Body):
 
 
 class BlockEvent(Body):
-    """A part of an answer, as it is stored. Needs the feature `blocks`."""
+    """A stored part of an answer. Sent only to clients that list the feature `blocks`."""
 
     type_number, type_name = 105, "block_event"
 

@@ -8,7 +8,7 @@ from typing import Any
 class ToolError(Exception):
     """Raised by a tool to choose the error code that the model sees, and to add a partial result.
 
-    The protocol's own codes include `invalid_parameters` and `execution_error`; any other text is allowed, too.
+    The protocol's own codes include `invalid_parameters` and `execution_error`. Any other text is also allowed.
     """
 
     def __init__(self, code: str, message: str, result: Mapping[str, Any] | None = None) -> None:

@@ -110,7 +110,7 @@ class IncomingMessages:
     def _take(self, number: int, sender: str) -> bool:
         """Returns False for a repeated message. Acks have the number 0."""
         if self._agent is not None and self._agent != sender:
-            # The new agent may send new messages before those that the earlier agent did not send.
+            # The new agent may send its own messages before the ones that the earlier agent left unsent.
             self._doubt(self._last_seen)
         self._agent = sender
         if number == 0:
