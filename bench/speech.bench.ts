@@ -11,7 +11,8 @@ import { piecesOf, type Synthesizer } from "../src/voice/providers/synthesizer.t
 import { VoiceAgent, warmUp } from "../test/support/voice-agent.ts";
 import { fetchRecordings, type Recording, withNoise } from "./speech/recordings.ts";
 import { WordErrors } from "./speech/word-errors.ts";
-import { recordVoice, type Spread, today } from "./report/voice-record.ts";
+import { today } from "./report/marked-places.ts";
+import { recordVoice, type Spread } from "./report/voice-record.ts";
 
 const RATE = 16_000;
 const CACHE = ".cache";

@@ -54,7 +54,7 @@ test("after a kill -9 a new process answers, including what was being asked", { 
   expect(await asked).toBe("Ten of clubs.");
   expect(await listener().ask(samples)).toBe("Ten of clubs.");
   expect(pidsNaming(speech.socket)).not.toContain(killed);
-  expect(logged).toEqual(["speech process exited, restarting", "speech models loaded"]);
+  expect(logged.filter((line) => line !== "speech models loaded")).toEqual(["speech process exited, restarting"]);
 });
 
 test("a process that is closed leaves no process, no socket and no folder", { timeout: 60_000 }, async () => {
