@@ -13,7 +13,7 @@ test.each([
   expect(redact(text)).toBe(redacted);
 });
 
-/** When repeated, each of these looks like the start of a secret in every position, but never becomes one. */
+/** The slowest input for a backtracking search: each of these, repeated, looks like the start of a secret at many positions, but never completes a secret. */
 test.each([["a"], ["a."], ["eyJ-"], ["-eyJ.a"], ["a@"], [" 00 1"], ["+1 "], ["1 "], ["DE12 "], ["sk-"]])(
   "a long text of %j is searched quickly",
   (piece) => {

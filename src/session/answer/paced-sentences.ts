@@ -41,7 +41,7 @@ export class PacedSentences {
   #asides: number;
   /** How many of the answer's own sentences were played in full. */
   #whole: number;
-  /** Where the next sentences end, in letters. */
+  /** The end position of each sentence not yet played in full, as a count of letters (see `countLetters`). */
   readonly #ends: number[] = [];
   /** Letters in all sentences so far. */
   #added = 0;

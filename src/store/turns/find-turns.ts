@@ -97,8 +97,7 @@ export async function loadMessageIds(
 }
 
 /**
- * Loads blocks that report late outcomes: those in turns from position `from` on, for calls whose receipts are in
- * earlier turns.
+ * Loads the blocks that report late outcomes in turns from position `from` on. Includes only outcomes of calls that began in a turn before `from`.
  */
 export async function loadReportedOutcomes(
   sql: Sql,

@@ -56,7 +56,7 @@ export class LiveKitClients {
     this.#look(true);
   }
 
-  /** @param room connected. It is watched until it closes */
+  /** @param room must be connected. Watched until the room closes */
   static watch(room: Room): LiveKitClients {
     return new LiveKitClients(room);
   }
