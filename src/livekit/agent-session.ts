@@ -1,5 +1,6 @@
 import { getJobContext, llm, voice } from "@livekit/agents";
 import { AudioStream, type Room, type Track } from "@livekit/rtc-node";
+import type { PreConnectAudio } from "./pre-connect-audio.ts";
 
 /** Sample rate for VAD and recognizers. Both use 16 kHz, and would each have to resample AgentSession's 24 kHz. */
 const INPUT_SAMPLE_RATE = 16_000;
@@ -13,7 +14,8 @@ interface RoomSessionOptions {
   readonly session: voice.AgentSession;
   readonly agent: voice.Agent;
   readonly room: Room;
-  readonly canListen: boolean;
+  /** Undefined: the session listens to nobody. */
+  readonly preConnectAudio: PreConnectAudio | undefined;
   readonly canSpeak: boolean;
 }
 
@@ -22,7 +24,7 @@ interface RoomSessionOptions {
  * the job does not close it on its own. Checked with @livekit/agents 1.9.0.
  */
 export async function startInRoom(options: RoomSessionOptions): Promise<voice.RoomIO> {
-  const { session, agent, room, canListen, canSpeak } = options;
+  const { session, agent, room, preConnectAudio, canSpeak } = options;
   // If AgentSession received the room itself, participants could control it by byte stream. Creating RoomIO here avoids
   // that, but RoomIO needs the session's agent before the session has started.
   session["agent"] = agent;
@@ -31,14 +33,14 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
     room,
     inputOptions: {
       textEnabled: false,
-      audioEnabled: canListen,
+      audioEnabled: preConnectAudio !== undefined,
       audioSampleRate: INPUT_SAMPLE_RATE,
       closeOnDisconnect: false,
     },
     outputOptions: { audioEnabled: canSpeak },
   });
   io.start();
-  setInputFrameLength(io);
+  if (preConnectAudio) replaceInput(io, preConnectAudio);
   // Parley publishes the agent's state itself, because it also depends on turns and tools.
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
   await session.start({ agent, record: false });
@@ -47,14 +49,16 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
 }
 
 /**
- * RoomIO has no option for the frame length. Replacing `createStream` here is early enough, because the first track is
- * opened later.
+ * RoomIO has no option for the frame length, and ignores what participants recorded before. Replacing `createStream`
+ * here is early enough, because the first track is opened later.
  */
-function setInputFrameLength(io: voice.RoomIO): void {
+function replaceInput(io: voice.RoomIO, preConnectAudio: PreConnectAudio): void {
   const input = io["audioInput"];
   if (!input) return;
+  const live = { sampleRate: INPUT_SAMPLE_RATE, numChannels: 1, frameSizeMs: INPUT_FRAME_MS };
+  // RoomIO needs no more of an AudioStream than that it can be read.
   input["createStream"] = (track: Track) =>
-    new AudioStream(track, { sampleRate: INPUT_SAMPLE_RATE, numChannels: 1, frameSizeMs: INPUT_FRAME_MS });
+    preConnectAudio.precede(track, new AudioStream(track, live)) as unknown as AudioStream;
 }
 
 /**

@@ -8,3 +8,14 @@ export function toAudioFrame(samples: Int16Array, sampleRate: number): AudioFram
   const own = samples.slice();
   return new AudioFrame(own, sampleRate, 1, own.length);
 }
+
+/** Returns the mean of a frame's channels. */
+export function toMono({ data, channels }: AudioFrame): Int16Array {
+  if (channels === 1) return data;
+  const mono = new Int16Array(data.length / channels);
+  for (let at = 0; at < mono.length; at++) {
+    const each = data.subarray(at * channels, (at + 1) * channels);
+    mono[at] = each.reduce((sum, sample) => sum + sample, 0) / channels;
+  }
+  return mono;
+}

@@ -3,6 +3,7 @@ import { llm, voice, type stt } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
+import type { PreConnectAudio } from "../livekit/pre-connect-audio.ts";
 import type { SpeakerStreams } from "./listen/speaker-streams.ts";
 import { SILENCE_IS_LATE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
@@ -17,6 +18,8 @@ export interface AudioSessionOptions {
   readonly room: Room;
   readonly audio: AgentAudio | undefined;
   readonly stt: stt.STT | undefined;
+  /** Set if `stt` is. */
+  readonly preConnectAudio: PreConnectAudio | undefined;
   readonly synthesizer: Synthesizer | undefined;
   readonly settings: VoiceSettings;
   /** Set for a streaming recognizer. */
@@ -37,7 +40,7 @@ export interface AudioSession {
  * the player's parts. Its tool loop, generation and chat context are not used.
  */
 export async function startAudioSession(options: AudioSessionOptions): Promise<AudioSession> {
-  const { room, audio, stt, synthesizer, speakers, onUserTurn, onProblem } = options;
+  const { room, audio, preConnectAudio, synthesizer, speakers, onUserTurn, onProblem } = options;
   const session = new voice.AgentSession(sessionOptions(options));
   const player = new SpeechPlayer({
     session,
@@ -62,7 +65,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     session,
     agent,
     room,
-    canListen: stt !== undefined,
+    preConnectAudio,
     canSpeak: audio !== undefined,
   });
   return {

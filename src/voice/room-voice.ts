@@ -1,6 +1,7 @@
 import { type stt, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import type { Logger } from "pino";
+import { PreConnectAudio } from "../livekit/pre-connect-audio.ts";
 import { abortable } from "../lib/abortable.ts";
 import type { OnRoomInput, RoomParticipant } from "../session/room/room-input.ts";
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voice-port.ts";
@@ -49,6 +50,7 @@ export class RoomVoice implements VoicePort {
   readonly #options: RoomVoiceOptions;
   readonly #audio: AgentAudio | undefined;
   readonly #microphones: Microphones | undefined;
+  readonly #preConnectAudio: PreConnectAudio | undefined;
   readonly #speech: UserSpeech;
   readonly #recognizer: stt.STT | undefined;
   /**
@@ -83,6 +85,7 @@ export class RoomVoice implements VoicePort {
     this.#microphones =
       recognizer &&
       new Microphones({ room, onSpeaker: (identity) => this.#listenTo(identity), isBusy: () => this.#isHearing });
+    this.#preConnectAudio = recognizer && new PreConnectAudio(room, options.logger);
     this.#recognizer = recognizer && this.#adapt(recognizer);
     const turns = this.#recognizer instanceof TurnRecognizer ? this.#recognizer.words : undefined;
     this.#turns = turns;
@@ -155,6 +158,7 @@ export class RoomVoice implements VoicePort {
     this.#speech.close();
     this.#quiet.handleRecognized();
     this.#microphones?.close();
+    this.#preConnectAudio?.close();
     await this.#started;
     await this.#session?.close();
     await this.#audio?.close();
@@ -214,6 +218,7 @@ export class RoomVoice implements VoicePort {
     const started = await startAudioSession({
       ...this.#options,
       stt: this.#recognizer,
+      preConnectAudio: this.#preConnectAudio,
       synthesizer: this.#synthesizer,
       audio: this.#audio,
       speakers: this.#speakers,

@@ -1,14 +1,18 @@
 import { initializeLogger, runWithJobContextAsync, voice, type JobContext } from "@livekit/agents";
 import { AudioFrame, AudioSource, LocalAudioTrack, Room } from "@livekit/rtc-node";
+import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
 import { clearChatHistory, startInRoom } from "../../src/livekit/agent-session.ts";
+import { PreConnectAudio } from "../../src/livekit/pre-connect-audio.ts";
 
 beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
 
-async function start({ canListen = false } = {}) {
+async function start({ isListening = false } = {}) {
   const agent = new voice.Agent({ instructions: "" });
   const session = new voice.AgentSession({ vad: null, turnHandling: { turnDetection: null } });
-  const options = { session, agent, room: new Room(), canListen, canSpeak: false };
+  const room = new Room();
+  const preConnectAudio = isListening ? new PreConnectAudio(room, pino({ level: "silent" })) : undefined;
+  const options = { session, agent, room, preConnectAudio, canSpeak: false };
   return { agent, session, io: await startInRoom(options) };
 }
 
@@ -74,7 +78,7 @@ async function firstFrame(io: voice.RoomIO) {
 }
 
 test("sound from a microphone arrives in the voice activity model's windows, 32 ms at its rate", async () => {
-  const { session, io } = await start({ canListen: true });
+  const { session, io } = await start({ isListening: true });
 
   expect(await firstFrame(io)).toMatchObject({ sampleRate: 16_000, samplesPerChannel: 512 });
   await io.close();

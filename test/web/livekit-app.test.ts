@@ -3,15 +3,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import * as esbuild from "esbuild";
+import { AgentDispatchClient } from "livekit-server-sdk";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { createId } from "../../src/lib/id.ts";
 import { reply, text } from "../../src/model-server/step.ts";
+import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../src/speech/speech-files.ts";
 import { createToken } from "../support/participant.ts";
 import { startChromium } from "../support/servers/chromium.ts";
 import { jobProcesses } from "../worker/support/run-main.ts";
 import { WorkerParts } from "../worker/support/worker-parts.ts";
 
+const CACHE = join(import.meta.dirname, "../../.cache");
 const APP = join(import.meta.dirname, "../clients/react/livekit-app.tsx");
 
 async function buildApp(): Promise<string> {
@@ -36,12 +39,14 @@ async function serveApp(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** Opens an app that uses only LiveKit's React hooks, in its own room. */
-async function openApp(parts: WorkerParts, page: Page): Promise<void> {
-  const token = await createToken(`room-${createId()}`, "user", { server: parts.livekit });
-  const query = new URLSearchParams({ url: parts.livekit.url, token });
+/** Opens an app that uses only LiveKit's React hooks, in its own room. Returns the room's name. */
+async function openApp(parts: WorkerParts, page: Page, { hasMicrophone = false } = {}): Promise<string> {
+  const room = `room-${createId()}`;
+  const token = await createToken(room, "user", { server: parts.livekit });
+  const query = new URLSearchParams({ url: parts.livekit.url, token, ...(hasMicrophone && { microphone: "on" }) });
   await page.goto(`${await serveApp()}?${query.toString()}`);
   await page.getByRole("button", { name: "Start call" }).click();
+  return room;
 }
 
 const statesOf = async (page: Page) => (await page.getByLabel("States").innerText()).split(", ");
@@ -80,3 +85,29 @@ test("an app with LiveKit's React hooks continues when the session's process is 
   expect(states.at(-1)).toBe("listening");
   expect(states.filter((state) => !/^(?:connecting|initializing|listening|thinking)$/u.test(state))).toEqual([]);
 }, 90_000);
+
+test(
+  "what is said into LiveKit's own app before an agent is there is heard and answered",
+  { timeout: 120_000 },
+  async () => {
+    await fetchSpeechFiles(join(CACHE, "speech"), RECOGNIZER_PARTS, () => {});
+    await using parts = await WorkerParts.start();
+    const browser = await startChromium(join(import.meta.dirname, "../fixtures/recordings/ten-of-clubs.wav"));
+    await using cleanup = new AsyncDisposableStack();
+    cleanup.defer(() => browser.close());
+    const page = await browser.newPage();
+    parts.model.script([reply([text("A good card.")])]);
+
+    const worker = await parts.run({ env: { STT: "embedded", PARLEY_CACHE_DIR: CACHE, LIVEKIT_AGENT_NAME: "late" } });
+    await worker.ready;
+
+    // The microphone plays the recording, of about a second, as soon as it is turned on.
+    const room = await openApp(parts, page, { hasMicrophone: true });
+    await page.waitForTimeout(1_500);
+    const { url, apiKey, apiSecret } = parts.livekit;
+    await new AgentDispatchClient(url, apiKey, apiSecret).createDispatch(room, "late");
+
+    await page.getByText("A good card.", { exact: true }).waitFor();
+    expect(await page.locator("p").allInnerTexts()).toEqual(["Ten of clubs.", "A good card."]);
+  },
+);

@@ -1,16 +1,15 @@
 import { ParleyProvider } from "@parley/react";
-import { Room } from "livekit-client";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 import { JoinForm } from "./join/join-form.tsx";
 import { JoinedTalkContext } from "./join/joined-talk.tsx";
-import { connectTalk, type JoinedTalk, joinTalk, toJoinError } from "./join/join-talk.ts";
+import { connectTalk, createRoom, type JoinedTalk, joinTalk, toJoinError } from "./join/join-talk.ts";
 import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/remembered.ts";
 import { TalkPage } from "./talk/talk-page.tsx";
 
 /** Returns the conversation that this tab was in before a reload. */
 function reopened(): JoinedTalk | undefined {
   const open = loadOpenTalk();
-  return open && { ...open, secret: "", liveKit: new Room() };
+  return open && { ...open, secret: "", liveKit: createRoom() };
 }
 
 /** Why the join form is shown again, and for which room. */
@@ -63,7 +62,7 @@ export function App(): ReactNode {
       http={{ url: "", token: talk.token }}
     >
       <JoinedTalkContext value={joined}>
-        <TalkPage onLeave={leave} onAgain={() => setTalk({ ...talk, liveKit: new Room() })} />
+        <TalkPage onLeave={leave} onAgain={() => setTalk({ ...talk, liveKit: createRoom() })} />
       </JoinedTalkContext>
     </ParleyProvider>
   );

@@ -1,5 +1,5 @@
 import { SessionProvider, useAgent, useSession, useSessionMessages } from "@livekit/components-react";
-import { TokenSource } from "livekit-client";
+import { Room, TokenSource } from "livekit-client";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -11,9 +11,12 @@ const source = TokenSource.literal({
   participantToken: query.get("token") ?? "",
 });
 
+// As one of setMicrophoneEnabled's publish options, livekit-client 2.23.0 ignores it.
+const room = new Room({ publishDefaults: { preConnectBuffer: true } });
+
 function App(): ReactNode {
-  const session = useSession(source);
-  const start = () => void session.start({ tracks: { microphone: { enabled: false } } });
+  const session = useSession(source, { room });
+  const start = () => void session.start({ tracks: { microphone: { enabled: query.has("microphone") } } });
   return (
     <SessionProvider session={session}>
       <button onClick={start}>Start call</button>

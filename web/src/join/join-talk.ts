@@ -27,6 +27,11 @@ export class JoinError extends Error {
   }
 }
 
+/** Creates the room's object. Its microphone is recorded until the agent hears it, so that no first words are lost. */
+export function createRoom(): Room {
+  return new Room({ publishDefaults: { preConnectBuffer: true } });
+}
+
 export function toJoinError(error: unknown): JoinError {
   return error instanceof JoinError ? error : new JoinError(String(error));
 }
@@ -53,7 +58,7 @@ export async function joinTalk({ room, identity }: Place, secret: string): Promi
     );
   const { token, livekitUrl, error = `The worker answered with HTTP ${response.status}.` } = answer;
   if (token === undefined || livekitUrl === undefined) throw new JoinError(error);
-  return { room, identity, token, livekitUrl, secret, liveKit: new Room() };
+  return { room, identity, token, livekitUrl, secret, liveKit: createRoom() };
 }
 
 /** Connects to the LiveKit room. Rejects with an error that explains in one sentence what to do. */
