@@ -31,7 +31,7 @@ export interface TurnBlock {
   readonly content: JsonObject | null;
 }
 
-/** Whether the block is the API's own summary, which replaces everything before it. False if that compaction failed. */
+/** Whether the block is the API's own summary, which replaces everything before it. False if the compaction failed. */
 export function isCompaction({ blockType, content }: Pick<TurnBlock, "blockType" | "content">): boolean {
   return blockType === "compaction" && typeof content?.["content"] === "string";
 }

@@ -58,8 +58,8 @@ export type CallState = "pending" | "running" | Outcome["state"];
  *
  * To add a field, write a migration. If the field can change, add it to `INITIAL_CALL_STATE`, so that the store saves
  * it and live events contain it. If its value can be large, exclude it from `REPORTED_FIELDS` in live-event.ts. If the
- * field never changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. `newForm` in fill-in-form.ts copies
- * all fields that it does not set from the call that asks for the form.
+ * field never changes, add it to `FIXED` in `src/store/calls.ts` and to `newCall`. In fill-in-form.ts, `newForm` sets
+ * some fields itself and copies all others from the call that asks for the form.
  */
 export interface Call {
   /** The id of the ToolUseRequest, a NanoID. */
@@ -140,7 +140,7 @@ export interface ExtraAnswer {
 
 export type CancelReason = "timeout" | "interrupted" | "superseded" | "closed";
 
-/** Returns the call with its outcome, ended now by this process's clock. */
+/** Returns a copy of the call with this outcome. Its end time is the current time of this process's clock. */
 export function endedCall(call: Call, outcome: Outcome): Call {
   return { ...call, state: outcome.state, outcome, finishedAt: Date.now(), revision: call.revision + 1 };
 }

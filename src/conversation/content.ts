@@ -69,7 +69,7 @@ function blockText(block: ContentBlock, about: string): string {
 
 /** The API scales down any image that would have more tokens. */
 const MAX_IMAGE_TOKENS = 5_000;
-/** The most tokens that the API accepts for a hundred pages. */
+/** The most tokens that a document can have: the API accepts up to a hundred pages. */
 const MAX_DOCUMENT_TOKENS = 450_000;
 
 /** Returns an upper limit for the tokens of a block's bytes. Each page of a document counts as text and as an image. */

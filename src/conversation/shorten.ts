@@ -6,7 +6,7 @@ import type { BlockPlace, InputPart, TurnRecord } from "./turn-record.ts";
 
 type Shown = Pick<TurnRecord, "position" | "input" | "blocks">;
 
-/** Only results and attachments larger than this are shortened, in bytes of UTF-8. */
+/** Only results and attachments with more UTF-8 bytes than this are shortened. */
 export const SHORT_RESULT_BYTES = 1_000;
 /** The sequence for a participant's input, which comes before all blocks of its turn. */
 const BEFORE_BLOCKS = -1;
@@ -17,7 +17,7 @@ export function shortenedResult(block: TurnBlock, bytes: number): TurnBlock {
   return withResult(block, `[result of ${size}, read it with recall: ${toolUseId(block) ?? ""}]`);
 }
 
-/** Replaces the large results and attachments before a place with placeholders. Does not shorten anything twice. */
+/** Returns the turn with placeholders for the large results and attachments before a place. Shortens nothing twice. */
 export function shortenTurn<Turn extends Shown>(turn: Turn, before: BlockPlace): Turn {
   const { position, input, blocks } = turn;
   const isOld = (sequence: number) => isBefore({ position, sequence }, before);
@@ -50,15 +50,14 @@ export function beginOfLastResults({ position, blocks }: Shown): BlockPlace {
 }
 
 /**
- * Limits on the media in a request. With more images, the API requires each to be smaller. It accepts 32 MB per
- * request.
+ * Limits on the media in a request. With more than 20 images, the API requires each image to be smaller. It accepts
+ * 32 MB per request.
  */
 const MAX_MEDIA = { count: 20, bytes: 16_000_000 };
 
 /**
  * Returns the place before which media are no longer shown, or `undefined` if a request can show all media of the
- * turns. Otherwise keeps only as many of the newest media as fill half of the limit, so that the place stays the same
- * for a while.
+ * turns. The media after the place fill only half of the limit, so that the place stays the same for a while.
  */
 export function placeOfMedia(turns: readonly Shown[]): BlockPlace | undefined {
   const shown = mediaPlaces(turns);
@@ -126,9 +125,9 @@ const SHOWN_OF_UNANSWERED = 2_000;
 const REFUSED: readonly (string | undefined)[] = ["too_large", "invalid_state"];
 
 /**
- * Truncates a long message in an ended turn if the model never saw it. The message was rejected as too long, and would
- * push all earlier turns out of the context window. If the model rejected the turn, replaces its large attachments as
- * well, because they may be the reason.
+ * Truncates a long message if its turn failed before the model answered. In full, such a message would push all earlier
+ * turns out of the context window. If the model rejected the turn, also replaces its large attachments, because they
+ * may be the reason.
  */
 export function withoutUnanswered(turn: TurnRecord): TurnRecord {
   if (turn.state !== "failed" || turn.blocks.length > 0) return turn;

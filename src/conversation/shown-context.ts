@@ -19,7 +19,7 @@ export function isThinking({ blockType }: TurnBlock): boolean {
   return blockType === "thinking" || blockType === "redacted_thinking";
 }
 
-/** The maximum tokens of a block's content other than text. */
+/** Returns the maximum tokens of the images and documents in a tool result. */
 function mediaTokensOf(block: TurnBlock): number {
   const shown = asBlocks(block.content?.["content"]) ?? [];
   return shown.reduce((sum, each) => sum + mediaTokens(each), 0);
@@ -34,8 +34,8 @@ const FRAME_BYTES = 40;
 const NOTES_BYTES = 200;
 
 /**
- * Returns a turn's size in a request, in bytes. A tokenizer never produces more tokens than bytes, so this limits the
- * turn's tokens until the API has counted them.
+ * Returns a turn's size in a request, in bytes. A tokenizer never produces more tokens than bytes, so the size serves
+ * as an upper limit for the turn's tokens until the API has counted them.
  */
 export function turnBytes(turn: TurnRecord): number {
   // A running turn grows, so its size is not cached.
@@ -65,7 +65,7 @@ function sizeOfPart(part: InputPart): number {
   return byteLength(shownPart(part)) + (part.type === "attachment" ? mediaTokens(part.block) : 0);
 }
 
-/** Assumes the longest form of each announcement. */
+/** Returns the maximum size of a tool change in a request, in bytes. Assumes the longest form of each announcement. */
 export function sizeOfChange({ added, removed }: Pick<ToolChange, "added" | "removed">): number {
   const names = removed.reduce((sum, name) => sum + 3 * FRAME_BYTES + byteLength(name), 0);
   return added.reduce((sum, tool) => sum + 3 * FRAME_BYTES + byteLength(JSON.stringify(tool)), names);

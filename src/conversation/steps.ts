@@ -8,7 +8,7 @@ export interface Step {
 }
 
 export interface StepOptions {
-  /** Whether the turn is still running. If so, server tools of its last step may have no results yet. */
+  /** Whether the turn is still running. If so, Anthropic's tools in its last step may have no results yet. */
   readonly isOpen: boolean;
   /** Whether the running turn's last step ended with `pause_turn`. If so, the step is sent back unchanged. */
   readonly isPaused: boolean;
@@ -37,9 +37,9 @@ export class UsedIds {
 
 /**
  * Splits a turn's blocks into steps that the API accepts as assistant messages. A step ends before tool results, or
- * before text that follows a tool use (docs/sources.md). Drops what the API rejects: empty text, thinking that is
- * unsigned or at the end of a message, a tool use with a repeated id, and the use or result of a server tool without
- * its counterpart.
+ * before text that follows a tool use (docs/sources.md). Drops what the API rejects: empty text; thinking that is
+ * unsigned or at the end of a message; a tool use with a repeated id; and, for tools that Anthropic runs, a use without
+ * its result or a result without its use.
  */
 export function toSteps(blocks: readonly TurnBlock[], { isOpen, isPaused, usedIds }: StepOptions): Step[] {
   const results = new Map<string, TurnBlock>();
@@ -103,8 +103,8 @@ function isNew(block: TurnBlock, usedIds: UsedIds): boolean {
 }
 
 /**
- * Returns the uses and results of server tools that are placed as the API requires: the result after its use in the
- * same step, or at the beginning of the next step if the use's step also used client tools.
+ * Returns the uses and results of Anthropic's tools that are placed as the API requires. A result follows its use in
+ * the same step. If that step also used other tools, the result may be at the beginning of the next step instead.
  */
 function serverPairs(drafts: readonly TurnBlock[][]): ReadonlySet<TurnBlock> {
   const paired = new Set<TurnBlock>();

@@ -5,7 +5,10 @@ import type { JsonObject } from "../lib/json.ts";
  */
 export interface Summary extends Notes {
   readonly id: string;
-  /** Positions of the turns that were omitted with this summary. The summary covers all turns up to `to`. */
+  /**
+   * Positions of the first and last turn that were dropped when the summary was created. The summary covers earlier
+   * turns too: all turns up to `to`.
+   */
   readonly from: number;
   readonly to: number;
   readonly toTurn: string;

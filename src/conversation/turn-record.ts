@@ -133,7 +133,7 @@ export interface TurnRecord {
   readonly blocks: readonly TurnBlock[];
   /** Running turns only: why the model stopped after the last block. Absent if it continued, or if unknown. */
   readonly lastStopReason?: string | undefined;
-  /** How much of the answer was spoken, for a running turn and for one that is still being spoken. */
+  /** How much of the answer was spoken. Set while the turn is running or its answer is still being spoken. */
   readonly progress?: AnswerProgress | undefined;
   /**
    * The part of the answer that was heard, if its speech was cut off. Absent if all of it was heard, or none was

@@ -7,7 +7,8 @@ export type TurnPart = {
   /** Absent while the part is in progress. */
   toMs?: number;
   /**
-   * The time of the model's first streamed event, of the first word heard, or of the end of the question's last word.
+   * Depends on the span: the time of the model's first streamed event, of the first word of the answer that was
+   * played, or of the end of the question's last word.
    */
   firstMs?: number;
   /** Set for a tool call, and for its waits for a claim or a permission. */

@@ -102,7 +102,10 @@ export function assembleSession(world: SessionWorld): AssembledSession {
   return { session, callEnd, close };
 }
 
-/** Also stores which agents serve the session. `session` is called only once the session is assembled. */
+/**
+ * Calls `followCurrentAgent`, and stores which agents serve the session. The function `session` is called only after
+ * the session has been assembled.
+ */
 function followAgents(world: SessionWorld, callEnd: CallEnd | undefined, session: () => Session) {
   const { store, agents, line, logger } = world;
   const followed = followCurrentAgent(world, {

@@ -46,15 +46,15 @@ export interface ClaimOptions extends Pick<SessionWorld, "conversationId" | "roo
 
 export interface RoomSession {
   readonly lease: SessionLease;
-  /** The highest stanza number that an earlier worker may have used, positive. */
+  /** The highest stanza number that an earlier worker may have used, as a positive number; 0 if there was none. */
   readonly sentBefore: number;
   /** Earlier rooms of the same name whose end no worker noticed. They have now been stored as ended. */
   readonly ended: readonly SessionRoom[];
 }
 
 /**
- * Claims the session of a room, or begins a new one. If another worker owns it, waits for its lease to expire or for
- * the handover.
+ * Claims the session of a room, or begins a new one. If another worker owns the session, waits until that worker's
+ * lease expires or that worker hands the session over.
  *
  * @throws {AppError} `unavailable` if the database is unreachable, `lost_lease` if another worker keeps the session,
  *   `not_allowed` if the conversation belongs to another room

@@ -20,7 +20,7 @@ const BYTES_A_TOKEN = 3;
 
 interface DatabaseStoreOptions {
   readonly lease: SessionLease;
-  /** The highest stanza number that an earlier worker may have used, positive; 0 if there was none. */
+  /** The highest stanza number that an earlier worker may have used, as a positive number; 0 if there was none. */
   readonly sentBefore: number;
   readonly roomSid: string | undefined;
   readonly policy: Pick<SessionPolicy, "model" | "context" | "toolResultMaxBytes">;

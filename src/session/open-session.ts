@@ -39,10 +39,10 @@ export interface OpenedSession {
   /**
    * Closes the session on this worker.
    *
-   * @param untilCloseReason called last; returns why the room was closed for everyone, which ends the session, or
-   *   `undefined` if it was not closed
-   * @returns whether this call stored the session's end. If not, the session continues on another worker, never
-   *   started, or its end is already stored or could not be stored
+   * @param untilCloseReason called last, after the session has stopped on this worker; resolves to why the room was
+   *   closed for everyone, which ends the session, or to `undefined` if the room was not closed
+   * @returns `true` if this call stored the session's end; `false` if the session continues on another worker or never
+   *   started, or if its end was already stored or could not be stored
    */
   readonly close: (graceMs: number, untilCloseReason?: () => Promise<RoomCloseReason | undefined>) => Promise<boolean>;
 }

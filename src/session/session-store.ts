@@ -14,7 +14,7 @@ export interface SessionStore {
   readonly permissions: PermissionStore;
   readonly spending: SpendingStore;
   readonly stanzas: StanzaCounter;
-  /** The highest stanza number that an earlier worker may have used, positive; 0 if there was none. */
+  /** The highest stanza number that an earlier worker may have used, as a positive number; 0 if there was none. */
   readonly sentBefore: number;
   /** What an earlier worker left unfinished, and the state to continue from. */
   readonly restored: Restored;

@@ -248,7 +248,8 @@ export class SessionTurns {
   }
 
   /**
-   * Adds the context that a turn begins with. A turn for a message also gets the late outcomes that have arrived since.
+   * Prepares the context window for a turn. If the turn answers a message, adds notes for the model (`Speakers`) and
+   * the late outcomes of the participant's calls.
    */
   #prepare(begin: TurnInput): TurnInput {
     if ("turn" in begin) {

@@ -97,8 +97,8 @@ export class UserMessages {
     const message = { id, participantIdentity: identity, content, attachments };
     this.add(message, { meta, interrupts: via === "voice", spoken: said.spoken });
     if (via === "text" && content.trim() !== "") this.#showOthers(identity, { id, text: content, final: true });
-    // Stored after the message is accepted, so that nothing is stored for a rejected one, and before its turn calls the
-    // model.
+    // Keep the media only once the message is accepted, so that nothing is stored for a rejected message. The turn
+    // that needs the media has not called the model yet.
     const mediaStored = this.#options.media.keep({ callId: null, from: identity, media });
     mediaStored.catch(() => {});
     const stored = Promise.all([mediaStored, this.#options.recorder.storeMessage(message)]).then(() => {});

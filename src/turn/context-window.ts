@@ -160,9 +160,9 @@ export class ContextWindow {
   }
 
   /**
-   * Makes room before a turn begins. If past turns exceed the budget, drops enough of them to last for a while,
-   * starting with those that a model's notes cover. If the prompt cache has expired anyway, drops the covered turns
-   * even within the budget.
+   * Makes room before a turn begins. If past turns exceed the budget, drops enough of them to stay within the budget
+   * for a while, starting with those that a model's notes cover. If the prompt cache has expired anyway, drops the
+   * covered turns even within the budget.
    */
   makeRoom({ notes, isWriting = false, isCold = false }: Moment = {}): void {
     const { budgetTokens, hardTokens } = this.#limits;

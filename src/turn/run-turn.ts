@@ -66,7 +66,7 @@ export async function* runTurn(
     end = { state: "completed", error: undefined };
   } catch (error) {
     end = signal.aborted ? endAfterAbort(signal) : { state: "failed", error: toAppError(error) };
-    // Dropping part of the history did not make the request acceptable.
+    // Undo the drops, because they did not make the request acceptable.
     if (progress.usage === NO_USAGE && isRefusal(end.error)) {
       turns.shown.restore({ turns: past, context, summary });
       deps.onShown?.(context);
@@ -145,7 +145,7 @@ class StepRequests {
   }
 
   /**
-   * Makes room in the window for the turn, and stores the window if it has changed.
+   * Returns the next request. Makes room in the window for the turn, and stores the window if it has changed.
    *
    * @param lastReason the stop reason of the previous call
    */
@@ -172,14 +172,14 @@ class StepRequests {
     return requestOf(built);
   }
 
-  /** Takes from a call that has ended what the next request depends on. */
+  /** Records a finished call's prompt size and container, because the next request depends on them. */
   learnFrom({ promptTokens, containerId }: StepEnd): void {
     if (promptTokens !== undefined) this.#shown.measure(promptTokens);
     if (containerId !== undefined) this.#container = { containerId };
   }
 }
 
-/** Drops from the window what the API has rejected. Returns whether the call must be repeated without it. */
+/** Removes rejected content from the window. Returns whether the call must be repeated without that content. */
 function dropRejected(end: StepEnd, shown: ContextWindow, draft: TurnDraft): boolean {
   return (
     (isTooLong(end) && shown.shorten(draft.toRecord())) ||
@@ -196,9 +196,10 @@ function isTooLong({ error }: StepEnd): boolean {
 }
 
 /**
- * Whether the API rejected thinking because something before it has changed, or rejected a picture or document. Nothing
- * was streamed yet, and the next request omits the rejected content, because otherwise every later turn would fail. The
- * API has no error type for pictures, so `invalid_request` may be about one, too.
+ * Whether the API's error is of one of these kinds: it rejected a picture or document, or it rejected thinking because
+ * something before the thinking has changed. Nothing was streamed yet, and the next request omits the rejected content,
+ * because otherwise every later turn would fail. The API has no error type for pictures, so `invalid_request` may also
+ * be about a picture.
  */
 function isOfKind({ error }: StepEnd, ...kinds: readonly ModelErrorKind[]): boolean {
   const reason = error?.reason;

@@ -35,7 +35,11 @@ export class TokenGauge {
     return this.#tokens === undefined ? undefined : { tokens: this.#tokens, bytes: this.#retainedBytes };
   }
 
-  /** @param bytes the size of the whole request, including `overhead` */
+  /**
+   * Returns the estimate for the next request.
+   *
+   * @param bytes the size of the whole request, including `overhead`
+   */
   atMost(bytes: number, overhead: RequestOverhead): number {
     this.#next = { bytes, overhead };
     if (this.#tokens === undefined) return bytes;

@@ -56,7 +56,7 @@ export class SessionAgents {
   #reading: Promise<void> | undefined;
   /** Ids of dispatches that arrived too late to choose the agent. Each is logged once. */
   readonly #lateDispatches = new Set<string>();
-  /** Sources whose agent could not be used. Each is logged once. */
+  /** Sources, such as the room's metadata, whose requested agent could not be used. Each is logged once. */
   readonly #refused = new Set<string>();
   #current: ServedAgent;
   /** The latest instructions returned by instructions functions, by agent. */

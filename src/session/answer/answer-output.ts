@@ -35,7 +35,7 @@ export class AnswerOutput {
   readonly #sentences: PacedSentences;
   readonly #transcription: TranscriptionStream;
   readonly #speech: SpokenAnswer | undefined;
-  /** The sentences stored by an earlier worker, and how many of them it sent and played in full. */
+  /** The sentences that an earlier worker stored, how many of them it sent, and how many it played in full. */
   readonly #earlier: { readonly sentences: readonly string[]; readonly sent: number; readonly heard: number };
   #cutFiller: () => void = () => {};
   #isEnded = false;
@@ -45,8 +45,9 @@ export class AnswerOutput {
   #isSpeaking: boolean;
   /** The text passed to `conclude`, which the speech receives separately from the answer's text. */
   #conclusion = "";
-  /** The text passed to the speech, and (below) how many of its letters were played. */
+  /** The text passed to the speech. */
   #speechText = "";
+  /** How many letters of `#speechText` were played. */
   #playedLetters = 0;
 
   constructor(options: AnswerOutputOptions) {

@@ -12,8 +12,8 @@ export function isOnlyWaiting(open: readonly OpenCall[]): boolean {
 }
 
 /**
- * Returns for how many more ms these calls may hold up other participants' turns. Returns `undefined` if no call is
- * open, or if any call neither waits for permission nor runs on its own participant's device.
+ * Returns how many more ms these calls may hold up other participants' turns. There is a limit only if each call waits
+ * for permission or runs on its own participant's device. Otherwise, and if no call is open, returns `undefined`.
  */
 export function patienceLeft(open: readonly OpenCall[]): number | undefined {
   const running = open.filter(({ isWaiting }) => !isWaiting).map(({ current }) => current);

@@ -206,7 +206,7 @@ export class SessionCalls {
     return isOnlyWaiting(open) && open.every(({ current }) => current.state !== "running");
   }
 
-  /** Returns for how many ms the turn may still hold up others' turns; `undefined` means until its calls end. */
+  /** Returns how many more ms the turn may hold up other participants' turns. `undefined` means without a limit. */
   patienceLeft(turnId: string): number | undefined {
     return patienceLeft(this.#openCallsOf(turnId));
   }

@@ -42,7 +42,7 @@ export class SessionForms {
     return fillInForm(call, { request, count }, forms);
   }
 
-  /** When a call has ended, withdraws its forms from an earlier worker that it has not requested again. */
+  /** Call this when a call has ended. Withdraws the forms that an earlier worker left and the call did not resume. */
   end({ id: callId }: Call): void {
     const ports = this.#options.ports();
     for (const form of this.#inherited.values()) {

@@ -11,7 +11,10 @@ interface LiveDetails {
   readonly approver?: string | undefined;
 }
 
-/** A state and its logs must fit into one envelope. `isCut` means that the stored call contains more. */
+/**
+ * Longer values are truncated, because a state must fit into one envelope together with its logs. `isCut` in a state's
+ * metadata means that the stored call contains more.
+ */
 const MAX_INPUT_BYTES = 256 * 1_024;
 const MAX_OUTPUT_BYTES = 256 * 1_024;
 const MAX_ERROR_BYTES = 16 * 1_024;

@@ -12,7 +12,10 @@ interface ToolOfferOptions {
   readonly permissions: Pick<PermissionDesk, "isFree">;
 }
 
-/** Decides which tools are offered to the model, without those that its API has rejected, and which may start early. */
+/**
+ * Decides which tools are offered to the model, and which of them may start early. Omits tools that the model's API has
+ * rejected.
+ */
 export class ToolOffer {
   readonly #options: ToolOfferOptions;
   readonly #refusedSchemas = new WeakSet<object>();

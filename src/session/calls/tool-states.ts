@@ -16,11 +16,11 @@ interface Waiting {
 }
 
 const FEATURE = "tool_call_state";
-/** How many of the calls that ended in its absence a returning client is shown, at most. */
+/** A returning client is shown at most this many of the calls that ended while it was away. */
 const MAX_MISSED = 16;
 /** How many ended calls are retained in case of late answers. */
 const MAX_ENDED = 16;
-/** How many late answers each call shows, at most. */
+/** The maximum number of late answers in a call's state. */
 const MAX_EXTRA = 8;
 
 /**
@@ -114,7 +114,7 @@ export class ToolStates {
     try {
       await this.#options.outbox.send({ type: "tool_call_state", body }, { to }).sent;
     } catch {
-      // Not retried: the next state or the next `welcome` contains it.
+      // Not retried: the next state, or the next `welcome`, shows the client what it missed.
     }
     const next = this.#waiting.get(body.id)?.shift();
     if (next) return this.#send(next);
@@ -131,8 +131,8 @@ interface Held {
 }
 
 /**
- * Throttles a call's logs and progress to one state per `PROGRESS_EVERY_MS`: the newest, which contains all earlier
- * ones.
+ * Throttles a call's logs and progress to one state per `PROGRESS_EVERY_MS`. Passes on only the newest state, because
+ * it contains all earlier logs.
  */
 export class ProgressGate {
   readonly #pass: (call: Call) => void;

@@ -23,11 +23,14 @@ interface SummarizerOptions {
   readonly logger: Logger;
 }
 
-/** A share of the token budget. A summary is written once this much is new, and omits this much of the newest turns. */
+/**
+ * A share of the token budget, used twice: the newest turns that fit in this share are not summarized yet, and a
+ * summary is written when the other new turns amount to this share.
+ */
 const STEP = 0.2;
-/** A summary is started once no turn has been running for this long. */
+/** A summary starts only after a pause of this length, in which no turn runs. */
 const PAUSE_MS = 50;
-/** Once the new turns amount to this many steps, a summary is started without such a pause. */
+/** If the new turns amount to this many steps, a summary starts without such a pause. */
 const STEPS_WITHOUT_PAUSE = 2;
 const GIVE_UP_AFTER_MS = 60_000;
 /** After this many failures in a row, no summaries are written for a while. */
@@ -38,8 +41,9 @@ const MAX_TOKENS = 2_000;
 
 /** The input of a summary. */
 interface Material {
-  /** The summary so far, and (below) the position of the last turn that it covers. */
+  /** The summary so far. */
   readonly before: Notes | undefined;
+  /** The position of the last turn that `before` covers. */
   readonly known: number;
   /** The position of the last turn that has left the context window. */
   readonly omittedTo: number;
@@ -112,7 +116,7 @@ export class Summarizer {
     else this.#untilPause = setTimeout(begin, PAUSE_MS);
   }
 
-  /** Call this when a turn begins. A summary that was not started yet then waits for the turn's end. */
+  /** Call this when a turn begins. If a summary has not started yet, it waits until the turn has ended. */
   postpone(): void {
     clearTimeout(this.#untilPause);
   }

@@ -46,7 +46,10 @@ function isReasoning({ blockType, textContent }: TurnBlock): boolean {
   return blockType === "thinking" && textContent !== null && textContent !== "";
 }
 
-/** A block that is too large for an envelope is sent without its content, which its deltas have already delivered. */
+/**
+ * Sends a BlockEvent. If a block is too large for an envelope, its content is omitted: the client already has it from
+ * the deltas.
+ */
 function send(body: BlockEvent, to: readonly string[], outbox: BlockEventsOptions["outbox"]): void {
   try {
     outbox.send({ type: "block_event", body }, { to }).sent.catch(() => {});

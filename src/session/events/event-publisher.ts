@@ -18,7 +18,10 @@ const MAX_WAIT_MS = 1_000;
 const PAUSE_MS = 25;
 const GAP: LiveEvent = { event: "gap", turn: "", data: {} };
 
-/** Publishes a session's events through PostgreSQL to followers in all processes. The session never waits for this. */
+/**
+ * Publishes a session's events through PostgreSQL to its followers, such as event streams, in all processes. The
+ * session never waits for this.
+ */
 export function createEventPublisher(options: PublisherOptions): SessionWatcher {
   const publisher = new EventPublisher(options);
   return (event) => {

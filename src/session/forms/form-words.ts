@@ -1,4 +1,7 @@
-/** The words for forms in one language. Some are spoken, others are recognized, in the form that `toWords` returns. */
+/**
+ * The words for forms in one language. Some are spoken. The others are recognized in answers, and are written in the
+ * form that `toWords` returns.
+ */
 interface FormWords {
   /** Spoken before a question is asked again. */
   readonly invalid: string;

@@ -115,7 +115,7 @@ function toList({ choices, type }: FormField, language: string | undefined): str
   return list.format(choices.map(({ label }) => label));
 }
 
-/** Clients may send any language tag. An invalid one counts as English. */
+/** Returns a valid locale for a language. Clients may send any tag; an invalid one counts as English. */
 function toLocale(language: string | undefined): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? "en";

@@ -43,10 +43,10 @@ interface AdmissionOptions {
 }
 
 /**
- * Rate-limits what participants send. The first answer to a request from the worker is always admitted, at no cost. If
- * the sender has no budget left, so are the first words after a question asked in words. Everything else is charged to
- * the sender's budget, except progress of calls, which has a separate budget. A sender without budget receives one
- * refusal with a time to try again, and one for each dropped UserMessage.
+ * Rate-limits what participants send. The first answer to a request from the worker is always admitted, at no cost.
+ * Everything else is charged to the sender's budget, except progress of calls, which has a separate budget. A sender
+ * without budget may still say or type the first words after a question asked in words. For anything else, it receives
+ * one refusal with a time to try again, and one for each dropped UserMessage.
  */
 export class Admission {
   readonly #options: AdmissionOptions;

@@ -45,8 +45,9 @@ type Fixed = Pick<RequestInput, "model" | "maxTokens" | "thinking" | "effort" | 
 
 /** Anthropic's beta that declares tools inside the conversation. */
 export const INLINE_TOOLS = "inline-tools-2026-09-15";
-/** Anthropic's betas for clearing old tool results, and (below) for summarizing within a request. */
+/** Anthropic's beta for clearing old tool results. */
 const CONTEXT_EDITING = "context-management-2025-06-27";
+/** Anthropic's beta for summarizing within a request. */
 const COMPACTION = "compact-2026-01-12";
 
 /** Returns the betas that these context edits need. */
@@ -185,7 +186,10 @@ function nameAt({ tools, messages }: ModelRequest, { index, message }: RefusedTo
   return content?.[index]?.tool?.definition?.name;
 }
 
-/** Whether thinking must be off: with a thinking budget, a message with answered tool uses must start with thinking. */
+/**
+ * Whether thinking must be off. If a request has a thinking budget and ends with tool results, the API requires the
+ * assistant message before them to start with thinking.
+ */
 function needsNoThinking(history: readonly HistoryMessage[]): boolean {
   const [step, last] = history.filter(({ role }) => role !== "system").slice(-2);
   const answers = last?.blocks.some(({ blockType }) => blockType === "tool_result") ?? false;

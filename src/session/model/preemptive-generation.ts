@@ -5,10 +5,9 @@ import type { ChatCall, ChatObserver, OpenStream } from "./open-stream.ts";
 
 /** The maximum number of preemptive calls per turn. Each is wasted if the participant keeps speaking. */
 const MAX_PER_TURN = 2;
-/**
- * How many recent turns are checked, and (below) at how many unused calls per turn, on average, preemptive calls stop.
- */
+/** The number of recent turns in which unused calls are counted. */
 const RECENT_TURNS = 10;
+/** If the recent turns have this many unused calls on average, no more preemptive calls are made. */
 const MAX_UNUSED_PER_TURN = 0.4;
 /** Below this many unused calls, preemptive calls are always allowed, for example in a new session. */
 const MIN_UNUSED = 2;

@@ -32,7 +32,7 @@ interface Announcer {
   readonly identity: string;
   /** Name prefixes of MCP servers, which client tools must not use. */
   readonly reserved: readonly string[];
-  /** The worker's tools. A client may announce one of their names for the room only if that tool's scope is `room`. */
+  /** The worker's tools. If one has a scope other than `room`, clients cannot announce its name for the room. */
   readonly serverTools: ReadonlyMap<string, Pick<ServerTool, "scope">>;
 }
 

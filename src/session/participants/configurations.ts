@@ -103,8 +103,8 @@ export class Configurations {
   }
 
   /**
-   * Sends missed messages. The first time after each join isn't charged to the client's budget, which it needs for its
-   * own messages.
+   * Sends missed messages. The first time after each join is not charged to the client's budget, because the client
+   * needs its budget for its own messages.
    */
   #catchUp(from: ParticipantState, lastSequenceSeen: number): Promise<void> | undefined {
     const isFree = !from.hasCaughtUp;
@@ -137,8 +137,8 @@ export class Configurations {
   }
 
   /**
-   * Waits briefly for the tools that a turn left by an earlier worker needs: the participant's tools, the tools of
-   * calls that wait for permission, and the tools of MCP servers that the turn has called. Never rejects.
+   * Waits briefly for the tools that an inherited turn needs: the participant's tools, the tools of calls that wait for
+   * permission, and the tools of MCP servers that the turn has called. Never rejects.
    */
   async untilAnnounced({ participantIdentity, blocks, calls }: InheritedTurn, signal: AbortSignal): Promise<void> {
     const isOfTurn = ({ identity }: ParticipantState) => identity === participantIdentity;
@@ -179,8 +179,8 @@ export class Configurations {
   }
 
   /**
-   * Resolves once a Configuration from a participant for which `matches` is true has been handled, or when the signal
-   * aborts.
+   * Waits for a Configuration from a participant that `matches` accepts. Resolves once the Configuration has been
+   * handled, or when the signal aborts.
    */
   async #untilConfigured(matches: (from: ParticipantState) => boolean, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

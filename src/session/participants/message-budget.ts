@@ -48,7 +48,7 @@ export class MessageBudget {
     this.#tokens -= cost;
   }
 
-  /** Returns in how many ms to try again, or `undefined` if no more refusals may be sent this way during this wait. */
+  /** Returns how many ms the sender must wait, or `undefined` if no more refusals may be sent this way until then. */
   refuse(way: Way, now: number): number | undefined {
     const refusals = this.#refusals.get(way);
     if (refusals && now < refusals.until && refusals.count >= REPLIES_PER_WAIT[way]) return undefined;

@@ -9,10 +9,7 @@ interface ToolsThatCome extends LiveTools {
   readonly serverTools: ReadonlyMap<string, unknown>;
 }
 
-/**
- * Waits briefly until a new worker's MCP servers have listed the tools whose calls in the turn have no result yet.
- * Never rejects.
- */
+/** Waits briefly for a new worker's MCP servers to list the tools of the turn's unanswered calls. Never rejects. */
 export async function waitForMcpTools(
   blocks: readonly TurnBlock[],
   { serverTools, prefixes, onChanged }: ToolsThatCome,

@@ -14,7 +14,10 @@ import { compileInputSchema, tryParse } from "../../tool/input-schema.ts";
 import { type PermissionNeed, type Permit, TOOL_TYPE, permissionNeed } from "../../tool/permission-need.ts";
 import type { ServerTool } from "../../tool/server-tool.ts";
 
-/** Returns the action that the rules require for a call. Any use of the tool is an operation of type `tool`. */
+/**
+ * Returns the action that the rules require for a call. The rules are applied to the use of the tool, as an operation
+ * of type `tool`, and to the operations that the tool declares for the call.
+ */
 export function judgeCall(
   toolName: string,
   need: Pick<PermissionNeed, "type" | "values" | "ignoresCase" | "isDeclared">,
@@ -48,7 +51,7 @@ export function toPermit(permission: PermissionRecord, call: Call, need: Permiss
   }
 }
 
-/** Returns the text that explains why a rule denies this. */
+/** Returns the text that explains to the model why a rule denies the call. */
 export function toRuleText({ type, values }: PermissionNeed): string {
   return `a rule does not allow it (${type}: ${values.join(", ")})`;
 }

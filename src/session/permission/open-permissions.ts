@@ -17,7 +17,10 @@ interface OpenPermissionsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How long to retry ending a request while the database is unreachable. It then counts as unanswered. */
+/**
+ * How long to retry storing the end of a request while the database is unreachable. After that, the request counts as
+ * unanswered.
+ */
 const GIVE_UP_AFTER_MS = 10_000;
 
 /**

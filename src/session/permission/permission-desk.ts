@@ -172,8 +172,9 @@ export class PermissionDesk {
   }
 
   /**
-   * Takes an utterance as the answer to the oldest question that this participant may answer this way. Returns `false`
-   * if the utterance is not a yes or no to such a question, so that it is handled as a message.
+   * Takes a spoken or typed utterance (`via`) as the answer to the oldest question that accepts it from this
+   * participant. Returns `false` if the utterance is not a yes or no to such a question, so that it is handled as a
+   * message.
    */
   takeUtterance(from: ParticipantState, utterance: string, via: "voice" | "text"): boolean {
     const taken = this.#questions.take(from, utterance, via);
@@ -199,7 +200,10 @@ export class PermissionDesk {
     await this.#questions.sayAgain(participant, turn);
   }
 
-  /** Withdraws an earlier worker's requests for a call, unless this worker is waiting for one. Never rejects. */
+  /**
+   * Withdraws the requests that an earlier worker stored for a call, unless this worker is waiting for an answer to one
+   * of them. Never rejects.
+   */
   async withdraw({ id: callId }: Call): Promise<void> {
     if (this.#open.records.some((record) => record.callId === callId)) return;
     try {

@@ -11,8 +11,8 @@ type Via = "voice" | "text";
 interface Question {
   readonly record: PermissionRecord;
   /**
-   * Whether a spoken yes counts, and any typed yes. If `false`, only a typed yes to a question that was shown in full
-   * counts. A no always counts.
+   * Whether any yes counts, spoken or typed. If `false`, a yes counts only if it was typed and the question was shown
+   * in full. A no always counts.
    */
   readonly voiceApproval: boolean;
   /** Aborted when the question no longer needs to be asked. */
@@ -71,8 +71,8 @@ export class WordedQuestions {
   }
 
   /**
-   * Takes a yes or no as the answer to the oldest question that this participant may answer this way. Each question
-   * accepts only one answer.
+   * Takes a spoken or typed yes or no (`via`) as the answer to the oldest question that accepts it from this
+   * participant. Each question accepts only one answer.
    */
   take(
     { identity, language }: Pick<ParticipantState, "identity" | "language">,

@@ -17,7 +17,7 @@ import type { Window } from "../../turn/context-window.ts";
 
 /** A session's stored turns. A session keeps only its context window in memory, and reads everything else from here. */
 export interface ConversationArchive {
-  /** Finds the latest turn in the history that contains this user or assistant message. */
+  /** Finds the turn in the history that contains this user or assistant message; the first one if there are several. */
   readonly find: (messageId: string) => Promise<FoundTurn | undefined>;
   /** Whether the session contains a message or call with this id, even in a turn that was replaced. */
   readonly has: (id: string) => Promise<boolean>;
@@ -32,7 +32,10 @@ export interface ConversationArchive {
    * placeholders, and the total size is limited.
    */
   readonly turnsBetween: (after: number, before: number) => Promise<readonly TurnRecord[]>;
-  /** Loads the blocks with which turns at this position or later reported outcomes of earlier turns' calls. */
+  /**
+   * Loads the blocks that report late outcomes in turns from this position on. Includes only outcomes of calls that
+   * began in a turn before this position.
+   */
   readonly reportedOutcomes: (position: number) => Promise<readonly Omit<TurnBlock, "sequence">[]>;
   /** Whether a participant has had a turn, even one that was replaced. */
   readonly hasTurnsOf: (identity: string) => Promise<boolean>;

@@ -283,9 +283,9 @@ export class Recorder implements Omit<LedgerListener, "onBegun"> {
   }
 
   /**
-   * The call's input and result are already clean (`cleanJson`). If a call is opened and started in the same tick, one
-   * statement stores it together with its tool_use block. The same applies to its outcome and tool_result block.
-   * `onCallStored` is called after a retried write too.
+   * Stores the latest state of a call, whose input and result are already clean (`cleanJson`). If a call is opened and
+   * started in the same tick, one statement stores it together with its tool_use block. The same applies to its outcome
+   * and tool_result block. `onCallStored` is called after a retried write too.
    */
   #saveCall(call: Call, after?: Promise<void>): void {
     if (call.turnId === this.#unstoredTurn) return;

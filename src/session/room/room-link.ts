@@ -32,7 +32,10 @@ export class RoomLink {
   readonly #senders: SenderResolver;
   readonly #streams = new StreamBudget();
   readonly #keypads: Keypads;
-  /** Phones that nobody has answered yet, so that there is nobody to greet. */
+  /**
+   * Phones that nobody has answered yet. A phone counts as joined only once it is answered, because until then there is
+   * nobody to greet.
+   */
   readonly #ringing = new Set<string>();
 
   /** Registers its handlers immediately. Create it before the room connects, so that no event is missed. */
@@ -148,8 +151,8 @@ export class RoomLink {
     });
     this.#room.registerByteStreamHandler(TOPIC, (reader, { identity }) => {
       void this.#read(reader, identity, (from, chunks, isWhole) => {
-        // An oversized stream is truncated and padded to a size that the codec rejects. Its first bytes may contain the
-        // id of a waiting call.
+        // An oversized stream is truncated and padded to a size that the codec rejects. It is passed on because its
+        // first bytes may contain the id of a waiting call.
         this.#take({ type: "packet", from, bytes: concat(chunks, isWhole ? 0 : LIMITS.envelopeBytes + 1) });
       });
     });

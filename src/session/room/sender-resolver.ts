@@ -55,10 +55,10 @@ interface Held {
 type Sender = RoomParticipant | "refused" | undefined;
 
 /**
- * Finds the sender of packets that LiveKit delivered without one. The sender is the only listed participant that had
- * not been announced when the packet arrived. Packets are held, in order, until exactly one candidate remains. If
- * several participants joined at once, the sender will never be clear, so all of them are asked to resend. Hidden
- * participants never become a sender.
+ * Finds the sender of packets that LiveKit delivered without one. The candidates are the listed participants that had
+ * not been announced when the packet arrived. Packets are held, in order, until exactly one candidate remains: the
+ * sender. If several participants joined at once, the sender will never be clear, so all of them are asked to resend.
+ * Hidden participants never become a sender.
  *
  * Packets from a participant that was announced in the meantime wait behind the held ones. Other participants' packets
  * are not delayed. Streams carry their sender's identity, and are held only until that participant is known not to be

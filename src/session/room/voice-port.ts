@@ -16,7 +16,7 @@ export interface VoicePort {
   readonly prepare: (sentence: string, language: string | undefined) => () => void;
   /**
    * Resolves when no participant is speaking, possibly at once. Rejects with the signal's reason, for example because
-   * the participant continued the question and the turn was aborted.
+   * the participant continued to speak and the turn was aborted.
    */
   readonly untilQuiet: (signal: AbortSignal) => Promise<void>;
   /** Sets whether participants can interrupt the speech. If not, their words are still recognized and passed on. */

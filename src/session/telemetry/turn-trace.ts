@@ -54,7 +54,10 @@ interface End {
   readonly errorCode: ErrorCode | undefined;
 }
 
-/** The `invoke_agent` span of one turn, from its start until its end, or the end of its speech, is stored. */
+/**
+ * The `invoke_agent` span of one turn. The span ends when the turn's end is stored or, if the answer is spoken, when
+ * the end of its speech is stored.
+ */
 export class TurnTrace {
   readonly context: Context;
   readonly ownTools: ToolNames;

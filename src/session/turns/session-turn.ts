@@ -185,7 +185,7 @@ class SessionTurn {
   /** Finishes the speech of a turn that has already ended. */
   async #sayRest(state: SpeechEnd["state"]): Promise<EndedTurn> {
     const turn = this.#turn;
-    // Call this for its side effect: the tool that ended the turn may end the call after these words.
+    // Called for its side effect: the tool that ended the turn may end the call after these words.
     if (state === "completed") isEndedBy(turn.blocks, this.#begin().tools);
     const spoken = await this.#sayLastWords(state);
     await this.#storeSpoken(spoken);
@@ -271,7 +271,7 @@ class SessionTurn {
     }
   }
 
-  /** Ignores errors, which are already logged: waiting callers must learn of the speech's end in any case. */
+  /** Stores the end of the speech. Ignores errors, which are already logged: the end must be reported in any case. */
   async #storeSpoken(end: Omit<SpeechEndRow, "turnId" | "lastStanza">): Promise<void> {
     const { outbox, recorder } = this.#ports;
     await recorder.finishSpeech({ turnId: this.#turn.id, ...end, lastStanza: outbox.lastStanza }).catch(() => {});

@@ -53,8 +53,9 @@ interface Refused {
   readonly why: AppError;
 }
 
-/** How many turns may wait: per participant, and (below) in total. */
+/** How many turns of one participant may wait. */
 const MAX_WAITING_EACH = 20;
+/** How many turns may wait in total. */
 const MAX_WAITING = 200;
 
 /**
@@ -101,7 +102,7 @@ export class TurnQueue {
     return this.#waiting.length > 0;
   }
 
-  /** Whether a participant other than the running turn's has a turn waiting. */
+  /** Whether a turn is waiting that belongs to a different participant than the running turn. */
   get isOtherWaiting(): boolean {
     return this.#waiting.some((input) => participantOf(input) !== this.#last);
   }

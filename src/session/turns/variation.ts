@@ -34,7 +34,7 @@ export async function takeVariation(
   return { ...toVariationTurn(variation, participant, await archive.find(variation.targetId)), meta };
 }
 
-/** Resolves to whether the variation is refused. If so, its sender was sent the error. Never rejects. */
+/** Checks a variation and resolves to whether it is refused. If so, its sender gets an ErrorMessage. Never rejects. */
 async function refuse(
   { participant, variation }: Omit<VariationRequest, "refused">,
   isOpen: boolean,

@@ -15,7 +15,7 @@ const MAX_QUEUED = 2_000;
 interface OutboxOptions {
   readonly conversationId: string;
   readonly stanzas: StanzaCounter;
-  /** The highest stanza number that an earlier worker may have used, positive; 0 if there was none. */
+  /** The highest stanza number that an earlier worker may have used, as a positive number; 0 if there was none. */
   readonly sentBefore: number;
   readonly publish: (bytes: Uint8Array, to: readonly string[] | undefined) => Promise<void>;
   /** Called when a posted message could not be sent. Must not throw. */
@@ -80,7 +80,7 @@ export class Outbox {
     return this.#options.conversationId;
   }
 
-  /** The number of the last message sent, positive. */
+  /** The number of the last message sent, as a positive number. */
   get lastStanza(): number {
     return this.#options.stanzas.last;
   }
@@ -96,7 +96,7 @@ export class Outbox {
     this.post({ type: "error_message", body: toWireError(error, { id: createId(), originatingId }) }, { to: [to] });
   }
 
-  /** Notifies a sender that its message was rejected, and when to send it again. */
+  /** Tells a sender that its message was rejected and when to send it again. */
   postRefusal(error: AppError, to: string, { originatingId, retryAfterMs }: Refusal): void {
     const body = { ...toWireError(error, { id: createId(), originatingId }), retryAfterMs };
     this.post({ type: "error_message", body }, { to: [to] });
@@ -147,7 +147,7 @@ export class StanzaCounter {
   readonly #reserve: (count: number) => Promise<number>;
   #isReserving = false;
 
-  /** @param reserve reserves `count` more numbers in the store, and resolves to the first of them, positive */
+  /** @param reserve reserves `count` more numbers in the store, and resolves to the first one as a positive number */
   constructor(reserve: (count: number) => Promise<number>, first: number) {
     this.#reserve = reserve;
     this.#last = first - 1;
@@ -158,7 +158,7 @@ export class StanzaCounter {
     return new StanzaCounter(reserve, await reserve(RESERVED_AT_ONCE));
   }
 
-  /** The last number taken, positive. */
+  /** The last number taken, as a positive number. */
   get last(): number {
     return this.#last;
   }
@@ -169,7 +169,10 @@ export class StanzaCounter {
     return -this.#last;
   }
 
-  /** While the store is unreachable, numbers beyond the reserved ones are used: otherwise no message could be sent. */
+  /**
+   * Reserves more numbers in the store. While the store is unreachable, `next` continues beyond the reserved numbers,
+   * because otherwise no message could be sent.
+   */
   async #reserveMore(): Promise<void> {
     if (this.#isReserving) return;
     this.#isReserving = true;
