@@ -22,7 +22,7 @@ function isGreeting({ input: [part, ...rest], participantIdentity }: TurnRecord)
   return part?.type === "note" && rest.length === 0 && part.note.startsWith(arrivalOf(participantIdentity));
 }
 
-/** Returns a turn as a test replays it: the note that asks for a greeting contains the test's participant. */
+/** Returns a turn as a test replays it: the note that asks for a greeting names the test's participant. */
 export function withTestIdentity(turn: TurnRecord): TurnRecord {
   const { participantIdentity: identity } = turn;
   const input = turn.input.map((part) =>

@@ -13,8 +13,9 @@ import { PermissionDenied } from "./permission-denied.ts";
 import { readBounded } from "./results/read-bounded.ts";
 import { readReturned } from "./results/read-result.ts";
 
-// The thread in which one call of a tool with `isolate` runs. It limits what it sends: the main thread must handle
-// every message, so a tool that logs in a loop or returns too much would block all sessions of its process.
+// The thread in which one call of a tool with `isolate` runs. It limits what it sends, because the main thread must
+// handle every message. Without limits, a tool that logs in a loop or returns too much would block all sessions of its
+// process.
 
 const MAX_UNREAD_PROGRESS = 100;
 

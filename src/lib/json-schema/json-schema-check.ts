@@ -12,8 +12,8 @@ export interface Compiler {
   /** Whether the schema is untrusted. Its regular expressions are not run, because their cost is unbounded. */
   readonly isForeign: boolean;
   /**
-   * Whether any keyword is left unchecked. An unchecked keyword passes, so `not`, `if`, `oneOf` and `maxContains` must
-   * not reject anything. Final once everything is compiled.
+   * Whether any keyword is left unchecked. An unchecked keyword always passes, so `not`, `if`, `oneOf` and
+   * `maxContains` must not reject a value because it matches a schema. Final once everything is compiled.
    */
   isPartial: boolean;
 }

@@ -148,7 +148,9 @@ interface UnusedParameters {
   readonly unknown: readonly string[];
 }
 
-/** Returns the unused parameters of an address. They are not sent to the server, which would refuse the connection. */
+/**
+ * Returns the unused parameters of an address. They are not sent: the server refuses parameters that it does not know.
+ */
 export function unusedParameters(address: string): UnusedParameters {
   const names = [...new Set(new URL(address).searchParams.keys())].filter((name) => !isUsed(name));
   const known = [...SERVER_SETTINGS, ...UNDERSTOOD, ...WITHOUT_EFFECT];

@@ -56,9 +56,9 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
 }
 
 /**
- * Counts checks instead of elapsed time: while this process was frozen, an answer may have arrived that has not been
- * read yet. Over TLS, postgres.js removes our `data` listener, so idle connections are closed as well, and the next
- * query opens a new one.
+ * Destroys the socket if no answer arrives in time. Counts checks instead of measuring elapsed time, because after this
+ * process was frozen, an answer may have arrived that has not been read yet. Over TLS, postgres.js removes our `data`
+ * listener, so idle connections are closed as well, and the next query opens a new one.
  */
 function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTimeouts): void {
   const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;

@@ -110,7 +110,8 @@ export class CallLedger {
   }
 
   /**
-   * Remembers a call, possibly an earlier worker's, if it is the first with its key and its tool forbids duplicates.
+   * Remembers a call if it is the first with its key and its tool forbids duplicates. Called for calls of earlier
+   * workers, too.
    */
   recall({ id: callId, idempotencyKey, turnId, toolName }: Call, settled: Promise<Outcome>): void {
     const { onDuplicate = "allow" } = this.#tools.get(toolName) ?? {};

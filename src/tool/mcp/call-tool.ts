@@ -116,7 +116,7 @@ function toToolValue({ content: all, structuredContent: current, toolResult: old
   const blocks = content.map(toResultBlock);
   if (!blocks.some(({ type }) => type === "image")) return plain;
   const shown = { ...(structuredContent && { result: structuredContent }), content: blocks.filter(isSaying) };
-  // If this exceeds the limits, pictures are only named, too.
+  // If this exceeds the limits, pictures are only named, like other files.
   return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
 }
 
@@ -148,7 +148,9 @@ function repeats(block: unknown, repeated: ReadonlySet<string> | undefined): boo
   }
 }
 
-/** Returns the structured content without a copy of the blocks, and with files replaced by a short description. */
+/**
+ * Returns the structured content without fields that only repeat the blocks. Replaces files with a short description.
+ */
 function toStructured(given: unknown, content: readonly unknown[]): Record<string, unknown> | undefined {
   if (given === undefined || given === null) return undefined;
   const shown = JSON.stringify(content);
@@ -170,7 +172,9 @@ function withoutFiles(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFiles(inner)]));
 }
 
-/** Returns a valid picture, including one in an embedded resource, as an image block, and any other block as text. */
+/**
+ * Returns an image block for a valid picture (also one in an embedded resource), and a text block for anything else.
+ */
 function toResultBlock(block: unknown): ResultBlock {
   const data = pictureOf(block)?.replace(/^data:[^,]{0,200};base64,/u, "");
   const type = typeof data === "string" ? mediaTypeOf(Buffer.from(data, "base64")) : undefined;

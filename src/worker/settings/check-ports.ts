@@ -6,7 +6,7 @@ import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
 const HTTP_VARIABLES: ReadonlySet<string> = new Set(["HTTP_PORT", "WORKER_PORT", "LIVEKIT_PORT"]);
 
 /**
- * Whether the Fetch standard blocks a port ("bad port") because of another protocol. `fetch` reports this without
+ * Whether the Fetch standard blocks a port ("bad port") because another protocol uses it. `fetch` reports this without
  * connecting.
  */
 async function isBlocked(port: number): Promise<boolean> {
