@@ -93,7 +93,7 @@ export function readExactJson(value: unknown, name: string): ReadJson<JsonObject
  */
 export function parseExactJson(text: string, name: string): ReadJson<JsonObject> {
   const read = readExactJson(JSON.parse(text), name);
-  // Done last, because text that is nested too deep is rejected above.
+  // Done last, because the check above rejects text that is nested too deeply.
   const loss = "fault" in read ? undefined : findJsonLoss(text);
   return loss ? { fault: describeFault([name, ...loss.path], loss.why) } : read;
 }

@@ -61,7 +61,7 @@ export function matchesGlob(states: readonly GlobState[], text: string, reading:
 
 class Reached {
   readonly #states: readonly GlobState[];
-  /** By state: the last round in which it was reached. */
+  /** For each state, the last round (call of `from`) in which the state was reached. */
   readonly #rounds: Uint32Array;
   #round = 0;
 

@@ -108,7 +108,7 @@ function createLog(send: Send): ToolContext["log"] {
   };
 }
 
-/** Drops reports while the main thread has `MAX_UNREAD_PROGRESS` of them to read. */
+/** Drops reports while the main thread has not yet read the last `MAX_UNREAD_PROGRESS` of them. */
 function createProgress(send: Send, progressRead: ThreadData["progressRead"]): ToolContext["progress"] {
   let sent = 0;
   return (fraction) => {

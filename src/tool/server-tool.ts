@@ -52,7 +52,7 @@ export interface ServerTool {
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
 
-/** Checked when tools are loaded, because their files may not have been type-checked. */
+/** Allowed values. They are checked when tools are loaded, because their files may not have been type-checked. */
 const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
 const SCOPES = ["own", "room"] as const;
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];

@@ -87,7 +87,7 @@ function endOfText(text: string, start: number): number {
   }
 }
 
-/** Returns why a number would be serialized differently, or `undefined` if it would not be. */
+/** Returns why a number would be serialized differently, or `undefined` if it would stay the same. */
 function whyNotHeld(number: string): string | undefined {
   if (PLAIN_INTEGER.test(number)) return undefined;
   const value = Number(number);

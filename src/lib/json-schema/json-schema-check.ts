@@ -65,7 +65,7 @@ const CHECK_EVERY_STEPS = 5_000;
 /** The maximum nesting of schemas, including references. Each level uses stack space. */
 const MAX_DEPTH = 256;
 
-/** The budget of one check. Without it, a schema's author could decide how often and how deep each value is visited. */
+/** The budget of one check. Without it, a schema's author could decide how often and how deeply a value is visited. */
 export class Steps {
   #stepsLeft = MAX_STEPS;
   #nextCheckAt = MAX_STEPS - CHECK_EVERY_STEPS;

@@ -4,7 +4,7 @@ import { withoutHomes } from "../match-pattern.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
 
-/** The placeholder that find replaces with file names, and the default placeholder of xargs. */
+/** The placeholder that `find` replaces with file names, and the default placeholder of `xargs`. */
 const MARK = "{}";
 /** xargs options that set a different placeholder, in the same word or in the next. */
 const MARK_ATTACHED = /^(?:-[0oprtx]*[iIJ]|--r[a-z]*=)(?<mark>.+)$/u;
@@ -129,7 +129,7 @@ class CommandOperations {
   }
 }
 
-/** Returns the arguments, with UNKNOWN wherever find or xargs inserts something that is not in the line. */
+/** Returns the arguments, with UNKNOWN wherever `find` or `xargs` inserts something that is not in the line. */
 function filledIn(name: string, args: readonly string[]): readonly string[] {
   if (name === "find") return args.map((arg) => arg.replaceAll(MARK, UNKNOWN));
   return name === "xargs" ? withInput(args) : args;

@@ -117,7 +117,7 @@ function startsOf(name: string, args: readonly string[]): number[] {
   return starts;
 }
 
-/** Returns the commands that find runs for the files it finds. */
+/** Returns the commands that `find` runs for the files that it finds. */
 function executed(args: readonly string[]): string[][] {
   return args.flatMap((arg, index) => {
     if (!/^-(?:exec|ok)(?:dir)?$/u.test(arg)) return [];
@@ -181,14 +181,14 @@ function ofShell(args: readonly string[]): Inner {
   return script === undefined ? { scripts: [], isUnclear: true } : ofScript(script);
 }
 
-/** UNKNOWN in a script may be several words, or several commands. */
+/** A script that contains UNKNOWN is unclear, because UNKNOWN may be several words, or several commands. */
 function ofScript(script: string): Inner {
   return { scripts: [script], isUnclear: script.includes(UNKNOWN) };
 }
 
 /**
- * Whether the script's content is unknown: it comes from a stream, or its name is unknown. Running a script file is
- * like running any other program.
+ * Whether a script's content is unknown, because it comes from a stream or because the file's name is unknown. A file
+ * with a known name is not unclear, because running it is like running any other program.
  */
 function isNoFile(file: string | undefined): boolean {
   return file === undefined || NO_FILE.test(plainPath(file)) || file.includes(UNKNOWN);

@@ -10,8 +10,8 @@ interface Target {
 const CHECK_MS = 1_000;
 
 /**
- * Delays the error event until the close event. Between the two events, postgres.js would send another query on this
- * connection, and that query would be lost.
+ * Delays the error event until the close event. Otherwise, postgres.js would send another query between the two events,
+ * and that query would be lost.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;

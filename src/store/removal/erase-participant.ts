@@ -30,7 +30,7 @@ export interface Erased {
   readonly spending: number;
 }
 
-/** Small enough that a batch does not block other writers. */
+/** The number of rows to delete at a time, small enough that a batch does not block other writers. */
 const BATCH = 100;
 
 /**

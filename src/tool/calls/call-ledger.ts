@@ -188,7 +188,7 @@ export class CallLedger {
     this.#listener.onProgress(entry.current);
   }
 
-  /** Records that the call is stored as running and now runs. Ignored for a call that has ended. */
+  /** Records that the call has been stored as running and now starts. Ignored for a call that has ended. */
   markStarted(callId: string): void {
     const entry = this.#open.get(callId);
     if (!entry) return;

@@ -7,7 +7,7 @@ import { mediaTypeOf } from "../results/media-type.ts";
 import { readParts } from "../results/read-result.ts";
 import { type Connection, callErrorText } from "./connection.ts";
 
-/** The longest time that a timer supports. The call's signal, which has its own deadline, ends the request. */
+/** The longest time that a timer supports. The call's signal ends the request earlier, at the call's own deadline. */
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
@@ -48,8 +48,8 @@ export class UnknownSessionError extends Error {}
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
   const { signal, callId, traceHeaders, elicit } = context;
   signal.throwIfAborted();
-  // The SDK never removes its listener from the signal. A listener on the call's own signal would cancel calls that
-  // were already answered.
+  // The SDK never removes its listener from a signal. If it listened to the call's own signal, it would cancel calls
+  // that were already answered.
   const request = new AbortController();
   const onAbort = () => request.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });

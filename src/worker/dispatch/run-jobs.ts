@@ -47,7 +47,7 @@ export interface Jobs extends Service {
   readonly registered: Promise<void>;
 }
 
-/** A shutdown may take 10 s in total; the remaining time is for services and telemetry. */
+/** The time limit for ending jobs. A shutdown may take 10 s in total; the rest is for services and telemetry. */
 const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */

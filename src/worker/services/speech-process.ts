@@ -11,10 +11,10 @@ import { programEnvironment } from "../../tool/program-environment.ts";
 import type { Service } from "./service.ts";
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "../../speech/speech-process"));
-/** The pause before the first restart. It quadruples with each restart, up to the next value. */
+/** The pause before the first restart. It quadruples with each restart, up to `RESTART_AFTER_AT_MOST_MS`. */
 const RESTART_AFTER_MS = 100;
 const RESTART_AFTER_AT_MOST_MS = 10_000;
-/** If a process has run for this long, the pause before its restart is the shortest one again. */
+/** If a process has run for this long, the pause before its restart is `RESTART_AFTER_MS` again. */
 const STABLE_AFTER_MS = 60_000;
 
 interface SpeechProcessOptions {

@@ -2,7 +2,7 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Config } from "../config.ts";
 import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
 
-/** Ports that browsers, or this process itself with `fetch`, connect to. */
+/** The variables of ports to which browsers or this process (with `fetch`) connect. */
 const HTTP_VARIABLES: ReadonlySet<string> = new Set(["HTTP_PORT", "WORKER_PORT", "LIVEKIT_PORT"]);
 
 /**
