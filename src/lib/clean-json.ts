@@ -7,8 +7,8 @@ import { isRecord, type JsonObject, type JsonValue, objectFor, setOwn } from "./
  */
 export const JSON_LIMITS = { depth: 28, values: 45_000, keyBytes: 256 } as const;
 /**
- * Generous limits for values to which `JSON_LIMITS` do not apply. They bound the cost of a value. Messages stay below
- * them.
+ * Generous limits for values to which `JSON_LIMITS` do not apply. They bound the cost of cleaning a value. The contents
+ * of an envelope never reach them.
  */
 const LAST_RESORT: Limits = { depth: 64, values: 100_000, keyBytes: Infinity };
 const MAX_PLACE_LENGTH = 200;
@@ -23,7 +23,7 @@ interface Limits {
 
 interface Walk {
   readonly limits: Limits;
-  /** Whether replacing characters in a string is a fault. */
+  /** Whether a string with characters that would be replaced is a fault. */
   readonly isExact: boolean;
   readonly parents: object[];
   /** The keys and indexes that lead to the value, starting with the root's name. */
@@ -74,7 +74,7 @@ export function readJson(value: unknown, name: string): ReadJson<JsonValue> {
   return read(value, walkOf(name, JSON_LIMITS));
 }
 
-/** Like `readJson`, for a value from the wire. Its limits are those of a packet. */
+/** Like `readJson`, for a value that arrived in a packet, where the packet's own limits apply. */
 export function readWireJson(value: unknown): ReadJson<JsonValue> {
   return read(value, walkOf("", LAST_RESORT));
 }
@@ -93,7 +93,7 @@ export function readExactJson(value: unknown, name: string): ReadJson<JsonObject
  */
 export function parseExactJson(text: string, name: string): ReadJson<JsonObject> {
   const read = readExactJson(JSON.parse(text), name);
-  // Done last, because text that is nested too deep is rejected above.
+  // Done last, because the check above rejects text that is nested too deeply.
   const loss = "fault" in read ? undefined : findJsonLoss(text);
   return loss ? { fault: describeFault([name, ...loss.path], loss.why) } : read;
 }
@@ -197,8 +197,8 @@ function cleanObject(value: object, walk: Walk): JsonValue {
 }
 
 /**
- * Whether the object is a plain object. Others, such as a promise that nobody awaited, a Response or an iterator, would
- * all become `{}`.
+ * Whether the object is a plain object. Other objects without fields of their own, such as an unawaited promise, a
+ * Response or an iterator, would silently become `{}`.
  */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -30,8 +30,8 @@ export const UNKNOWN = "\uE000";
 /** Like `UNKNOWN`, for a piece that may expand to several words, each of which may be any text. */
 export const SEVERAL = UNKNOWN + UNKNOWN;
 /**
- * How UNKNOWN in a text is matched. `known`: as the character itself. `surely`: the glob must match whatever the piece
- * is. `possibly`: the glob must match for at least one piece.
+ * How UNKNOWN in a text is matched. `known`: as the character itself. `surely`: the glob must match for every possible
+ * piece. `possibly`: the glob must match for at least one possible piece.
  */
 export type Reading = "known" | "surely" | "possibly";
 
@@ -61,7 +61,7 @@ export function matchesGlob(states: readonly GlobState[], text: string, reading:
 
 class Reached {
   readonly #states: readonly GlobState[];
-  /** By state: the last round in which it was reached. */
+  /** For each state, the last round (call of `from`) in which the state was reached. */
   readonly #rounds: Uint32Array;
   #round = 0;
 
@@ -70,7 +70,7 @@ class Reached {
     this.#rounds = new Uint32Array(states.length + 1);
   }
 
-  /** Returns these states and all states that they lead to without consuming a character, without duplicates. */
+  /** Returns these states and all states that can be reached from them without consuming a character. */
   from(starts: readonly number[]): number[] {
     this.#round++;
     const reached: number[] = [];

@@ -1,6 +1,6 @@
 /**
  * An incremental `flatMap` for a conversation's lists, where each list extends or trims the previous one. Only new
- * items are mapped, so the cost does not grow with the conversation. Caches one list per first item.
+ * items are mapped, so the cost does not grow with the conversation. Lists that begin with the same item share a cache.
  *
  * @param make maps an item; items must not change
  */

@@ -45,8 +45,8 @@ function decideOne(operation: Operation, rules: readonly PermissionRule[]): Acti
 type Fit = "surely" | "possibly" | undefined;
 
 /**
- * Matches an allow rule narrowly: only by the canonical name (a command word by word), and only if all of it is known
- * before the command runs.
+ * Matches an allow rule narrowly: only against the canonical name, and only if the whole name is known before the
+ * operation runs. Commands are matched word by word.
  */
 function fitsByWord({ type, value, words, isExpanded }: Operation, { pattern }: PermissionRule): Fit {
   if (isExpanded && !isBlanket(pattern)) return undefined;
@@ -71,7 +71,7 @@ function fitsWidely(operation: Operation, rule: PermissionRule): Fit {
   const [pattern = ""] = patterns;
   if (names.some((name) => matchWidely(pattern, name, "surely"))) return "surely";
   const isPossible = [...names, ...maybes.map(spelled)].some((name) => matchWidely(pattern, name, "possibly"));
-  // A program that runs a script removes its quotes, so the text without quotes is matched as well.
+  // A program that runs a script removes the script's quotes, so the text without quotes is matched as well.
   const texts = [value, ...mentions].flatMap((text) => [text, text.replaceAll(/["'\\]/gu, "")]).map(spelled);
   return isPossible || texts.some((text) => isMentioned(pattern, text)) ? "possibly" : undefined;
 }

@@ -47,7 +47,7 @@ export function matchPattern(pattern: string, text: string, reading: Reading = "
  */
 export function matchWords(pattern: string, words: readonly string[]): boolean {
   const parts = pattern.match(/(?:\\[^]|[^\s\\])+/gu) ?? [];
-  // Every number of words that the parts so far can match.
+  // All possible counts of leading words that match the parts so far.
   let reached = new Set([0]);
   for (const [index, part] of parts.entries()) {
     const next = new Set<number>();
@@ -101,8 +101,8 @@ export function withoutHomes(words: readonly string[]): string {
 }
 
 /**
- * Whether a path contains `..`. Such a path may lead out of the folder in a pattern, so stars in allow rules do not
- * match it.
+ * Whether a path contains `..`. Such a path may lead out of the folder that a pattern names, so stars in allow rules do
+ * not match it.
  */
 export function hasDetour(path: string): boolean {
   return /(?:^|\/)\.\.(?:\/|$)/u.test(path);
@@ -113,7 +113,7 @@ export function matchWidely(pattern: string, text: string, reading: Reading): bo
   return fits(patternOf(pattern, "wide"), text, reading);
 }
 
-/** Whether the pattern matches inside the text, after its first character and not within a longer word. */
+/** Whether the pattern matches a part of the text that is neither at the text's start nor inside a longer word. */
 export function isMentioned(pattern: string, text: string): boolean {
   return fits(patternOf(pattern, "mentioned"), text, "surely");
 }

@@ -7,7 +7,7 @@ import type { Operation, PermissionInput } from "./rule.ts";
 const GLOB_TYPE = "glob";
 /** The types whose values are paths. A path can be spelled in several ways (`a/b`, `./a//b`). */
 const PATH_TYPES: ReadonlySet<string> = new Set(["read", "edit", GLOB_TYPE]);
-/** The parts of a glob that match other names. Matching too much only causes more permission requests. */
+/** The parts of a glob that may stand for other text. Including too much only causes more permission requests. */
 const WILD = /\{.*\}|[*?[\\][^/]*/gsu;
 
 /** The type whose values are shell command lines. */

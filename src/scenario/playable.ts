@@ -22,7 +22,7 @@ function isGreeting({ input: [part, ...rest], participantIdentity }: TurnRecord)
   return part?.type === "note" && rest.length === 0 && part.note.startsWith(arrivalOf(participantIdentity));
 }
 
-/** Returns a turn as a test replays it: the note that asks for a greeting contains the test's participant. */
+/** Returns a turn as a test replays it: the note that asks for a greeting names the test's participant. */
 export function withTestIdentity(turn: TurnRecord): TurnRecord {
   const { participantIdentity: identity } = turn;
   const input = turn.input.map((part) =>
@@ -53,13 +53,13 @@ export interface ModelCall {
 }
 
 /**
- * The longest wait for a block in a replay. All of a block's events arrive together once the block is complete, and an
- * agent gives up on a model that sends nothing for 30 s.
+ * The longest wait for a block in a replay. There, all of a block's events arrive together once the block is complete,
+ * and an agent gives up on a model that sends nothing for 30 s.
  */
 export const LONGEST_SILENCE_MS = 20_000;
 
 /**
- * Returns the blocks of each of a turn's model calls, in order. Tool results, which separate the calls, are omitted.
+ * Returns a turn's model calls in order, each with its blocks. Tool results, which separate the calls, are omitted.
  * Fixed answers, such as some greetings, are not model calls.
  *
  * @param times when each block was stored, in milliseconds since the turn began. The model had just finished it.

@@ -8,7 +8,7 @@ export type Redact = (text: string) => string;
 const SECRET =
   /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abp])[-_][\w-]{12,}|(?<![\w-])(?=[\w-]*\beyJ[\w-]{8})[\w-]+\.[\w-]{8,}\.[\w-]{8,}|\bAKIA[A-Z0-9]{16}\b/g;
 const EMAIL = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
-/** With a country code, or in North American form. Other digits are not necessarily a phone number. */
+/** Phone numbers with a country code or in North American form. Other digits are not necessarily a phone number. */
 const PHONE = /(?<![\w.])(?:\+|00)[1-9][\d ()/.-]{6,}\d|(?<![\w.-])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w.-])/g;
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/g;
 const CARD = /(?<![\w-])(?:\d[ -]?){12,18}\d(?![\w-])/g;
@@ -104,7 +104,7 @@ function deltaText(event: Record<string, unknown>): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** Whether the last digit is the check digit of payment cards (Luhn). */
+/** Whether the last digit is a valid check digit of a payment card (Luhn). */
 function isCard(text: string): boolean {
   const digits = text.replace(/\D/g, "").split("").toReversed().map(Number);
   const sum = digits.reduce((total, digit, index) => {

@@ -148,8 +148,8 @@ function toBehavior(call: StoredCall, reported: ReadonlyMap<string, string>): ob
 }
 
 /**
- * Restores the order of keys, which the database does not keep, from the text that the model read, unless that text was
- * truncated.
+ * Restores the order of keys, which the database does not keep. Takes it from the text that the model read, so a
+ * truncated text restores nothing.
  */
 function inOrder(result: JsonObject, reported = ""): JsonObject {
   try {
@@ -161,7 +161,7 @@ function inOrder(result: JsonObject, reported = ""): JsonObject {
 }
 
 /**
- * Escapes strings between slashes, which a test would read as a regular expression, so that they match only themselves.
+ * Escapes a string that begins and ends with a slash. Otherwise, a test would read the string as a regular expression.
  */
 function literal(value: JsonValue): JsonValue {
   if (typeof value === "string") return /^\/.+\/[a-z]*$/su.test(value) ? `/^${escape(value)}$/` : value;

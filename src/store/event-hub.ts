@@ -17,8 +17,8 @@ export interface SessionFollower {
  */
 export interface EventHub {
   /**
-   * Resolves once notifications are received or polling has started. Anything missed before is reported through
-   * `onGap`.
+   * Starts listening. Resolves once notifications are received, or after 2 s at the latest. Changes before that are
+   * reported through `onGap`.
    */
   readonly listen: () => Promise<void>;
   /** Follows a session. Returns a function that stops following. */

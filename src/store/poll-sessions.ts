@@ -9,7 +9,7 @@ interface PollOptions {
   readonly followed: () => readonly string[];
   /** Called when something may have changed in a session. Must not throw. */
   readonly onChanged: (sessionId: string) => void;
-  /** Called when polling fails for the first time, or for the first time since it last succeeded. */
+  /** Called when polling fails. Not called again until polling has succeeded in between. */
   readonly onError: (error: unknown) => void;
   readonly signal: AbortSignal;
 }

@@ -158,7 +158,9 @@ interface ToolOptions<Input, Settings> {
    */
   readonly onDuplicate?: "allow" | "reuse" | "reject";
   /**
-   * How much ToolCallState and the `tool_state` event show of this tool's calls: everything (`full`), only name, status, ids and times (`name`), or nothing (`off`). The config's `toolDetail` takes precedence. @defaultValue "full"
+   * How much ToolCallState and the `tool_state` event show of this tool's calls: everything (`full`), only name,
+   * status, ids and times (`name`), or nothing (`off`). The config's `toolDetail` takes precedence.
+   * @defaultValue "full"
    */
   readonly stateDetail?: "full" | "name" | "off";
   /** What a spoken answer says when a call keeps the participant waiting. The strings of an array are used in turn. */

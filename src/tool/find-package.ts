@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Returns the URL of a package, resolved from here or else from the agent's folder, or `undefined` if it is not
- * installed. Development packages are dependencies of the agent, and pnpm hides them from all other packages.
+ * Returns the URL of a package, or `undefined` if the package is not installed. Resolves it from this module or, if
+ * that fails, from the agent's folder: development packages are dependencies of the agent, and pnpm hides them from all
+ * other packages.
  */
 export function findPackage(name: string): string | undefined {
   try {

@@ -17,8 +17,8 @@ const ABORT_GRACE_MS = 1_000;
 const THREAD = moduleBeside(import.meta.url, "isolated-thread");
 
 /**
- * Runs a tool with `isolate`: each call in a separate thread, which is terminated when the call is over. A long
- * computation does not block other sessions, and a call that uses too much memory is ended.
+ * Returns the `run` function of a tool with `isolate`. It runs each call in a separate thread, which is terminated when
+ * the call is over. So a long computation does not block other sessions, and a call that uses too much memory is ended.
  */
 export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNullable<ServerTool["run"]> {
   return async (input, { signal, log, progress, ask, elicit, ...context }) => {
@@ -56,7 +56,7 @@ export function runIsolated(tool: Pick<ThreadData, "file" | "settings">): NonNul
   };
 }
 
-/** The caller clears the returned interval. */
+/** Checks the size of the thread's buffers at intervals. The caller clears the returned interval. */
 function checkBuffers(thread: Worker, onTooLarge: (error: Error) => void): NodeJS.Timeout {
   return setInterval(() => {
     thread.getHeapStatistics().then(

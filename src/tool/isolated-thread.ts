@@ -13,8 +13,9 @@ import { PermissionDenied } from "./permission-denied.ts";
 import { readBounded } from "./results/read-bounded.ts";
 import { readReturned } from "./results/read-result.ts";
 
-// The thread in which one call of a tool with `isolate` runs. It limits what it sends: the main thread must handle
-// every message, so a tool that logs in a loop or returns too much would block all sessions of its process.
+// The thread in which one call of a tool with `isolate` runs. It limits what it sends, because the main thread must
+// handle every message. Without limits, a tool that logs in a loop or returns too much would block all sessions of its
+// process.
 
 const MAX_UNREAD_PROGRESS = 100;
 
@@ -107,7 +108,7 @@ function createLog(send: Send): ToolContext["log"] {
   };
 }
 
-/** Drops reports while the main thread has `MAX_UNREAD_PROGRESS` of them to read. */
+/** Drops reports while the main thread has not yet read the last `MAX_UNREAD_PROGRESS` of them. */
 function createProgress(send: Send, progressRead: ThreadData["progressRead"]): ToolContext["progress"] {
   let sent = 0;
   return (fraction) => {

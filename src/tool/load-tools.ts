@@ -14,12 +14,13 @@ import { toServerTool, type ServerTool } from "./server-tool.ts";
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * Loads the tools in `folder`, in sorted order: `web/web-search.ts` becomes `web_search`. Files whose names begin with
- * `_` and declarations (`.d.ts`) are skipped. `settings` is the config's `toolSettings`, keyed by tool name or by the
- * name that tools share. Tools that need settings and have none are off, and are omitted.
+ * Loads the tools in `folder`, sorted by path. A tool is named after its file: `web/web-search.ts` becomes
+ * `web_search`. Files whose names begin with `_` and declarations (`.d.ts`) are skipped. `settings` is the config's
+ * `toolSettings`, keyed by tool name or by the name that tools share. Tools that need settings and have none are off,
+ * and are omitted.
  *
  * @param before the previous tools, when reloading. If a file cannot be loaded, `before.onBad` is called and its tool
- * stays as it was
+ *   stays as it was
  * @throws {AppError} `invalid_config`, naming a missing folder or, without `before`, an invalid file or setting
  */
 export async function loadTools(

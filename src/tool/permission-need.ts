@@ -17,8 +17,8 @@ export interface PermissionNeed {
   readonly metadata: JsonObject;
   readonly isDeclared: boolean;
   /**
-   * Whether a spoken or typed yes may allow the call. If not, the yes must be typed, to a question that was shown in
-   * full.
+   * Whether a spoken yes may allow the call. If not, a yes in conversation must be typed, in answer to a question that
+   * was shown in full.
    */
   readonly voiceApproval: boolean;
   /** The schema for the participant's edited arguments; `undefined` if the participant may not edit them. */
@@ -47,7 +47,11 @@ const MAX_VALUE_LENGTH = 10_000;
 /** In UTF-16 code units. A longer title is cut and ends with `…`. */
 export const MAX_TITLE_LENGTH = 500;
 
-/** @throws {TypeError} naming the function of the tool's permission that failed for this input */
+/**
+ * Returns what a call needs permission for.
+ *
+ * @throws {TypeError} naming the function of the tool's permission that failed for this input
+ */
 export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed {
   const { name, permission, voiceApproval = true, allowEditedInput = false } = tool;
   const editedInputSchema = allowEditedInput ? tool.input.jsonSchema : undefined;
@@ -66,7 +70,7 @@ export function permissionNeed(tool: FoundTool, input: unknown): PermissionNeed 
   };
 }
 
-/** @throws {TypeError} naming the invalid field */
+/** Returns what a running tool asks permission for. @throws {TypeError} naming the invalid field */
 export function needOfRunning(
   { voiceApproval = true }: Pick<FoundTool, "voiceApproval">,
   request: PermissionAsk,

@@ -1,15 +1,16 @@
 import { spawn, type ChildProcess } from "node:child_process";
 
 /**
- * The first line of input is the process group to kill when the input ends. The system also ends the input if the
- * worker was killed and could not clean up.
+ * A shell script that reads the id of a process group from its input, and kills that group when the input ends. The
+ * system also ends the input if the worker was killed and could not clean up.
  */
 const WATCH = 'read -r whom && { read -r _; kill -s KILL -- "$whom"; }';
 
 /**
  * Kills a process group when this process ends, for any reason. A shell does this from its own process group, so that
- * signals to the other group and Ctrl-C do not reach it. A parent-death signal exists only on Linux, and may arrive too
- * late there. Create an instance before the process is started, so that the process is watched from the beginning.
+ * signals to the other group and Ctrl-C do not reach it. A parent-death signal would not be enough: it exists only on
+ * Linux, and may arrive too late there. Create an instance before the process is started, so that the process is
+ * watched from the beginning.
  */
 export class ProcessGroupReaper {
   readonly #watcher: ChildProcess;

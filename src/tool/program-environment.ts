@@ -26,9 +26,9 @@ export function installerEnvironment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Returns the environment for a program that Parley starts. Otherwise, the program would inherit all of Parley's
- * environment: its keys, and variables that the program interprets in its own way (livekit-server reads `LIVEKIT_PORT`
- * and `REDIS_HOST`).
+ * Returns the environment for a program that Parley starts: only the variables that the program needs. Otherwise, the
+ * program would inherit all of Parley's environment: its keys, and variables that the program interprets in its own way
+ * (livekit-server reads `LIVEKIT_PORT` and `REDIS_HOST`).
  *
  * @param names further variables to pass on, which the program itself reads
  */

@@ -14,8 +14,8 @@ export interface ServerTool {
   readonly input: InputSchema;
   readonly execution: Execution;
   /**
-   * Whose device may run the tool: only that of the turn's participant, or that of anyone who announced it for the
-   * room.
+   * Whose device may run the tool. `own`: only the device of the turn's participant. `room`: also the device of anyone
+   * who announced the tool for the room.
    * @defaultValue "own"
    */
   readonly scope?: "own" | "room";
@@ -52,12 +52,12 @@ export interface ServerTool {
   readonly run?: (input: unknown, context: Omit<ToolContext, "settings">) => unknown;
 }
 
-/** Checked when tools are loaded, because their files may not have been type-checked. */
+/** Allowed values. They are checked when tools are loaded, because their files may not have been type-checked. */
 const EXECUTIONS: readonly Execution[] = ["server", "client", "either"];
 const SCOPES = ["own", "room"] as const;
 const ON_INTERRUPT: readonly OnInterrupt[] = ["finish", "cancel", "block"];
 const ON_DUPLICATE: readonly OnDuplicate[] = ["allow", "reuse", "reject"];
-/** Checked because a string, such as "false", would count as true. */
+/** Fields that must be booleans. Without a check, a string such as "false" would count as true. */
 const BOOLEANS = ["isolate", "readOnly", "idempotent", "needsSettings", "voiceApproval", "allowEditedInput"] as const;
 export const STATE_DETAILS = ["full", "name", "off"] as const satisfies readonly StateDetail[];
 

@@ -31,7 +31,10 @@ let stopping: { readonly since: number } | undefined;
 let logger: Logger | undefined;
 /** `DRAIN_SECONDS` in milliseconds. */
 let drainMs = 0;
-/** `drainMs` after SIGTERM, which a deployment sends; 0 after Ctrl-C, which ends sessions right away. */
+/**
+ * The time for handovers: `drainMs` after SIGTERM, which a deployment sends; 0 after Ctrl-C, which ends sessions at
+ * once.
+ */
 let handOverMs = 0;
 
 for (const signal of STOP_SIGNALS) {
@@ -55,7 +58,7 @@ watchParent(() => {
   void stop(isMigration ? 1 : 0);
 });
 
-/** For `--help` or an invalid command line, exits the process before anything is started. */
+/** Parses the command line. For `--help` or an invalid command line, exits the process before anything is started. */
 function readOptions() {
   const args = process.argv.slice(2);
   const usage = mainUsage(args.includes("--worker-only") ? "worker" : "start");

@@ -9,7 +9,7 @@ interface Manifest {
   readonly devDependencies?: Versions;
 }
 
-/** Two folders up, both from `src/worker/` in the repository and from `dist/worker/` in a package. */
+/** package.json is two folders above both `src/worker/` in the repository and `dist/worker/` in a package. */
 const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as Manifest;
 const { devDependencies, peerDependencies, optionalDependencies, dependencies } = manifest;
 const versions: Versions = { ...devDependencies, ...peerDependencies, ...optionalDependencies, ...dependencies };

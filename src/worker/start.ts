@@ -144,7 +144,7 @@ async function warnWithoutEspeak({ config, progress }: StartWorkerOptions): Prom
     );
 }
 
-/** Returns which addresses to use, once the database answers. Stops waiting when the worker stops. */
+/** Waits until the database answers, then returns which addresses to use. Stops waiting when the worker stops. */
 async function openDatabase(databaseUrl: string, { config, logger, progress, cleanup }: StartWorkerOptions) {
   const stopping = new AbortController();
   cleanup.defer(() => stopping.abort());
@@ -212,8 +212,8 @@ async function serveGrpc(
 }
 
 /**
- * Each job process loads its own definitions. They are loaded here too, so that a bad file stops the start and edited
- * arguments can be checked.
+ * Loads the definitions in the main process, in addition to those that each job process loads. So an invalid file stops
+ * the start, and edited arguments can be checked.
  */
 async function openOwnDefinitions({ config, isWorkerOnly, logger, cleanup }: StartWorkerOptions): Promise<Definitions> {
   const reloads = !isWorkerOnly;

@@ -11,7 +11,7 @@ interface Container {
   isAtKey: boolean;
 }
 
-/** An integer that every double represents exactly. Nearly all numbers match. */
+/** Integers so short that a double always represents them exactly. Nearly all numbers match. */
 const PLAIN_INTEGER = /^-?\d{1,15}$/u;
 const NUMBER_PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/u;
 /** More digits than the largest double has. */
@@ -87,7 +87,7 @@ function endOfText(text: string, start: number): number {
   }
 }
 
-/** Returns why a number would be serialized differently, or `undefined` if it would not be. */
+/** Returns why a number would be serialized differently, or `undefined` if it would stay the same. */
 function whyNotHeld(number: string): string | undefined {
   if (PLAIN_INTEGER.test(number)) return undefined;
   const value = Number(number);

@@ -12,8 +12,8 @@ export interface Compiler {
   /** Whether the schema is untrusted. Its regular expressions are not run, because their cost is unbounded. */
   readonly isForeign: boolean;
   /**
-   * Whether any keyword is left unchecked. An unchecked keyword passes, so `not`, `if`, `oneOf` and `maxContains` must
-   * not reject anything. Final once everything is compiled.
+   * Whether any keyword is left unchecked. An unchecked keyword always passes, so `not`, `if`, `oneOf` and
+   * `maxContains` must not reject a value because it matches a schema. Final once everything is compiled.
    */
   isPartial: boolean;
 }
@@ -65,7 +65,7 @@ const CHECK_EVERY_STEPS = 5_000;
 /** The maximum nesting of schemas, including references. Each level uses stack space. */
 const MAX_DEPTH = 256;
 
-/** The budget of one check. Without it, a schema's author could decide how often and how deep each value is visited. */
+/** The budget of one check. Without it, a schema's author could decide how often and how deeply a value is visited. */
 export class Steps {
   #stepsLeft = MAX_STEPS;
   #nextCheckAt = MAX_STEPS - CHECK_EVERY_STEPS;

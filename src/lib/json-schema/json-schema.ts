@@ -68,7 +68,8 @@ export function compileJsonSchema(
     });
     return all;
   };
-  // Targets are not compiled here but one after another below: a long chain of references would overflow the stack.
+  // Targets are compiled below, one after another. If they were compiled here, a long chain of references would
+  // overflow the stack.
   const refer = (reference: unknown): Check => {
     const target = resolve(root, String(reference));
     if (target === undefined && isForeign) return unchecked(compiler);

@@ -4,7 +4,7 @@ import { withoutHomes } from "../match-pattern.ts";
 import { fileName, innerCommand, unwrapped, withoutOptions } from "./inner-command.ts";
 import { readLine, type ShellCommand, type ShellRedirect } from "./read-line.ts";
 
-/** The placeholder that find replaces with file names, and the default placeholder of xargs. */
+/** The placeholder that `find` replaces with file names, and the default placeholder of `xargs`. */
 const MARK = "{}";
 /** xargs options that set a different placeholder, in the same word or in the next. */
 const MARK_ATTACHED = /^(?:-[0oprtx]*[iIJ]|--r[a-z]*=)(?<mark>.+)$/u;
@@ -40,12 +40,12 @@ export function commandOperations(line: string): ShellOperation[] {
   return operations.all.length > 0 ? operations.all : [{ value: line.trim() || line, words: [line.trim()] }];
 }
 
-/** Returns all redirections of a line, including its scripts, whose file names are known. */
+/** Returns the redirections of a line and of its nested scripts, except those whose file name is unknown. */
 export function shellRedirects(line: string): ShellRedirect[] {
   return commandOperations(line).flatMap(({ words: [sign, path] = [], aliases = [] }) => {
     if ((sign !== "<" && sign !== ">") || path === undefined) return [];
-    // After `cd` and in a script, the file may be a different one. The written path is an alias, which deny rules still
-    // match.
+    // After `cd` or in a script, a relative path may mean a different file, so `path` is UNKNOWN and the path as
+    // written is an alias.
     const paths = [path, ...aliases.map((alias) => alias.slice(sign.length + 1))];
     return [...new Set(paths)].filter((each) => !each.includes(UNKNOWN)).map((each) => ({ sign, path: each }));
   });
@@ -97,8 +97,7 @@ class CommandOperations {
     const filled = filledIn(name, args);
     // A program name that contains whitespace would look like a program with an argument.
     const shown = /\s/u.test(program) ? UNKNOWN : program;
-    // It is uncertain which of xargs' words is the program, but it is never a word that starts with a filled-in
-    // placeholder.
+    // It is uncertain which of xargs' words is the program. A word that starts with a filled-in placeholder never is.
     const started = unwrapped(name, filled).filter((command) => !command.startsWith(UNKNOWN));
     const all = [...assignments, ...(words.length > 0 ? [shown, ...args] : [])];
     this.#add({
@@ -130,7 +129,7 @@ class CommandOperations {
   }
 }
 
-/** Returns the arguments, with UNKNOWN wherever find or xargs inserts something that is not in the line. */
+/** Returns the arguments, with UNKNOWN wherever `find` or `xargs` inserts something that is not in the line. */
 function filledIn(name: string, args: readonly string[]): readonly string[] {
   if (name === "find") return args.map((arg) => arg.replaceAll(MARK, UNKNOWN));
   return name === "xargs" ? withInput(args) : args;
@@ -143,8 +142,8 @@ function withInput(args: readonly string[]): readonly string[] {
   );
   const marks = new Set([MARK, ...named].filter(Boolean));
   if (marks.size > MAX_MARKS) return args.map(() => UNKNOWN);
-  // The placeholder itself is not an argument of the program that xargs runs. The word after a second such option may
-  // be one.
+  // Drops the word after the first `-I` or `-J`, because it only names the placeholder. The word after a later one of
+  // these options may be an argument of the program that xargs runs.
   const own = args.findIndex((_, index) => follows(index));
   const rest = args.filter((_, index) => index !== own);
   return rest.map((arg) => [...marks].reduce((text, mark) => text.replaceAll(mark, UNKNOWN), arg));

@@ -14,7 +14,7 @@ interface Inner {
 }
 
 const SHELLS: ReadonlySet<string> = new Set("sh bash dash zsh ksh mksh ash fish rbash".split(" "));
-/** Programs that start the program in their arguments, which follows their own options and assignments. */
+/** Programs that start another program, which follows their own options and assignments. */
 const WRAPPERS: ReadonlySet<string> = new Set(
   (
     "sudo doas env nohup time command builtin exec nice ionice chrt taskset timeout stdbuf setsid setpriv xargs " +
@@ -50,14 +50,18 @@ const OBSCURE: ReadonlySet<string> = new Set(
 );
 /** Harmless arguments of `set`. Others, such as `-k`, `-a` and `-H`, change the meaning of later words. */
 const PLAIN_SET = /^(?:-[efunvx]*o?|\+[efunvx]+|errexit|nounset|pipefail|xtrace)$/u;
-/** Not a script file: an option, or the path of an open stream, whose content is unknown. */
+/** Words that are not script files: options, and paths of open streams, whose content is unknown. */
 const NO_FILE = /^(?:[-+]|(?:\/|(?:\.\.\/)+)(?:dev|proc)\/)/u;
 /** A shell option that is followed by a script. */
 const SCRIPT_FLAG = /^[-+][a-zA-Z]*c[a-zA-Z]*$/u;
 /** How many words of a command are tried as the start of another command. */
 const MAX_TRIED = 16;
 
-/** @param name the program's name, without its folder */
+/**
+ * Returns what a command starts, including the script of every `bash -c SCRIPT` among its arguments.
+ *
+ * @param name the program's name, without its folder
+ */
 export function innerCommand(name: string, args: readonly string[]): Inner {
   const started = ofProgram(name, args);
   const scripts = scriptsIn(args);
@@ -113,7 +117,7 @@ function startsOf(name: string, args: readonly string[]): number[] {
   return starts;
 }
 
-/** Returns the commands that find runs for the files it finds. */
+/** Returns the commands that `find` runs for the files that it finds. */
 function executed(args: readonly string[]): string[][] {
   return args.flatMap((arg, index) => {
     if (!/^-(?:exec|ok)(?:dir)?$/u.test(arg)) return [];
@@ -138,8 +142,8 @@ function scriptsIn(args: readonly string[]): string[] {
 }
 
 /**
- * Returns the command that starts at each word that may be the wrapped program. A word after an option may be that
- * option's value.
+ * Returns one command for each word that may be the wrapped program. It is not always certain which word that is,
+ * because a word after an option may be the option's value.
  */
 export function unwrapped(name: string, args: readonly string[]): string[] {
   if (!WRAPPERS.has(name)) return [];
@@ -148,7 +152,10 @@ export function unwrapped(name: string, args: readonly string[]): string[] {
   });
 }
 
-/** Returns the command without its options, which may precede the word that identifies its action: `git -C x push`. */
+/**
+ * Returns the command without its options, because options may precede the word that identifies the action
+ * (`git -C x push`). Returns several versions, because a word after an option may be the option's value.
+ */
 export function withoutOptions(name: string, args: readonly string[]): string[] {
   if (!args.some(isOption)) return [];
   const plain = args.filter((arg) => !isOption(arg));
@@ -174,14 +181,14 @@ function ofShell(args: readonly string[]): Inner {
   return script === undefined ? { scripts: [], isUnclear: true } : ofScript(script);
 }
 
-/** UNKNOWN in a script may be several words, or several commands. */
+/** A script that contains UNKNOWN is unclear, because UNKNOWN may be several words, or several commands. */
 function ofScript(script: string): Inner {
   return { scripts: [script], isUnclear: script.includes(UNKNOWN) };
 }
 
 /**
- * Whether the script's content is unknown: it comes from a stream, or its name is unknown. Running a script file is
- * like running any other program.
+ * Whether a script's content is unknown, because it comes from a stream or because the file's name is unknown. A file
+ * with a known name is not unclear, because running it is like running any other program.
  */
 function isNoFile(file: string | undefined): boolean {
   return file === undefined || NO_FILE.test(plainPath(file)) || file.includes(UNKNOWN);

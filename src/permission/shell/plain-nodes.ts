@@ -39,8 +39,8 @@ const PLAIN: ReadonlySet<SyntaxNode["type"]> = new Set([
   "CaseModification",
 ]);
 /**
- * Tests whose operands the shell evaluates as arithmetic or as a variable name. Either may contain a subscript, which
- * the shell runs.
+ * Tests whose operands the shell evaluates as arithmetic or as a variable name. Either may contain a subscript, and the
+ * shell runs the commands in it.
  */
 const EVALUATING_TESTS: ReadonlySet<string> = new Set("-eq -ne -lt -le -gt -ge -v -R".split(" "));
 /** An expansion that the shell treats as plain text here, but that may be expanded later, for example by arithmetic. */

@@ -1,4 +1,4 @@
-/** Upper-case names that neither bash nor programs use to find other programs. */
+/** Harmless upper-case names: neither bash nor other programs use them to find programs. */
 const KNOWN_CAPITALS: ReadonlySet<string> = new Set("CI DEBUG FORCE_COLOR NODE_ENV NO_COLOR PORT".split(" "));
 /** Bash's two lower-case special names, and names that programs use to find a proxy or a registry. */
 const SPECIAL = /^(?:auto_resume|histchars|npm_.*|.*_proxy)$/iu;

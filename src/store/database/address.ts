@@ -110,7 +110,7 @@ export function toAddress(text: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   const host = url.searchParams.get("host") ?? url.searchParams.get("hostaddr") ?? (socket || undefined);
-  // Only a single server is supported. From a list, only the first server would be used.
+  // Only a single server is supported. If a list were accepted, only its first server would be used.
   if (`${host ?? ""}${url.host}`.includes(",")) return undefined;
   if (!hasNoHost) return address;
   const folder = host === undefined ? defaultFolder(url) : decoded(host);
@@ -126,7 +126,7 @@ function defaultFolder({ port, searchParams }: URL): string | undefined {
   return SOCKET_FOLDERS.find((folder) => isTrusted(`${folder}/${file}`));
 }
 
-/** Whether a socket may receive the password: any user of the machine can create one in /tmp. */
+/** Whether a socket may receive the password. Not every socket may: any user of the machine can create one in /tmp. */
 function isTrusted(socket: string): boolean {
   const stats = statSync(socket, { throwIfNoEntry: false });
   if (!stats) return false;
@@ -148,7 +148,9 @@ interface UnusedParameters {
   readonly unknown: readonly string[];
 }
 
-/** Returns the unused parameters of an address. They are not sent to the server, which would refuse the connection. */
+/**
+ * Returns the unused parameters of an address. They are not sent: the server refuses parameters that it does not know.
+ */
 export function unusedParameters(address: string): UnusedParameters {
   const names = [...new Set(new URL(address).searchParams.keys())].filter((name) => !isUsed(name));
   const known = [...SERVER_SETTINGS, ...UNDERSTOOD, ...WITHOUT_EFFECT];

@@ -10,8 +10,8 @@ interface Target {
 const CHECK_MS = 1_000;
 
 /**
- * Delays the error event until the close event. Between the two events, postgres.js would send another query on this
- * connection, and that query would be lost.
+ * Delays the error event until the close event. Otherwise, postgres.js would send another query between the two events,
+ * and that query would be lost.
  */
 class DatabaseSocket extends Socket {
   #error: unknown;
@@ -56,9 +56,9 @@ export function openSocket(target: Target, timeouts: SocketTimeouts): Socket {
 }
 
 /**
- * Counts checks instead of elapsed time: while this process was frozen, an answer may have arrived that has not been
- * read yet. Over TLS, postgres.js removes our `data` listener, so idle connections are closed as well, and the next
- * query opens a new one.
+ * Destroys the socket if no answer arrives in time. Counts checks instead of measuring elapsed time, because after this
+ * process was frozen, an answer may have arrived that has not been read yet. Over TLS, postgres.js removes our `data`
+ * listener, so idle connections are closed as well, and the next query opens a new one.
  */
 function watch(socket: Socket, { connectTimeoutMs, answerTimeoutMs }: SocketTimeouts): void {
   const answerMs = answerTimeoutMs || Number.POSITIVE_INFINITY;

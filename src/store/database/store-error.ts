@@ -13,7 +13,7 @@ const SQLSTATE = /^(?!E)[0-9A-Z]{5}$/;
  */
 export function errorKind(error: unknown): "unavailable" | "refused" | "other" {
   const code = errorCode(error);
-  // JSON.stringify throws these for a cycle, a bigint, or a string that is too long.
+  // JSON.stringify throws a TypeError for a cycle or a bigint, and a RangeError for a string that is too long.
   if (code === undefined) return error instanceof TypeError || error instanceof RangeError ? "refused" : "other";
   if (!SQLSTATE.test(code) || UNAVAILABLE.test(code)) return "unavailable";
   return REFUSED.test(code) ? "refused" : "other";

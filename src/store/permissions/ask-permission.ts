@@ -93,7 +93,7 @@ export async function endPermission(writer: SessionWriter, end: PermissionEnd): 
 }
 
 /**
- * Ends all open requests of a call. Returns all of the call's requests that ended without an answer in the last 30
+ * Ends all open requests of a call. Returns all of the call's requests that ended unanswered within the last 30
  * seconds, including those that `saveCall` ended together with the call.
  */
 export async function withdrawPermissions(

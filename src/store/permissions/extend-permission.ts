@@ -5,8 +5,8 @@ import { PERMISSION_CHANNEL } from "./reply-to-permission.ts";
 /** WCAG 2.2.1 demands ten extensions. The limit keeps anyone from blocking a call forever. */
 const MAX_EXTENSIONS = 10;
 /**
- * Share of the waiting time that must pass before a request can be extended again. Without it, a client could extend in
- * a loop, and everyone who follows the session would be notified each time.
+ * Share of the waiting time that must pass before a request can be extended again. Without this limit, a client could
+ * extend a request in a loop, and everyone who follows the session would be notified each time.
  */
 const USED_SHARE = 0.1;
 

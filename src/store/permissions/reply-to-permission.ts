@@ -34,7 +34,7 @@ export interface PermissionReply {
 
 /**
  * Decides an open request. The first answer wins, no matter how it arrives or which process handles it. The same
- * statement stores the grants of an `always` and notifies `PERMISSION_CHANNEL`.
+ * statement stores the grants of an `always` answer and notifies `PERMISSION_CHANNEL`.
  *
  * @returns the decided request, or the reason why nothing changed. `unknown`: this session has no such request.
  *   `not_asked`: another participant is the approver. `answered`: the request was already answered, withdrawn or

@@ -31,7 +31,10 @@ export interface FoundPiece {
 
 /** The maximum number of pieces per turn. */
 const MAX_PIECES = 3;
-/** Pieces of up to this many characters are returned whole. Without words, longer pieces are cut to this length. */
+/**
+ * Pieces of up to this many characters are returned whole. If no words are searched for, longer pieces are cut to this
+ * length.
+ */
 const WHOLE = 300;
 
 /**

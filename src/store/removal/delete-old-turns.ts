@@ -41,7 +41,7 @@ export async function deleteOldTurns(
   return deleted.length;
 }
 
-/** Deletes model-written summaries that cover a deleted turn, and all summaries that the API wrote. */
+/** Deletes these sessions' model-written summaries that cover a deleted turn, and all summaries that the API wrote. */
 async function deleteSummaries(sql: Sql, sessionIds: readonly string[]): Promise<void> {
   await runQuery(sql`
     update summaries set ${withoutNotes(sql)}
@@ -49,8 +49,8 @@ async function deleteSummaries(sql: Sql, sessionIds: readonly string[]): Promise
       select from turns where turns.session_id = summaries.session_id and position = text_from
     )
   `);
-  // Only sessions from before retention was configured contain these blocks: with retention, the API is not asked for
-  // summaries. The model is no longer shown these blocks.
+  // Only sessions that began before retention was configured contain these blocks, because with retention, the API is
+  // not asked for summaries. The model is no longer shown these blocks.
   await runQuery(sql`
     delete from turn_blocks using turns
     where turns.id = turn_id and block_type = 'compaction' and session_id in ${sql(sessionIds)}

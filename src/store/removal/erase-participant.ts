@@ -30,7 +30,7 @@ export interface Erased {
   readonly spending: number;
 }
 
-/** Small enough that a batch does not block other writers. */
+/** The number of rows to delete at a time, small enough that a batch does not block other writers. */
 const BATCH = 100;
 
 /**
@@ -108,8 +108,8 @@ async function eraseRooms(sql: Sql, { identity }: Identity): Promise<number> {
 }
 
 /**
- * Removes summaries, which contain everybody's words and results from devices. They are written again from the remaining
- * turns.
+ * Removes the summaries of the person's sessions, which contain everybody's words and results from devices. New ones
+ * are written from the remaining turns.
  *
  * @param isSaidBy selects the turns with a message of the person
  */
@@ -136,8 +136,8 @@ async function eraseSummaries(sql: Sql, { identity }: Identity, isSaidBy: postgr
 }
 
 /**
- * Removes result blocks instead of editing them, because stored blocks never change. The model then reads that the
- * outcome is unknown.
+ * Removes up to `BATCH` results of tools that ran on the person's device. Deletes their blocks instead of editing them,
+ * because stored blocks never change. The model then reads that the outcome is unknown.
  */
 async function eraseDeviceResults(sql: Sql, { identity }: Identity): Promise<number> {
   const calls = await runQuery(sql<{ turn_id: string; tool_use_id: string }[]>`

@@ -66,7 +66,10 @@ export async function claimSession(sql: Sql, claim: SessionClaim): Promise<Claim
   return undefined;
 }
 
-/** Inserts the session, or takes the lease of the stored one unless another owner holds it. Returns the row, if taken. */
+/**
+ * Inserts the session, or takes the lease of the stored session unless another owner holds it. Selects the session's
+ * row if the lease was taken.
+ */
 function takeLease(sql: Sql, claim: SessionClaim) {
   const { sessionId, conversationId, room, roomSid = null, participantIdentity, owner, leaseMs } = claim;
   const { continues = true } = claim;

@@ -21,7 +21,7 @@ interface ListRequest {
   readonly limit: number;
 }
 
-/** Returns the sessions in rooms in which a participant had a turn, newest first. */
+/** Returns the sessions in which a participant had a turn, newest first. Omits sessions without a room. */
 export async function listSessions(sql: Sql, { identity, limit }: ListRequest): Promise<readonly ListedSession[]> {
   return await runQuery(sql<ListedSession[]>`
     with own as (

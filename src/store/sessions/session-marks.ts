@@ -1,7 +1,7 @@
 import type { Sql } from "../database/pool.ts";
 import { runQuery } from "../database/store-error.ts";
 
-/** Loads a mark for each session, with one statement: a string that changes whenever the session changes. */
+/** Loads a mark for each session, in one statement. A mark is a string that changes whenever the session changes. */
 export type LoadMarks = (
   sql: Sql,
   options: { readonly sessionIds: readonly string[] },

@@ -33,14 +33,17 @@ export interface AbandonedRoom extends SessionRoom {
   readonly formerOwner?: string;
   /**
    * Whether the room gets an agent even if LiveKit lists no participants. True if no agent has claimed the session
-   * since an agent last started it here.
+   * since it last started in this room.
    */
   readonly needsAgent: boolean;
 }
 
 /** Rooms that began more recently are ignored, because LiveKit's list of rooms may not contain them yet. */
 const SETTLED_FOR = "10 seconds";
-/** A session is briefly without a lease during a handover, and a worker that is alive may renew its lease late. */
+/**
+ * A room counts as abandoned only if its session has been without a lease for this long: during a handover, a session
+ * is briefly without a lease, and a worker that is alive may renew its lease late.
+ */
 const LAPSED_FOR = "1 second";
 
 /**

@@ -19,11 +19,11 @@ interface AgentRequest {
 interface RoomCheck {
   /** How long other workers must not check the rooms. */
   readonly restMs: number;
-  /** Succeeds only if the last such period ended at least this long ago. */
+  /** The check is allowed only if the last such period ended at least this long ago. */
   readonly overdueMs: number;
 }
 
-/** Tolerance for a worker that is alive but renews its lease slightly late. */
+/** How long a lease must have expired. A worker that is alive may renew its lease slightly late. */
 const LAPSED_FOR = "1 second";
 
 /**

@@ -157,7 +157,7 @@ export async function takeWarning(sql: Sql, spender: Spender, scope: BudgetScope
   return rows.length > 0;
 }
 
-/** Undoes `takeWarning`, so that the warning can be taken again. */
+/** Undoes `takeWarning`, so that its next call returns `true` again. */
 export async function returnWarning(sql: Sql, spender: Spender, scope: BudgetScope): Promise<void> {
   await runQuery(sql`
     delete from budget_warnings

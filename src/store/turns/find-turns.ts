@@ -97,7 +97,8 @@ export async function loadMessageIds(
 }
 
 /**
- * Loads the blocks that report late outcomes in turns from position `from` on. Includes only outcomes of calls that began in a turn before `from`.
+ * Loads the blocks that report late outcomes in turns from position `from` on. Includes only outcomes of calls that
+ * began in a turn before `from`.
  */
 export async function loadReportedOutcomes(
   sql: Sql,

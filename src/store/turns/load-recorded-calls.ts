@@ -34,7 +34,7 @@ interface Range {
 const END = 2 ** 31 - 1;
 
 /**
- * Loads the calls in the session's history, in the order of the model's tool uses, without forms that running calls
+ * Loads the calls in the session's history, in the order of the model's tool uses. Leaves out forms that running calls
  * requested.
  */
 export async function loadRecordedCalls(sql: Sql, { sessionId, before = END }: Range): Promise<readonly StoredCall[]> {

@@ -101,8 +101,8 @@ export async function writeBlocks(writer: SessionWriter, rows: readonly TurnBloc
 }
 
 /**
- * A row that is already stored was either sent twice by this writer or stored by another writer. In the second case,
- * this writer's block is lost.
+ * Stores rows and returns those that are lost. A row that is already stored was either sent twice by this writer or
+ * stored by another writer. In the second case, this writer's block is lost.
  */
 async function insertAndCheck(writer: SessionWriter, rows: readonly TurnBlockRow[]): Promise<BlockProblem[]> {
   if ((await insertBlocks(writer, rows)) === rows.length) return [];
@@ -130,7 +130,7 @@ async function replace(writer: SessionWriter, row: TurnBlockRow, cause: AppError
 
 const NOTE = "[This block's content could not be stored.]";
 
-/** Keeps the ids and names that the history needs, because each tool use must have a result. */
+/** Returns a block without content. Keeps the ids and names, because the history needs a result for each tool use. */
 function placeholder({ sequence, blockType, textContent, content }: TurnBlock): TurnBlock {
   const kept: JsonObject = Object.fromEntries(
     ["tool_use_id", "tool_name", "id"].flatMap((key) => {

@@ -110,7 +110,8 @@ export class CallLedger {
   }
 
   /**
-   * Remembers a call, possibly an earlier worker's, if it is the first with its key and its tool forbids duplicates.
+   * Remembers a call if it is the first with its key and its tool forbids duplicates. Called for calls of earlier
+   * workers, too.
    */
   recall({ id: callId, idempotencyKey, turnId, toolName }: Call, settled: Promise<Outcome>): void {
     const { onDuplicate = "allow" } = this.#tools.get(toolName) ?? {};
@@ -187,7 +188,7 @@ export class CallLedger {
     this.#listener.onProgress(entry.current);
   }
 
-  /** Records that the call is stored as running and now runs. Ignored for a call that has ended. */
+  /** Records that the call has been stored as running and now starts. Ignored for a call that has ended. */
   markStarted(callId: string): void {
     const entry = this.#open.get(callId);
     if (!entry) return;

@@ -110,8 +110,8 @@ export interface CallQuestions {
 /** What a session does when a call starts and ends. */
 export interface CallSession {
   /**
-   * Resolves when the call may start or has ended. Returns `undefined` if it may start at once. The deadline runs from
-   * then.
+   * Resolves when the call may start or has ended. Returns `undefined` if it may start at once. The call's deadline
+   * starts only after that.
    */
   readonly untilMayStart: (call: OpenCall, turn: CallTurn) => Promise<void> | undefined;
   /** Returns headers that make the tool's own requests part of the call's trace; empty without a trace. */

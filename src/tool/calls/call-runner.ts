@@ -75,7 +75,10 @@ export class CallRunner {
     });
   }
 
-  /** Stores a tool use that must not run, for example because its step was cut off, with the reason for the model. */
+  /**
+   * Stores a tool use that must not run, for example because its step was cut off. `why` is the reason that the model
+   * reads.
+   */
   refuse(use: ToolUse, turn: CallTurn, { why, stored }: { why: string; stored?: Call | undefined }): ModelAnswer {
     const tool = this.#find(use, turn);
     const call = this.#ports.ledger.open(stored ?? newCall(use, turn, { tool, ports: this.#ports }));
@@ -242,8 +245,8 @@ export class CallRunner {
   }
 
   /**
-   * Finds the route again: devices may have come and gone while the approver was asked, and only the approver's own
-   * device may run the call.
+   * Passes a permitted call to the server or a client. Finds the route again, because devices may have come and gone
+   * while the approver was asked, and only the approver's own device may run the call.
    */
   #dispatch(call: OpenCall, { tool, input, turn, need }: Judged, approver?: string): Promise<void> | undefined {
     const ports = this.#ports;
@@ -264,7 +267,8 @@ function watchTurn(call: OpenCall, signal: AbortSignal, ports: CallPorts): Promi
     const kind = signal.reason instanceof TurnAbort ? signal.reason.kind : "closed";
     const { id, state, onInterrupt, isBackground } = call.current;
     const mayGoOn = call.mayHaveRun && state === "running";
-    // A turn that was passed over ended only to let others run, so its participant still wants the outcome.
+    // A `passed_over` turn ended only because another participant was waiting. Its own participant still wants the
+    // outcome.
     const isWanted = kind === "passed_over" || onInterrupt !== "cancel" || isBackground;
     const isKept = call.isWaiting || (mayGoOn && isWanted);
     if (kind === "stopped" || kind === "closed" || !isKept)
@@ -284,8 +288,8 @@ function onDeviceOnly({ run: _onServer, ...tool }: FoundTool): FoundTool {
 }
 
 /**
- * Returns why the arguments would change when they are stored or sent, if they would. Arguments from a model were
- * already checked when they arrived.
+ * Returns an error text if storing or sending the arguments would change them. Arguments from a model were already
+ * checked when they arrived.
  */
 function faultOf(input: JsonObject): string | undefined {
   const read = readExactJson(input, "input");

@@ -12,8 +12,8 @@ export class NotStored extends Error {
 }
 
 /**
- * Resolves once the call, already set running, is stored with its tool_use block. Wait for this before passing the call
- * to the server's function or to a client.
+ * Resolves once a call that was set to `running` is stored, together with its tool_use block. Wait for this before
+ * passing the call to the server's function or to a client.
  *
  * @throws {NotStored}
  */

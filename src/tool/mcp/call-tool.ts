@@ -7,7 +7,7 @@ import { mediaTypeOf } from "../results/media-type.ts";
 import { readParts } from "../results/read-result.ts";
 import { type Connection, callErrorText } from "./connection.ts";
 
-/** The longest time that a timer supports. The call's signal, which has its own deadline, ends the request. */
+/** The longest time that a timer supports. The call's signal ends the request earlier, at the call's own deadline. */
 const NO_TIMEOUT_MS = 2_147_483_647;
 const MAX_PROGRESS_LINES = 100;
 const MAX_LINE_LENGTH = 500;
@@ -48,8 +48,8 @@ export class UnknownSessionError extends Error {}
 export async function callTool(connection: Connection, { server, tool, input, context }: McpCall): Promise<unknown> {
   const { signal, callId, traceHeaders, elicit } = context;
   signal.throwIfAborted();
-  // The SDK never removes its listener from the signal. A listener on the call's own signal would cancel calls that
-  // were already answered.
+  // The SDK never removes its listener from a signal. If it listened to the call's own signal, it would cancel calls
+  // that were already answered.
   const request = new AbortController();
   const onAbort = () => request.abort(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
@@ -116,7 +116,7 @@ function toToolValue({ content: all, structuredContent: current, toolResult: old
   const blocks = content.map(toResultBlock);
   if (!blocks.some(({ type }) => type === "image")) return plain;
   const shown = { ...(structuredContent && { result: structuredContent }), content: blocks.filter(isSaying) };
-  // If this exceeds the limits, pictures are only named, too.
+  // If this exceeds the limits, pictures are only named, like other files.
   return readParts(shown).outcome.state === "success" ? toolResult(shown) : plain;
 }
 
@@ -148,7 +148,9 @@ function repeats(block: unknown, repeated: ReadonlySet<string> | undefined): boo
   }
 }
 
-/** Returns the structured content without a copy of the blocks, and with files replaced by a short description. */
+/**
+ * Returns the structured content without fields that only repeat the blocks. Replaces files with a short description.
+ */
 function toStructured(given: unknown, content: readonly unknown[]): Record<string, unknown> | undefined {
   if (given === undefined || given === null) return undefined;
   const shown = JSON.stringify(content);
@@ -170,7 +172,9 @@ function withoutFiles(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutFiles(inner)]));
 }
 
-/** Returns a valid picture, including one in an embedded resource, as an image block, and any other block as text. */
+/**
+ * Returns an image block for a valid picture (also one in an embedded resource), and a text block for anything else.
+ */
 function toResultBlock(block: unknown): ResultBlock {
   const data = pictureOf(block)?.replace(/^data:[^,]{0,200};base64,/u, "");
   const type = typeof data === "string" ? mediaTypeOf(Buffer.from(data, "base64")) : undefined;

@@ -131,7 +131,7 @@ export class Connection {
   }
 
   /**
-   * Pings an HTTP server, because nothing else reports that it is gone, and closes the connection if it is. A server
+   * Pings an HTTP server and closes the connection if the server is gone, because nothing else reports that. A server
    * that does not answer while it runs a call counts as busy. A stdio server is not pinged, because the exit of its
    * process is reported.
    */

@@ -4,7 +4,7 @@ import { type InputSchema, compileForeignSchema } from "../input-schema.ts";
 import { NOT_AT_ROOT, PROPERTY_NAME, toModelSchema } from "../model-schema.ts";
 
 const MAX_SCHEMA_LENGTH = 32_768;
-/** How many schemas are folded into a root, including nested ones, as in a union of intersections. */
+/** The maximum number of schemas that are folded into a root, including nested ones, as in a union of intersections. */
 const MAX_FOLDED = 64;
 
 /**

@@ -14,7 +14,9 @@ const BACKOFF = { minTimeout: 500, maxTimeout: 30_000, factor: 2, randomize: tru
 const STABLE_MS = 10_000;
 /** Minimum time between two listings, for a server that keeps reporting changes. */
 const LIST_GAP_MS = 250;
-/** In characters, for the whole tool list of one server. Each schema takes time to compile. */
+/**
+ * The maximum size of one server's tool list, in characters. It is limited because each schema takes time to compile.
+ */
 const MAX_TOTAL_LENGTH = 524_288;
 const MAX_STDERR_LENGTH = 500;
 

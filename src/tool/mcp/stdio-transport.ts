@@ -8,7 +8,7 @@ import { ErrorCode, type JSONRPCMessage, McpError } from "@modelcontextprotocol/
 import { ProcessGroupReaper, killGroup } from "../process-group-reaper.ts";
 import type { StdioServerConfig } from "./mcp-config.ts";
 
-/** How long the process has to exit: after its input closed or a write failed, and then between SIGTERM and SIGKILL. */
+/** How long to wait for the process to exit: after its input is closed, after a failed write, and after SIGTERM. */
 const GRACE_MS = 2_000;
 
 interface StdioOptions {
@@ -18,8 +18,9 @@ interface StdioOptions {
 }
 
 /**
- * A server that runs as a process and leads a process group. The processes that it starts end with it, and the whole
- * group ends when our process ends, for any reason. The SDK's own transport ends only the server's process.
+ * The transport to a server that runs as a process and leads a process group. The processes that it starts end with it,
+ * and the whole group ends when our process ends, for any reason. The SDK's own transport ends only the server's
+ * process.
  */
 export class StdioTransport implements Transport {
   onclose: Transport["onclose"];

@@ -28,7 +28,7 @@ interface McpToolOptions {
   readonly isDisconnected: () => boolean;
 }
 
-/** @throws {TypeError} saying why the tool cannot be used; safe to log */
+/** Converts an entry of a server's tool list. @throws {TypeError} saying why the tool cannot be used; safe to log */
 export function toMcpTool(listed: unknown, { server, timeoutMs, call, isDisconnected }: McpToolOptions): ServerTool {
   const parsed = listedSchema.safeParse(listed);
   if (!parsed.success) throw new TypeError(`its ${parsed.error.issues[0]?.path.join(".") || "entry"} cannot be read`);

@@ -5,16 +5,16 @@ import { WEBP } from "image-size/types/webp";
 
 /** The API's limit for each side of a picture, in pixels. */
 const MAX_SIDE = 8_000;
-/** Only these of the package's readers are used, because the bytes are untrusted. */
+/** The picture formats that are read. The package's other readers are not used, because the bytes are untrusted. */
 const IMAGES = [
   ["image/png", PNG],
   ["image/jpeg", JPG],
   ["image/gif", GIF],
   ["image/webp", WEBP],
 ] as const;
-/** A camera's JPEG has about a dozen segments before the one with its size. */
+/** A camera's JPEG has about a dozen segments before the one that contains the picture's size. */
 const MAX_SEGMENTS = 1_000;
-/** Other bytes may precede a PDF's first line. */
+/** The first line of a PDF must begin within this many bytes. Other bytes may precede it. */
 const PDF_WITHIN = 1_024;
 
 /** The actual type of the bytes, whatever type was declared. `fault` says why they cannot be shown to the model. */

@@ -84,7 +84,7 @@ export function readContent(given: unknown): ReadContent {
   });
 }
 
-/** Returns the total length of those texts in the block that may be long. */
+/** Returns the total length of the texts in the block, without its short fields (title, source, context). */
 function writtenLength({ text = "", source, content }: ContentBlock): number {
   const data = isRecord(source) && source["type"] === "text" ? source["data"] : "";
   const inner = Array.isArray(content) ? (content as readonly ContentBlock[]) : [];
@@ -116,7 +116,7 @@ function readMedia(kind: "image" | "document", data: string | { readonly base64:
 /** Returns the place and what was expected there, without the value, which may be of any size. */
 function firstIssue(issues: readonly z.core.$ZodIssue[]): string {
   const [issue] = issues;
-  // The last alternative is the closest one: for a document, the bytes.
+  // Reports the last alternative. For a document's source, that is the bytes.
   if (issue?.code === "invalid_union" && issue.errors.length > 0) {
     const inner = firstIssue(issue.errors.at(-1) ?? []);
     return issue.path.map((key) => `.${String(key)}`).join("") + inner;

@@ -88,7 +88,7 @@ interface Loaded {
   readonly agents: Map<string, AgentSettings>;
 }
 
-/** Returns the errors of files that failed to load, by path. Never rejects. */
+/** Loads the renewed files again. Returns the errors of files that failed to load, by path. Never rejects. */
 async function loadAgain(
   { config, tools, agents }: Loaded,
   isRenewed: (path: string) => boolean,

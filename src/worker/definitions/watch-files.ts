@@ -7,11 +7,12 @@ const CHECK_EVERY_MS = 100;
 
 /**
  * Calls `onChange` with the files that were added, changed or deleted in the folders, until the signal is aborted.
- * Calls do not overlap. Editors save in several steps, so a change is reported once two checks in a row find the same
- * state.
+ * Calls do not overlap. Editors save in several steps, so a change is reported only when two checks in a row find the
+ * same state.
  *
- * Polls, because `fs.watch` misses changes: in subfolders on Linux, the second replacement of a file (many editors save
- * by replacing files); in a container, changes made outside the container. The folders need not exist.
+ * Polls, because `fs.watch` misses changes. On Linux, it misses the second replacement of a file in a subfolder, and
+ * many editors save by replacing files. In a container, it misses changes made outside the container. The folders need
+ * not exist.
  */
 export async function watchFiles(
   folders: readonly string[],

@@ -47,7 +47,7 @@ export interface Jobs extends Service {
   readonly registered: Promise<void>;
 }
 
-/** A shutdown may take 10 s in total; the remaining time is for services and telemetry. */
+/** The time limit for ending jobs. A shutdown may take 10 s in total; the rest is for services and telemetry. */
 const CLOSE_LIMIT_MS = 6_000;
 
 /** Registers with LiveKit and runs a job for every room. `close` lets the jobs store their turns, then ends them. */
@@ -156,7 +156,9 @@ class RunningJobs implements Jobs {
     });
   }
 
-  /** If each session has its own process, only LiveKit can start jobs. */
+  /**
+   * Returns a function that does nothing if each session has its own process, because then only LiveKit can start jobs.
+   */
   #createServeUnclaimed(): ServeUnclaimedDispatch {
     const { livekit, logger } = this.#options;
     const { server, accepted, pool } = this.#parts;
@@ -188,8 +190,8 @@ class RunningJobs implements Jobs {
   }
 
   /**
-   * LiveKit does not list its workers, so this requests an agent to find out whether another worker accepts the
-   * dispatch.
+   * Requests an agent to find out whether another worker accepts the dispatch, because LiveKit does not list its
+   * workers.
    */
   async #hasSuccessor(room: string): Promise<boolean> {
     try {

@@ -34,6 +34,8 @@ const AGENT_NAME_ATTRIBUTE = "lk.agent_name";
 export type ServeUnclaimedDispatch = (dispatch: AgentDispatch) => Promise<void>;
 
 /**
+ * Returns a function that serves unclaimed dispatches on this worker.
+ *
  * LiveKit offers a job to only one worker. While a frozen worker stays connected, LiveKit considers that worker alive,
  * waits for its answer, and then forgets the job. With two workers, every second offer may be lost that way. So if the
  * offer is not answered, the worker that requested the agent serves the room itself. It creates its own job, whose

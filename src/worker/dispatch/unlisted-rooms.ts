@@ -24,8 +24,8 @@ export interface UnlistedRooms {
 const AT_ONCE = 50;
 
 /**
- * Finds out why LiveKit does not list a session's room. Either LiveKit has closed the room, or it has lost its lists
- * along with its Redis and participants may still be in the room.
+ * Finds out why LiveKit does not list a session's room. Either LiveKit has closed the room, or LiveKit has lost its
+ * lists along with its Redis. In the second case, participants may still be in the room.
  */
 export function checkUnlistedRooms({ clients, serve, onClosed, logger, signal }: UnlistedOptions): UnlistedRooms {
   const queue = new PQueue({ concurrency: AT_ONCE });

@@ -11,8 +11,9 @@ interface WatchOptions {
 const ASK_EVERY_MS = 1_000;
 
 /**
- * Checks every second whether PostgreSQL answers. A worker without a database soon serves no sessions and so reports
- * the lowest load of all workers. LiveKit would offer it every room, although it cannot open a session.
+ * Checks every second whether PostgreSQL answers. A worker that loses its database soon serves no sessions. Without
+ * this check, it would report the lowest load of all workers, and LiveKit would offer it every room, although it cannot
+ * open a session.
  */
 export function watchDatabase({ ask, logger }: WatchOptions): Service & { readonly isUnavailable: boolean } {
   const closing = new AbortController();

@@ -47,10 +47,10 @@ export const REST_MS = 4_000;
 const FORGET_EVERY_MS = 600_000;
 
 /**
- * Requests agents for rooms that have participants but no worker. Their worker has died, on any machine, or they were
- * created while no worker was running or all workers were full. LiveKit requests an agent only when a room is created.
- * One worker at a time does this, up to its number of free slots, oldest rooms first. If all workers are full, the
- * participants are notified.
+ * Requests agents for rooms that have participants but no worker. Either the room's worker has died (on this or another
+ * machine), or the room was created while no worker was running or all workers were full. LiveKit requests an agent
+ * only when a room is created. One worker at a time does this, up to its number of free slots, oldest rooms first. If
+ * all workers are full, the participants are notified.
  *
  * A room whose session lost its worker gets one agent even if LiveKit lists neither the room nor its participants,
  * which happens when LiveKit loses its Redis. If LiveKit has closed the room, the session is ended.

@@ -10,7 +10,7 @@ const PING_MS = 250;
 const STALL_MS = 1_000;
 /** CPU time used since the last answer. On a busy machine, a host process may only be waiting for a core. */
 const STALL_COMPUTED_MS = 800;
-/** Time that its thread has slept while a tool was running, which means a blocking call such as `execSync`. */
+/** How long its thread has slept while a tool was running. This points to a blocking call, such as `execSync`. */
 const STALL_ASLEEP_MS = 1_500;
 /**
  * A host process that has not answered for this long is killed in any case: it was stopped, or is waiting for its disk.

@@ -20,7 +20,7 @@ interface AgentModule {
 
 /** How long a host process keeps running after its worker is gone. */
 const ORPHAN_MS = 8_000;
-/** How long a turn may then take to finish before it is left to another worker. */
+/** How long a turn may take to finish after the worker is gone, before it is left to another worker. */
 const ORPHAN_TURN_MS = 2_000;
 
 const config = await loadConfig(process.env, process.cwd());

@@ -22,7 +22,8 @@ interface JobEnvironmentParts {
  */
 export function jobEnvironment({ endpoints, hubUrl, reloads }: JobEnvironmentParts): NodeJS.ProcessEnv {
   const { livekit, databaseUrl, listenUrl, model, speechSocket = "" } = endpoints;
-  // `databaseUrl` includes the password. The driver would use PGPASSWORD for any other address without a password.
+  // `databaseUrl` includes the password. With PGPASSWORD set, the driver would also use it for other addresses that
+  // contain no password.
   const { PGPASSWORD: _, ...inherited } = process.env;
   return {
     ...inherited,

@@ -17,8 +17,8 @@ export function builtInTools(
   { recall: wanted, memory, context }: Pick<ConfigFileValues, "recall" | "memory" | "context">,
   { recall, memories }: Stores,
 ): ReadonlyMap<string, ServerTool> {
-  // With `inlineTools`, the request's tool list must not be empty: the first tool added in a message would cause a
-  // cache miss.
+  // With `inlineTools`, the request's tool list must not be empty. If it were, the first tool added in a message would
+  // cause a cache miss.
   const isAlwaysOffered = wanted || context.inlineTools;
   const tools = [recallTool(recall, { isAlwaysOffered }), ...(memory ? memoryTools(memories) : [])];
   return new Map(tools.map((tool) => [tool.name, tool]));

@@ -53,7 +53,7 @@ export interface JobServices {
 /**
  * Loads the services of a job process. The caller closes the result.
  *
- * @throws {AppError} `invalid_config`, including for a bad tool or agent file unless such files are reloaded
+ * @throws {AppError} `invalid_config`, also for an invalid tool or agent file, unless such files are reloaded
  */
 export async function loadJobServices(env: NodeJS.ProcessEnv, cwd: string): Promise<JobServices> {
   const config = await loadConfig(env, cwd);

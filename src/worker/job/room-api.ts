@@ -21,7 +21,7 @@ export interface ServedRoom {
   readonly apiSecret: string | undefined;
 }
 
-/** The index of a key is its code (RFC 4733). */
+/** The keys of a phone. The index of a key is its DTMF code (RFC 4733). */
 const KEYS = "0123456789*#ABCD";
 
 const ANNOUNCE = "parley.announce";

@@ -22,8 +22,8 @@ type Own = Exclude<keyof typeof agentFields, "instructions">;
 type StandardFields = Pick<ConfigFileValues, "instructions"> & Partial<Pick<ConfigFileValues, Own>>;
 
 /**
- * Returns the agent defined in parley.config.ts. It has no model, voice or rules of its own: the config's apply to all
- * agents.
+ * Returns the agent defined in parley.config.ts. It has no model, voice or rules of its own, because the config's
+ * model, voice and rules apply to all agents.
  */
 export function serveStandardAgent(config: StandardFields, serving: Serving): ServedAgent {
   const said = Object.keys(agentFields).filter((name) => name in config);

@@ -8,8 +8,8 @@ interface EndOptions {
 }
 
 /**
- * Ends this process only, or its whole process group if it leads one. Resolves when the process is gone. Does nothing
- * if the process is already gone.
+ * Ends the process with this id, and its whole process group if it leads one. Resolves when the process is gone. Does
+ * nothing if the process is already gone.
  */
 export async function endProcess(pid: number, options: EndOptions): Promise<void> {
   const start = processStart(pid);

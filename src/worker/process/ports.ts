@@ -35,7 +35,7 @@ export async function isUdpPortFree(port: number): Promise<boolean> {
 
 const TRIES = 50;
 
-/** Finds a free TCP port for livekit-server's signaling whose next port is free for its media (UDP). */
+/** Finds a free TCP port for livekit-server's signaling. The next port is also free, for media over UDP. */
 export async function findLivekitPort(): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const first = 21_000 + Math.floor(Math.random() * 10_000);

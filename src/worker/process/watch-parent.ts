@@ -5,10 +5,10 @@ const CHECK_EVERY_MS = 500;
 const NPM_OR_SCRIPT = /^(?:npm |\S*sh (?:-c |[^-]))/u;
 
 /**
- * Calls `onGone` once, when the npm that started this process has exited. npm exits on a supervisor's SIGTERM but
- * signals only the shell that runs its script, so the program would keep running with nobody to stop it. If that npm
- * was itself started by an npm script (`npm run check`), the outer npm is watched too. Without npm, nothing is watched,
- * so that a program started with `nohup` outlives its shell.
+ * Calls `onGone` once, when the npm that started this process has exited. On a supervisor's SIGTERM, npm exits but
+ * signals only the shell that runs its script. Without this function, the program would then keep running with nobody
+ * to stop it. If that npm was itself started by an npm script (`npm run check`), the outer npm is watched too. Without
+ * npm, nothing is watched, so that a program started with `nohup` outlives its shell.
  */
 export function watchParent(onGone: () => void): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;

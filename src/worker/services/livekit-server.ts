@@ -65,9 +65,9 @@ export async function startLivekitServer(options: LivekitOptions): Promise<Livek
 }
 
 /**
- * Returns the server's config, which is written as JSON, because JSON is also valid YAML. Media over TCP is off:
- * livekit-server would accept TCP on all interfaces, regardless of `bind_addresses` and `ips`, and nothing blocks UDP
- * on loopback.
+ * Returns the server's config, which is written as JSON, because JSON is also valid YAML. Media over TCP is off,
+ * because livekit-server would accept it on all interfaces, regardless of `bind_addresses` and `ips`. TCP is not needed
+ * either: nothing blocks UDP on loopback.
  */
 function serverConfig({ port, redisAddress }: LivekitOptions, { apiKey, apiSecret }: LivekitKeys) {
   return {

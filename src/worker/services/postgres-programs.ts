@@ -76,7 +76,10 @@ function programsIn(folder: string): PostgresPrograms {
   return { initdb: join(folder, "bin/initdb"), postgres: join(folder, "bin/postgres") };
 }
 
-/** @returns the error, if any. Checking file modes would not cover access lists and `noexec` mounts */
+/**
+ * Runs one of the programs and returns the error, if any. Checking file modes instead would miss access lists and
+ * `noexec` mounts.
+ */
 async function tryToRun(folder: string, user: PostgresUser): Promise<Error | undefined> {
   return runCommand(programsIn(folder).postgres, ["--version"], { ...user, cwd: "/" }).then(
     () => undefined,

@@ -11,10 +11,10 @@ import { programEnvironment } from "../../tool/program-environment.ts";
 import type { Service } from "./service.ts";
 
 const ENTRY = fileURLToPath(moduleBeside(import.meta.url, "../../speech/speech-process"));
-/** The pause before a restart quadruples each time, from the first to the last of these. */
+/** The pause before the first restart. It quadruples with each restart, up to `RESTART_AFTER_AT_MOST_MS`. */
 const RESTART_AFTER_MS = 100;
 const RESTART_AFTER_AT_MOST_MS = 10_000;
-/** A process that ran for this long is restarted after the shortest pause again. */
+/** If a process has run for this long, the pause before its restart is `RESTART_AFTER_MS` again. */
 const STABLE_AFTER_MS = 60_000;
 
 interface SpeechProcessOptions {
@@ -27,7 +27,7 @@ interface SpeechProcessOptions {
 /** Runs the embedded speech models for all sessions of this worker, in one process. Restarts it whenever it exits. */
 export class SpeechProcess implements Service {
   readonly #options: SpeechProcessOptions;
-  /** Only this user may enter it. */
+  /** The folder of the socket. Only this user may enter it. */
   readonly #place: string;
   #child: ChildProcess;
   #restart: NodeJS.Timeout | undefined;
@@ -40,7 +40,10 @@ export class SpeechProcess implements Service {
     this.#child = this.#launch();
   }
 
-  /** Does not wait until the models are loaded: `RemoteModel` does, when it asks. The caller closes the result. */
+  /**
+   * Starts the process without waiting for its models to load. Requests from `RemoteModel` wait for them. The caller
+   * closes the result.
+   */
   static async start(options: SpeechProcessOptions): Promise<SpeechProcess> {
     return new SpeechProcess(options, await mkdtemp(join(tmpdir(), "parley-speech-")));
   }

@@ -89,11 +89,12 @@ export function patternsWithoutTool(agents: Agents, { config, tools, prefixes }:
 }
 
 /**
- * Returns a line for each name or glob in an agent's `tools`, and for each permission rule, that is meant for one MCP
- * server's tools but matches none of them. Call this once the server has listed its tools.
+ * Checks the names and globs in agents' `tools` and in `toolDetail`, and the permission rules, that are meant for the
+ * tools of one MCP server. Returns a line for each that matches no tool. Call this once the server has listed its
+ * tools.
  *
  * @param known.prefix the server's prefix; `prefixes` are those of all servers. `isLast` means that all servers have
- * listed their tools, so patterns that may be meant for any of them are checked too
+ *   listed their tools, so patterns that may be meant for any of them are checked too
  */
 export function patternsWithoutMcpTool(
   agents: Agents,

@@ -3,7 +3,7 @@ import { parseEnv } from "node:util";
 import { didYouMean, isOneSlipFrom } from "../../lib/checks/did-you-mean.ts";
 import { VARIABLES } from "./environment.ts";
 
-/** Variables that Node, LiveKit's native library, test kits or Parley's own processes read. */
+/** More known variables, which Node, LiveKit's native library, test kits or Parley's own processes read. */
 const NOT_TABLED = [
   "RUST_LOG",
   "NODE_ENV",

@@ -2,11 +2,11 @@ import { AppError } from "../../errors/app-error.ts";
 import type { Config } from "../config.ts";
 import { isUdpPortFree, probeTcpPort } from "../process/ports.ts";
 
-/** Ports that browsers, or this process itself with `fetch`, connect to. */
+/** The variables of ports to which browsers or this process (with `fetch`) connect. */
 const HTTP_VARIABLES: ReadonlySet<string> = new Set(["HTTP_PORT", "WORKER_PORT", "LIVEKIT_PORT"]);
 
 /**
- * Whether the Fetch standard blocks a port ("bad port") because of another protocol. `fetch` reports this without
+ * Whether the Fetch standard blocks a port ("bad port") because another protocol uses it. `fetch` reports this without
  * connecting.
  */
 async function isBlocked(port: number): Promise<boolean> {

@@ -8,7 +8,10 @@ const INSTEAD = { listen: "the agent does not listen", speak: "espeak-ng speaks"
   SpeechUse,
   string
 >;
-/** The repository runs as TypeScript. Its first start downloads the models; in the package, they are a package. */
+/**
+ * Whether this is a clone of the repository, which runs as TypeScript. A clone downloads the models at its first start.
+ * An installed Parley has them only if the package `@parley/speech` is installed.
+ */
 const IS_CLONE = import.meta.url.endsWith(".ts");
 
 /** An unset STT or TTS. */
@@ -20,8 +23,9 @@ interface UnsetSpeech {
 }
 
 /**
- * Returns whichever of STT and TTS neither `env` nor `.env` sets, and whether the embedded model is its default: if the
- * language is English, in a clone or with the package `@parley/speech`. Adds the variables in `.env` to `env`.
+ * Returns STT and TTS, except those that `env` or `.env` sets. For each, `problem` says why the embedded model is not
+ * its default. There is no problem if the language is English, in a clone or with the package `@parley/speech`. Adds
+ * the variables in `.env` to `env`.
  */
 export async function unsetSpeech(env: NodeJS.ProcessEnv, cwd: string): Promise<UnsetSpeech[]> {
   await addEnvFile(env, resolve(cwd, ".env"));

@@ -127,7 +127,7 @@ export const VARIABLES = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: otlpEndpoint,
   OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: otlpEndpoint,
-  // The OpenTelemetry SDK reads the variables from here to OTEL_RESOURCE_ATTRIBUTES itself. They are checked here
+  // The OpenTelemetry SDK reads the variables below, up to OTEL_RESOURCE_ATTRIBUTES, itself. They are checked here
   // because the SDK does not report invalid values.
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     parse: z.enum(["http/protobuf"]),
@@ -196,7 +196,8 @@ export type Environment = { readonly [Name in WithFallback[VariableName]]: Value
 };
 
 /**
- * @throws {AppError} `invalid_config`, a line per bad variable: name, what was expected, and the value unless secret
+ * @throws {AppError} `invalid_config` with a line for each invalid variable: its name, what was expected, and its value
+ *   unless it is secret
  */
 export function parseEnvironment(env: NodeJS.ProcessEnv): Environment {
   const problems: string[] = [];

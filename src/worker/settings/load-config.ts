@@ -10,7 +10,7 @@ import { type Environment, parseEnvironment, SECRET_NAMES } from "./environment.
 import { readConfigFile } from "./read-config-file.ts";
 import { readSecretFiles } from "./secret-files.ts";
 
-/** Used where the start has not chosen the embedded models (`addDefaultSpeech`). */
+/** The defaults if `addDefaultSpeech` has not set STT and TTS to the embedded models. */
 const DEFAULT_STT = "none";
 const DEFAULT_TTS = "espeak";
 

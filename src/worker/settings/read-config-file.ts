@@ -6,6 +6,8 @@ import { describeImportError } from "../../lib/modules/import-error.ts";
 import { type ConfigFileValues, configFileSchema } from "../config-file.ts";
 
 /**
+ * Imports and checks the config file.
+ *
  * @param setting the variable or option that sets the path, for errors
  * @throws {AppError} `invalid_config` naming the file or the field, what was expected, and the value
  */
@@ -22,7 +24,7 @@ export async function readConfigFile(path: string, setting = "PARLEY_CONFIG"): P
   return checkConfig((module as { default?: unknown }).default, path);
 }
 
-/** @param path for errors. @throws {AppError} as `readConfigFile` */
+/** Checks the default export of a config file. @param path for errors. @throws {AppError} as `readConfigFile` */
 export function checkConfig(value: unknown, path: string): ConfigFileValues {
   const parsed = configFileSchema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -68,7 +68,7 @@ const NO_TIME: HrTime = [0, 0];
 
 interface Series {
   readonly attributes: Attributes;
-  /** The total over all processes. `histogram` is a total too. */
+  /** The total over all processes, like `histogram`. */
   sum: number;
   histogram: PushedHistogram | undefined;
   /** The latest value of each process, by its `source`. */

@@ -32,8 +32,8 @@ const DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24
 const LEASE_MS = SEND_LIMIT_MS + 5 * SECOND;
 
 /**
- * Sends due webhooks, including those from other workers, until `close`. A webhook that is being sent during `close` is
- * sent again by another worker with the same id, so each webhook is sent at least once.
+ * Sends due webhooks, including those from other workers, until `close`. If `close` interrupts a request, another
+ * worker sends that webhook again, with the same webhook id. So each webhook is sent at least once.
  */
 export function startDelivery(options: DeliveryOptions): Service {
   const { sql, logger, leaseMs = LEASE_MS } = options;
