@@ -37,7 +37,7 @@ export interface ModelServer extends AsyncDisposable {
   /** The base URL for the SDK. */
   readonly url: string;
   readonly requests: RecordedRequest[];
-  /** The bodies of the requests to count tokens. */
+  /** The bodies of the `count_tokens` requests. */
   readonly counted: readonly Json[];
   /** The messages of all answers with status 400, in order. A test of a well-behaved client expects none. */
   readonly rejections: readonly string[];

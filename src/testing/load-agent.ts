@@ -22,7 +22,10 @@ export interface AgentOptions {
   readonly agent?: string;
   /** Replaces the files in the config's `toolsFolder`. */
   readonly tools?: Readonly<Record<string, Tool>>;
-  /** Tools that must not run, and what they do instead. A tool that the agent lacks needs a `description`. */
+  /**
+   * Replacements for tools that must not run, by name. A mock of a tool that the agent does not have needs a
+   * `description`.
+   */
   readonly mocks?: Readonly<Record<string, Behaviors>>;
 }
 

@@ -20,8 +20,9 @@ interface SentMessage {
 }
 
 /**
- * Messages that were sent but not yet acknowledged. They are resent after a while, or when the worker asks, because it
- * drops messages when we send too many. Their stanza numbers do not change, so no message is handled twice.
+ * Messages that were sent but not yet acknowledged. They are resent after a while. The worker may also ask us to resend
+ * them, because it drops messages when we send too many. Their stanza numbers do not change, so no message is handled
+ * twice.
  */
 export class Unacknowledged {
   readonly #messages = new Map<number, SentMessage>();

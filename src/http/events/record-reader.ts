@@ -20,7 +20,7 @@ import type { SharedReads } from "./shared-reads.ts";
 /** How many turns are loaded at once. */
 const PAGE = 20;
 
-/** A block whose start has been sent. */
+/** A block whose start has been sent, but not its end. */
 interface UnendedBlock {
   readonly turn: string;
   readonly sequence: number;
@@ -94,8 +94,8 @@ export class RecordReader {
   }
 
   /**
-   * Sends the start of a block that is not stored yet. Drops the previous open block, which either starts again or
-   * never ends.
+   * Sends the start of a block that is not stored yet. If another block is still open, stops following that block: it
+   * either starts again or never ends.
    */
   async open({ turn, sequence }: Omit<UnendedBlock, "hasDelta">, event: SseEvent): Promise<void> {
     if (this.#turn !== turn || this.has({ turn, sequence })) return;

@@ -79,7 +79,7 @@ function closeOldest(sessions: Set<ServerHttp2Session>, known: WeakSet<ServerHtt
   }
 }
 
-/** Ends calls that take too long and idle connections. A session's `close` would wait for the client. */
+/** Ends idle connections, and calls that take too long. Destroys them, because `close` would wait for the client. */
 function limitTimes(session: ServerHttp2Session): void {
   let calls = 0;
   const end = () => session.destroy();

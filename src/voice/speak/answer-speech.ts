@@ -31,8 +31,9 @@ export class AnswerSpeech implements SpokenAnswer {
   #isWhole = true;
 
   /**
-   * @param voiceName returns the voice for the next part, or undefined for the default one; a handoff within an answer
-   *   may change the voice before the first agent's text was spoken
+   * @param voiceName returns the name of the voice for the next part, or undefined for the default voice. Each part
+   *   keeps its voice: when a handoff within an answer changes the voice, text of the first agent may not have been
+   *   spoken yet
    */
   constructor(player: Player, answer: AnswerToSpeak, voiceName: () => string | undefined = () => undefined) {
     this.#player = player;

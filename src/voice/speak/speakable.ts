@@ -9,7 +9,7 @@ interface SpeakableOptions {
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((...groups: string[]) => string)];
 
-/** Matched from its first digit only, so that long numbers take no time. */
+/** A match can start only at a number's first digit. Trying each digit would take quadratic time for long numbers. */
 const NUMBER = String.raw`(?<![\d.,])\d+(?:,\d{3})*(?:\.\d+)?`;
 const CURRENCIES: Readonly<Record<string, readonly [unit: string, cents: string]>> = {
   $: ["dollar", "cent"],
@@ -70,8 +70,8 @@ const ENGLISH: readonly Rule[] = [
 const OTHERS: readonly Rule[] = [[/\bhttps?:\/\/(?:www\.)?/giu, ""]];
 
 /**
- * Writes a text, which has no markup, as it is read aloud: addresses, money, dates, formulas and abbreviations in
- * words, and the author's pronunciations.
+ * Rewrites a text without markup as it is read aloud: addresses, money, dates, formulas and abbreviations in words, and
+ * words with the author's pronunciations.
  */
 export function toSpeakable(text: string, { language, pronounce }: SpeakableOptions): string {
   const rules = /^en(?:-|$)/iu.test(language ?? "en") ? ENGLISH : OTHERS;
