@@ -63,7 +63,7 @@ export interface ModelServerOptions {
    * @defaultValue all
    */
   readonly counts?: (model: unknown) => boolean;
-  /** Whether thinking is refused if anything before it has changed, as newer models do. @defaultValue false */
+  /** Whether the server, like newer models, refuses thinking if anything before it has changed. @defaultValue false */
   readonly bindsThinking?: boolean;
   /** How many of the newest requests are kept. @defaultValue all */
   readonly keepsRequests?: number;

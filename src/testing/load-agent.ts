@@ -29,7 +29,7 @@ export interface AgentOptions {
   readonly mocks?: Readonly<Record<string, Behaviors>>;
 }
 
-/** @throws {AppError} `invalid_config` */
+/** Loads the agent that a test specifies, with its tools and mocks. @throws {AppError} `invalid_config` */
 export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   const { config = "parley.config.ts", agent: name = DEFAULT_AGENT, tools, mocks = {} } = options;
   const { values, folder } = await readConfig(config);

@@ -8,7 +8,7 @@ const MAX_MESSAGES = 512;
  * size is too large.
  */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Messages sent per pause. Fewer than the worker accepts from one participant per second. */
+/** How many messages are resent before a pause. Fewer than the worker accepts from one participant per second. */
 const MAX_AT_ONCE = 40;
 const PAUSE_MS = 1_000;
 

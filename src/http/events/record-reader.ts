@@ -169,7 +169,7 @@ function placeOf(sequence: RecordPoint["sequence"]): number {
   return sequence === "end" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;
 }
 
-/** How long to wait until content that a live event announced is stored. */
+/** How long to wait for content that a live event has announced but that is not stored yet. */
 export const STORE_LIMIT_MS = 10_000;
 const MAX_RETRY_MS = 250;
 

@@ -157,7 +157,7 @@ function toEvent(type: stt.SpeechEventType, text: string): stt.SpeechEvent {
   return { type, alternatives: [{ text, language, startTime: 0, endTime: 0, confidence: 1 }] };
 }
 
-/** A VAD's frames are views of a buffer that is written again. */
+/** Copies a frame, because a VAD's frames are views of a buffer that the VAD overwrites. */
 function copyOf({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame {
   return new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);
 }

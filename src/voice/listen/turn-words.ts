@@ -35,7 +35,7 @@ export class TurnWords {
     return joined(before, text);
   }
 
-  /** Keeps the words so far as they are. Call this when another participant speaks. */
+  /** Fixes the words so far: they are not recognized again. Call this when another participant speaks. */
   fix(): void {
     this.#fixed = joined(this.#fixed, this.#text);
     this.#pieces = [];

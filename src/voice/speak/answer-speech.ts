@@ -25,7 +25,7 @@ export class AnswerSpeech implements SpokenAnswer {
   #running: Promise<void> | undefined;
   /** The part that the answer's text is currently added to. */
   #writing: SpokenPart | undefined;
-  /** silent: later text is shown but not spoken · stopped: text that has not been heard yet is dropped */
+  /** `silent`: later text is shown but not spoken. `stopped`: text that has not been heard yet is dropped. */
   #state: "speaking" | "silent" | "stopped" = "speaking";
   #playedText = "";
   #isWhole = true;

@@ -2,7 +2,7 @@
 export type Pronunciations = Readonly<Record<string, string>>;
 
 interface SpeakableOptions {
-  /** BCP 47. Undefined means English. */
+  /** A BCP 47 tag. Undefined means English. */
   readonly language: string | undefined;
   readonly pronounce: Pronunciations;
 }
@@ -87,7 +87,7 @@ export function toSpeakable(text: string, { language, pronounce }: SpeakableOpti
   }, spoken);
 }
 
-/** Reads a short path out, and leaves out a long one, which nobody could write down. */
+/** Reads a short path aloud, and omits a long one, which no listener could write down. */
 function spokenUrl(host: string, path: string): string {
   const names = host.replaceAll(".", " dot ");
   const isShort = /^(?:\/[a-z-]{1,20}){1,2}\/?$/iu.test(path);
