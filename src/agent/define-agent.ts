@@ -10,8 +10,8 @@ export type AgentDefinition = z.input<typeof agentSchema>;
 export type Agent = AgentDefinition & { readonly [AGENT]: true };
 
 /**
- * Declares an agent. Each file in `agents/` must export one by default; the file's name is the agent's name. The fields
- * are checked when the file is loaded, so that errors can name the file.
+ * Declares an agent. Each file in `agents/` must have an agent as its default export, and the agent is named after the
+ * file. The fields are checked when the file is loaded, so that errors can name the file.
  *
  * @example
  * export default defineAgent({

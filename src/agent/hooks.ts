@@ -6,7 +6,7 @@ import type { AgentParticipant } from "./agent-session.ts";
 
 /** Identifies the session that a hook is called for. */
 interface HookedSession {
-  /** The same for all rooms of this name. */
+  /** The same for later rooms of this name, unless `continueConversation` is false. */
   readonly sessionId: string;
   readonly conversationId: string;
   readonly room: string;

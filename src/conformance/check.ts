@@ -33,7 +33,7 @@ export class NotApplicable extends Error {}
 /** The kit itself broke the protocol or could not run the check. The subject is not to blame. */
 export class KitFault extends Error {}
 
-/** @throws {SubjectFault} */
+/** @throws {SubjectFault} with the message `otherwise`, unless `holds` is true */
 export function ensure(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new SubjectFault(otherwise);
 }

@@ -25,7 +25,7 @@ export function zodValidator(toText: (problems: Problems) => string = nameFirst)
     };
 }
 
-/** The same validation for RPC messages, which Fastify does not read. @throws {HttpError} 400 */
+/** Validates an RPC message like a request, because Fastify does not read RPC messages. @throws {HttpError} 400 */
 export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -21,9 +21,9 @@ export function createAudioOutput(room: Room): voice.ParticipantAudioOutput {
 }
 
 /**
- * Makes the output replay the audio that a pause drops. A pause clears the track's queue (up to 200 ms), so each cough
- * would cost the answer a syllable. The cleared frames are played first when the audio resumes, but not after an
- * interruption. Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
+ * Makes the output replay the audio that a pause drops. A pause clears the track's queue (up to 200 ms), so without the
+ * replay, each cough would cost the answer a syllable. The cleared frames are played first when the audio resumes, but
+ * not after an interruption. Checked with @livekit/agents 1.9.0 and @livekit/rtc-node 0.13.35.
  */
 function playAgainAfterPause(output: voice.ParticipantAudioOutput): void {
   const source = output["audioSource"];

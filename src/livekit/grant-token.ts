@@ -9,7 +9,7 @@ interface LivekitKeys {
 interface Grant extends Pick<AccessTokenOptions, "ttl" | "attributes"> {
   readonly room: string;
   readonly identity: string;
-  /** An agent may change its own attributes. @defaultValue "standard" */
+  /** A participant of the kind `agent` may change its own attributes. @defaultValue "standard" */
   readonly kind?: "standard" | "agent";
   /** The configuration of the room, if joining with this token creates it. */
   readonly roomConfig?: RoomConfiguration | undefined;

@@ -35,10 +35,10 @@ export interface HostedJob {
 }
 
 /**
- * Runs one job as LiveKit's job process does: the agent's `entry`, until the room ends or `end` is called, and then
- * closing its AgentSession, `onSessionEnd`, the shutdown callbacks, `retire`, and disconnecting. LiveKit's process
- * exits with its job, which frees everything; here the room must be released explicitly. LiveKit Cloud's recordings and
- * simulations are not supported. Checked with @livekit/agents 1.9.0.
+ * Runs one job as LiveKit's job process does. Calls the agent's `entry`. When the room ends or `end` is called, closes
+ * the AgentSession, calls `onSessionEnd`, the shutdown callbacks and `retire`, and finally disconnects. LiveKit's
+ * process exits with its job, which frees everything; here the room must be released explicitly. LiveKit Cloud's
+ * recordings and simulations are not supported. Checked with @livekit/agents 1.9.0.
  */
 export function runHostedJob(info: RunningJobInfo, options: HostedJobOptions): HostedJob {
   const { agent, logger, inference, retire } = options;

@@ -40,8 +40,9 @@ export function isAgentsProcess(command: string): boolean {
 }
 
 /**
- * Sets how long an event loop, here or in a job process, may be blocked before LiveKit logs that. Values already set in
- * the environment take precedence. LiveKit does not document these two variables. Checked with @livekit/agents 1.9.0.
+ * Sets how long the event loop of this process or of a job process may be blocked before LiveKit logs a warning. Values
+ * already set in the environment take precedence. LiveKit does not document these two variables. Checked with
+ * @livekit/agents 1.9.0.
  */
 export function setLoopLimits(milliseconds: string): void {
   if (process.env["LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS"]) return;

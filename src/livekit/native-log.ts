@@ -6,10 +6,10 @@ interface Bindings {
 }
 
 /**
- * Keeps the log of LiveKit's native library out of JavaScript. By default rtc-node receives every log line as an event,
- * including traces (about 50 per turn), and reads none of them. Instead, the library now writes to stderr what
- * `RUST_LOG` selects, which is nothing by default. Must be called before the first room is created. Checked with
- * @livekit/rtc-node 0.13.35.
+ * Keeps the log of LiveKit's native library out of JavaScript. Normally, rtc-node receives every log line as an event,
+ * including traces (about 50 per turn), and ignores them all. Afterwards, the library writes the lines that `RUST_LOG`
+ * selects (by default none) to stderr. Must be called before the first room is created. Checked with @livekit/rtc-node
+ * 0.13.35.
  */
 export function keepNativeLogOut(): void {
   process.env["RUST_LOG"] ||= "off";

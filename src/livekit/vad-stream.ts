@@ -8,7 +8,8 @@ interface VadOptions {
 /**
  * Makes the minimum length of speech adjustable after each event, for this stream only. The public `updateOptions`
  * changes all streams of the model, and copies a minute of audio for each. Also copies the audio of each utterance,
- * because the stream overwrites it with the next utterance before it is read. Checked with @livekit/agents 1.9.0.
+ * because the stream may overwrite it with the next utterance before it has been read. Checked with @livekit/agents
+ * 1.9.0.
  *
  * @param minSpeechMs returns the new minimum after an event, or `undefined` to leave it unchanged
  */

@@ -17,8 +17,8 @@ export function openClient({ apiKey, baseUrl, betas = [] }: ClientOptions): Anth
     ...(baseUrl !== undefined && { baseURL: baseUrl }),
     ...(betas.length > 0 && { defaultHeaders: { "anthropic-beta": betas.join() } }),
     fetch: createHttpFetch(),
-    maxRetries: 0, // The SDK obeys any retry-after, however long; `createModel` limits the wait.
+    maxRetries: 0, // Otherwise the SDK obeys any retry-after, however long. `createModel` limits the wait.
     openTelemetry: false,
-    logLevel: "off", // The SDK would log events that it cannot parse.
+    logLevel: "off", // Otherwise the SDK logs events that it cannot parse.
   });
 }

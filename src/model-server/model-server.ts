@@ -37,7 +37,7 @@ export interface ModelServer extends AsyncDisposable {
   /** The base URL for the SDK. */
   readonly url: string;
   readonly requests: RecordedRequest[];
-  /** The bodies of the requests to count tokens. */
+  /** The bodies of the `count_tokens` requests. */
   readonly counted: readonly Json[];
   /** The messages of all answers with status 400, in order. A test of a well-behaved client expects none. */
   readonly rejections: readonly string[];
@@ -63,7 +63,7 @@ export interface ModelServerOptions {
    * @defaultValue all
    */
   readonly counts?: (model: unknown) => boolean;
-  /** Whether thinking is refused if anything before it has changed, as newer models do. @defaultValue false */
+  /** Whether the server, like newer models, refuses thinking if anything before it has changed. @defaultValue false */
   readonly bindsThinking?: boolean;
   /** How many of the newest requests are kept. @defaultValue all */
   readonly keepsRequests?: number;

@@ -148,7 +148,8 @@ function* validateResults(content: readonly Json[], at: number, before: readonly
 }
 
 /**
- * Returns the ids of the results at the start of a user message. Only those count as immediately after the tool use.
+ * Returns the ids of the results at the start of a user message. The API counts only these as "immediately after" their
+ * tool use.
  */
 function leadingResults(content: readonly Json[]): unknown[] {
   const end = content.findIndex(({ type }) => type !== "tool_result");

@@ -22,7 +22,10 @@ export function* validateTool(tool: Json, path: string): Generator<string> {
     yield `${path}.custom.input_schema.properties: Property keys should match pattern '${PROPERTY_NAME.source}'`;
 }
 
-/** Searches at any depth. Does not handle a key `properties` inside an `enum` and the like, which tests never use. */
+/**
+ * Whether a schema declares a property with an invalid name, at any depth. Does not handle a key `properties` inside an
+ * `enum` and the like, which tests never use.
+ */
 function hasBadProperty(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   const { properties } = schema as Json;

@@ -3,7 +3,9 @@ import { Worker } from "node:worker_threads";
 import PQueue from "p-queue";
 import type { SpeechModel } from "./speech-model.ts";
 
-/** A message from the model's thread: one per question, and one without a value once the model is loaded. */
+/**
+ * A message from the model's thread: the answer to a question, or a report without a value that the model is loaded.
+ */
 export type Answered<Value> = { readonly value: Value } | { readonly error: string };
 
 interface ModelThreadOptions {

@@ -22,11 +22,14 @@ export interface AgentOptions {
   readonly agent?: string;
   /** Replaces the files in the config's `toolsFolder`. */
   readonly tools?: Readonly<Record<string, Tool>>;
-  /** Tools that must not run, and what they do instead. A tool that the agent lacks needs a `description`. */
+  /**
+   * Replacements for tools that must not run, by name. A mock of a tool that the agent does not have needs a
+   * `description`.
+   */
   readonly mocks?: Readonly<Record<string, Behaviors>>;
 }
 
-/** @throws {AppError} `invalid_config` */
+/** Loads the agent that a test specifies, with its tools and mocks. @throws {AppError} `invalid_config` */
 export async function loadAgent(options: AgentOptions): Promise<AgentParts> {
   const { config = "parley.config.ts", agent: name = DEFAULT_AGENT, tools, mocks = {} } = options;
   const { values, folder } = await readConfig(config);

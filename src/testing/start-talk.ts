@@ -75,7 +75,7 @@ async function openStage(
     if (hasVoice) throw new AppError("invalid_config", "voice: sound needs a room; set room: true as well");
     return openMemoryStage(options);
   }
-  // Loaded only when needed, and through this function, because otherwise LiveKit's native library logs each step.
+  // Loaded only when needed. `loadRtcNode` must be the first to load rtc-node, which would otherwise log to stdout.
   await loadRtcNode();
   const { openRoomStage } = await import("./stage/room-stage.ts");
   return openRoomStage({ ...options, servers: room === true ? undefined : room, hasVoice, language });

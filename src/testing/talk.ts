@@ -41,8 +41,8 @@ const PERMISSION_ANSWERS: readonly string[] = ["approve", "always", "reject", "n
 const SAY_WITHIN_MS = 30_000;
 const CONNECT_WITHIN_MS = 15_000;
 /**
- * The time to wait for an answer after its turn is stored. An answer is sent earlier, so after this time it will not
- * arrive.
+ * The time to wait for an answer after its turn is stored. The worker sends an answer before it stores the turn, so an
+ * answer that takes longer will not arrive.
  */
 const ANSWER_WITHIN_MS = 2_000;
 
@@ -78,7 +78,7 @@ export class Talk implements AsyncDisposable {
     this.#parley.on("answer_end", ({ id, text }) => log.recordAnswer(id, text));
     this.#parley.on("permission_request", ({ id, title }) => this.#answer(id, title));
     this.#parley.on("error", ({ message, originatingId }) => {
-      // Not an error in the test: the turn itself shows that it failed.
+      // A failed turn is not an error of the test: the turn itself shows that it failed.
       const isOfTurn = log.turns.some(({ parentMessageId }) => parentMessageId === originatingId);
       if (!isOfTurn && originatingId !== undefined) this.#fail(new Error(`The agent rejected a message: ${message}`));
     });

@@ -65,7 +65,7 @@ export class LoggedTurn implements Turn {
   soundMs: number | undefined;
   isCutOff = false;
   readonly #blocks: string[] = [];
-  /** By tool use id. */
+  /** The calls, by tool use id. */
   readonly #calls = new Map<string, SeenCall>();
   /** The tool use ids in the model's order. Calls may open in a different order. */
   readonly #uses: string[] = [];

@@ -25,8 +25,8 @@ const CLIENT_SETTINGS = [
 ].flatMap((names) => names.split(" "));
 
 /**
- * Variables whose value may be in a file, as for the worker. Importing the worker's table would add the worker to this
- * package.
+ * Variables whose value may be in a file. The worker has its own table of these, but importing that table would add the
+ * worker to this package.
  */
 const SECRETS = ["LIVEKIT_URL", "LIVEKIT_API_SECRET", "TOKEN_SECRET"];
 

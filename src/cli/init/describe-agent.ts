@@ -1,6 +1,6 @@
 import type { Written } from "./run-init.ts";
 
-/** Lists the written files for the terminal. */
+/** Returns a list of the written files for the terminal. */
 export function describeAgent(folder: string, { agent, forTools, left, ownScripts, wasCommonJs }: Written): string {
   return [
     `Made in ${folder}: ${agent.join(", ")}`,

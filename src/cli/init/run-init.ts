@@ -8,14 +8,19 @@ import { ownScripts, toPackageJson } from "./to-package-json.ts";
 
 /** Next to `src/` in the repository, and next to `dist/` in a package. */
 const TEMPLATE = fileURLToPath(new URL("../../../template/", import.meta.url));
-/** Target names of template files: npm excludes .gitignore from packages, and editors would apply a tsconfig.json. */
+/**
+ * The names of files whose name in the template is different: npm excludes .gitignore from packages, and editors would
+ * apply a tsconfig.json.
+ */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   _dockerignore: ".dockerignore",
   _gitignore: ".gitignore",
   "_tsconfig.json": "tsconfig.json",
 };
 
-/** Files that an existing project may already have. They are kept, and the agent works with these versions. */
+/**
+ * Files that an existing project may already have. They are kept, and the agent works with the project's versions, too.
+ */
 const SHARED_FILES: ReadonlySet<string> = new Set([...Object.values(OTHER_NAMES), "Dockerfile", "docker-compose.yml"]);
 
 /** The names of the written files. */
@@ -85,7 +90,7 @@ async function readManifest(path: string): Promise<object> {
   try {
     manifest = JSON.parse(await readFile(path, "utf8"));
   } catch {
-    // Reported below.
+    // Invalid JSON is reported below.
   }
   if (isRecord(manifest)) return manifest;
   throw new TalkError(`${path} is not a JSON object. Nothing was written: correct that file first`);

@@ -62,7 +62,7 @@ export function parseOptions(
   };
 }
 
-/** @throws {UsageError} */
+/** Returns an HTTP or HTTPS URL without a final slash. @throws {UsageError} */
 export function readUrl(text: string, flag = "--http"): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {

@@ -18,7 +18,7 @@ export async function openFolder(folder: string): Promise<string> {
     const path = await realpath(folder);
     if ((await stat(path)).isDirectory()) return path;
   } catch {
-    // Reported below.
+    // A path that does not exist is reported below, like one that is not a folder.
   }
   throw new TalkError(`--folder: ${folder} is not a folder`);
 }

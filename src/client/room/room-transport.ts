@@ -112,7 +112,7 @@ function listen(room: LiveKitRoom, listener: TransportListener): () => void {
   };
 }
 
-/** Returns `undefined` for a stream that broke off or exceeds the size of an envelope. */
+/** Reads a stream to its end. Returns `undefined` if it broke off or exceeds the size of an envelope. */
 async function readAll(reader: StreamReader): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;

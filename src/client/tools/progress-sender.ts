@@ -1,6 +1,8 @@
 import type { MessageBody } from "../../protocol/messages/messages.ts";
 
-/** Together, these allow a fifth of the messages per second that the worker accepts from one participant. */
+/**
+ * Together, these allow half of the ToolUseProgress messages per second that the worker accepts from one participant.
+ */
 const TICK_MS = 200;
 const MESSAGES_PER_TICK = 2;
 const MAX_LOG_LENGTH = 16_384;

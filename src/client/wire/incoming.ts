@@ -26,7 +26,10 @@ export class IncomingMessages {
   #lastSeen = 0;
   /** The sender of the last frame. */
   #agent: string | undefined;
-  /** We may have missed messages after this number, sent by a previous agent or before the agent was announced. */
+  /**
+   * We have received every message up to this number. Later ones may be missing, because a previous agent sent them or
+   * because they arrived before the agent was announced. Undefined if nothing is missing.
+   */
   #sureUntil: number | undefined;
   /** Whether the worker has acknowledged our request for missed messages. */
   #isConfigured = false;

@@ -8,7 +8,7 @@ const MAX_MESSAGES = 512;
  * size is too large.
  */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Messages sent per pause. Fewer than the worker accepts from one participant per second. */
+/** How many messages are resent before a pause. Fewer than the worker accepts from one participant per second. */
 const MAX_AT_ONCE = 40;
 const PAUSE_MS = 1_000;
 
@@ -20,8 +20,9 @@ interface SentMessage {
 }
 
 /**
- * Messages that were sent but not yet acknowledged. They are resent after a while, or when the worker asks, because it
- * drops messages when we send too many. Their stanza numbers do not change, so no message is handled twice.
+ * Messages that were sent but not yet acknowledged. They are resent after a while. The worker may also ask us to resend
+ * them, because it drops messages when we send too many. Their stanza numbers do not change, so no message is handled
+ * twice.
  */
 export class Unacknowledged {
   readonly #messages = new Map<number, SentMessage>();

@@ -29,7 +29,7 @@ type Handlers = {
 export class WorkerMessages {
   readonly #ports: WorkerMessagesPorts;
   readonly #answers: Answers;
-  /** By call id, because a result does not contain its tool's name. */
+  /** Tool names by call id. Needed because a result does not contain its tool's name. */
   readonly #toolNames = new Map<string, string>();
   /** Ids of open permission requests. */
   readonly #askedPermissions = new Set<string>();

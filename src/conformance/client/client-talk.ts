@@ -19,9 +19,11 @@ import { type LivekitServer, RoomConnection } from "../wire/room-end.ts";
 import { ClientProgram } from "./client-program.ts";
 
 const CLIENT = "client";
-/** The program's runtime has to start, and then the client has to join. */
+/** Enough time for the program's runtime to start and then for the client to join. */
 export const STARTS_WITHIN_MS = 15_000;
-/** Wait after a client has answered a later message. By then, its reaction to an earlier message has arrived, too. */
+/**
+ * How long to wait after the client has answered a later message. By then, its reaction to an earlier one has arrived.
+ */
 const QUIET_MS = 150;
 const CHECK_EVERY_MS = 20;
 export const TOOLS = ["echo", "slow", "fail", "big", "report"];
@@ -257,7 +259,8 @@ export class ClientTalk implements AsyncDisposable {
 
   #post(message: WorkerMessage, stanzaId?: number): void {
     void this.send(message, stanzaId === undefined ? {} : { stanzaId }).catch((error: unknown) => {
-      // An error with a cause came from sending: the worker has just been stopped.
+      // A fault with a cause came from sending: the worker has just been stopped. An invalid message is the kit's own
+      // fault.
       if (error instanceof KitFault && error.cause === undefined) this.frames.blame(error);
     });
   }

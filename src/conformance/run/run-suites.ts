@@ -68,7 +68,10 @@ async function close(subject: AsyncDisposable | undefined): Promise<void> {
   await inTime(closing(), "Closing a room", CLOSE_WITHIN_MS).catch(() => {});
 }
 
-/** @throws {KitFault} if the work takes too long. Waits for the subject have shorter limits. */
+/**
+ * Waits for some work, for at most `withinMs`. A check waits for the subject for a shorter time, so only the kit can be
+ * at fault. @throws {KitFault} when the time is over
+ */
 async function inTime<Value>(work: Promise<Value> | Value, what: string, withinMs = CHECK_WITHIN_MS): Promise<Value> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const fault = new KitFault(`${what} did not finish within ${withinMs / 1_000} s`);

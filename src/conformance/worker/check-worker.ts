@@ -10,7 +10,11 @@ import { returningChecks } from "./checks/returning.ts";
 import type { AccessProvider } from "./kit-client.ts";
 import { WorkerTalk, type WorkerTalkOptions } from "./worker-talk.ts";
 
-/** @param grantAccess returns a token and URL for one of the worker's rooms */
+/**
+ * Runs all checks against a worker.
+ *
+ * @param grantAccess returns a token and URL for one of the worker's rooms
+ */
 export async function checkWorker(grantAccess: AccessProvider): Promise<Verdict[]> {
   const talks: WorkerTalk[] = [];
   const verdicts = await runSuites(workerSuites(grantAccess, (talk) => talks.push(talk)));

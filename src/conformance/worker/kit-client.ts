@@ -31,7 +31,8 @@ const AGENT_KIND = 4;
 const WORKER_WITHIN_MS = 20_000;
 const AGAIN_AFTER_MS = 3_000;
 /**
- * Wait after the worker has acknowledged a later message. By then, its reaction to an earlier message has arrived, too.
+ * How long to wait after the worker has acknowledged a later message. By then, its reaction to an earlier one has
+ * arrived.
  */
 const QUIET_MS = 150;
 

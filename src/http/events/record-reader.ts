@@ -20,7 +20,7 @@ import type { SharedReads } from "./shared-reads.ts";
 /** How many turns are loaded at once. */
 const PAGE = 20;
 
-/** A block whose start has been sent. */
+/** A block whose start has been sent, but not its end. */
 interface UnendedBlock {
   readonly turn: string;
   readonly sequence: number;
@@ -94,8 +94,8 @@ export class RecordReader {
   }
 
   /**
-   * Sends the start of a block that is not stored yet. Drops the previous open block, which either starts again or
-   * never ends.
+   * Sends the start of a block that is not stored yet. If another block is still open, stops following that block: it
+   * either starts again or never ends.
    */
   async open({ turn, sequence }: Omit<UnendedBlock, "hasDelta">, event: SseEvent): Promise<void> {
     if (this.#turn !== turn || this.has({ turn, sequence })) return;
@@ -169,7 +169,7 @@ function placeOf(sequence: RecordPoint["sequence"]): number {
   return sequence === "end" ? Number.MAX_SAFE_INTEGER - 1 : Number.MAX_SAFE_INTEGER;
 }
 
-/** How long to wait until content that a live event announced is stored. */
+/** How long to wait for content that a live event has announced but that is not stored yet. */
 export const STORE_LIMIT_MS = 10_000;
 const MAX_RETRY_MS = 250;
 

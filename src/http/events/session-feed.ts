@@ -147,7 +147,9 @@ class SessionFeed {
     }
   }
 
-  /** Sends the end of a block, of a turn or of its speech: as it was stored, or as the live event if it was not. */
+  /**
+   * Sends the end of a block, of a turn or of a turn's speech. If the end was not stored, sends the live event instead.
+   */
   async #handleEnd(live: LiveEvent, goal: Goal): Promise<void> {
     if (!(await this.#reached(live.turn)) || (await this.#caughtUp(goal))) return;
     this.#reader.forgetOpen();

@@ -26,7 +26,7 @@ export class SharedReads {
   /**
    * Returns the result of `load` for these arguments, which must be JSON values. Without `isFinal`, the read starts
    * after this call. With `isFinal`, it may have started earlier, because a value that can no longer change is cached
-   * for a while. A caller that receives any other value must read again.
+   * for a while. If the returned value is not final, it may be out of date, and the caller must read again.
    */
   async read<Args, Value>(load: Load<Args, Value>, args: Args, isFinal?: (value: Value) => boolean): Promise<Value> {
     const asked = this.#asked.get(load) ?? new Map<string, Promise<unknown>>();

@@ -33,7 +33,7 @@ export const responseBody = z
 
 const repeatedId = z.string("expected a string").optional();
 
-/** The same, plus the ids from spec/004's PermissionResponse, which the path contains as well. */
+/** Like `responseBody`, plus the ids in spec/004's PermissionResponse, which the path contains as well. */
 export const namedResponseBody = z
   .strictObject(
     { response: responses, message, editedInput, sessionId: repeatedId, permissionId: repeatedId },

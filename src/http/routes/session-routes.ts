@@ -8,8 +8,8 @@ const MAX_EXCERPT = 200;
 
 /**
  * `GET /session`: the session of the token's room, or 204 before there is one. `GET /sessions`: the sessions in all
- * rooms in which the token's identity has spoken. The list contains only what that participant knows anyway. Reading
- * what others said requires a token for that room.
+ * rooms in which the token's identity has spoken. The list contains only what that participant knows anyway. To read
+ * what others said in one of these rooms, a caller needs a token for that room.
  */
 export const sessionRoutes: RoomRoutes = (app, { sql }) => {
   app.get("/session", async ({ access }, reply) => {

@@ -14,7 +14,10 @@ export interface TokenAccess {
   /** Whether any program on this machine gets a token if there is no secret. */
   readonly isOpen: boolean;
   readonly secret: string | undefined;
-  /** The agent to dispatch when the participant creates the room. @defaultValue one that serves every room */
+  /**
+   * The agent to dispatch when the participant creates the room. @defaultValue none: LiveKit itself dispatches an agent
+   * without a name
+   */
   readonly agentName?: string | undefined;
 }
 

@@ -32,13 +32,13 @@ const CALL_MS = 30_000;
 const IDLE_MS = 60_000;
 
 /**
- * Opens a gRPC server on cleartext HTTP/2, which clients speak from the first byte. It has its own port because a
- * plaintext port cannot also serve HTTP/1.1.
+ * Opens a gRPC server on cleartext HTTP/2, without an upgrade: clients speak HTTP/2 from the first byte. It has its own
+ * port because a plaintext port cannot also serve HTTP/1.1.
  */
 export async function openGrpcServer({ host, port, livekit, routes }: GrpcOptions): Promise<GrpcServer> {
-  /** Oldest first. */
+  /** All open connections, oldest first. */
   const sessions = new Set<ServerHttp2Session>();
-  /** Those with an authenticated call. */
+  /** The connections that have made an authenticated call. */
   const known = new WeakSet<ServerHttp2Session>();
   const server = createServer({ settings: { maxConcurrentStreams: MAX_STREAMS } }, connectNodeAdapter({ routes }));
   server.on("session", (session) => {
@@ -79,7 +79,7 @@ function closeOldest(sessions: Set<ServerHttp2Session>, known: WeakSet<ServerHtt
   }
 }
 
-/** Ends calls that take too long and idle connections. A session's `close` would wait for the client. */
+/** Ends idle connections, and calls that take too long. Destroys them, because `close` would wait for the client. */
 function limitTimes(session: ServerHttp2Session): void {
   let calls = 0;
   const end = () => session.destroy();

@@ -71,8 +71,8 @@ export function permissionService({ livekit, sql, logger }: ServiceOptions) {
 }
 
 /**
- * Errors name the fields as in the proto. In proto3 an empty session id means none; the token's room then determines
- * the session.
+ * Checks a request. Errors name its fields as in the proto. In proto3, an empty session id means that there is none;
+ * the token's room then determines the session.
  */
 function parseRequest({ sessionId, permissionId, response }: PermissionResponse): SentDecision {
   if (permissionId === "") throw new HttpError(400, "permission_id: expected an id");

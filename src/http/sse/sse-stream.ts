@@ -82,7 +82,7 @@ export class SseStream {
     await this.#drained();
   }
 
-  /** Sends what is buffered, then ends the response. Disconnects a reader that does not read it in time. */
+  /** Sends what is buffered, then ends the response. Disconnects a reader that does not read the rest in time. */
   end(): void {
     this.#response.end();
     const timer = setTimeout(() => this.cut(), Math.min(this.#drainMs, 1_000));

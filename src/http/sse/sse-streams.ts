@@ -36,7 +36,7 @@ export class SseStreams {
     });
   }
 
-  /** Answers a request, which must have a room token, with a stream. @throws {HttpError} 429, 503 */
+  /** Answers a request with a stream. The request must have a room token. @throws {HttpError} 429, 503 */
   async answer(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -28,7 +28,7 @@ export function toSpokenTurn(turn: TranscriptTurn): SpokenTurn {
   };
 }
 
-/** Omits the timings of calls for which at most the name may be shown. */
+/** Omits the timings of calls whose details may not be shown. */
 function timingsOf(
   { calls, createdAt: startedAt }: TranscriptTurn,
   { parts = [], ...timings }: NonNullable<TranscriptTurn["timings"]>,

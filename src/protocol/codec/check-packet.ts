@@ -4,9 +4,9 @@ import { headOf, PacketCursor } from "./packet-cursor.ts";
 import { malformed, tooDeep, tooLarge, tooLong, tooMany } from "./refusals.ts";
 
 /**
- * Validates a packet from an untrusted sender before it is decoded: checks each length against the remaining bytes, the
- * limits, and that keys are strings. Decodes nothing, and allocates only a stack of 32 levels. Subtracts the number of
- * the packet's values from the budget, unless it throws.
+ * Validates a packet from an untrusted sender before it is decoded. No length may exceed the remaining bytes, the
+ * packet must be within the limits, and keys must be strings. Decodes nothing, and allocates only a stack of 32 levels.
+ * Unless it throws, subtracts the number of the packet's values from the budget.
  *
  * @throws {AppError} `malformed` or `too_large`
  */

@@ -61,7 +61,7 @@ function toBody(message: Message, conversationId: string): { fields: Record<stri
 
 interface IncomingEnvelope {
   readonly stanzaId: number;
-  /** The body's id if the envelope contains none; `""` if neither contains one. */
+  /** The conversation id in the envelope, or else in the body. `""` if neither contains one. */
   readonly conversationId: string;
   readonly meta: JsonObject;
 }
@@ -99,7 +99,11 @@ export function toMalformed(error: unknown, parts: ReadableParts): MalformedMess
   return new MalformedMessageError(message, parts, code === "too_large" ? code : "malformed");
 }
 
-/** @throws {MalformedMessageError} if the map is not a message; contains the parts that could be read */
+/**
+ * Converts a decoded packet to a message.
+ *
+ * @throws {MalformedMessageError} if the packet is not a message; contains the parts that could be read
+ */
 export function readEnvelope(map: Record<string, unknown>): Incoming {
   const root = readFields(map);
   const body = root["body"] ?? {};

@@ -48,7 +48,9 @@ export function unpackToolsIndividually(bytes: Uint8Array, unpack: Unpack): Tool
   return { root: root.value, faults };
 }
 
-/** The limits on values and keys apply to the whole packet. */
+/**
+ * Rewords a fault of the packet as a fault of one tool. The limits on values and keys still apply to the whole packet.
+ */
 function toReason(fault: string): string {
   return fault.replace("The packet has over", "With this tool, the packet has over").replace("The packet", "The tool");
 }

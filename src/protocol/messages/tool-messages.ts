@@ -49,7 +49,7 @@ export const toolCallStateSchema = v.object({
   name: text,
   status: choice("pending", "running", "success", "error", "cancelled"),
   callId: v.exactOptional(text),
-  /** JSON. Absent if the arguments are not shown. */
+  /** The arguments as JSON. Absent if they are not shown. */
   inputJson: v.exactOptional(text),
   output: v.exactOptional(text),
   error: v.exactOptional(text),

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { loadOnnx } from "../onnx.ts";
 import type { OrtLike, OrtSession, OrtTensor } from "../ort-like.ts";
 
-// 3: log errors only.
+// `logSeverityLevel: 3` logs errors only.
 const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
 const LAYERS = 6;
 const HEADS = 8;

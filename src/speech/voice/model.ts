@@ -13,7 +13,7 @@ export class Model {
   }
 
   static async load(ort: OrtLike, model: Uint8Array): Promise<Model> {
-    // More threads gain little for networks this small. 3: log errors only.
+    // More threads gain little for networks this small. `logSeverityLevel: 3` logs errors only.
     const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 } as const;
     return new Model(ort, await ort.InferenceSession.create(model, options));
   }

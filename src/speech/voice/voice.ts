@@ -16,7 +16,7 @@ export interface Speech {
   readonly words: readonly SpokenWord[];
 }
 
-/** The network's internal value with the number of frames per phoneme, already rounded. */
+/** The name of the network's internal value that contains the number of frames per phoneme, already rounded. */
 const DURATIONS = "/Clip_output_0";
 const SPEED = 1;
 

@@ -15,7 +15,7 @@ export interface SpokenPhoneme {
   readonly phoneme: string;
   /** The index of the corresponding written character. */
   readonly origin: number;
-  /** In frames, from the beginning of the sound. */
+  /** When the phoneme starts and ends, in frames from the beginning of the sound. */
   readonly start: number;
   readonly end: number;
 }

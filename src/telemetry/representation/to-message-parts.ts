@@ -21,7 +21,7 @@ export interface RepresentationOptions {
 }
 
 type ServerHalf = ServerCall | ServerResponse;
-/** A finished part, or a server tool's call or response, from which the chosen representation makes a part. */
+/** A finished part, or a server tool's call or response that still has to be converted to a part. */
 type Item = { readonly part: MessagePart } | { readonly half: ServerHalf };
 
 /** Converts all stored blocks to GenAI parts, in order. In Option 3, a response joins its call. */

@@ -24,21 +24,21 @@ export function toFunctionPart(half: FunctionCall | FunctionResponse, representa
   return { type: "tool_call_response", ...idOf(half), response };
 }
 
-/** Option 2. */
+/** Returns the part of a server tool's call or response in Option 2. */
 export function toServerToolCallPart(half: ServerCall | ServerResponse): MessagePart {
   return half.kind === "server_call"
     ? { type: "server_tool_call", ...idOf(half), name: half.name, server_tool_call: half.details }
     : { type: "server_tool_call_response", ...idOf(half), server_tool_call_response: half.details };
 }
 
-/** Option 1. */
+/** Returns the part of a server tool's call or response in Option 1. */
 export function toToolCallPart(half: ServerCall | ServerResponse): MessagePart {
   return half.kind === "server_call"
     ? { type: "tool_call", ...idOf(half), name: half.name, tool_call: half.details }
     : { type: "tool_call_response", ...idOf(half), response: half.details };
 }
 
-/** Option 3, first structure. */
+/** Returns the part of a server tool's call and response in the first structure of Option 3. */
 export function toServerToolPart(exchange: ServerExchange): MessagePart {
   const { call, response } = exchange;
   return {
@@ -51,7 +51,7 @@ export function toServerToolPart(exchange: ServerExchange): MessagePart {
   };
 }
 
-/** Option 3, second structure. */
+/** Returns the part of a server tool's call and response in the second structure of Option 3. */
 export function toServerToolExecutionPart(exchange: ServerExchange, timing: ToolTiming | undefined): MessagePart {
   const { call, response } = exchange;
   return {

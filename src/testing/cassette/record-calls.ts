@@ -20,8 +20,8 @@ interface RecordOptions {
  * headers.
  */
 export async function recordCalls({ file, redact: ofTest, apiKey, upstream }: RecordOptions): Promise<OpenModel> {
-  // A gateway may repeat the key that it rejects, and no pattern can recognize a custom key. A short key, such as
-  // "none", may be an ordinary word.
+  // A gateway's error may quote the rejected key, and no pattern can recognize a custom key, so it is removed here. A
+  // short key, such as "none", is kept, because it may be an ordinary word.
   const redact: Redact = (text) => ofTest(apiKey.length < 8 ? text : text.replaceAll(apiKey, "<secret>"));
   const calls: RecordedCall[] = [];
   const handle = async (received: AgentRequest, response: ServerResponse) => {

@@ -56,7 +56,7 @@ const behavior = z
 const listOf = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (Array.isArray(value) ? (value as unknown[]) : [value]), z.array(schema).min(1));
 
-/** Also accepts a string in place of an object that has only this field. */
+/** Returns a schema that also accepts a string, in place of an object with only this field. */
 const wordFor = <Schema extends z.ZodType>(field: string, schema: Schema) =>
   z.preprocess((value) => (typeof value === "string" ? { [field]: value } : value), schema);
 
@@ -67,7 +67,7 @@ const ANY_TOOL = "*";
 const permissionAnswer = z
   .strictObject({
     answer: z.enum(["approve", "always", "reject", "none"]).exactOptional(),
-    /** A yes or no in words. */
+    /** An answer in words, such as "yes". */
     say: z.string().min(1).exactOptional(),
     message: z.string().exactOptional(),
     edited_input: map.exactOptional(),
@@ -147,7 +147,7 @@ const turn = z.strictObject({
 export const scenarioSchema = z
   .strictObject({
     name: z.string().min(1).exactOptional(),
-    /** Relative to the file, like all paths. */
+    /** The path of parley.config.ts. Like all paths, it is relative to the scenario's file. */
     config: z.string().min(1).exactOptional(),
     /** The agent that starts the session. */
     agent: z.string().min(1).exactOptional(),

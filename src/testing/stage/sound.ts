@@ -53,8 +53,8 @@ export class Sound implements StageVoice, AsyncDisposable {
   }
 
   /**
-   * Publishes a microphone for the participant, who has joined, and subscribes to the agent's sound. Resolves when both
-   * ends are subscribed to each other.
+   * Publishes a microphone for the participant (who must have joined), and subscribes to the agent's sound. Resolves
+   * when both ends are subscribed to each other.
    *
    * @param agentRoom the same room from the agent's side
    */

@@ -44,7 +44,7 @@ export interface Stage {
   /** The transport of the participant, who is in the room. */
   readonly transport: Transport;
   readonly isPresent: () => boolean;
-  /** Only in a voice session. */
+  /** Set only in a voice session. */
   readonly voice?: StageVoice;
   /** Makes the participant leave the room, like a device that is switched off. */
   readonly leave: () => Promise<void>;

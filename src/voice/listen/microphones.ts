@@ -17,10 +17,10 @@ interface MicrophonesOptions {
 }
 
 /**
- * The microphones of a room. The agent subscribes to all of them, but listens to one participant at a time: first to
- * the one who published a microphone first, then to anyone else who speaks while that participant is silent. LiveKit
- * notifies participants when their microphone is subscribed to, so the agent subscribes only once the AgentSession can
- * hear them (`open`).
+ * The microphones of a room. The agent subscribes to all of them, but listens to one participant at a time. It starts
+ * with the first participant to publish a microphone, and switches to anyone who speaks while the current participant
+ * is silent. LiveKit notifies participants when their microphone is subscribed to, so the agent subscribes only once
+ * the AgentSession can hear them (`open`).
  */
 export class Microphones {
   readonly #options: MicrophonesOptions;

@@ -22,7 +22,10 @@ interface Words {
   readonly speaker: RoomParticipant | undefined;
 }
 
-/** How many recognized texts are remembered until AgentSession passes them on. AgentSession drops some of them. */
+/**
+ * The maximum number of recognized texts to remember until AgentSession passes them on. AgentSession drops some, so
+ * they would otherwise accumulate.
+ */
 const MAX_WORDS = 50;
 /** How long a part may still produce words after the agent has started listening to another participant. */
 const LATE_MS = 10_000;

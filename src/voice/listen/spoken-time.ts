@@ -1,9 +1,9 @@
 import type { SpokenTimes } from "../../session/room/voice-port.ts";
 
 interface SpokenTimeOptions {
-  /** How long silence has already lasted when it is reported. */
+  /** How long a silence has lasted by the time it is reported. */
   readonly silenceMs: number;
-  /** Speech after a longer silence belongs to a new utterance, because the sound before it contained no words. */
+  /** After a longer silence, speech starts a new utterance: the sound before the silence produced no words. */
   readonly giveUpAfterMs: number;
 }
 

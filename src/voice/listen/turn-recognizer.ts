@@ -3,12 +3,16 @@ import { AudioFrame } from "@livekit/rtc-node";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
 import { TurnWords } from "./turn-words.ts";
 
-/** While a participant speaks, words are recognized this often, or more rarely if a recognition takes long. */
+/** How often words are recognized while a participant speaks. Less often if a recognition takes long. */
 const INTERIM_EVERY_MS = 500;
-/** Interim words take at most this share of the recognizer's time. All sessions share it. */
+/**
+ * The share of its time that the recognizer may spend on one session's interim words, because all sessions share it.
+ */
 const INTERIM_SHARE = 0.25;
 
-/** A recognizer for single utterances that runs on this machine, so that it may be called more than once for a piece. */
+/**
+ * A recognizer for single utterances that runs on this machine. It may therefore recognize the same audio repeatedly.
+ */
 export interface LocalRecognizer extends stt.STT {
   readonly isLocal: true;
 }
@@ -26,8 +30,8 @@ interface TurnRecognizerOptions {
 
 /**
  * Makes a stream out of a recognizer for single utterances that runs on this machine. Its transcripts contain all words
- * of the turn so far, also those of earlier pieces. Replaces LiveKit's `StreamAdapter`, which recognizes each piece
- * alone.
+ * of the turn so far, including those of earlier pieces. Replaces LiveKit's `StreamAdapter`, which recognizes each
+ * piece alone.
  */
 export class TurnRecognizer extends stt.STT {
   readonly label: string;
@@ -80,7 +84,7 @@ class TurnStream extends stt.SpeechStream {
     this.#activity.close();
   }
 
-  /** The base class would count what `recognize` has counted. */
+  /** Does nothing. The base class would count each recognition a second time, after `recognize` has counted it. */
   protected override async monitorMetrics(): Promise<void> {}
 
   protected override async run(): Promise<void> {
@@ -153,7 +157,7 @@ function toEvent(type: stt.SpeechEventType, text: string): stt.SpeechEvent {
   return { type, alternatives: [{ text, language, startTime: 0, endTime: 0, confidence: 1 }] };
 }
 
-/** A VAD's frames are views of a buffer that is written again. */
+/** Copies a frame, because a VAD's frames are views of a buffer that the VAD overwrites. */
 function copyOf({ data, sampleRate, channels, samplesPerChannel }: AudioFrame): AudioFrame {
   return new AudioFrame(data.slice(), sampleRate, channels, samplesPerChannel);
 }

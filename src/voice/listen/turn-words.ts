@@ -26,7 +26,7 @@ export class TurnWords {
     const started = this.#pieces;
     const { before, frames } = this.#with(piece);
     const text = await recognize(frames);
-    // Meanwhile, the turn may have ended, or its words were fixed. Then the piece's own words are needed.
+    // If the turn ended or its words were fixed in the meantime, `text` includes old words. Recognize the piece alone.
     if (started !== this.#pieces) return this.add(piece, recognize);
     if (text === "") return joined(this.#fixed, this.#text);
     this.#fixed = before;
@@ -35,7 +35,7 @@ export class TurnWords {
     return joined(before, text);
   }
 
-  /** Keeps the words so far as they are. Call this when another participant speaks. */
+  /** Fixes the words so far: they are not recognized again. Call this when another participant speaks. */
   fix(): void {
     this.#fixed = joined(this.#fixed, this.#text);
     this.#pieces = [];

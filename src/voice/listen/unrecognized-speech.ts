@@ -41,7 +41,7 @@ export class UnrecognizedSpeech implements RecognitionListener {
     this.#isOwed = false;
   }
 
-  /** The participant has been silent for a while, and no words were recognized. */
+  /** Call this when the participant has been silent for a while and no words were recognized. */
   handleTimeout(): void {
     const isLong = this.#longestMs >= NOTICED_SPEECH_MS;
     this.#longestMs = 0;

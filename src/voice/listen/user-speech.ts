@@ -8,21 +8,23 @@ interface UserSpeechOptions {
   readonly take: OnRoomInput;
   /** The participant that the agent listens to. */
   readonly speaker: () => RoomParticipant | undefined;
-  /** Whether the agent's current speech cannot be interrupted. While it is true, AgentSession passes on no turns. */
+  /** Whether the agent's current speech cannot be interrupted. If so, AgentSession passes on no turns. */
   readonly isHeldBack: () => boolean;
   readonly isSpeaking: () => boolean;
   /** Returns the times of the utterance that has just been completed. */
   readonly spoken: () => SpokenTimes | undefined;
   /** While `isHeldBack` is true, an utterance is passed on this long after its last words. */
   readonly giveUpAfterMs: number;
-  /** For a recognizer whose pieces contain all words of the utterance. Called when an utterance is complete. */
+  /**
+   * Called when an utterance is complete. Only for a recognizer whose pieces repeat all earlier words of the utterance.
+   */
   readonly onComplete?: (() => void) | undefined;
 }
 
 interface Piece {
   readonly isFinal: boolean;
   readonly language: string | undefined;
-  /** Who said it, if a streaming recognizer's stream shows that. */
+  /** The speaker, if the recognizer is a streaming one whose stream shows who spoke. */
   readonly speaker?: RoomParticipant | undefined;
 }
 

@@ -9,21 +9,21 @@ export const NOTICED_SILENCE_MS = 250;
 export const SILENCE_IS_LATE_MS = 64;
 
 /**
- * How much silence before speech is passed to a recognizer for single utterances. With the model's default, half a
- * second, such recognizers make up words.
+ * How much of the silence before speech a recognizer for single utterances receives. The model's default is half a
+ * second, and with that much silence such recognizers make up words.
  */
 const LEAD_IN_MS = 100;
 
 /**
- * How long sound must last to count as speech: the model's default at first, one of the model's windows after a short
- * pause.
+ * How long sound must last to count as speech. At first, this is the model's default; after a short pause, it is one of
+ * the model's windows.
  */
 const SPEECH_BEGINS_MS = 50;
 const SPEECH_GOES_ON_MS = 32;
 
 /**
- * The model that detects speech in the audio. It detects a participant who continues within `endOfTurnMs` one window
- * sooner than a participant who starts to speak, so that the utterance is not completed too early.
+ * The model that detects speech in the audio. It detects speech one window sooner if a participant continues within
+ * `endOfTurnMs`, so that the current utterance is not completed too early.
  */
 export class VoiceActivity extends inference.VAD {
   readonly #endOfTurnMs: number;

@@ -1,6 +1,6 @@
 import type { SpeechProvider } from "./speech-provider.ts";
 
-/** No recognizer or no voice: the agent subscribes to no microphones or publishes no track. */
+/** No recognizer (`STT`) or no voice (`TTS`). The agent then subscribes to no microphones, or publishes no track. */
 export const none = {
   name: "none",
   listen: async () => undefined,

@@ -13,7 +13,7 @@ export interface SpeechChoice {
   readonly ttsModel: string | undefined;
   readonly ttsVoice: string | undefined;
   readonly ttsBaseUrl: string | undefined;
-  /** Keyed by the name of the environment variable. */
+  /** The API keys, by the name of their environment variable. */
   readonly keys: Readonly<Record<string, string | undefined>>;
   /** Whether we start livekit-server ourselves. It has no LiveKit Inference, which is part of LiveKit Cloud. */
   readonly hasOwnLivekit: boolean;
@@ -24,8 +24,8 @@ export interface Speech {
   readonly stt: stt.STT | undefined;
   readonly synthesizer: Synthesizer | undefined;
   /**
-   * Returns the same provider with another voice, created once per name. Resolves to undefined if the provider cannot
-   * speak.
+   * Returns the chosen provider's synthesizer for another voice, and creates it on the first call for that voice.
+   * Resolves to undefined if the provider cannot speak.
    */
   readonly voiceNamed: (name: string) => Promise<Synthesizer | undefined>;
   readonly close: () => Promise<void>;

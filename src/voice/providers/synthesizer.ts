@@ -17,7 +17,7 @@ export interface Synthesizer {
 }
 
 export interface SpeakOptions {
-  /** BCP 47. */
+  /** The language of the text, as a BCP 47 tag. */
   readonly language: string | undefined;
   /** The provider's name for another voice. @defaultValue the provider's default voice */
   readonly voice?: string | undefined;

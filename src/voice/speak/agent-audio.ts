@@ -31,7 +31,7 @@ export class AgentAudio {
    * published.
    */
   #subscribed: Promise<boolean> | undefined;
-  /** In `performance.now()` time. */
+  /** The time by which a participant who joined should have subscribed, in `performance.now()` time. */
   #expectedUntil = 0;
   /** When a participant last joined, in `performance.now()` time. */
   #joinedAt = Number.NEGATIVE_INFINITY;

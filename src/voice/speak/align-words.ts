@@ -1,7 +1,7 @@
 /**
- * Returns for each word of a written text how many letters of its spoken form have sounded once the word has been said.
- * Words that occur in both texts are matched; the words between them share the letters between them. So a table, an
- * address or a sum may be read aloud in other words than they are written in.
+ * Returns, for each word of a written text, how many letters of the spoken text have been heard by the end of that
+ * word. Words that occur in both texts are matched. Between two matches, each written word gets its share of the spoken
+ * letters there. This allows for tables, addresses and sums, whose spoken text has other words.
  */
 export function alignWords(written: readonly string[], spoken: readonly string[]): number[] {
   const [from, to] = [written.map(lettersOf), spoken.map(lettersOf)];
@@ -11,7 +11,7 @@ export function alignWords(written: readonly string[], spoken: readonly string[]
   for (const [word, other] of [...matches(from, to), [from.length, to.length] as const]) {
     const before = other === 0 ? 0 : (endOf[other - 1] ?? 0);
     const between = from.slice(ending.length, word);
-    // What only the spoken text contains belongs to the word before it.
+    // Letters that occur only in the spoken text count toward the written word before them.
     if (between.join("") === "" && ending.length > 0) ending[ending.length - 1] = said = before;
     ending.push(...shared(between, { from: said, to: before }));
     said = endOf[other] ?? before;

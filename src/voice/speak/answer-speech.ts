@@ -25,14 +25,15 @@ export class AnswerSpeech implements SpokenAnswer {
   #running: Promise<void> | undefined;
   /** The part that the answer's text is currently added to. */
   #writing: SpokenPart | undefined;
-  /** silent: later text is shown but not spoken · stopped: text that has not been heard yet is dropped */
+  /** `silent`: later text is shown but not spoken. `stopped`: text that has not been heard yet is dropped. */
   #state: "speaking" | "silent" | "stopped" = "speaking";
   #playedText = "";
   #isWhole = true;
 
   /**
-   * @param voiceName returns the voice for the next part, or undefined for the default one; a handoff within an answer
-   *   may change the voice before the first agent's text was spoken
+   * @param voiceName returns the name of the voice for the next part, or undefined for the default voice. Each part
+   *   keeps its voice: when a handoff within an answer changes the voice, text of the first agent may not have been
+   *   spoken yet
    */
   constructor(player: Player, answer: AnswerToSpeak, voiceName: () => string | undefined = () => undefined) {
     this.#player = player;

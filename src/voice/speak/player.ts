@@ -13,7 +13,10 @@ export interface Playback {
 }
 
 export interface Played {
-  /** whole · cut: by `cut` · interrupted: by a participant · unspoken: no audio could be generated */
+  /**
+   * `whole`: played to the end. `cut`: ended by `cut`. `interrupted`: ended by a participant. `unspoken`: no audio
+   * could be generated.
+   */
   readonly end: "whole" | "cut" | "interrupted" | "unspoken";
   /** The text that was heard. */
   readonly heard: string;

@@ -9,7 +9,7 @@ interface Prepared {
   readonly sound: BufferedStream<AudioFrame>;
 }
 
-/** A voice that can synthesize a sentence before it is certain that it will be spoken. */
+/** A voice that can synthesize a sentence before it is certain that the sentence will be spoken. */
 export class PreparedSynthesizer implements Synthesizer {
   readonly #voice: Synthesizer;
   #prepared: Prepared | undefined;

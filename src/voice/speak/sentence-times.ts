@@ -10,8 +10,8 @@ interface SentenceTime {
   /** The word times known so far, in seconds from the same start. */
   readonly words: readonly TimedWord[];
   /**
-   * The start of the sentence's first sound. Infinity until a sound is added. For a complete sentence without sound,
-   * its position.
+   * The start of the sentence's first sound. Infinity until a sound is added. If a complete sentence has no sound, its
+   * position in the part's audio.
    */
   readonly beginsAt: number;
   /** The end of its last sound so far. */

@@ -2,14 +2,14 @@
 export type Pronunciations = Readonly<Record<string, string>>;
 
 interface SpeakableOptions {
-  /** BCP 47. Undefined means English. */
+  /** A BCP 47 tag. Undefined means English. */
   readonly language: string | undefined;
   readonly pronounce: Pronunciations;
 }
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((...groups: string[]) => string)];
 
-/** Matched from its first digit only, so that long numbers take no time. */
+/** A match can start only at a number's first digit. Trying each digit would take quadratic time for long numbers. */
 const NUMBER = String.raw`(?<![\d.,])\d+(?:,\d{3})*(?:\.\d+)?`;
 const CURRENCIES: Readonly<Record<string, readonly [unit: string, cents: string]>> = {
   $: ["dollar", "cent"],
@@ -70,8 +70,8 @@ const ENGLISH: readonly Rule[] = [
 const OTHERS: readonly Rule[] = [[/\bhttps?:\/\/(?:www\.)?/giu, ""]];
 
 /**
- * Writes a text, which has no markup, as it is read aloud: addresses, money, dates, formulas and abbreviations in
- * words, and the author's pronunciations.
+ * Rewrites a text without markup as it is read aloud: addresses, money, dates, formulas and abbreviations in words, and
+ * words with the author's pronunciations.
  */
 export function toSpeakable(text: string, { language, pronounce }: SpeakableOptions): string {
   const rules = /^en(?:-|$)/iu.test(language ?? "en") ? ENGLISH : OTHERS;
@@ -87,7 +87,7 @@ export function toSpeakable(text: string, { language, pronounce }: SpeakableOpti
   }, spoken);
 }
 
-/** Reads a short path out, and leaves out a long one, which nobody could write down. */
+/** Reads a short path aloud, and omits a long one, which no listener could write down. */
 function spokenUrl(host: string, path: string): string {
   const names = host.replaceAll(".", " dot ");
   const isShort = /^(?:\/[a-z-]{1,20}){1,2}\/?$/iu.test(path);

@@ -135,7 +135,7 @@ export class SpeechPlayer implements Player {
       } catch (error) {
         if (ended.signal.aborted) return;
         current.isUnspoken = true;
-        // Sentences without audio never begin, and AgentSession would wait for them.
+        // Otherwise AgentSession would wait for the remaining sentences, which never begin because they have no audio.
         current.captions.close();
         onProblem(error);
       } finally {

@@ -141,7 +141,7 @@ export const timeoutChecks: readonly Check<ClientTalk>[] = [
     ensure(success, `A call that took 200 ms failed with ${errorCode}, although a timeoutMs of 0 means 30000`);
   }),
   check("timeout.clamped", ["MUST", "| `timeoutMs` | 600000; above it is clamped |"], async (talk) => {
-    // Exceeds the maximum timer in many languages, where a longer timer fires immediately.
+    // Many languages limit the delay of timers, and some fire a timer immediately if its delay exceeds the limit.
     const { id } = await talk.request({ toolName: "slow", parameters: { ms: 200 }, timeoutMs: 2 ** 40 });
     const { success, errorCode } = await talk.result(id);
     ensure(success, `A call that took 200 ms and had a timeoutMs of 2^40 failed with ${errorCode}`);

@@ -128,7 +128,10 @@ export const senderChecks: readonly Check<ClientTalk>[] = [
   check("sender.stream", ["MUST", AGENT_ONLY], (talk) => ensureNotObeyed(talk, { way: "stream", isAnnounced: true })),
 ];
 
-/** Two strangers each send a packet, because LiveKit may announce one of them before its packet arrives. */
+/**
+ * The number of participants that each send a packet. One may not be enough, because LiveKit may announce it before its
+ * packet arrives.
+ */
 const STRANGERS = 2;
 
 /** Sends a request from participants that are not agents. @throws {SubjectFault} if the client runs or answers it */

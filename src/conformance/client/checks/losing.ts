@@ -12,7 +12,7 @@ const RATE =
   "after that time, resend that message and all later ones that were not acknowledged, with the same stanzaIds and ids.";
 const RETRY_AFTER_MS = 500;
 
-/** The frames of the client's message with this text. */
+/** Returns the frames of the client's message with this text. */
 function framesOf(talk: ClientTalk, text: string): Frame[] {
   return talk.frames.items.filter(({ message }) => message?.type === "user_message" && message.body.content === text);
 }

@@ -152,7 +152,8 @@ export const floodChecks: readonly Check<WorkerTalk>[] = [
     async ({ client }) => {
       const isRejected = () => client.all("error_message").some(({ code }) => code === 429);
       const stanzas = new Map<string, number>();
-      // Small messages, because a busy machine may accept less than 200 kB/s, too little to exceed a rate limit.
+      // Small messages, because a busy machine may deliver less than 200 kB/s. Large messages would then never arrive
+      // fast enough to exceed the rate limit.
       const note = (id: string) =>
         ({ type: "commentary", body: { id, messageId: "never_said", content: "x" } }) as const;
       while (!isRejected() && stanzas.size < 15 * LIMITS.messageBurst) {

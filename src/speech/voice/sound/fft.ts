@@ -1,4 +1,4 @@
-/** Replaces `radix` complex numbers (re and im alternate) by their Fourier transform, in place. */
+/** Replaces `radix` complex numbers (re and im alternate) with their Fourier transform, in place. */
 type Butterfly = (values: Float64Array) => void;
 
 interface Stage {

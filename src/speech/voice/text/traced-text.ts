@@ -36,7 +36,10 @@ export class TracedText {
     this.origins = this.origins.slice(start, start + this.text.length);
   }
 
-  /** Characters that old and new text share at their end keep their origins. The others are spread evenly. */
+  /**
+   * Returns the origins of the new text's characters. Those at its end that are the same in the old text keep their
+   * origins. The others are spread evenly.
+   */
   #originsOf(written: string, { old, index }: { readonly old: string; readonly index: number }): number[] {
     let same = 0;
     while (same < Math.min(old.length, written.length) && old.at(-1 - same) === written.at(-1 - same)) same++;

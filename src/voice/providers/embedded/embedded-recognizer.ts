@@ -7,7 +7,7 @@ import type { LocalRecognizer } from "../../listen/turn-recognizer.ts";
 import { openModel } from "./open-model.ts";
 import { toSamples } from "./to-samples.ts";
 
-/** `STT=embedded`. It is called once per utterance, like a cloud recognizer for single utterances. */
+/** The recognizer of `STT=embedded`. Like a cloud recognizer for single utterances, it does not stream. */
 export class EmbeddedRecognizer extends stt.STT implements LocalRecognizer {
   readonly label = "embedded.STT";
   readonly isLocal = true;

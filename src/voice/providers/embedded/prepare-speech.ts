@@ -7,8 +7,8 @@ import type { SpeechUse } from "../../../speech/start-model.ts";
 const PACKAGE = "@parley/speech/package.json";
 
 /**
- * Returns the folder of the models: the package `@parley/speech`, or else `speech` in the cache folder. What is missing there is
- * downloaded, which is reported on stderr.
+ * Returns the folder of the models: the package `@parley/speech`, or else `speech` in the cache folder. Downloads files
+ * that are missing in the cache folder, and reports that on stderr.
  *
  * @throws {AppError} `unavailable` if a download fails
  */
