@@ -27,7 +27,7 @@ export interface RunningAgent {
 export class Newcomer implements AsyncDisposable {
   /** The packages, each in its own folder and as a tarball. */
   readonly built: string;
-  /** A folder from which nothing of the checkout can be found. */
+  /** A folder outside the checkout, so that nothing in the checkout can be imported by accident. */
   readonly place: string;
   /** The folder in which commands run. */
   agent: string;

@@ -39,7 +39,7 @@ async function follow(hub: EventHub, { lease: { sessionId } }: SessionWriter) {
 const ends = { state: "completed" } as const;
 const outcome = failure("execution_error", "It broke");
 
-/** Changes that a session's followers are notified of, one at a time. */
+/** Each change of which a session's followers are notified, with a function that prepares it. */
 const CHANGES: readonly [string, () => Promise<{ writer: SessionWriter; change: () => Promise<unknown> }>][] = [
   [
     "a turn begins",

@@ -111,7 +111,9 @@ export class VoiceAgent implements AsyncDisposable {
     return speaker;
   }
 
-  /** Resolves when the agent, too, knows that it hears the client and that somebody hears it. */
+  /**
+   * Resolves once the agent has subscribed to the client's track, and knows that somebody has subscribed to its own.
+   */
   async #untilAware({ room: { localParticipant } }: Participant): Promise<void> {
     const { room } = this.agent;
     const own = () => [...(room.localParticipant?.trackPublications.values() ?? [])];

@@ -76,8 +76,8 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
   user.client.onText("lk.transcription", (whole, identity) => {
     if (identity.startsWith("agent")) read.push(whole);
   });
-  // The model thinks for a while, because a state of less than 40 ms is not published, and the voice would start within
-  // that time.
+  // The model takes 100 ms for each piece, because a state that lasts less than 40 ms is not published. Without the
+  // delay, the voice would start sooner than that.
   voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")], { slow: 100 })]);
   await user.client.answerTo(await user.client.say("What time is it?"));
   await expect

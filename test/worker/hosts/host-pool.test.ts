@@ -172,7 +172,7 @@ test("of many rooms the one that crashes its host ends up alone, though nothing 
 
   expect(hostOf("poison")?.rooms).toEqual(["poison"]);
   const ofOthers = others.map((room) => losses.get(room) ?? 0);
-  // Twice all together, and one room a third time, which shared the last host.
+  // All rooms were lost twice. The one that still shared the host the third time was lost once more.
   expect(ofOthers.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 8 }, () => 2), 3]);
 });
 
