@@ -123,7 +123,7 @@ export class Newcomer implements AsyncDisposable {
       await exited;
       return processesIn(agent);
     };
-    // Even when the test has timed out, because the next one starts in the same folder.
+    // Stops the agent even if the test has timed out, because the next test starts in the same folder.
     onTestFinished(async () => void (await stop()));
     return { ready: JSON.parse(ready.toString()) as Record<string, string>, stop };
   }

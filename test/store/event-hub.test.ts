@@ -131,7 +131,7 @@ test.concurrent.each(CHANGES)(
     await change();
 
     await vi.waitUntil(() => changed.gaps === 2, { timeout: 5_000 });
-    // One more look finds nothing new.
+    // When the hub looks once more, it finds nothing new.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect([changed.gaps, other.gaps]).toEqual([2, 1]);
   },

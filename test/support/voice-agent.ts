@@ -30,7 +30,9 @@ const CHOICE: SpeechChoice = {
   hasOwnLivekit: true,
 };
 
-/** Loads everything that a first spoken session loads, and generates the sound of these texts: for `beforeAll`. */
+/**
+ * Loads everything that a first spoken session loads, and generates the sound of these texts. Call this in `beforeAll`.
+ */
 export async function warmUp(...texts: readonly string[]): Promise<void> {
   initializeLogger({ pretty: false, level: "silent" });
   await Promise.all([

@@ -12,7 +12,10 @@ const CLOCK = { description: "The time.", input: z.object({}) };
 const clock = defineTool({ ...CLOCK, run: () => "ten past two" });
 const ANSWER = "The sun is out in the north. It rains in the south.";
 
-/** A busy machine may hear an utterance in several pieces, and this recognizer understands the whole text in each. */
+/**
+ * Matches a text, once or repeated: a busy machine may hear an utterance in several pieces, and this recognizer returns
+ * the whole text for each.
+ */
 const heard = (text: string): unknown => expect.toSatisfy((words: string) => words.replaceAll(text, "").trim() === "");
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));

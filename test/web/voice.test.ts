@@ -41,7 +41,8 @@ const world = forFile(async () => {
 });
 
 /**
- * Records the peak loudness of what the page plays, as a root mean square from 0 to 1. False while it plays nothing.
+ * A script that records the peak loudness of what the page plays, as a root mean square from 0 to 1. Its value is false
+ * while the page plays nothing.
  */
 const LISTEN = `(() => {
   const audio = document.querySelector("[data-testid=sound] audio");

@@ -85,7 +85,10 @@ test("docker-compose.yml has its services and the livekit-server version that we
 
 const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "NODE_IP", "WORKER_MEMORY", "WORKER_CPUS", "DOMAIN", "ACME_DIRECTORY"];
 const LIMITS = ["WORKER_MEMORY", "WORKER_CPUS"];
-/** Variables without a public default, which must be set before other people or machines can use the agent. */
+/**
+ * Variables without a public default that .env.example marks as well, because an operator sets them before other people
+ * join.
+ */
 const SET_FOR_OTHERS = ["ANTHROPIC_API_KEY", "TOKEN_SECRET", "LIVEKIT_PUBLIC_URL", "PUBLISH_ADDRESS"];
 /** `${NAME:-default}`, including one inside another's default. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;

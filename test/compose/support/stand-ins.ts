@@ -85,9 +85,9 @@ ENTRYPOINT ["/livekit-server"]`,
 const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n`);
 
 /**
- * Creates a stand-in for each of these images, for machines that cannot reach an image registry: an image of the same
- * name with the same programs, built from Debian packages. Tests that use a stand-in do not notice where the real image
- * behaves differently.
+ * Creates a stand-in for each of these images that podman does not have, because a machine may not reach any image
+ * registry: an image of the same name with the same programs, built from Debian packages. Tests that use a stand-in do
+ * not notice where the real image behaves differently.
  *
  * @throws {Error} for an image that has no stand-in
  */

@@ -4,7 +4,8 @@ import { decode, encode, FakeSession, fakeParticipant } from "../../support/doub
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
 /**
- * A session in which each participant, by name, has told whether it listens. `undefined` means that it has not told.
+ * A session in which the participants have told the worker whether they listen: by name, `undefined` for one that has
+ * not told it.
  */
 function room(listeners: Readonly<Record<string, boolean | undefined>>, voice?: FakeVoice) {
   const sent: Message[] = [];

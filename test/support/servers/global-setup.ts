@@ -74,7 +74,7 @@ async function easeDatabase(databaseUrl: string): Promise<void> {
   const sql = connect(databaseUrl, { maxConnections: 1 });
   await sql`alter system set fsync = off`;
   await sql`alter system set autovacuum = off`;
-  // Each connection in a test proves the password anew, by default in 4,096 rounds.
+  // Every new connection has to prove the password, which takes 4,096 rounds by default.
   await sql`set scram_iterations = 1`;
   const { username, password } = new URL(databaseUrl);
   await sql.unsafe(`alter role ${username} password '${password}'`);

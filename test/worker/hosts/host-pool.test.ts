@@ -172,7 +172,8 @@ test("of many rooms the one that crashes its host ends up alone, though nothing 
 
   expect(hostOf("poison")?.rooms).toEqual(["poison"]);
   const ofOthers = others.map((room) => losses.get(room) ?? 0);
-  // All rooms were lost twice. The one that still shared the host the third time was lost once more.
+  // Each of the other rooms was lost twice, and the one that still shared the host at the third crash was lost once
+  // more.
   expect(ofOthers.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 8 }, () => 2), 3]);
 });
 
