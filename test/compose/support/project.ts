@@ -22,7 +22,7 @@ interface ProjectOptions {
   readonly env?: string;
 }
 
-/** A compose project, used like somebody who types `docker compose` in the project's folder. */
+/** A compose project, used as if somebody typed `docker compose` in its folder. */
 export class Project implements AsyncDisposable {
   readonly folder: string;
   /** Contains a `docker` command that runs `docker compose` with this project's files. */

@@ -4,8 +4,8 @@ import { decode, encode, FakeSession, fakeParticipant } from "../../support/doub
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
 /**
- * A session in which the participants have told the worker whether they listen: by name, `undefined` for one that has
- * not told it.
+ * A session whose participants, given by name, have told the worker whether they listen. `undefined` means that a
+ * participant has not said so.
  */
 function room(listeners: Readonly<Record<string, boolean | undefined>>, voice?: FakeVoice) {
   const sent: Message[] = [];

@@ -17,7 +17,7 @@ type Client = (typeof CLIENTS)[number];
  *   disconnects, the session has failed for good.
  * - React 2.9.20: the same, but it keeps only those of the agent's attributes that changed last.
  * - Swift (client-sdk-swift of 2026-08, `Room+Agent.swift`, `Session.swift`): any agent without
- *   `lk.publish_on_behalf`. If there is none, the session has failed if the agent was connected.
+ *   `lk.publish_on_behalf`. Without one, the session has failed if the agent was connected before.
  * - Flutter (client-sdk-flutter of 2026-08, `room_agent.dart`, `session.dart`): like Swift, but the first such agent.
  * - Android (components-android of 2026-07, `RememberAgent.kt`): the same, but it looks again only when a participant
  *   joins or leaves.

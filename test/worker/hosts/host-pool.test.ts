@@ -166,7 +166,7 @@ test("of many rooms the one that crashes its host ends up alone, though nothing 
     const lost = host?.rooms ?? [];
     for (const room of lost) losses.set(room, (losses.get(room) ?? 0) + 1);
     host?.end();
-    // As the worker does with the rooms of lost sessions.
+    // Serves the rooms again, as the worker does for the rooms of lost sessions.
     await serve(pool, ...lost);
   }
 
