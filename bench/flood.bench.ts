@@ -55,9 +55,7 @@ function message(body: Record<string, unknown>): Uint8Array {
   return rawPacket({ type: MESSAGES.user_message.number, stanzaId: next(), body });
 }
 
-/**
- * Returns the rows of a table. If there are more keys than columns, each row has different keys than the previous row.
- */
+/** Returns the rows of a table. If there are more keys than columns, each row has other keys than the row before it. */
 const table = (rows: number, columns: number, keys: number) =>
   Array.from({ length: rows }, (_, row) =>
     Object.fromEntries(Array.from({ length: columns }, (_, column) => [`k${(row * columns + column) % keys}`, column])),

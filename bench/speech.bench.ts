@@ -115,7 +115,10 @@ async function recognizeInRoom(recognizer: EmbeddedRecognizer, recordings: reado
   return { wrong: errors.share, knownMs: spread(known), heardMs: spread(heard) };
 }
 
-/** Resolves to the time of the last change before the final transcript: from then on, all words are known. */
+/**
+ * Waits for the final transcript. Resolves to the time of the last change before it: from then on, all words were
+ * known.
+ */
 async function untilFinal(
   transcripts: () => readonly { readonly text: string; readonly final: boolean }[],
   signal: AbortSignal,

@@ -24,7 +24,8 @@ function script(agent: TestAgent): void {
 interface Cost {
   readonly ms: number;
   /**
-   * CPU time of this process, including the participant and the model. Other programs affect it less than elapsed time.
+   * CPU time of this process, including the participant and the model. Other programs affect it less than they affect
+   * elapsed time.
    */
   readonly cpuMs: number;
 }

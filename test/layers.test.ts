@@ -146,7 +146,10 @@ function entriesOf(each: Import): { readonly floor: string; readonly from: strin
   return { floor: from.slice(0, depth).join("/"), from: from[depth] ?? "", to: to[depth] ?? "" };
 }
 
-/** Repeatedly removes what imports none of the remaining entries. Those left over are in a cycle, or lead to one. */
+/**
+ * Repeatedly removes entries that import none of the remaining ones. Returns those left over, which are in a cycle or
+ * lead to one.
+ */
 function inCircles(edges: readonly { readonly from: string; readonly to: string }[]): string[] {
   const upper = new Set(edges.map(({ from }) => from));
   const left = edges.filter(({ to }) => upper.has(to));

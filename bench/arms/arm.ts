@@ -42,7 +42,7 @@ export class Arm implements AsyncDisposable {
     return Talk.join(livekit, `${this.name}-${process.pid}-${++rooms}`, question === "tool" ? toolWay : "none");
   }
 
-  /** Runs `work`. @returns the CPU time of the process that used most meanwhile, which is the session's process */
+  /** Runs `work`. @returns the CPU time of the busiest process meanwhile, which is the session's */
   async cpuOf(work: () => Promise<void>): Promise<number> {
     const before = cpuOfTree(this.#parts.pid);
     await work();

@@ -10,9 +10,9 @@ export interface NotedCall {
   readonly ms: number;
 }
 
-// Preloaded into the sessions' processes. Expects one call at a time, and writes all calls into this folder on exit. A
-// result's Ack is passed to LiveKit when the result is accepted, so that moment is recorded. Checked with
-// @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
+// Preloaded into the sessions' processes. Expects one call at a time, and writes all calls into this folder on exit.
+// The worker sends a result's Ack when it accepts the result, so the moment when the Ack is passed to LiveKit is
+// recorded. Checked with @livekit/rtc-node 0.13.35, which calls `livekitRetrievePtr` for all bytes it sends.
 const folder = process.env["BENCH_CALLS_FOLDER"];
 if (folder !== undefined) {
   const calls: NotedCall[] = [];

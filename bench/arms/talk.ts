@@ -105,8 +105,8 @@ export class Talk implements AsyncDisposable {
   }
 
   /**
-   * Returns the acknowledgement times of the tool results since the previous call of this method, in ms. Only with
-   * Parley's SDK.
+   * Returns how long each tool result since the previous call of this method took to be acknowledged, in ms. Measured
+   * only with Parley's SDK.
    */
   takeResultAcks(): number[] {
     return this.#state.resultAcks.splice(0);

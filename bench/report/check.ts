@@ -1,7 +1,10 @@
 import type { RatioFigure } from "./figures.ts";
 import { toTitle } from "./tables.ts";
 
-/** Returns the ratios that are worse than recorded by more than noise: the bands do not overlap. */
+/**
+ * Describes the ratios that have become worse by more than noise: those whose value is above the recorded band, and
+ * whose band is above the recorded value.
+ */
 export function findWorse(now: readonly RatioFigure[], recorded: readonly RatioFigure[]): string[] {
   return now.flatMap((ratio) => {
     const before = recorded.find((each) => toTitle(each) === toTitle(ratio));

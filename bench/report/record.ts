@@ -31,7 +31,7 @@ export async function record(result: Result): Promise<void> {
   for (const [path, text] of await toDocs(result)) await write(path, text);
 }
 
-/** Returns the contents of the page with a result's tables, and of its charts, by path. */
+/** Returns the files that show a result, by path: the page with the result's tables, and the charts. */
 export async function toDocs(result: Result): Promise<ReadonlyMap<string, string>> {
   const page = await readFile(PAGE, "utf8");
   const [before = "", after = ""] = page.split(/<!-- recorded -->[^]*<!-- \/recorded -->/);

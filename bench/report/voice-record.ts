@@ -31,10 +31,10 @@ interface SpeechFigures {
     readonly quiet: { readonly wrong: number; readonly ms: Spread; readonly realTimeFactor: number };
     /** With noise 10 dB below the voice. */
     readonly noisy: { readonly wrong: number; readonly ms: Spread; readonly realTimeFactor: number };
-    /** The times are since the last sound. */
+    /** Times are measured from the last sound. */
     readonly room: { readonly wrong: number; readonly knownMs: Spread; readonly heardMs: Spread };
   };
-  /** What the embedded recognizer makes of each voice. */
+  /** What the embedded recognizer understands of each voice. */
   readonly voices: Readonly<
     Record<"embedded" | "espeak", { readonly wrong: number; readonly firstMs: Spread; readonly realTimeFactor: number }>
   >;

@@ -69,7 +69,7 @@ async function download(): Promise<void> {
   );
 }
 
-/** Reads 16-bit samples, from a WAV file or without any header at 16,000 per second. */
+/** Reads 16-bit samples and converts them to 16,000 per second. A `.raw` file has this rate already, and no header. */
 async function read(path: string): Promise<Int16Array> {
   const file = await readFile(path);
   if (path.endsWith(".raw")) return samplesOf(file);
@@ -86,7 +86,7 @@ function samplesOf(bytes: Buffer): Int16Array {
   return new Int16Array(whole.buffer.slice(whole.byteOffset, whole.byteOffset + whole.length));
 }
 
-/** Adds white noise, so many dB below the sound. The same noise each time. */
+/** Adds white noise, `db` decibels below the sound. The noise is the same in each call. */
 export function withNoise(samples: Int16Array, db: number): Int16Array {
   const power = samples.reduce((sum, sample) => sum + sample ** 2, 0) / samples.length;
   // Uniform noise of this amplitude has the wanted power.

@@ -15,7 +15,7 @@ import { programEnvironment } from "../../src/tool/program-environment.ts";
 /** The size of a small tool request with its envelope. */
 const PACKET_BYTES = 300;
 
-/** A pause as between the packets of a turn, in which processes and cores go to sleep. */
+/** A pause like those between the packets of a turn, so that processes and cores go to sleep. */
 const PAUSE_MS = 10;
 
 /** The minimum that any agent needs, measured separately: network hops, model calls, SQL statements. */

@@ -5,7 +5,7 @@ import type { Talk } from "../arms/talk.ts";
 import { type Bench, repeat, type Work } from "./work.ts";
 
 const DELAY_MS = 100;
-/** A pause as between people's turns, in which the rest of the last turn is stored. */
+/** A pause like those between people's turns, in which the rest of the previous turn is stored. */
 const PAUSE_MS = 1_000;
 const QUESTIONS = 8;
 

@@ -1,4 +1,4 @@
-"""A Parley client in Python: clients/python, with a terminal. See README.md."""
+"""A Parley client for the terminal, written with the Python client in clients/python. See README.md."""
 
 import argparse
 import asyncio

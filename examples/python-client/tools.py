@@ -1,4 +1,4 @@
-"""The tools of this client. Each is cancelled at its timeout or by the worker, wherever it awaits something."""
+"""The tools of this client. A call that times out, or that the worker cancels, ends at its next `await`."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,7 @@ def tools_of(folder: Path) -> list[Tool]:
     folder = folder.resolve()
 
     def inside(file_path: str) -> Path:
-        path = (folder / file_path).resolve()  # follows links, so that none leads out
+        path = (folder / file_path).resolve()  # resolves links, so that none can lead out of the folder
         if not path.is_relative_to(folder):
             raise PermissionError(f"{file_path} is outside of the shared folder")
         return path
@@ -31,7 +31,7 @@ def tools_of(folder: Path) -> list[Tool]:
     async def wait_for_local_file(filePath: FilePath) -> dict[str, Any]:  # noqa: N803
         """Waits until a file exists on this device."""
         path = inside(filePath)
-        while not path.exists():  # noqa: ASYNC110 -- no event tells of it
+        while not path.exists():  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0.1)
         return {"exists": True}
 

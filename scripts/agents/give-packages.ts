@@ -22,7 +22,8 @@ type Manifest = Partial<Record<(typeof SECTIONS)[number] | "scripts", Versions>>
  *
  * @param built the folder with all archives
  * @throws {TalkError} if package.json lists none of Parley's packages
- * @returns the archives to pass to `npm install`: a bare `npm install` keeps an installed archive of the same version
+ * @returns the archives, as arguments for `npm install`. Without arguments, npm keeps an installed archive of the same
+ * version
  */
 export async function givePackages(folder: string, built: string): Promise<string[]> {
   const path = join(folder, "package.json");

@@ -7,8 +7,8 @@ import { programEnvironment } from "../../src/tool/program-environment.ts";
 const ROOT = join(import.meta.dirname, "../..");
 
 /**
- * Checks that each of the built packages in `folder` lists exactly the packages that its files import, including for
- * types. knip parses the files, so comments and strings do not count. @throws {Error} with knip's report
+ * Checks that each of the built packages in `folder` lists exactly the packages that its files import, whether for
+ * values or for types. knip parses the files, so comments and strings do not count. @throws {Error} with knip's report
  */
 export async function checkDependencies(folder: string): Promise<void> {
   for (const name of ["package.json", "knip.jsonc"]) await cp(join(ROOT, "packages", name), join(folder, name));

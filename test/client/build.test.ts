@@ -35,7 +35,10 @@ await parley.close();
 console.log("built");
 `;
 
-/** Inside the package, so that the SDK finds its dependencies, and under node_modules, where Node refuses .ts files. */
+/**
+ * A folder for an application that uses the built SDK. It is inside the repository, so that the SDK finds its
+ * dependencies, and inside node_modules, where Node refuses to load .ts files.
+ */
 async function consumerFolder(): Promise<string> {
   await mkdir("node_modules/.cache", { recursive: true });
   const folder = await mkdtemp(resolve("node_modules/.cache/consumer-"));

@@ -275,7 +275,7 @@ test("after LiveKit itself reconnects, missed messages are handled before new on
   const heard = hearAnswers(parley);
   room.say({ type: "configuration", body: {} }, { stanzaId: -5 });
 
-  // The client did not report that it was disconnected, and -6 was lost.
+  // LiveKit has reconnected without reporting a disconnection, and the message with number -6 was lost.
   room.connect();
   await parley.whenConnected(1_000);
   room.say(END, { stanzaId: -7 });

@@ -5,9 +5,9 @@ import { rolldown, type OutputAsset, type OutputChunk } from "rolldown";
 import { expect, test } from "vitest";
 
 const SDK = join(import.meta.dirname, "../../src/client/index.ts");
-/** About 1.6 kB of this is valibot. */
+/** The limit for the SDK on its own. About 1.6 kB of it is valibot. */
 const LIMIT_BYTES = 26_500;
-/** An application's tools already use zod schemas, so the SDK must not add any of zod a second time. */
+/** The limit for an application that uses zod already: the SDK must not add any of zod a second time. */
 const ADDED_LIMIT_BYTES = 26_000;
 
 async function bundled(input: string): Promise<(OutputAsset | OutputChunk)[]> {

@@ -205,7 +205,8 @@ test("a tool that continues during a disconnection answers over the new connecti
 
 test("an answer that continued while the client was away is sent again", async () => {
   await using agent = await TestAgent.start();
-  // The answer must still be running when Python has left the room, which takes long on a busy machine.
+  // Slow, because the answer must still be running when Python has left the room, and leaving takes long on a busy
+  // machine.
   agent.model.script([reply([text("One. Two. Three. Four. Five. Six.")], { slow: 300, chunking: 4 })]);
   const { untilTold, cue, end } = await play("leave", agent.roomName);
   await expect.poll(() => agent.model.requests.length, { timeout: 10_000 }).toBe(1);

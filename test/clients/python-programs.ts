@@ -10,7 +10,10 @@ interface Place {
   readonly token?: string;
 }
 
-/** Programs that use the Python client, for the tests in the calling file. These are skipped without Python. */
+/**
+ * Starts programs that use the Python client, for the tests in the calling file. Without Python, these tests are
+ * skipped.
+ */
 export function pythonPrograms() {
   const python = pythonForFile();
 

@@ -114,7 +114,8 @@ test("a volume from another major version of PostgreSQL stops the start, is repo
     `mkdir -p ${folder} && echo 17 > ${folder}/PG_VERSION && touch ${folder}/postgresql.conf && chmod 700 ${folder} && chown -R postgres /var/lib/postgresql/18`,
   );
 
-  // The container restarts in a loop. Compose may or may not check it while it is down.
+  // The container restarts in a loop. Whether Compose gives up sooner than the timeout depends on whether it sees the
+  // container while it is down.
   await expect(project.compose("up", "--detach", "--wait", "--wait-timeout", "30")).rejects.toThrow(/postgres/);
 
   expect(await project.compose("logs", "postgres")).toMatch(

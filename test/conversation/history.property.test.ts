@@ -97,7 +97,10 @@ test("building a history does not modify the turns", () => {
   );
 });
 
-/** Looks only at the first turn that used the id: its results in other turns belong to no tool use. */
+/**
+ * Returns the content that must answer a tool use. Looks only at the first turn that used the id, because results in
+ * other turns belong to no tool use.
+ */
 function expectedAnswer(past: readonly TurnRecord[], id: string | undefined): unknown {
   const owner = past.find(({ blocks }) =>
     blocks.some((each) => each.blockType === "tool_use" && toolUseId(each) === id),

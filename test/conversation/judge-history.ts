@@ -6,7 +6,7 @@ import { validateMessages } from "../../src/model-server/validate-messages.ts";
 
 const TOOLS = [{ name: "book" }, { name: "web_search" }, { name: "m" }];
 
-/** Every rule of C7 that the history breaks, in the strict model server's words. */
+/** Describes each rule of C7 that the history breaks, mostly in the words of the strict model server. */
 export function problemsOf(
   history: readonly HistoryMessage[],
   { written, paused = [] }: { written: readonly HistoryBlock[]; paused?: readonly HistoryBlock[] },
@@ -22,7 +22,10 @@ export function problemsOf(
   return [...repeated, ...validateMessages({ messages, tools: TOOLS }, issued)];
 }
 
-/** Blocks as the API streamed them. A thinking block that was cut off was never complete there. */
+/**
+ * The start events with which the API streamed these blocks. Leaves out thinking blocks that were cut off, because the
+ * API never completed them.
+ */
 function starts(blocks: readonly HistoryBlock[]): Json[] {
   const whole = blocks.filter(
     ({ blockType, content }) =>

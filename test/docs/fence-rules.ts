@@ -16,7 +16,7 @@ const token = "declare const livekitUrl: string, token: string;";
 const parley = 'import type { Parley } from "@parley/client";\ndeclare const parley: Parley;';
 const inTool = 'import { defineTool } from "parley";\nexport default defineTool({ description: "x",';
 
-/** By page and first line. A fragment that is not listed is a complete module. */
+/** Fragments and the code around them, by page and first line. A block that is not listed is a complete module. */
 export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   'clients/react/README.md: import { ParleyProvider, textOf, useMessage, useTalk } from "@parley/react";': {
     before: token,
@@ -70,7 +70,7 @@ export const SURROUNDINGS: Readonly<Record<string, Surroundings>> = {
   },
 };
 
-/** The test that runs a page's blocks in a language, or compares them with real output. */
+/** By page and language: the test that runs these blocks, or compares them with real output. */
 export const CHECKED_BY: Readonly<Record<string, string>> = {
   "README.md mermaid": "test/docs/drawings.test.ts",
   "docs/how-it-works.md mermaid": "test/docs/drawings.test.ts",
@@ -84,7 +84,9 @@ export const CHECKED_BY: Readonly<Record<string, string>> = {
   "clients/python/README.md py": "clients/python/tests/test_readme.py",
 };
 
-/** Blocks that are drawings or output, with the test of the code that prints them, or why there is none. */
+/**
+ * Blocks that are drawings or output, each with the test of the code that prints it, or the reason why there is none.
+ */
 export const UNCHECKED: Readonly<Record<string, string>> = {
   "ARCHITECTURE.md: participant                         host process                                               PostgreSQL":
     "a drawing",

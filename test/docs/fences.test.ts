@@ -121,7 +121,10 @@ function toModule({ name, text }: Fence): string {
   return [...imports, before, text.replaceAll(isImport, ""), after, "export {};"].join("\n");
 }
 
-/** Pages contain code for agents and for browser applications, so both kinds of types are available. */
+/**
+ * The compiler's settings. Pages contain code for agents and for browser applications, so both kinds of types are
+ * available.
+ */
 function settings(folder: string): object {
   const toRoot = (path: string) => [resolve(path)];
   return {

@@ -23,8 +23,8 @@ export const FENCES: readonly Fence[] = PAGES.flatMap((page) => {
 });
 
 /**
- * The commands in a block: the text after each `$ `, or all of it without such lines. Lines joined by a backslash are
- * one command.
+ * The commands in a block: the text after each `$ `, or the whole block if no line starts with that. Lines joined by a
+ * backslash are one command.
  */
 export function commandsOf({ text }: Fence): string[] {
   const typed = [...text.matchAll(/^\$ (.*)$/gm)].map(([, command = ""]) => command);

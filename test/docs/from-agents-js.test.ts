@@ -2,10 +2,10 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const page = readFileSync("docs/from-agents-js.md", "utf8");
-/** Without the table header. */
+/** The rows of the table, without its header. */
 const rows = [...page.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(1);
 const declared = globSync("node_modules/@livekit/agents/dist/**/*.d.ts").map((file) => readFileSync(file, "utf8"));
-/** Names from other packages, and placeholders. */
+/** Names on the page that @livekit/agents does not declare: names from other packages, and placeholders. */
 const OTHERS = ["openai", "RoomServiceClient", "SipClient", "z", "object", "throw", "new", "args", "text"];
 
 test("the page refers to the installed version of agents-js", () => {

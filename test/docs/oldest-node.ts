@@ -8,7 +8,7 @@ import { README, ROOT } from "./readme-blocks.ts";
 /** The npm version that Node 20.19.0 includes. */
 const NPM = "10.8.2";
 
-/** The oldest Node that the README mentions: `20.19.0`. */
+/** The version of the oldest Node that the README allows, such as `20.19.0`. */
 export function oldestNode(): string {
   const [, version] = /Node (\d+\.\d+) or newer/.exec(README) ?? [];
   if (version === undefined) throw new Error("README.md does not name the oldest Node");

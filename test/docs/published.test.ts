@@ -7,15 +7,15 @@ import { registryCommandsIn } from "./registry-names.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /**
- * Tests and fixtures instruct no one, a lock file lists thousands of packages, and published.ts contains the command to
- * use once the packages are on a registry.
+ * Files that are not checked: nobody follows instructions in tests and fixtures, a lock file lists thousands of
+ * packages, and published.ts contains the command to use once the packages are on a registry.
  */
 const NOT_READ =
   /^(?:test\/(?!README\.md)|package-lock\.json|src\/cli\/published\.ts)|\.(?:png|wav|woff2?|ico|bin|jpg|pdf)$/;
 
 /**
- * Pages, templates, and the sources with all help texts and errors. Of the changelog only the unreleased part: earlier
- * notes were true at the time.
+ * Pages, templates, and the sources with all help texts and errors. Includes only the unreleased part of the changelog,
+ * because earlier notes were true at the time.
  */
 async function writtenFiles(): Promise<{ readonly path: string; readonly text: string }[]> {
   const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT });

@@ -67,8 +67,8 @@ function httpUrlIn(printed: string): string {
 }
 
 /**
- * Asks a question aloud on the page, as a browser's microphone. Returns what the page shows of the question, and what a
- * recognizer makes of the answer's sound.
+ * Asks a spoken question on the page, through the browser's microphone. Returns the question as the page shows it, and
+ * the answer as a recognizer understands its sound.
  */
 async function askAloud(url: string): Promise<{ readonly shown: string; readonly heard: string }> {
   const speech = join(ROOT, ".cache/speech");

@@ -27,7 +27,7 @@ test.each(representationSchema.options)("the page shows the turn as %s shows it"
   expect(page).toContain(asShown(toMessageParts(turn, { representation, timings })));
 });
 
-/** One part per line. */
+/** The parts as the page shows them, one per line. */
 function asShown(parts: readonly MessagePart[]): string {
   return `[\n${parts.map((part) => `  ${JSON.stringify(part)}`).join(",\n")}\n]`;
 }

@@ -104,7 +104,7 @@ async function talkInText(names: string): Promise<Emitted> {
   return emittedBy(receiver);
 }
 
-/** Several, because a busy machine may detect the end of a turn before there was time to speculate. */
+/** Several questions, because on a busy machine a turn may end before there was time to call the model preemptively. */
 const SPOKEN = ["Hello there.", "Good morning.", "How are you?"] as const;
 
 /** A spoken session with a client that claims calls and has not announced its tools. */

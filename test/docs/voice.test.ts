@@ -2,7 +2,10 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { SPEECH_PROVIDERS, STT_NAMES, TTS_NAMES } from "../../src/voice/providers/provider-list.ts";
 
-/** A provider as the table shows it. `otherwise` is the default where the embedded models are not. */
+/**
+ * A cell of the table: the provider, if it is one of `names`. `otherwise` is the default where the embedded models are
+ * missing.
+ */
 function shown(names: readonly string[], otherwise: string, name: string): string {
   if (!names.includes(name)) return "–";
   const note = { embedded: " (default)", [otherwise]: " (default otherwise)" }[name] ?? "";

@@ -21,7 +21,10 @@ afterAll(async () => {
 
 const isEnd = ({ event }: ReadEvent) => event === "turn_complete";
 
-/** The blocks' texts for a reader that adds up deltas. A block that starts again replaces its earlier text. */
+/**
+ * The blocks' texts, as a reader has them that adds up the deltas. When a block starts again, its earlier text is
+ * replaced.
+ */
 function grown(events: readonly ReadEvent[]): Record<string, string> {
   const blocks: Record<string, string> = {};
   for (const { event, data } of events) {
@@ -291,7 +294,8 @@ test(
 
     await reader.next(isEnd, 20_000);
     expect(texts(reader)).toHaveLength(30);
-    // The reader learns that it was cut off only when it reads: less than the whole was buffered for it.
+    // The idle reader was cut off before everything was sent. It learns of that only now, when it reads what was
+    // buffered.
     await sleep(2_500);
     let bytes = 0;
     idle.on("data", (chunk) => (bytes += chunk.length)).resume();

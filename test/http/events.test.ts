@@ -105,7 +105,10 @@ test("a turn with a tool in a real room is streamed live, and again from the mid
   expect(agent.model.rejections).toEqual([]);
 });
 
-/** A call is shown when it is stored, so the position of its events among the turn's other events varies. */
+/**
+ * Splits a transcript by the kind of event. A call is shown when it is stored, so the position of its events among the
+ * turn's other events varies.
+ */
 function byKind(transcript: string): Record<string, string[]> {
   const events = transcript.trim().split("\n\n");
   const isState = (event: string) => event.startsWith("event: tool_state");

@@ -45,7 +45,7 @@ async function startDemo() {
 
 type Demo = Awaited<ReturnType<typeof startDemo>>;
 
-/** The text as on the page: names for ids, 0 for times. */
+/** The answer in the form of the page, which has names in place of ids, and 0 in place of times. */
 async function shown(demo: Demo, answer: string): Promise<string> {
   let named = answer;
   for (const [name, id] of await demo.names()) named = named.replaceAll(id, name);

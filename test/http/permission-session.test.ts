@@ -21,7 +21,7 @@ interface OpenPermission {
   readonly leftMs: number;
 }
 
-/** A real session whose model asks to write a file, with the HTTP server. */
+/** A session in a real room, whose model asks to write a file, and the HTTP server. */
 async function startWriting(
   options: Parameters<typeof guardedTool>[0] = {},
   paths: readonly string[] = ["notes/a.md"],

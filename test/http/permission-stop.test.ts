@@ -6,7 +6,9 @@ import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, text, toolUse } from "../../src/model-server/step.ts";
 
 const ROUNDS = 30;
-/** Delays about as long as both requests travel, so that either may arrive first. */
+/**
+ * How long after the approval the stop is sent, in ms. Requests take about as long to arrive, so either may come first.
+ */
 const APART_MS = [0, 2, 5, 10, 20];
 
 test("with an approval and a stop at the same moment, the reply is true only if the approval is stored", async () => {
@@ -17,7 +19,7 @@ test("with an approval and a stop at the same moment, the reply is true only if 
   const token = await roomToken(agent.roomName, { identity: "user" });
   agent.model.script(({ body }) => {
     const last = (body["messages"] as { content: { type: string }[] }[]).at(-1);
-    // What a stop left of the previous turn precedes the new message.
+    // Only the last block counts: the message may begin with results that a stopped turn left behind.
     const isOver = last?.content.at(-1)?.type === "tool_result";
     return isOver ? reply([text("Done.")]) : reply([toolUse("write", { path: "notes/a.md" })]);
   });

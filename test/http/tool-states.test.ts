@@ -87,7 +87,8 @@ test("a huge output is truncated with a mark for readers", async () => {
 
   await talk.user.say("Go");
   const { data } = await reader.next(isEnded);
-  // The result is still on its way to the room. A participant cut off in the middle of it would fail elsewhere.
+  // Waits until the room has the result, too: if the participant left while receiving it, an unrelated error would
+  // follow.
   await talk.user.next("tool_use_result");
 
   expect(data["output"]).toMatch(/^x{262144}\n\[truncated: 900000 bytes, the first 262144 are shown\]$/);

@@ -37,7 +37,7 @@ test("a LiveKit worker passes its jobs to our pool, terminates and drains them t
   const pool = new NotedPool();
   const undo = await replaceJobPool(pool);
   const agent = "test/fixtures/agents/idle-agent.ts";
-  // Under its own agent name, it is assigned only these two rooms.
+  // With an agent name of its own, the server is assigned only these two rooms.
   const server = new AgentServer(new ServerOptions({ agent, agentName: "pooled", ...keys }));
   const registered = Promise.withResolvers<void>();
   onRegistered(server, registered.resolve);

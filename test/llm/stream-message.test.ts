@@ -166,7 +166,8 @@ test("a slow stream that makes progress is not cut off", async () => {
 
 test("a slow reader is not mistaken for a silent sender", async () => {
   server.script([reply([text("Some words that take their time")], { chunking: 10 })]);
-  // The sender runs in this process, which may be busy for a while: the reader is slower than that.
+  // The reader's pause is longer than this limit. The limit is not shorter, because the sender runs in this process,
+  // which may be busy for a while.
   const model = createModel({ apiKey: "k", baseUrl: server.url, idleTimeoutMs: 500 });
   let count = 0;
   for await (const _ of model.stream(request([user("Hello")]), new AbortController().signal)) {

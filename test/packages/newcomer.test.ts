@@ -272,8 +272,8 @@ test.each(["parley", "client", "react"])("publint and attw find nothing wrong wi
 });
 
 test("an installation for production leaves out what only development needs", async () => {
-  // Only a dry run: npm run sizes does the full installation. Here, too, npm checks whether all peer dependencies fit
-  // together.
+  // A dry run is enough, because `npm run sizes` does the full installation. Even in a dry run, npm checks whether all
+  // peer dependencies fit together.
   await newcomer.run("npm", "ci", "--omit=dev", "--dry-run", "--prefer-offline");
   const names = (await newcomer.run("npm", "ls", "--omit=dev", "--all", "--parseable")).split("\n");
   const installed = new Set(names.map((path) => path.split("node_modules/").at(-1)));

@@ -27,7 +27,7 @@ export interface RunningAgent {
 export class Newcomer implements AsyncDisposable {
   /** The packages, each in its own folder and as a tarball. */
   readonly built: string;
-  /** A folder from which nothing of the checkout can be found. */
+  /** A folder outside the checkout, so that nothing in the checkout can be imported by accident. */
   readonly place: string;
   /** The folder in which commands run. */
   agent: string;
@@ -123,7 +123,7 @@ export class Newcomer implements AsyncDisposable {
       await exited;
       return processesIn(agent);
     };
-    // Even when the test has timed out, because the next one starts in the same folder.
+    // Stops the agent even if the test has timed out, because the next test starts in the same folder.
     onTestFinished(async () => void (await stop()));
     return { ready: JSON.parse(ready.toString()) as Record<string, string>, stop };
   }

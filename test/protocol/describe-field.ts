@@ -16,7 +16,7 @@ export function describeFields(schema: MapSchema): FieldDescription[] {
   }));
 }
 
-/** What any kind of schema may have. */
+/** The fields that a schema of any kind may have. */
 interface Field extends v.GenericSchema {
   readonly wrapped?: Field;
   readonly fallback?: unknown;

@@ -9,7 +9,10 @@ await fetchSpeechFiles(FOLDER, VOICE_PARTS, () => {});
 
 export const VOICE_FOLDER = join(FOLDER, "hibari");
 
-/** Not a dependency of this repository: `undefined` unless the variable contains the module's name. */
+/**
+ * Returns onnxruntime-node if the variable contains the module's name. Otherwise `undefined`, because this repository
+ * does not depend on that package.
+ */
 async function findNodeRuntime(): Promise<OrtLike | undefined> {
   const name = process.env["ONNXRUNTIME_NODE"];
   return name === undefined ? undefined : ((await import(name)) as OrtLike);

@@ -39,7 +39,7 @@ async function follow(hub: EventHub, { lease: { sessionId } }: SessionWriter) {
 const ends = { state: "completed" } as const;
 const outcome = failure("execution_error", "It broke");
 
-/** Changes that a session's followers are notified of, one at a time. */
+/** Each change of which a session's followers are notified, with a function that prepares it. */
 const CHANGES: readonly [string, () => Promise<{ writer: SessionWriter; change: () => Promise<unknown> }>][] = [
   [
     "a turn begins",
@@ -131,7 +131,7 @@ test.concurrent.each(CHANGES)(
     await change();
 
     await vi.waitUntil(() => changed.gaps === 2, { timeout: 5_000 });
-    // One more look finds nothing new.
+    // When the hub looks once more, it finds nothing new.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     expect([changed.gaps, other.gaps]).toEqual([2, 1]);
   },

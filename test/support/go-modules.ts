@@ -13,7 +13,7 @@ interface GoModule {
 /**
  * Returns the path of a program, which Go builds once from its source into the cache.
  *
- * @param main path of the program's main package, which lies in its module
+ * @param main the import path of the program's main package, inside its module
  * @throws {Error} with Go's output
  */
 export function goProgram({ main, version }: { readonly main: string; readonly version: string }): Promise<string> {

@@ -24,7 +24,7 @@ function standIn<Thing extends Ending>(start: Start<Thing>, before: Hook, after:
     starting = (async () => start())();
     thing = await starting;
   });
-  // Even if it started only after its hook had timed out: otherwise it would run forever.
+  // Ends the thing even if it started only after its hook had timed out. Otherwise, it would run forever.
   after(async () => {
     const [begun] = await Promise.allSettled([starting]);
     await using ending = new AsyncDisposableStack();

@@ -22,7 +22,7 @@ export function messagesTo(agent: TestAgent, request = -1): readonly SentMessage
   return (agent.model.requests.at(request)?.body["messages"] ?? []) as readonly SentMessage[];
 }
 
-/** One line for each message in the last request: its role, and the result of `show` for its blocks. */
+/** One line for each message in the last request: its role, and what `show` returns for its blocks. */
 export function outline(
   agent: TestAgent,
   show: (block: SentBlock) => string = ({ type, text }) => text ?? type,

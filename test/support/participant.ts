@@ -51,7 +51,8 @@ export async function createToken(room: string, identity: string, options: Token
 
 /**
  * A client of the protocol as another team might write it: it knows bytes and LiveKit, and does nothing by itself. The
- * agent must be in the room first if its packets matter, because nothing is kept for participants who join later.
+ * agent must join the room first if the client's packets matter, because LiveKit keeps nothing for participants who
+ * join later.
  */
 export class Participant implements AsyncDisposable {
   readonly room = new Room();
@@ -78,8 +79,8 @@ export class Participant implements AsyncDisposable {
       if (topic === "parley" && (!sender || sender.kind === ParticipantKind.AGENT)) take(bytes);
     });
     this.room.registerByteStreamHandler("parley", (reader, { identity }) => {
-      // Streams from other clients, which tests break, are meant for the agent. The agent may not have been announced
-      // yet.
+      // Only the agent's streams are read: those from other clients are meant for the agent, and some tests break them.
+      // An agent that has not been announced yet is known by its identity.
       const sender = this.room.remoteParticipants.get(identity);
       if (sender ? sender.kind !== ParticipantKind.AGENT : !identity.startsWith(AGENT_PREFIX)) return;
       void reader.readAll().then(

@@ -39,5 +39,5 @@ export const rawJson = fc.oneof(
   { weight: 1, arbitrary: wide },
 );
 
-/** The canonical text: two values are the same JSON if theirs are equal, even with odd keys. */
+/** Returns a canonical text, which is equal for two values if they are the same JSON, even with odd keys. */
 export const sameText = (json: unknown): string => canonicalize(json) ?? "";

@@ -30,7 +30,9 @@ const CHOICE: SpeechChoice = {
   hasOwnLivekit: true,
 };
 
-/** Loads everything that a first spoken session loads, and generates the sound of these texts: for `beforeAll`. */
+/**
+ * Loads everything that a first spoken session loads, and generates the sound of these texts. Call this in `beforeAll`.
+ */
 export async function warmUp(...texts: readonly string[]): Promise<void> {
   initializeLogger({ pretty: false, level: "silent" });
   await Promise.all([
@@ -111,7 +113,9 @@ export class VoiceAgent implements AsyncDisposable {
     return speaker;
   }
 
-  /** Resolves when the agent, too, knows that it hears the client and that somebody hears it. */
+  /**
+   * Resolves once the agent has subscribed to the client's track, and knows that somebody has subscribed to its own.
+   */
   async #untilAware({ room: { localParticipant } }: Participant): Promise<void> {
     const { room } = this.agent;
     const own = () => [...(room.localParticipant?.trackPublications.values() ?? [])];

@@ -99,8 +99,8 @@ test("one trace leads from the participant through the model and every kind of t
 
   const ours = receiver.spans.filter(({ scope }) => scope === "parley");
   const lines = outline(ours);
-  // The calls of a step do not wait for each other, so they start in any order, the first while the model is still
-  // answering.
+  // The calls of a step do not wait for each other, so they may start in any order. The first one starts while the
+  // model is still answering.
   expect([...lines.slice(0, 2), ...lines.slice(2, 6).toSorted(), ...lines.slice(6)]).toEqual([
     `${PARENT} > invoke_agent parley`,
     "invoke_agent parley > chat claude-test",

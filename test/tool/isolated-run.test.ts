@@ -145,7 +145,7 @@ test("messages that a package sends from the tool's thread have no effect", asyn
 
 test("a tool is notified when its call has ended, with the reason", async () => {
   const stop = new AbortController();
-  // Aborts only once the tool waits: a thread that is still loading is ended silently.
+  // Aborts only once the tool waits: a thread that is still loading would be ended without a notification.
   const log = () => stop.abort(new Error("The call has ended: timeout"));
   const { result } = run("wait", { signal: stop.signal, log });
 

@@ -44,7 +44,8 @@ const limits = fc.record({
   more: fc.integer({ min: 1, max: 4_000 }),
 });
 /**
- * The tokens per byte that an API counts, which are never more than one, and whether the API counts before a request.
+ * An API: how many tokens it counts per byte, which is never more than one, and whether it can count them before a
+ * request.
  */
 const api = fc.record({ tokens: fc.double({ min: 0.05, max: 1, noNaN: true }), counts: fc.boolean() });
 
@@ -76,7 +77,9 @@ test("no request exceeds the hard limit, whatever the conversation, its results 
   );
 });
 
-/** Gives a turn ids that no other turn uses, as `runStep` does for a tool use whose id was used before. */
+/**
+ * Gives a turn's tool uses ids that no other turn uses, as `runStep` does if a tool use has an id that was used before.
+ */
 function withOwnIds(record: TurnRecord, index: number): TurnRecord {
   const own = ({ content, ...block }: TurnBlock): TurnBlock => {
     const id = content?.["tool_use_id"];

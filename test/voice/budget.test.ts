@@ -9,7 +9,10 @@ const QUESTION = "Hold on, what about the weather tomorrow?";
 
 beforeAll(() => warmUp(QUESTION));
 
-/** How many seconds of an answer are heard, after `spent` of 1,000 tokens and a question that costs `input` tokens. */
+/**
+ * Returns how many seconds of sound follow a question that costs `input` tokens, if `spent` of the budget's 1,000
+ * tokens were used before.
+ */
 async function heardWith(spent: number, input: number): Promise<number> {
   await using voice = await VoiceAgent.start({ policy: { budget: { session: { tokens: 1_000 } } } });
   const { agent } = voice;

@@ -67,6 +67,6 @@ test("words are shown while they are spoken, unless that is turned off", async (
     shown.push(user.client.all("transcription").filter(({ final }) => !final).length);
   }
 
-  // Without interim words, what is said becomes known at the pauses.
+  // Without interim words, the client learns what was said only at the pauses.
   expect(shown[0]).toBeGreaterThan(shown[1] ?? 0);
 });

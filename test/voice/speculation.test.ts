@@ -6,8 +6,8 @@ import { announced } from "../support/client-tool.ts";
 
 const SPECULATES = { settings: { speculate: true, endOfTurnMs: 2_500 } };
 
-// A busy machine may hear an utterance in several pieces. Each piece may then call the model, and these tests'
-// recognizer understands the whole text in each.
+// On a busy machine, an utterance may be heard in several pieces, each of which may call the model. These tests'
+// recognizer returns the whole text for each piece.
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
 

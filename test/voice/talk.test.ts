@@ -12,7 +12,10 @@ const CLOCK = { description: "The time.", input: z.object({}) };
 const clock = defineTool({ ...CLOCK, run: () => "ten past two" });
 const ANSWER = "The sun is out in the north. It rains in the south.";
 
-/** A busy machine may hear an utterance in several pieces, and this recognizer understands the whole text in each. */
+/**
+ * Matches a text, once or repeated: a busy machine may hear an utterance in several pieces, and this recognizer returns
+ * the whole text for each.
+ */
 const heard = (text: string): unknown => expect.toSatisfy((words: string) => words.replaceAll(text, "").trim() === "");
 
 beforeAll(() => warmUp("What time is it?", "Hello there."));
@@ -76,8 +79,8 @@ test("ordinary LiveKit clients see the agent's states and read what it says", as
   user.client.onText("lk.transcription", (whole, identity) => {
     if (identity.startsWith("agent")) read.push(whole);
   });
-  // The model thinks for a while, because a state of less than 40 ms is not published, and the voice would start within
-  // that time.
+  // The model takes 100 ms for each piece, because a state that lasts less than 40 ms is not published. Without the
+  // delay, the voice would start sooner than that.
   voice.agent.model.script([reply([toolUse("clock")]), reply([text("It is ten past two.")], { slow: 100 })]);
   await user.client.answerTo(await user.client.say("What time is it?"));
   await expect

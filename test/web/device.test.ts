@@ -318,7 +318,7 @@ test("a form closes with its call", async () => {
 test("axe finds no problem in a form, even on a narrow page", async () => {
   const { page } = await asked({ isAnswered: false });
   expect(await findingsOf(page)).toEqual([]);
-  // High enough for the whole form: fields scrolled behind its buttons cannot be clicked.
+  // Tall enough for the whole form: fields that are scrolled behind its buttons cannot be clicked.
   await page.setViewportSize({ width: 320, height: 1_600 });
 
   expect(await findingsOf(page)).toEqual([]);

@@ -79,7 +79,8 @@ test("an app with LiveKit's React hooks continues when the session's process is 
   await first.ended;
   await ask(parts, page, "Here I am.");
 
-  // The earlier agents have left by now. The app's first state is from before its start.
+  // By then, the earlier agents have left. The app's first state is ignored, because it is from before the session
+  // started.
   await page.waitForTimeout(3_000);
   const states = (await statesOf(page)).slice(1);
   expect(states.at(-1)).toBe("listening");

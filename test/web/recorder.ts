@@ -1,6 +1,9 @@
 import type { Page } from "playwright-core";
 
-/** Keeps what the page plays, as 16-bit samples at 16,000 per second. False as long as it plays nothing. */
+/**
+ * A script that starts to record what the page plays, at 16,000 samples per second. Its value is false if the page
+ * plays nothing.
+ */
 const RECORD = `(() => {
   const audio = document.querySelector("[data-testid=sound] audio");
   if (!audio?.srcObject) return false;

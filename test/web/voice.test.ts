@@ -12,7 +12,7 @@ import { findingsOf } from "./findings.ts";
 import { PageWorld, say } from "./page-world.ts";
 import { toWav } from "./wav.ts";
 
-/** The time from turning the microphone on until the speech in the file: the worker must be listening by then. */
+/** How much silence precedes the speech in the microphone's file: time enough for the worker to start listening. */
 const SILENCE_SECONDS = 4;
 const QUESTION = "What is twenty-one times two?";
 const ANSWER = "Twenty-one times two is forty-two, and your notice is on the screen.";
@@ -41,7 +41,8 @@ const world = forFile(async () => {
 });
 
 /**
- * Records the peak loudness of what the page plays, as a root mean square from 0 to 1. False while it plays nothing.
+ * A script that records the peak loudness of what the page plays, as a root mean square from 0 to 1. Its value is false
+ * while the page plays nothing.
  */
 const LISTEN = `(() => {
   const audio = document.querySelector("[data-testid=sound] audio");
@@ -110,8 +111,8 @@ test("a question that is asked aloud is answered by a spoken yes", { timeout: 60
   await expect.poll(() => page.evaluate(LISTEN), { timeout: 15_000 }).toBe(true);
   await expect.poll(() => page.evaluate("window.loudest"), { timeout: 15_000 }).toBeGreaterThan(0.02);
 
-  // Clicks by script, because a dialog is open. The microphone is silent for some seconds, and the question ends in
-  // this time.
+  // Clicks by script, because a dialog is open. The microphone's file begins with some seconds of silence, during which
+  // the agent finishes its question.
   await page.evaluate("document.querySelector('.microphone button').click()");
 
   await page.getByRole("alertdialog").waitFor({ state: "detached" });
@@ -136,7 +137,7 @@ async function told(page: Page): Promise<Page> {
 
 test("the unheard part of an answer that was stopped is struck through", async () => {
   const page = await world.join();
-  // The microphone is silent for some seconds, and the story is stopped in this time.
+  // The microphone's file begins with some seconds of silence, during which the story is stopped.
   await page.getByRole("button", { name: "Microphone" }).click();
   await page.getByText("The agent: Listening").waitFor();
   await told(page);

@@ -44,7 +44,7 @@ test.runIf(SECONDS > 0)(
     await Promise.all(talks.map((talk) => talk.leave()));
 
     const orders = await readFile(cluster.runsFile, "utf8");
-    // By question, because two calls must never place the order for the same question.
+    // Compares the questions, because no two calls may place the order for the same question.
     const ordered = orders.split("\n").flatMap((line) => (line === "" ? [] : questionOf(line)));
     const repeated = (runs: readonly string[]) => runs.filter((run, index) => runs.indexOf(run) !== index);
     const open = await database.sql`select 1 from tool_calls where state in ('pending', 'running')`;

@@ -103,8 +103,8 @@ class FrozenTalk implements AsyncDisposable {
       if (by === this.frozen.identity) this.#said.push(performance.now());
     };
     room.on(RoomEvent.DataReceived, (bytes, sender) => {
-      // A sender that has rejoined is announced late. The first worker uses the first thousand of the session's
-      // numbers.
+      // The sender may be unknown, because a worker that has rejoined is announced late. Then its number tells: the
+      // first worker uses the first thousand of the session's numbers.
       const { stanzaId } = decodeEnvelope(bytes);
       note(sender?.identity ?? (stanzaId < 0 && stanzaId >= -1_000 ? this.frozen.identity : undefined));
     });

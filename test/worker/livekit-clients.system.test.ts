@@ -45,7 +45,9 @@ function isReplaced({ user, former }: Awaited<ReturnType<typeof startTalk>>): bo
   return agent === undefined || ON_BEHALF_ATTRIBUTE in agent.attributes;
 }
 
-/** What LiveKit's clients have noticed: nothing if they follow an agent, and never lacked a state for long. */
+/**
+ * What LiveKit's clients have noticed: nothing, if they all follow an agent and were never without a state for long.
+ */
 function noticedBy({ ends, areConnected, longestSilence }: LiveKitClients): string[] {
   const isLate = longestSilence >= 5_000;
   return [...ends, ...(areConnected ? [] : ["no agent"]), ...(isLate ? [`${longestSilence} ms without a state`] : [])];

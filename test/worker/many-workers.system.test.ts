@@ -188,7 +188,7 @@ test("another worker takes over a frozen worker's sessions, and rooms created me
   await parts.run({ env: { PARLEY_DATA_DIR: `${parts.folder}/other` } });
   const seen = users.map(configurations);
 
-  // LiveKit keeps offering rooms to the frozen worker: half of all, and each only once.
+  // LiveKit keeps offering rooms to the frozen worker: half of them, and each room only once.
   const pids = [frozen.pid, ...jobProcesses(frozen.pid)];
   for (const pid of pids) process.kill(pid, "SIGSTOP");
   try {

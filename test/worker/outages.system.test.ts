@@ -114,7 +114,8 @@ test.concurrent(
     const killedAt = performance.now();
     const running = () => sql`select 1 from turns where state = 'running'`;
     while ((await running()).length > 0) await sleep(50);
-    // 2 s, plus the grace period of 1 s. No word waits until earlier words are sent.
+    // The call takes 2 s, plus the grace period of 1 s. The answer adds little, because its words do not wait until
+    // earlier words are sent.
     expect(performance.now() - killedAt).toBeLessThan(10_000);
     expect(await sql`select state, error_code from tool_calls`).toMatchObject([
       { state: "error", error_code: "timeout" },

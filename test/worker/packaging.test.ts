@@ -39,7 +39,7 @@ interface ComposeFile {
 }
 const readCompose = async () => parse(await read("docker-compose.yml"), { merge: true }) as ComposeFile;
 
-/** The `# NAME=value` lines in .env.example, each of which would set a variable if it was not commented out. */
+/** The variables in .env.example, from its `# NAME=value` lines, by name. */
 async function readExample(): Promise<Map<string, string>> {
   const lines = (await read(".env.example")).matchAll(/^#? ?([A-Z][A-Z0-9_]*)=(.*)$/gm);
   return new Map(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
@@ -85,7 +85,10 @@ test("docker-compose.yml has its services and the livekit-server version that we
 
 const COMPOSE_ONLY = ["POSTGRES_PASSWORD", "NODE_IP", "WORKER_MEMORY", "WORKER_CPUS", "DOMAIN", "ACME_DIRECTORY"];
 const LIMITS = ["WORKER_MEMORY", "WORKER_CPUS"];
-/** Variables without a value of their own, which are needed before others join. */
+/**
+ * Variables without a public default that .env.example marks as well, because an operator sets them before other people
+ * join.
+ */
 const SET_FOR_OTHERS = ["ANTHROPIC_API_KEY", "TOKEN_SECRET", "LIVEKIT_PUBLIC_URL", "PUBLISH_ADDRESS"];
 /** `${NAME:-default}`, including one inside another's default. */
 const DEFAULTS = /\$\{([A-Z_]+):-(?!\$)([^${}]*)\}/g;
@@ -220,8 +223,8 @@ test("the compose worker sets only variables that the worker reads", async () =>
 });
 
 /**
- * Variables for servers the worker starts and for a pooler, neither of which a container has, and for files in the
- * image.
+ * Variables that a container does not need: those for servers that the worker starts and for a pooler, because a
+ * container has neither, and those for files that are in the image.
  */
 const NOT_IN_CONTAINERS = [
   "DATABASE_DIRECT_URL",

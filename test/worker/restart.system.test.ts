@@ -96,7 +96,10 @@ async function turnBlocks(): Promise<string[]> {
   return rows.map(({ block_type, content }) => (content?.is_error ? `${block_type} (error)` : block_type));
 }
 
-/** The record is written after things happen, so a crash a moment earlier would leave less of it. */
+/**
+ * Waits until these rows are stored. Things are recorded after they happen, so without the wait a crash would leave
+ * less on record.
+ */
 async function untilStored(rows: () => PromiseLike<readonly unknown[]>): Promise<void> {
   while ((await rows()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -15,7 +15,8 @@ const EXTENDED = { simple: false, prepare: false };
 const asText = (...from: number[]) => ({ to: 25, from, serialize: String, parse: String });
 
 /**
- * One connection, opened by the first statement, for one statement at a time. Must be disposed of, which never waits.
+ * A single connection, which runs one statement at a time and is opened by the first one. Must be disposed of;
+ * disposing never waits.
  */
 export interface Session extends AsyncDisposable {
   readonly query: <Row extends object>(sql: string, params?: (string | null)[]) => postgres.PendingQuery<Row[]>;

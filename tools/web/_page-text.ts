@@ -27,8 +27,8 @@ export function pageText(bytes: Uint8Array, header: string): { readonly content:
 }
 
 /**
- * Uses the first charset in `parameters`: the header's, otherwise the page's own. If the charset is unknown, decodes
- * UTF-8.
+ * Decodes bytes in the first charset that `parameters` name: the header's, otherwise the page's own. Without a charset,
+ * or if it is unknown, decodes UTF-8.
  */
 function decode(bytes: Uint8Array, parameters: string): string {
   const label = /charset=["']?([\w:.-]{1,40})/i.exec(parameters)?.[1] ?? "utf-8";

@@ -36,7 +36,7 @@ interface PathInput {
   readonly path: string;
 }
 
-/** Returns the permission of a tool that works on one file, for each of the file's names. */
+/** Returns the `permission` of a tool that works on one file. A call needs permission for each of the file's names. */
 export function filePermission(type: "read" | "edit", verb: string) {
   return {
     type,

@@ -34,8 +34,8 @@ export default defineTool({
 });
 
 /**
- * Returns a line's redirections under the other names of their files: the target of each link along the path, and for
- * an absolute path, the path from the workspace's root.
+ * Returns a command's redirections again, once for each other name of their files: the target of each link along the
+ * path and, for an absolute path, the path from the workspace's root.
  */
 function linkedRedirects(root: string, command: string): string[] {
   return shellRedirects(command).flatMap(({ sign, path }) =>

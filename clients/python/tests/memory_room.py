@@ -154,6 +154,6 @@ async def opened(
 
 
 async def settled() -> None:
-    """Waits until everything has happened that does not wait for a timer or a thread."""
+    """Lets all tasks run until each is done, or waits for a timer or a thread."""
     for _ in range(100):
         await asyncio.sleep(0)

@@ -216,7 +216,7 @@ async def test_a_request_without_a_time_is_given_the_protocol_s(fields: Json, mo
 async def test_fifty_calls_at_once_are_each_answered_once() -> None:
     @tool(name="echo")
     async def numbered(n: int) -> dict[str, int]:
-        """Gives its number back."""
+        """Returns its number."""
         await asyncio.sleep(n % 7 / 1_000)
         return {"n": n}
 

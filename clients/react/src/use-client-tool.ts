@@ -11,7 +11,7 @@ const FIELDS = "Its fields are description, timeoutMs, execution, scope, readOnl
  * immediately. `run` is always the function from the last render.
  *
  * @throws {TypeError} for an unknown field
- * @param input as `ClientTool.input`; create it outside the component
+ * @param input the same as `ClientTool.input`; create it outside the component
  * @param tool `description`, `run`, and optional fields of a `ClientTool`
  * @example
  * useClientTool("set_theme", themeInput, {

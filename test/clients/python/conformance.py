@@ -1,4 +1,4 @@
-"""The program that docs/conformance.md asks for, with the Python client."""
+"""The program that docs/conformance.md asks for, written with the Python client."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ class Told:
 
 @tool(input={"type": "object"})
 async def echo(given: dict[str, Any], context: ToolContext) -> dict[str, Any]:
-    """Gives its input back."""
+    """Returns its input."""
     with Told(context):
         return given
 
@@ -53,14 +53,14 @@ async def fail(message: str, context: ToolContext) -> None:
 
 @tool
 async def big(bytes: int, context: ToolContext) -> dict[str, str]:
-    """Gives much."""
+    """Returns a large result."""
     with Told(context):
         return {"text": "x" * bytes}
 
 
 @tool
 async def report(context: ToolContext) -> None:
-    """Tells how far it is."""
+    """Reports its progress."""
     with Told(context):
         context.log("half way")
         context.progress(0.5)

@@ -118,7 +118,7 @@ test("a participant who joins again sees the open questions, and none that were 
   await known(after);
   expect(permissions.open).toEqual([]);
 
-  // The worker continues its stanza numbers.
+  // The worker's stanza numbers continue in the second room.
   await act(async () => void after.say(asked, { stanzaId: -20 }));
   await act(async () => void after.say({ type: "configuration", body: {} }, { stanzaId: -21 }));
   expect(permissions.open).toHaveLength(1);

@@ -28,16 +28,19 @@ export const PODMAN_ENV = {
 export const composeBinary = join(CACHE, `docker-compose-${COMPOSE_VERSION}`);
 
 const STORAGE = join(CACHE, "storage");
-/** For containers and images, which are written and deleted many thousand files at a time. */
+/**
+ * The space for containers and images. These are kept in memory if possible, because many thousand files are written
+ * and deleted at a time.
+ */
 const STORAGE_BYTES = 8e9;
 
 /** State of podman and its DNS server that is valid only while their processes run. */
 const RUN_FOLDERS = ["/run/containers", "/run/libpod", "/run/parley-compose"];
 
 /**
- * Wraps a command in namespaces in which podman can run: crun refuses a machine that has both versions of cgroups.
- * podman's storage is in memory, if there is enough. When the command or this process ends, even by a signal, the
- * containers and their state disappear with the namespaces, so nothing is left to disturb the next run.
+ * Wraps a command in namespaces in which podman can run: its runtime, crun, does not run where both versions of cgroups
+ * are mounted. podman's storage is in memory, if there is enough. When the command or this process ends, even by a
+ * signal, the containers and their state disappear with the namespaces, so nothing is left to disturb the next run.
  */
 export function withPodman(command: readonly string[]): readonly [string, ...string[]] {
   const inMemory =
@@ -79,7 +82,10 @@ export async function whyNoContainers(): Promise<string | undefined> {
   );
 }
 
-/** Installs podman and its parts from Debian's packages, and builds Docker Compose with Go, unless they are there. */
+/**
+ * Installs podman and its parts from Debian's packages, and builds Docker Compose with Go, unless they are there
+ * already.
+ */
 export async function installPodman(): Promise<void> {
   await mkdir(STORAGE, { recursive: true });
   await writeFile(

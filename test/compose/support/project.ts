@@ -22,7 +22,7 @@ interface ProjectOptions {
   readonly env?: string;
 }
 
-/** A compose project, as for someone who types `docker compose` in its folder. */
+/** A compose project, used as if somebody typed `docker compose` in its folder. */
 export class Project implements AsyncDisposable {
   readonly folder: string;
   /** Contains a `docker` command that runs `docker compose` with this project's files. */
@@ -53,7 +53,7 @@ export class Project implements AsyncDisposable {
     return this.#run(join(this.#bin, "docker"), ["compose", ...args]);
   }
 
-  /** Runs lines from a page, as somebody types them in the folder. */
+  /** Runs lines from a page as if they were typed in the project's folder. */
   async shell(lines: string): Promise<string> {
     return this.#run("sh", ["-ec", lines]);
   }

@@ -9,7 +9,7 @@ const FOLDER = join(import.meta.dirname, "../stand-ins");
 const NPM = "npm@11.19.1";
 const CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt";
 
-/** A file tree of Debian packages that images are built from. */
+/** A file tree, installed from Debian packages, that images are built on. */
 interface Tree {
   readonly suite: string;
   readonly packages: readonly string[];
@@ -21,12 +21,14 @@ const FORKY: Tree = { suite: "forky", packages: ["postgresql-18", "haproxy", "bu
 
 interface StandIn {
   readonly tree: Tree;
-  /** Puts the files that the instructions copy into the folder. */
+  /** Fills the folder with the files that `instructions` copy. */
   readonly fill?: (folder: string, tag: string) => Promise<unknown>;
   readonly instructions: string;
 }
 
-/** By the name of the real image. Paths, users, signals and commands are the same as in the real image. */
+/**
+ * The stand-ins, by the name of the real image. Each has the same paths, users, signals and commands as the real image.
+ */
 const STAND_INS: Readonly<Record<string, StandIn>> = {
   node: {
     tree: BOOKWORM,
@@ -83,8 +85,9 @@ ENTRYPOINT ["/livekit-server"]`,
 const progress = (line: string) => process.stderr.write(`test:compose: ${line}\n`);
 
 /**
- * Creates an image under each of these names where no image registry is reachable: a tree of Debian packages with the
- * same programs. Where the real images behave differently, these tests do not notice.
+ * Creates a stand-in for each of these images that podman does not have, because a machine may not reach any image
+ * registry: an image of the same name with the same programs, built from Debian packages. Tests that use a stand-in do
+ * not notice where the real image behaves differently.
  *
  * @throws {Error} for an image that has no stand-in
  */
@@ -133,7 +136,9 @@ async function installTree({ suite, packages }: Tree, tarball: string): Promise<
   await rename(`${tarball}.new`, tarball);
 }
 
-/** Copies this machine's registry and certificates: builds install packages from the same place as the machine. */
+/**
+ * Copies this machine's npm registry setting and certificates, so that builds install packages from the same registry.
+ */
 async function copyNpmSettings(folder: string): Promise<void> {
   await mkdir(join(folder, "etc"));
   const registry = await runCommand("npm", ["config", "get", "registry"], { cwd: "/" });

@@ -30,7 +30,7 @@ const ask = (changes: PermissionChanges = {}) => storedPermission(database.sql, 
 const read = async (response: Response) => [response.status, await response.json()];
 const stateOf = async ({ id }: PermissionRecord) => (await loadPermission(database.sql, { permissionId: id }))?.state;
 
-/** The three ways to reply, each as its own clients send it. */
+/** The three ways to reply, each in the form in which its clients send it. */
 const WAYS = [
   ["ours", ({ id }: PermissionRecord) => `/session/${sessionId}/permissions/${id}`, "response"],
   ["opencode's", ({ id }: PermissionRecord) => `/permission/${id}/reply`, "reply"],

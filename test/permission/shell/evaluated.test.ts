@@ -7,8 +7,8 @@ import type { Action, PermissionRule } from "../../../src/permission/rule.ts";
 import { toOperations } from "../../../src/permission/to-operations.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-// A payload in every grammatical place in bash: a denied command that bash runs nevertheless must not have been
-// allowed.
+// Puts a payload, which runs a denied command, in every grammatical place in bash. If bash runs that command, the rules
+// must not have allowed the line.
 
 const rule = (pattern: string, action: Action): PermissionRule => ({ type: "bash", pattern, action });
 const decided = (line: string, rules: readonly PermissionRule[]) =>

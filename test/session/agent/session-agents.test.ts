@@ -34,7 +34,7 @@ test("a function is called again in the participant's next hour, and not within 
 
 const AGENTS = ["default", "billing"].map((name) => ({ name, instructions: `You are ${name}.` }) as never);
 
-/** The agents for a room whose job has no metadata. LiveKit lists these dispatches for it. */
+/** The agents for a room whose job has no metadata. LiveKit lists these dispatches for the room. */
 function openAgents(dispatches: readonly { readonly id: string; readonly metadata: string }[]) {
   const lines: Record<string, unknown>[] = [];
   const [standard] = AGENTS;

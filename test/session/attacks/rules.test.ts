@@ -50,7 +50,8 @@ test("too many messages: one 429, nobody else waits, and after the time in it ev
   const user = await agent.client("user");
   const other = await agent.client("other");
   agent.model.script(() => reply([text("Hello.")]));
-  // Of a type that the worker ignores. All are sent at once, so that they arrive before the budget refills.
+  // A packet of a type that the worker ignores. All packets are sent at once, so that they arrive before the budget
+  // refills.
   const ignored = rawPacket({ type: 4, stanzaId: 0, body: {} });
   await Promise.all(Array.from({ length: 400 }, () => publish(user, ignored, "parley")));
   const { code, retryAfterMs = 0 } = await user.next("error_message");

@@ -17,7 +17,8 @@ const look = defineTool({
 const policy = { context: { budgetTokens: 2_000, hardTokens: 8_000, instructionBytes: 0 } };
 
 /**
- * An agent whose model thinks in each step, and accepts thinking only after the same content as when it was written.
+ * An agent whose model thinks in each step. The model accepts a thinking block only after the same content that
+ * preceded it when it was written.
  */
 async function startAgent(): Promise<{ agent: TestAgent; model: ModelServer } & AsyncDisposable> {
   const model = await startModelServer({ bindsThinking: true });

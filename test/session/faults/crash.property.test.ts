@@ -59,7 +59,10 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   phoneNamesTools: fc.boolean(),
 });
 
-/** Disables intervals, which only renew the lease and tend connections. The time of signals is virtual as well. */
+/**
+ * Runs `work` in virtual time, including `AbortSignal.timeout`. Disables intervals, which only renew the lease and tend
+ * connections.
+ */
 async function inVirtualTime<Result>(
   { failures }: Scenario,
   work: (ports: { clock: VirtualClock; traffic: Traffic }) => Promise<Result>,

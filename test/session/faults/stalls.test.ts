@@ -73,8 +73,8 @@ for (const [stopMs, timeoutMs, expected, shown, late] of [
       expect((await agent.calls())[1]).toMatchObject(SUCCESS);
       expect(client.runs).toBe(2);
       await agent.leave();
-      // The client's late results are on record and changed nothing, and neither did duplicates where it was asked
-      // twice.
+      // The client's late result is stored, but changed nothing. Neither did duplicates, which arrive if the client was
+      // asked twice.
       const [first] = await agent.calls();
       expect(first).toMatchObject(expected);
       const kinds = first?.extra_answers.map(({ kind }) => kind).filter((kind) => kind !== "duplicate");

@@ -285,7 +285,9 @@ test("a worker that stops tells the client that its form is closed", async () =>
   expect(await user.next("tool_use_cancel")).toEqual({ id, reason: "closed" });
 });
 
-/** Leaves the session as a dying worker does: what was ended on closing is open again. */
+/**
+ * Leaves the session as a dying worker does, by reopening what closing the session has ended. A new worker then joins.
+ */
 async function die({ agent, user }: Pick<Awaited<ReturnType<typeof start>>, "agent" | "user">): Promise<void> {
   await agent.leave();
   await agent.sql`

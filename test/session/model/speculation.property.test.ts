@@ -16,7 +16,7 @@ const USER = fakeParticipant("user");
 const turn = fc.record({
   pausesMs: fc.array(fc.constantFrom(0, 1, 20, 200), { minLength: 1, maxLength: 4 }),
   uses: fc.constantFrom("nothing", "a tool", "a tool that is asked about"),
-  /** "typed" if the spoken turn never ends: the sound was no speech, or somebody typed meanwhile. */
+  /** "typed" if the spoken turn never ends: the sound was not speech, or somebody typed meanwhile. */
   end: fc.constantFrom("said", "said", "said", "typed"),
 });
 const talk = fc.array(turn, { minLength: 4, maxLength: 12 });

@@ -4,7 +4,8 @@ import { decode, encode, FakeSession, fakeParticipant } from "../../support/doub
 import { FakeVoice } from "../../support/doubles/fake-voice.ts";
 
 /**
- * A session in which each participant, by name, has told whether it listens. `undefined` means that it has not told.
+ * A session whose participants, given by name, have told the worker whether they listen. `undefined` means that a
+ * participant has not said so.
  */
 function room(listeners: Readonly<Record<string, boolean | undefined>>, voice?: FakeVoice) {
   const sent: Message[] = [];

@@ -5,7 +5,7 @@ interface Bill {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** The tool to use, in place of a text. */
+  /** The tool that the reply uses instead of saying something. */
   readonly tool?: string;
 }
 

@@ -23,7 +23,7 @@ const asked = (words: string): Parameters<OpenStream>[0] => ({
   participant: "ann",
 });
 
-/** A session with a budget. Its model starts every answer, but finishes none to an incomplete sentence. */
+/** A session with a budget. Its model starts to answer every text, but finishes only answers to complete sentences. */
 async function startSession() {
   const { sql } = database;
   const { sessionId } = (await storedSession(sql)).lease;

@@ -83,7 +83,7 @@ test("a connection is not lost because this process froze while its answer arriv
   onTestFinished(() => sql.end({ timeout: 0 }));
   const before = await sql`select pg_backend_pid()`;
   const answer = sql`select pg_backend_pid() from pg_sleep(0.15)`.execute();
-  // By now the query has been written, and its silence was noticed.
+  // By now, the query has been written, and the pool has noticed that no answer has come yet.
   await new Promise((resolve) => setTimeout(resolve, 100));
   // From here, the event loop runs timers before it reads.
   await new Promise((resolve) => setImmediate(resolve));
@@ -116,7 +116,8 @@ test("queries that start while their connection closes are all settled, and the 
     const queries: Promise<unknown>[] = [];
     proxy.cut();
     while (!isLost) {
-      // The driver writes in one tick, so a query is about to be written in every other tick.
+      // The driver writes a query one tick after it is made. With a query in every other tick, the connection often
+      // closes while a query waits to be written.
       await nextImmediate();
       await nextImmediate();
       queries.push(sql`select 2`.catch(() => (isLost = true)));

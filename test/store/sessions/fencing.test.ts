@@ -93,7 +93,7 @@ const WRITES: Record<string, (writer: SessionWriter, left: LeftBehind) => Promis
   reserveStanzas: (writer) => reserveStanzas(writer, { count: 5 }),
 };
 
-/** Writes that do nothing and don't fail, because nobody needs the result. */
+/** Writes that do nothing, but do not fail either, because nobody needs their result. */
 const SILENT: typeof WRITES = {
   setOpener: (writer) => setOpener(writer, { identity: "stale" }),
   trimStanzas: (writer) => trimStanzas(writer, { last: -1 }),

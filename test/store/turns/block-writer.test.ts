@@ -289,7 +289,7 @@ test("close without a database reports what is lost and leaves no timer", async 
   expect(writer.queuedCount).toBe(0);
 });
 
-/** Records what another write receives and what becomes of it. */
+/** Wraps a write, and records the texts of the blocks that it receives. */
 function noting(write: (rows: readonly TurnBlockRow[]) => Promise<number>) {
   const given: string[][] = [];
   const noted = (rows: readonly TurnBlockRow[]) => {

@@ -14,15 +14,13 @@ type Client = (typeof CLIENTS)[number];
  * Simulates how LiveKit's own clients show a room's agents, each by its own rules:
  *
  * - React (`useAgent` of components-react 2.9.24): the first agent without `lk.publish_on_behalf`. When this agent
- * disconnects, the session has failed for good.
- * - React 2.9.20: the same, but with only those of the agent's attributes that changed last.
- * - Swift (client-sdk-swift of 2026-08, `Room+Agent.swift`, `Session.swift`): any agent without that attribute. With
- * none,
- * the session has failed if the agent was connected.
+ *   disconnects, the session has failed for good.
+ * - React 2.9.20: the same, but it keeps only those of the agent's attributes that changed last.
+ * - Swift (client-sdk-swift of 2026-08, `Room+Agent.swift`, `Session.swift`): any agent without
+ *   `lk.publish_on_behalf`. Without one, the session has failed if the agent was connected before.
  * - Flutter (client-sdk-flutter of 2026-08, `room_agent.dart`, `session.dart`): like Swift, but the first such agent.
  * - Android (components-android of 2026-07, `RememberAgent.kt`): the same, but it looks again only when a participant
- * joins
- * or leaves.
+ *   joins or leaves.
  */
 export class LiveKitClients {
   /** The clients that have given up the session, with the reason. */

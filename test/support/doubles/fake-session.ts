@@ -122,7 +122,10 @@ export function encode(stanzaId: number, message: Message): Uint8Array {
   return encodeEnvelope({ stanzaId, conversationId: "fake", message });
 }
 
-/** Decodes what the worker sent. The worker never sends what its own decoder does not know. */
+/**
+ * Decodes a message from the worker. Throws if our own decoder does not know it, because the worker must never send
+ * such a message.
+ */
 export function decode(bytes: Uint8Array): ReceivedMessage {
   const incoming = decodeEnvelope(bytes);
   if (!("message" in incoming)) throw new TypeError("The worker sent an unknown type");

@@ -1,7 +1,7 @@
 import { runCommand } from "../../../tools/workspace/_run-command.ts";
 
 /**
- * A process that runs a command as the tool `bash` does, to be killed meanwhile: `command-process.ts <folder>
+ * A process that runs a command as the tool `bash` does, until a test kills it: `command-process.ts <folder>
  * <command>`.
  */
 const [, , cwd = "", command = ""] = process.argv;

@@ -6,8 +6,9 @@ const GRACE_MS = 15_000;
 const CHECK_EVERY_MS = 50;
 
 /**
- * Ends all descendants of this process, the first in a test run, when it exits. That includes signals, on which Vitest
- * cleans nothing up, and the exit of the npm that started it: a supervisor's SIGTERM to npm does not reach us.
+ * Ends all descendants of this process, the main process of a test run, when it exits. It exits on signals, after which
+ * Vitest cleans nothing up, and when the npm that started it exits, because a supervisor's SIGTERM to npm does not
+ * reach us.
  */
 export function endWithRun(): void {
   watchParent(() => process.exit(143));

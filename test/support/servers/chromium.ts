@@ -7,9 +7,9 @@ const NAMES = ["chromium", "chromium-browser", "google-chrome"];
 /** Without a font, every letter would be the same box. */
 const PACKAGES = ["chromium", "fonts-dejavu-core"];
 /**
- * Features to turn off. What each window loads for its address bar costs half a second of CPU time for each tab in a
- * test. The flag replaces Playwright's own, so this list repeats the features from Playwright's flag that could affect
- * a test.
+ * Features to turn off. The first three make each window load things for its address bar, which takes half a second of
+ * CPU time for each tab in a test. Our flag replaces Playwright's own, so the list repeats the features in Playwright's
+ * flag that could affect a test.
  */
 const OFF = [
   "WebUIOmniboxPopup",

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { isUdpPortFree, probeTcpPort } from "../../../src/worker/process/ports.ts";
 
 const FIRST = 20_000;
-/** Below the ports that Linux assigns to outgoing connections, which may take a free port at any moment. */
+/**
+ * The end of the ranges, below the ports that Linux assigns to outgoing connections: such a connection may take a free
+ * port at any moment.
+ */
 const END = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s/)[0]);
 /**
  * Each process in a run has its own range, so two never find the same port free. The run's main process uses range 0.

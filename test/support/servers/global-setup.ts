@@ -31,11 +31,12 @@ const RUNS = join(databaseFolder(), `parley-test-runs-${userInfo().uid}`);
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   endWithRun();
-  // For every livekit-server in the run: by Go's own measurement, garbage collection takes a fifth of its CPU time.
+  // For every livekit-server in the run. With Go's default, garbage collection takes a fifth of the server's CPU time,
+  // by Go's own measurement.
   process.env["GOGC"] ??= "400";
   await clearKilledRuns();
-  // Built once, here: two test files that build the page at the same time would each remove it under the other's
-  // worker.
+  // Built here, once for the run. If two test files built the page at the same time, each would remove it while the
+  // other's worker serves it.
   await ensurePage();
   const dataDir = join(RUNS, String(process.pid));
   await mkdir(dataDir, { recursive: true });
@@ -73,7 +74,7 @@ async function easeDatabase(databaseUrl: string): Promise<void> {
   const sql = connect(databaseUrl, { maxConnections: 1 });
   await sql`alter system set fsync = off`;
   await sql`alter system set autovacuum = off`;
-  // Each connection in a test proves the password anew, by default in 4,096 rounds.
+  // Every new connection has to prove the password, which takes 4,096 rounds by default.
   await sql`set scram_iterations = 1`;
   const { username, password } = new URL(databaseUrl);
   await sql.unsafe(`alter role ${username} password '${password}'`);

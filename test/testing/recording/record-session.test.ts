@@ -57,7 +57,7 @@ async function failureOf(file: string): Promise<string | undefined> {
   return run?.failure;
 }
 
-/** The duration of its test, which must pass. */
+/** The duration of the test in a file. The test must pass. */
 async function timeOf(file: string): Promise<number> {
   const [run] = await Array.fromAsync(runScenario(file));
   expect(run?.failure).toBeUndefined();
@@ -115,7 +115,7 @@ async function recordGreeted(greeting: string | { ask: string }, replies: readon
   const file = join(folder.path, `${room}.talk.yaml`);
   const recorded = await recordSession({ databaseUrl: database.url, room, config: greeted, file });
   const written = await writeScenario(database.sql, { sessionId, room, tools: new Map() });
-  // The page's test contains no path of a config, so one is added: the agent's.
+  // The test as the page saves it names no config, so the path of the agent's is added.
   const yaml = "yaml" in written ? stringify({ ...(parse(written.yaml) as object), config: basename(greeted) }) : "";
   return { recorded, file, yaml };
 }
@@ -196,7 +196,7 @@ test("a test includes the model's own time, without that of the tools", async ()
   const script = await scriptOf(room, join(folder.path, `${room}.script.talk.yaml`));
   const { turns } = parse(await readFile(script, "utf8")) as { turns: { model: { late?: number }[] }[] };
   expect(turns[0]?.model[1]?.late).toBe(took);
-  // The device is waited for as long as the agent waits, 1.2 s. Then the model takes its time.
+  // The test waits for the device as long as the agent does, 1.2 s. Then the model takes 400 ms.
   expect(await timeOf(file)).toBeGreaterThanOrEqual(1_600);
   expect(await timeOf(script)).toBeGreaterThanOrEqual(1_600);
 });

@@ -12,7 +12,10 @@ import { McpBench, STDIO_SERVER } from "./support.ts";
 
 const HOST = new URL("../../fixtures/mcp/host.ts", import.meta.url).pathname;
 
-/** Returns a function that lists the running processes among the server's and those it has started. */
+/**
+ * Returns a function that lists those processes that are still running: the server's own, and those that the server has
+ * started.
+ */
 async function processesOf(notes: string): Promise<() => number[]> {
   const pids = Array.from((await readFile(notes, "utf8")).matchAll(/^start\w* (\d+)/gm), ([, pid]) => Number(pid));
   return () => pids.filter((pid) => processStart(pid) !== undefined);

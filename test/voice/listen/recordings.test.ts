@@ -99,7 +99,7 @@ function indexOf(whole: Int16Array, part: Int16Array): number {
   return Buffer.from(whole.buffer).indexOf(Buffer.from(part.slice().buffer)) / 2;
 }
 
-/** When the first sound starts that is at least a twentieth as loud as the loudest. */
+/** The start of the first sound that is at least a twentieth as loud as the loudest one, in ms. */
 function firstSoundMs(sound: Int16Array): number {
   const loudest = sound.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   return sound.findIndex((sample) => Math.abs(sample) >= loudest * 0.05) / MS;

@@ -4,7 +4,9 @@ import { TurnWords } from "../../../src/voice/listen/turn-words.ts";
 
 const RATE = 16_000;
 
-/** Pieces whose first sample is a number, and a recognizer that reads these numbers. */
+/**
+ * A piece of sound in which each sample is the same number. The recognizer `read` returns the numbers of all pieces.
+ */
 const piece = (value: number, seconds = 1) => [
   new AudioFrame(new Int16Array(seconds * RATE).fill(value), RATE, 1, seconds * RATE),
 ];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { alignWords } from "../../../src/voice/speak/align-words.ts";
 
-/** How many letters of the spoken text have sounded once each written word has been said. */
+/** For each written word, the number of letters of the spoken text that have been spoken when the word ends. */
 const align = (written: string, spoken: string) => alignWords(written.split(" "), spoken.split(" "));
 
 test("words that are spoken as they are written end where they end", () => {

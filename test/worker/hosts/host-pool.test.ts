@@ -166,13 +166,14 @@ test("of many rooms the one that crashes its host ends up alone, though nothing 
     const lost = host?.rooms ?? [];
     for (const room of lost) losses.set(room, (losses.get(room) ?? 0) + 1);
     host?.end();
-    // As the worker does with the rooms of lost sessions.
+    // Serves the rooms again, as the worker does for the rooms of lost sessions.
     await serve(pool, ...lost);
   }
 
   expect(hostOf("poison")?.rooms).toEqual(["poison"]);
   const ofOthers = others.map((room) => losses.get(room) ?? 0);
-  // Twice all together, and one room a third time, which shared the last host.
+  // Each of the other rooms was lost twice, and the one that still shared the host at the third crash was lost once
+  // more.
   expect(ofOthers.toSorted((a, b) => a - b)).toEqual([...Array.from({ length: 8 }, () => 2), 3]);
 });
 

@@ -107,7 +107,7 @@ test("an uncaught error ends its host's sessions, and its room is served alone f
   await pool.launchJob(jobOf("throw"));
   await vi.waitUntil(() => !roomsOf(pool).includes("throw"), { timeout: 10_000 });
 
-  // As the worker does with the rooms of lost sessions. This time, nothing throws.
+  // Launches both jobs again, as the worker does for the rooms of lost sessions. This time, nothing throws.
   const { job, ...rest } = jobOf("throw");
   await pool.launchJob({ ...rest, job }).catch(() => {});
   await pool.launchJob(jobOf("idle"));

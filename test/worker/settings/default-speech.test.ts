@@ -11,7 +11,7 @@ const folder = forEachTest(tempFolder);
 
 beforeAll(() => fetchSpeechFiles(join(CACHE, "speech"), [...RECOGNIZER_PARTS, ...VOICE_PARTS], () => {}), 180_000);
 
-/** What listens and speaks in an environment, and what the start reports. */
+/** The recognizer and the voice that the worker chooses with these variables, and what it reports at startup. */
 async function defaultsIn(variables: NodeJS.ProcessEnv) {
   const env: NodeJS.ProcessEnv = { PARLEY_CACHE_DIR: CACHE, ...variables };
   const lines: string[] = [];

@@ -23,7 +23,7 @@ export function playSoakModel(model: ModelServer): CacheShares {
   model.script((request) => {
     forgetOld(model.requests);
     if (request.body["model"] === "small") return reply([text(`<notes>They asked a lot, ${++notes} times.</notes>`)]);
-    // What a request has cost is known only once it is answered, so it is noted on the next request.
+    // A request's usage is known only once it is answered, so it is evaluated on the next request.
     if (before && latest) noteShare(cache, before, latest);
     [before, latest] = [latest, request];
     return answer(request);

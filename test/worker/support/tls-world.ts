@@ -52,8 +52,8 @@ interface Parts {
 const LOADED = /Loading success/;
 
 /**
- * The services in deploy/tls/compose.yml, as processes in separate networks, and a browser on another machine.
- * Simulated are a certificate authority that only this browser trusts, a STUN server, and the model.
+ * The services in deploy/tls/compose.yml, as processes in separate networks, and a browser on another machine. A
+ * certificate authority that only this browser trusts, a STUN server and the model are simulated.
  */
 export class TlsWorld implements AsyncDisposable {
   readonly url = `https://${DOMAIN}`;
@@ -177,7 +177,7 @@ async function startCaddy({ services, network, folder }: Parts, caddy: string, a
   await says(child, /certificate obtained successfully/);
 }
 
-/** Starts both with their secrets in files, as in deploy/compose.secrets.yml. */
+/** Starts LiveKit and the worker with their secrets in files, as in deploy/compose.secrets.yml. */
 async function startLivekitAndWorker({ services, network, folder }: Parts, tokenSecret: string): Promise<void> {
   const apiSecret = `${createId()}-for-livekit-with-32-characters`;
   const write = async (name: string, content: string) => {
@@ -198,7 +198,7 @@ async function startLivekitAndWorker({ services, network, folder }: Parts, token
     LIVEKIT_API_SECRET_FILE: await write("livekit_api_secret", apiSecret),
     TOKEN_SECRET_FILE: await write("token_secret", tokenSecret),
     HTTP_HOST: "0.0.0.0",
-    // Speech takes the same route as text, and would cost a busy machine much time.
+    // Speech would take the same route as text, and much CPU time.
     STT: "none",
     TTS: "none",
   });

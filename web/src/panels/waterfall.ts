@@ -26,7 +26,7 @@ interface Waterfall {
   readonly bars: readonly Bar[];
 }
 
-/** A call that shows a form. The model did not write its tool use. */
+/** Matches the tool use id of a form that a running tool shows. The model did not write this tool use. */
 const FORM = /^form:/;
 
 /**

@@ -48,7 +48,8 @@ function Question({ permission, waiting }: QuestionProps): ReactNode {
     return () => clearTimeout(timer);
   }, []);
 
-  // A layout effect, because it must run before the element is removed: only closing a dialog restores the focus.
+  // A layout effect, because the dialog must be closed before its element is removed. Otherwise, the focus would not be
+  // restored.
   useLayoutEffect(() => {
     const element = dialog.current;
     // The dialog itself receives the focus first, not a button, so that a space or Enter typed into the composer cannot

@@ -4,7 +4,10 @@ import { useJoinedTalk } from "../join/joined-talk.tsx";
 
 /** How long an Ack may take before LiveKit is probed. Also the pause between two probes. */
 const LATE_MS = 2_000;
-/** How long the connection may receive nothing. Its two peers probe each other every 2 to 2.5 s. */
+/**
+ * How long the connection may receive nothing before LiveKit is probed. Browser and server check on each other every 2
+ * to 2.5 s.
+ */
 const SILENT_MS = 2_200;
 const CHECK_EVERY_MS = 250;
 /** A probe's timeout, and a shorter timeout for a connection that is already silent. */

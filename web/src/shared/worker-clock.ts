@@ -1,6 +1,6 @@
 import { watchedValue } from "./watched-value.ts";
 
-/** The precision of an HTTP date, which is in whole seconds, and took time to arrive. */
+/** Smaller differences are ignored: an HTTP date is in whole seconds, and its response took time to arrive. */
 const PRECISION_MS = 2_000;
 
 const ahead = watchedValue(0);

@@ -20,7 +20,10 @@ const THUMBNAIL_EDGE = 96;
 const JPEG_QUALITY = 0.85;
 /** A PNG that stays larger than this, in bytes, is a photo, and JPEG makes it much smaller. */
 const LARGE_PNG = 1_000_000;
-/** The maximum total size of a message's files, in bytes. An envelope's 4 MiB must also fit the text and the names. */
+/**
+ * The maximum total size of a message's files, in bytes. The envelope, of at most 4 MiB, must also hold the text and
+ * the files' names.
+ */
 export const MOST_BYTES = 4_000_000;
 
 /**

@@ -24,8 +24,9 @@ interface WorkerVoice {
 type AnyTool = ClientTool<never>;
 
 /**
- * A component tree's client of a worker, with everything that it has received. React may end an effect and immediately
- * start it again (StrictMode), so a client that is reopened before the next task continues.
+ * A component tree's client of a worker, with everything that it has received. Closing takes effect in a later task,
+ * and reopening the client before then undoes it, because React may end an effect and immediately start it again
+ * (StrictMode).
  */
 export class TalkClient extends ObservableStore {
   readonly log = new TalkLog();

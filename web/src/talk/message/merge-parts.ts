@@ -30,7 +30,7 @@ export function mergeParts<S extends Stored, P extends Seen>(
       type === "tool" ? each.toolUseId === toolUseId : each.kind === "text" && each.text === text,
     );
     if (type === "tool" || same.length > 0) return same.length > 0 ? same : [part];
-    // Sentences in a block whose beginning the page has not received.
+    // If the page has not received the beginning of a block, the block's sentences have arrived as asides.
     const sentences = take(({ kind, text: said = "" }) => kind === "aside" && text.includes(said));
     const [first = ""] = sentences.map((sentence) => sentence.text ?? "");
     const before = sentences.length === 0 ? text : text.slice(0, text.indexOf(first));

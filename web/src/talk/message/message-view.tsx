@@ -104,8 +104,8 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
 });
 
 /**
- * Returns the message's state. If the page has only received a call that outlasted its answer, the record contains the
- * answer's state.
+ * Returns the message's state. If an answer ended before the page was opened and only one of its calls continued, the
+ * message looks open, so the state is taken from the record.
  */
 function stateOf({ state }: TalkMessage, earlier: SpokenTurn | undefined): TalkMessage["state"] {
   return state === "open" && earlier && earlier.state !== "running" ? earlier.state : state;

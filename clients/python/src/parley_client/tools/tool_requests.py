@@ -106,8 +106,7 @@ class ToolRequests:
         return True
 
     def cancel(self, body: ToolUseCancel) -> None:
-        """Cancels a call. A cancel may overtake its request if that is sent as a stream; the request is then not run
-        on arrival."""
+        """Cancels a call. A request that is sent as a stream may arrive after its cancel, and is then not run."""
         reason = f"The worker cancelled the call ({body.reason})"
         running = self._running.get(body.id)
         if running:

@@ -162,7 +162,7 @@ def _check(depth: int) -> None:
 
 
 def _number(value: int) -> int | float:
-    """Integers beyond 32 bits are sent as float64, because one peer drops messages with 64-bit integers."""
+    """Integers beyond 32 bits are sent as float64, because one implementation drops messages with 64-bit integers."""
     if -(2**31) <= value < 2**32:
         return value
     if abs(value) >= 2**53:
