@@ -1,6 +1,7 @@
 #!/bin/sh
-# Starts HAProxy once Caddy has the TURN server's certificate. Caddy renews it weeks before it expires, but HAProxy
-# reads it only when it starts or reloads: so it reloads every day, which does not interrupt connections.
+# Starts HAProxy once Caddy has the TURN server's certificate. Caddy renews the certificate weeks before it expires, but
+# HAProxy reads the file only when it starts or reloads. So HAProxy reloads every day, which does not interrupt
+# connections.
 set -eu
 
 # Caddy writes this file after the certificate and its key. Each certificate authority has its own folder.

@@ -12,7 +12,7 @@ create table shop.orders (
 insert into shop.customers values (1, 'Ada Weber', 'Berlin'), (2, 'Grace Klein', 'Hamburg');
 insert into shop.orders values (71, 1, 'lamp', 2, 'open', '2026-11-20'), (72, 2, 'chair', 4, 'sent', '2026-11-12');
 
--- The model may write any query: what this role may see is all that it can see.
+-- The model can write any query, so this role may read only what the model may see.
 create role office_reader login password 'reader' connection limit 5;
 alter role office_reader set temp_file_limit = '100MB';
 grant usage on schema shop to office_reader;
