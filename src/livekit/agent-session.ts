@@ -1,6 +1,6 @@
+import type { ReadableStream } from "node:stream/web";
 import { getJobContext, llm, voice } from "@livekit/agents";
-import { AudioStream, type Room, type Track } from "@livekit/rtc-node";
-import type { PreConnectAudio } from "./pre-connect-audio.ts";
+import { type AudioFrame, AudioStream, type Room, type Track } from "@livekit/rtc-node";
 
 /** Sample rate for VAD and recognizers. Both use 16 kHz, and would each have to resample AgentSession's 24 kHz. */
 const INPUT_SAMPLE_RATE = 16_000;
@@ -10,12 +10,14 @@ const INPUT_SAMPLE_RATE = 16_000;
  */
 const INPUT_FRAME_MS = 32;
 
+type WrapAudio = (track: Track, live: ReadableStream<AudioFrame>) => ReadableStream<AudioFrame>;
+
 interface RoomSessionOptions {
   readonly session: voice.AgentSession;
   readonly agent: voice.Agent;
   readonly room: Room;
-  /** Undefined: the session listens to nobody. */
-  readonly preConnectAudio: PreConnectAudio | undefined;
+  /** Wraps the audio of each track that is listened to. Undefined: the session listens to nobody. */
+  readonly listen: WrapAudio | undefined;
   readonly canSpeak: boolean;
 }
 
@@ -24,7 +26,7 @@ interface RoomSessionOptions {
  * the job does not close it on its own. Checked with @livekit/agents 1.9.0.
  */
 export async function startInRoom(options: RoomSessionOptions): Promise<voice.RoomIO> {
-  const { session, agent, room, preConnectAudio, canSpeak } = options;
+  const { session, agent, room, listen, canSpeak } = options;
   // If AgentSession received the room itself, participants could control it by byte stream. Creating RoomIO here avoids
   // that, but RoomIO needs the session's agent before the session has started.
   session["agent"] = agent;
@@ -33,14 +35,14 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
     room,
     inputOptions: {
       textEnabled: false,
-      audioEnabled: preConnectAudio !== undefined,
+      audioEnabled: listen !== undefined,
       audioSampleRate: INPUT_SAMPLE_RATE,
       closeOnDisconnect: false,
     },
     outputOptions: { audioEnabled: canSpeak },
   });
   io.start();
-  if (preConnectAudio) replaceInput(io, preConnectAudio);
+  if (listen) replaceInput(io, listen);
   // Parley publishes the agent's state itself, because it also depends on turns and tools.
   session.off(voice.AgentSessionEventTypes.AgentStateChanged, io["onAgentStateChanged"]);
   await session.start({ agent, record: false });
@@ -52,13 +54,12 @@ export async function startInRoom(options: RoomSessionOptions): Promise<voice.Ro
  * RoomIO has no option for the frame length, and ignores what participants recorded before. Replacing `createStream`
  * here is early enough, because the first track is opened later.
  */
-function replaceInput(io: voice.RoomIO, preConnectAudio: PreConnectAudio): void {
+function replaceInput(io: voice.RoomIO, listen: WrapAudio): void {
   const input = io["audioInput"];
   if (!input) return;
   const live = { sampleRate: INPUT_SAMPLE_RATE, numChannels: 1, frameSizeMs: INPUT_FRAME_MS };
   // RoomIO needs no more of an AudioStream than that it can be read.
-  input["createStream"] = (track: Track) =>
-    preConnectAudio.precede(track, new AudioStream(track, live)) as unknown as AudioStream;
+  input["createStream"] = (track: Track) => listen(track, new AudioStream(track, live)) as unknown as AudioStream;
 }
 
 /**

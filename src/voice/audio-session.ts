@@ -3,7 +3,7 @@ import { llm, voice, type stt } from "@livekit/agents";
 import type { AudioFrame, Room } from "@livekit/rtc-node";
 import { startInRoom } from "../livekit/agent-session.ts";
 import { playedSeconds } from "../livekit/audio-output.ts";
-import type { PreConnectAudio } from "../livekit/pre-connect-audio.ts";
+import type { PreConnectAudio } from "./listen/pre-connect-audio.ts";
 import type { SpeakerStreams } from "./listen/speaker-streams.ts";
 import { SILENCE_IS_LATE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import type { AgentAudio } from "./speak/agent-audio.ts";
@@ -65,7 +65,7 @@ export async function startAudioSession(options: AudioSessionOptions): Promise<A
     session,
     agent,
     room,
-    preConnectAudio,
+    listen: preConnectAudio && ((track, live) => preConnectAudio.precede(track, live)),
     canSpeak: audio !== undefined,
   });
   return {

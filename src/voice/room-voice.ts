@@ -1,7 +1,6 @@
 import { type stt, voice } from "@livekit/agents";
 import { ParticipantKind, type Room } from "@livekit/rtc-node";
 import type { Logger } from "pino";
-import { PreConnectAudio } from "../livekit/pre-connect-audio.ts";
 import { abortable } from "../lib/abortable.ts";
 import type { OnRoomInput, RoomParticipant } from "../session/room/room-input.ts";
 import type { AnswerToSpeak, SpokenAnswer, VoicePort } from "../session/room/voice-port.ts";
@@ -9,6 +8,7 @@ import { AgentAudio } from "./speak/agent-audio.ts";
 import { AnswerSpeech } from "./speak/answer-speech.ts";
 import { startAudioSession, TRANSCRIPT_TIMEOUT_MS, type AudioSession } from "./audio-session.ts";
 import { LimitedRecognizer } from "./listen/limited-recognizer.ts";
+import { PreConnectAudio } from "./listen/pre-connect-audio.ts";
 import { Microphones } from "./listen/microphones.ts";
 import { UnrecognizedSpeech } from "./listen/unrecognized-speech.ts";
 import { AwaitedPlayer, type Player } from "./speak/player.ts";

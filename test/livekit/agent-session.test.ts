@@ -1,18 +1,15 @@
 import { initializeLogger, runWithJobContextAsync, voice, type JobContext } from "@livekit/agents";
 import { AudioFrame, AudioSource, LocalAudioTrack, Room } from "@livekit/rtc-node";
-import { pino } from "pino";
 import { beforeAll, expect, test } from "vitest";
 import { clearChatHistory, startInRoom } from "../../src/livekit/agent-session.ts";
-import { PreConnectAudio } from "../../src/livekit/pre-connect-audio.ts";
 
 beforeAll(() => initializeLogger({ pretty: false, level: "silent" }));
 
 async function start({ isListening = false } = {}) {
   const agent = new voice.Agent({ instructions: "" });
   const session = new voice.AgentSession({ vad: null, turnHandling: { turnDetection: null } });
-  const room = new Room();
-  const preConnectAudio = isListening ? new PreConnectAudio(room, pino({ level: "silent" })) : undefined;
-  const options = { session, agent, room, preConnectAudio, canSpeak: false };
+  const listen: Parameters<typeof startInRoom>[0]["listen"] = isListening ? (_track, live) => live : undefined;
+  const options = { session, agent, room: new Room(), listen, canSpeak: false };
   return { agent, session, io: await startInRoom(options) };
 }
 

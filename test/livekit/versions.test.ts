@@ -7,7 +7,7 @@ const pieces = files.filter((file) => !file.endsWith("grant-token.ts")).toSorted
 
 test.each(pieces)("%s was checked with the installed versions", async (file) => {
   const text = await readFile(file, "utf8");
-  const checked = [...text.matchAll(/(@livekit\/[a-z-]+) (\d+\.\d+\.\d+)/gu)].map(([, name = "", version]) => ({
+  const checked = [...text.matchAll(/(@livekit\/[a-z-]+)[\s*]+(\d+\.\d+\.\d+)/gu)].map(([, name = "", version]) => ({
     name,
     version,
   }));

@@ -5,6 +5,7 @@ import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { MESSAGES, type MessageType } from "../../src/protocol/messages/messages.ts";
 import { MalformedMessageError } from "../../src/protocol/messages/parse-message.ts";
 import { toBytes } from "./golden.ts";
+import { cpuMs } from "../support/cpu-ms.ts";
 
 const envelope = { stanzaId: 4, conversationId: "c", meta: {} };
 const packet = (type: MessageType, body: unknown) => encode({ ...envelope, type: MESSAGES[type].number, body });
@@ -519,10 +520,10 @@ test.each(["", "90", "01", "c1", "81a4626f6479", "81a4626f647990c1"])(
 test("scanning 4 MiB of small values takes no longer than the limit for a scan", () => {
   const bytes = new Uint8Array(4_194_304).fill(1);
   bytes.set(toBytes("82 a161 dd003fff00"));
-  const started = performance.now();
+  const started = cpuMs();
 
   expect(refusal(bytes).code).toBe("too_large");
-  expect(performance.now() - started).toBeLessThan(1_000);
+  expect(cpuMs() - started).toBeLessThan(1_000);
 });
 
 test.each([

@@ -7,6 +7,7 @@ import { decodeEnvelope } from "../../src/protocol/codec/decode-envelope.ts";
 import { MESSAGES } from "../../src/protocol/messages/messages.ts";
 import { goldens, toBytes, toEnvelope } from "./golden.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
+import { cpuMs } from "../support/cpu-ms.ts";
 
 const SEED = propertySeed(20_261_121);
 const packets = goldens.map(({ hex }) => toBytes(hex));
@@ -138,10 +139,10 @@ test("the worst packets of 64 KB cost little memory and time", () => {
     `81a161dc7fff${"a1ff".repeat(32_767)}`,
   ].map(toBytes);
   const before = process.memoryUsage().heapUsed;
-  const started = performance.now();
+  const started = cpuMs();
 
   for (const packet of worst) isAccepted(packet);
 
-  expect(performance.now() - started).toBeLessThan(2_000);
+  expect(cpuMs() - started).toBeLessThan(2_000);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
 });

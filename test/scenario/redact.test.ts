@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createRedact, normalize } from "../../src/scenario/redact.ts";
+import { cpuMs } from "../support/cpu-ms.ts";
 
 const TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJlLW9mLWFubg";
 const redact = createRedact();
@@ -13,14 +14,17 @@ test.each([
   expect(redact(text)).toBe(redacted);
 });
 
-/** The slowest input for a backtracking search: each of these, repeated, looks like the start of a secret at many positions, but never completes a secret. */
+/**
+ * The slowest input for a backtracking search: each of these, repeated, looks like the start of a secret at many
+ * positions, but never completes a secret.
+ */
 test.each([["a"], ["a."], ["eyJ-"], ["-eyJ.a"], ["a@"], [" 00 1"], ["+1 "], ["1 "], ["DE12 "], ["sk-"]])(
   "a long text of %j is searched quickly",
   (piece) => {
     const text = piece.repeat(50_000 / piece.length);
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     redact(text);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(cpuMs() - startedAt).toBeLessThan(1_000);
   },
 );
 

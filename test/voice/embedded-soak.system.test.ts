@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -28,6 +29,7 @@ beforeAll(async () => {
 const speech = forFile(async () => {
   const logger = pino({ level: "silent" });
   const started = await SpeechProcess.start({ folder: FOLDER, uses: ["listen"], logger });
+  await vi.waitUntil(() => existsSync(started.socket), 120_000);
   return Object.assign(started, { [Symbol.asyncDispose]: () => started.close() });
 });
 

@@ -119,8 +119,8 @@ export class Speaker {
   }
 
   /**
-   * Whether more than `NOTICED_MS` of sound are still to be sent. Silence at the end of a speech does not count, because
-   * a listener may notice it before all of it was sent.
+   * Whether more than `NOTICED_MS` of sound are still to be sent. Silence at the end of a speech does not count: a
+   * listener may notice it before all of it was sent.
    */
   get isTalking(): boolean {
     return soundMs(this.#pending) > NOTICED_MS;

@@ -24,6 +24,7 @@ beforeEach(() => {
 
 const speech = forFile(async () => {
   const started = await SpeechProcess.start({ folder: FOLDER, uses: ["listen"], logger });
+  await vi.waitUntil(() => existsSync(started.socket), 120_000);
   return Object.assign(started, { [Symbol.asyncDispose]: () => started.close() });
 });
 

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import type { AudioFrame } from "@livekit/rtc-node";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeRecording, type Recording } from "../../src/livekit/decode-recording.ts";
-import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../src/speech/speech-files.ts";
-import { EmbeddedRecognizer } from "../../src/voice/providers/embedded/embedded-recognizer.ts";
+import { decodeRecording, type Recording } from "../../../src/voice/listen/decode-recording.ts";
+import { fetchSpeechFiles, RECOGNIZER_PARTS } from "../../../src/speech/speech-files.ts";
+import { EmbeddedRecognizer } from "../../../src/voice/providers/embedded/embedded-recognizer.ts";
 
-const CACHE = join(import.meta.dirname, "../../.cache");
+const CACHE = join(import.meta.dirname, "../../../.cache");
 const WEBM = { mimeType: "audio/webm;codecs=opus", sampleRate: 48_000, channels: 1 };
 
-const fromBrowser = () => readFile(join(import.meta.dirname, "../fixtures/recordings/ten-of-clubs.webm"));
+const fromBrowser = () => readFile(join(import.meta.dirname, "../../fixtures/recordings/ten-of-clubs.webm"));
 
 const pcm = (samples: readonly number[], format: Partial<Recording> = {}): Recording => ({
   mimeType: "audio/pcm",

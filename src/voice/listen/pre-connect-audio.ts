@@ -10,12 +10,12 @@ import {
   type Track,
 } from "@livekit/rtc-node";
 import type { Logger } from "pino";
-import { abortable } from "../lib/abortable.ts";
+import { abortable } from "../../lib/abortable.ts";
 import { decodeRecording, type Recording } from "./decode-recording.ts";
 
 /** LiveKit's name for these byte streams. */
 const TOPIC = "lk.agent.pre-connect-audio-buffer";
-/** AudioTrackFeature.TF_PRECONNECT_BUFFER, which rtc-node does not export. */
+/** AudioTrackFeature.TF_PRECONNECT_BUFFER, which rtc-node 0.13.35 does not export. */
 const HAS_RECORDING = 6;
 /** Clients open the stream when the agent joins, which is usually long before their microphone is subscribed to. */
 const OPENED_WITHIN_MS = 500;

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { AudioFrame } from "@livekit/rtc-node";
 import { OpusDecoder } from "opus-decoder";
 import prism from "prism-media";
-import { toAudioFrame, toMono } from "./audio-frame.ts";
+import { toAudioFrame, toMono } from "../../livekit/audio-frame.ts";
 
 /** Opus is decoded to this rate. */
 const OPUS_RATE = 16_000;
@@ -24,7 +24,7 @@ export interface Recording {
 }
 
 /**
- * Returns up to 15 s of a recording as mono frames. They have PCM's own sample rate, or 16 kHz if the recording is Opus.
+ * Returns up to 15 s of a recording as mono frames: PCM at its own sample rate, Opus at 16 kHz.
  *
  * @throws {Error} if the format is not supported, or the bytes are not in that format
  */
