@@ -17,7 +17,7 @@ import type { Synthesizer } from "./providers/synthesizer.ts";
 import { SpeakerStreams } from "./listen/speaker-streams.ts";
 import { SpokenTime } from "./listen/spoken-time.ts";
 import { Quiet, UserSpeech } from "./listen/user-speech.ts";
-import { isLocal, TurnRecognizer } from "./listen/turn-recognizer.ts";
+import { isLocal, LOCAL_LEAD_IN_MS, TurnRecognizer } from "./listen/turn-recognizer.ts";
 import type { TurnWords } from "./listen/turn-words.ts";
 import { NOTICED_SILENCE_MS, VoiceActivity } from "./listen/voice-activity.ts";
 import { toSpeakable } from "./speak/speakable.ts";
@@ -191,7 +191,7 @@ export class RoomVoice implements VoicePort {
     if (!isLocal(recognizer)) return limited;
     const { settings } = this.#options;
     const interims = settings.interimTranscripts ? recognizer : undefined;
-    return new TurnRecognizer({ recognizer: limited, vad: new VoiceActivity(settings), interims });
+    return new TurnRecognizer({ recognizer: limited, vad: new VoiceActivity(settings, LOCAL_LEAD_IN_MS), interims });
   }
 
   #listenTo(identity: string | undefined): void {

@@ -1,5 +1,6 @@
 import { stt, type VAD, type VADEvent, VADEventType } from "@livekit/agents";
 import { AudioFrame } from "@livekit/rtc-node";
+import { toAudioFrame } from "../../livekit/audio-frame.ts";
 import type { LimitedRecognizer } from "./limited-recognizer.ts";
 import { TurnWords } from "./turn-words.ts";
 
@@ -9,6 +10,12 @@ const INTERIM_EVERY_MS = 500;
  * The share of its time that the recognizer may spend on one session's interim words, because all sessions share it.
  */
 const INTERIM_SHARE = 0.25;
+
+/**
+ * How much sound before the detected speech is recognized, too. The first consonant may be too soft to be detected. The
+ * recognizer trims silence itself.
+ */
+export const LOCAL_LEAD_IN_MS = 400;
 
 /**
  * A recognizer for single utterances that runs on this machine. It may therefore recognize the same audio repeatedly.
@@ -68,6 +75,8 @@ class TurnStream extends stt.SpeechStream {
   readonly #activity: ReturnType<VAD["stream"]>;
   /** What the participant has been saying since the last pause. */
   #piece: AudioFrame[] | undefined;
+  /** The end of the previous piece, as a number of samples. */
+  #heardTo = 0;
   /** When the next interim words are due. `Infinity` while some are being recognized. */
   #interimAt = Infinity;
 
@@ -96,7 +105,6 @@ class TurnStream extends stt.SpeechStream {
       if (frame === stt.SpeechStream.FLUSH_SENTINEL) this.#activity.flush();
       else this.#activity.pushFrame(frame);
     }
-    if (!this.closed) this.#activity.endInput();
   }
 
   async #followActivity(): Promise<void> {
@@ -107,9 +115,9 @@ class TurnStream extends stt.SpeechStream {
     }
   }
 
-  #begin({ frames }: VADEvent): void {
+  #begin(event: VADEvent): void {
     this.output.put({ type: stt.SpeechEventType.START_OF_SPEECH });
-    this.#piece = frames.map(copyOf);
+    this.#piece = this.#unheard(event);
     this.#interimAt = this.#options.interims ? performance.now() + INTERIM_EVERY_MS : Infinity;
   }
 
@@ -130,12 +138,15 @@ class TurnStream extends stt.SpeechStream {
     if (words !== "") this.output.put(toEvent(stt.SpeechEventType.INTERIM_TRANSCRIPT, words));
   }
 
-  async #end({ frames, silenceDuration, inferenceDuration }: VADEvent): Promise<void> {
+  async #end(event: VADEvent): Promise<void> {
+    const { samplesIndex, silenceDuration, inferenceDuration } = event;
+    const piece = this.#unheard(event);
     this.#piece = undefined;
+    this.#heardTo = samplesIndex;
     const speechEndTime = Date.now() - silenceDuration - inferenceDuration;
     this.output.put({ type: stt.SpeechEventType.END_OF_SPEECH, speechEndTime });
     try {
-      const words = await this.#turns.words.add(frames, (together) => this.#transcribe(this.#turns, together));
+      const words = await this.#turns.words.add(piece, (together) => this.#transcribe(this.#turns, together));
       if (words !== "" && !this.closed)
         this.output.put({ ...toEvent(stt.SpeechEventType.FINAL_TRANSCRIPT, words), speechEndTime });
     } catch (error) {
@@ -144,6 +155,15 @@ class TurnStream extends stt.SpeechStream {
       const details = { type: "stt_error", timestamp: Date.now(), label: this.label } as const;
       this.#turns.emit("error", { ...details, error: problem, recoverable: true });
     }
+  }
+
+  /** Returns a piece without the sound that it shares with the previous piece, because it begins before its speech. */
+  #unheard({ frames: [sound], samplesIndex }: VADEvent): AudioFrame[] {
+    if (!sound) return [];
+    const from = samplesIndex - sound.samplesPerChannel;
+    // After a flush, samples are counted from 0 again.
+    const heard = samplesIndex < this.#heardTo ? 0 : Math.max(0, this.#heardTo - from);
+    return [toAudioFrame(sound.data.subarray(heard), sound.sampleRate)];
   }
 
   async #transcribe(recognizer: stt.STT, frames: readonly AudioFrame[]): Promise<string> {

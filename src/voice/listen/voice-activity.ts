@@ -28,7 +28,7 @@ const SPEECH_GOES_ON_MS = 32;
 export class VoiceActivity extends inference.VAD {
   readonly #endOfTurnMs: number;
 
-  constructor({ endOfTurn, endOfTurnMs }: Pick<VoiceSettings, "endOfTurn" | "endOfTurnMs">) {
+  constructor({ endOfTurn, endOfTurnMs }: Pick<VoiceSettings, "endOfTurn" | "endOfTurnMs">, leadInMs = LEAD_IN_MS) {
     // LiveKit's end-of-turn model analyzes the silence, and AgentSession requires 250 ms of it.
     const lateMs = endOfTurn === "model" ? 0 : SILENCE_IS_LATE_MS;
     const minSilenceDuration = NOTICED_SILENCE_MS - lateMs;
@@ -36,7 +36,7 @@ export class VoiceActivity extends inference.VAD {
       model: "silero",
       minSilenceDuration,
       minSpeechDuration: SPEECH_BEGINS_MS,
-      prefixPaddingDuration: LEAD_IN_MS,
+      prefixPaddingDuration: leadInMs,
     });
     this.#endOfTurnMs = endOfTurnMs;
   }
