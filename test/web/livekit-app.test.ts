@@ -68,6 +68,7 @@ test("an app with LiveKit's React hooks continues when the session's process is 
   await openApp(parts, page);
   await expect.poll(async () => (await statesOf(page)).at(-1), { timeout: 20_000 }).toBe("listening");
   await ask(parts, page, "Good morning.");
+  await expect.poll(async () => (await statesOf(page)).at(-1)).toBe("listening");
 
   for (const pid of jobProcesses(first.pid)) process.kill(pid, "SIGKILL");
   const before = (await statesOf(page)).length;

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { moduleBeside } from "../../lib/module-beside.ts";
@@ -17,6 +18,8 @@ const RESTART_AFTER_AT_MOST_MS = 10_000;
 /** If a process has run for this long, the pause before its restart is `RESTART_AFTER_MS` again. */
 const STABLE_AFTER_MS = 60_000;
 
+const LOADED_WITHIN_MS = 5_000;
+
 interface SpeechProcessOptions {
   /** The folder of the models' files. */
   readonly folder: string;
@@ -29,6 +32,8 @@ export class SpeechProcess implements Service {
   readonly #options: SpeechProcessOptions;
   /** The folder of the socket. Only this user may enter it. */
   readonly #place: string;
+  /** Resolves when the models are loaded, or the first process has exited. */
+  readonly #settled = Promise.withResolvers<void>();
   #child: ChildProcess;
   #restart: NodeJS.Timeout | undefined;
   #restartAfterMs = RESTART_AFTER_MS;
@@ -41,11 +46,13 @@ export class SpeechProcess implements Service {
   }
 
   /**
-   * Starts the process without waiting for its models to load. Requests from `RemoteModel` wait for them. The caller
-   * closes the result.
+   * Resolves once the models are loaded, or after 5 s: they must not hold up the worker for longer. `RemoteModel` waits
+   * for the rest. The caller closes the result.
    */
   static async start(options: SpeechProcessOptions): Promise<SpeechProcess> {
-    return new SpeechProcess(options, await mkdtemp(join(tmpdir(), "parley-speech-")));
+    const started = new SpeechProcess(options, await mkdtemp(join(tmpdir(), "parley-speech-")));
+    await Promise.race([started.#settled.promise, sleep(LOADED_WITHIN_MS, undefined, { ref: false })]);
+    return started;
   }
 
   /** The Unix socket on which `RemoteModel` reaches the process. It stays the same over restarts. */
@@ -70,9 +77,11 @@ export class SpeechProcess implements Service {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     child.once("message", () => {
+      this.#settled.resolve();
       logger.info({ uses, durationMs: Math.round(performance.now() - startedAt) }, "speech models loaded");
     });
     child.once("exit", (code, signal) => {
+      this.#settled.resolve();
       if (this.#isClosed) return;
       logger.error({ code, signal }, "speech process exited, restarting");
       if (performance.now() - startedAt > STABLE_AFTER_MS) this.#restartAfterMs = RESTART_AFTER_MS;
