@@ -56,6 +56,19 @@ test("what is said with a pause is one message, with the words of both parts", a
   expect(turns).toEqual([{ input: [{ type: "text", text: said }] }]);
 });
 
+test("the sound around a short pause is heard once, and with its soft consonants", async () => {
+  await using voice = await VoiceAgent.start({ stt: recognizer, settings: { endOfTurnMs: 1_500 } });
+  const user = await voice.speaker("user");
+  voice.agent.model.script(() => reply([text("Two cards.")]));
+  const seven = await recording("seven-of-clubs");
+
+  // Both recordings begin and end with silence of their own.
+  await user.play(joined(seven, seven, silence(2_500)));
+  const { text: said } = await user.client.next("transcription", ({ final }) => final);
+
+  expect(said.toLowerCase().replaceAll(/[^a-z ]/gu, "")).toBe("seven of clubs seven of clubs");
+});
+
 test("words are shown while they are spoken, unless that is turned off", async () => {
   const shown: number[] = [];
   for (const interimTranscripts of [true, false]) {

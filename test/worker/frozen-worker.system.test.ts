@@ -176,7 +176,9 @@ test("a worker that froze while it spoke says, writes and runs nothing once anot
 
   expect(talk.saidSince(takenAt)).toBe(0);
   expect([frozen.runs, next.runs]).toEqual([0, 0]);
-  expect(await database.sql`select text_content from turn_blocks`).toEqual([{ text_content: "The new one answers." }]);
+  // An answer is stored after it is sent.
+  const texts = () => database.sql<{ text_content: string }[]>`select text_content from turn_blocks`;
+  await expect.poll(texts).toEqual([{ text_content: "The new one answers." }]);
   expect(await database.sql`select from tool_calls`).toEqual([]);
   expect(await user.answerTo(question)).toContain("The new one answers.");
 });
