@@ -150,20 +150,20 @@ function entriesOf(each: Import): { readonly floor: string; readonly from: strin
  * Repeatedly removes entries that import none of the remaining ones. Returns those left over, which are in a cycle or
  * lead to one.
  */
-function inCircles(edges: readonly { readonly from: string; readonly to: string }[]): string[] {
+function importCycles(edges: readonly { readonly from: string; readonly to: string }[]): string[] {
   const upper = new Set(edges.map(({ from }) => from));
   const left = edges.filter(({ to }) => upper.has(to));
-  return left.length === edges.length ? [...upper].toSorted() : inCircles(left);
+  return left.length === edges.length ? [...upper].toSorted() : importCycles(left);
 }
 
 test("in every folder of src, the page and the hooks, imports between files and folders have one direction", async () => {
   const all = await Promise.all(["src/**/*.ts", "{web,clients/react}/src/**/*.{ts,tsx}"].map(importsOf));
   const imports = all.flat().filter((each) => isRelative(each) && target(each) !== each.file);
   const floors = Object.groupBy(imports.map(entriesOf), ({ floor }) => floor);
-  const circles = Object.entries(floors).map(([floor, edges = []]) => [floor, inCircles(edges)] as const);
+  const cycles = Object.entries(floors).map(([floor, edges = []]) => [floor, importCycles(edges)] as const);
 
-  expect(circles.length).toBeGreaterThan(20);
-  expect(circles.filter(([, names]) => names.length > 0)).toEqual([]);
+  expect(cycles.length).toBeGreaterThan(20);
+  expect(cycles.filter(([, names]) => names.length > 0)).toEqual([]);
 });
 
 test("no folder in src contains more files than a reader can take in at once", async () => {

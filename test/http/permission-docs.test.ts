@@ -126,10 +126,10 @@ test("the events in docs/permissions.md are what such a request sends, on both s
   await opencode.until(() => opencode.text.includes('"completed"'));
 
   const permissions = own.text.split("\n\n").filter((event) => event.startsWith("event: permission."));
-  const told = opencode.text
+  const events = opencode.text
     .split("\n\n")
     .filter((event) => event.startsWith("data: ") && !event.includes("heartbeat"));
-  const [ours, theirs] = [await shown(demo, permissions.join("\n\n")), await shown(demo, told.join("\n\n"))];
+  const [ours, theirs] = [await shown(demo, permissions.join("\n\n")), await shown(demo, events.join("\n\n"))];
   const [documented = "", documentedTheirs = ""] = blocksOf("sse");
   expect(ours).toBe(documented);
   // The page omits events that differ only in a call's revision.

@@ -7,8 +7,8 @@ import { toServerTool } from "../../src/tool/server-tool.ts";
 import { guardedTool } from "../support/guarded-tool.ts";
 import { reply, serverToolResult, serverToolUse, text, thinking, toolUse } from "../../src/model-server/step.ts";
 import { HttpToolServer } from "../tool/mcp/http-server.ts";
-import { McpBench } from "../tool/mcp/support.ts";
-import { WatchedTalk } from "./watched-talk.ts";
+import { McpBench } from "../tool/mcp/mcp-bench.ts";
+import { TelemetryAgent } from "./telemetry-agent.ts";
 
 /** Texts from people, the model and tools. By default, no line of telemetry may contain any of these. */
 const MARKS = {
@@ -52,12 +52,12 @@ const fail = defineTool({
 const INVENTED_TOOL = "Mk18_tool";
 
 /** A turn in which everybody says something, observed to its end. */
-async function talkOfMarks(mode: string): Promise<WatchedTalk> {
+async function talkOfMarks(mode: string): Promise<TelemetryAgent> {
   await using shop = await HttpToolServer.start();
   await using bench = new McpBench({ shop: { url: shop.url } });
   await bench.until("shop_echo", "shop_throw");
   const own = { say, fail, write: guardedTool().tool };
-  const talk = await WatchedTalk.start({
+  const talk = await TelemetryAgent.start({
     env: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: mode },
     liveTools: new Map([
       ...bench.servers.tools,
@@ -193,7 +193,7 @@ test.each(["NO_CONTENT", "SPAN_AND_EVENT"])(
       run: () => toolResult({ content: [{ type: "image", source: { data: PNG } }] }),
     });
     const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: mode };
-    await using talk = await WatchedTalk.start({ env, tools: { show } });
+    await using talk = await TelemetryAgent.start({ env, tools: { show } });
     const user = await talk.agent.client("user");
     talk.agent.model.script([reply([toolUse("show")]), reply([text("Seen.")])]);
     const attachments = [{ data: Buffer.from(PNG).toString("base64") }];

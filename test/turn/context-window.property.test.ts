@@ -8,7 +8,7 @@ import { AppError } from "../../src/errors/app-error.ts";
 import { toMessages } from "../../src/llm/to-messages.ts";
 import { ContextWindow } from "../../src/turn/context-window.ts";
 import { turn, turns } from "../conversation/arbitrary-turns.ts";
-import { problemsOf } from "../conversation/judge-history.ts";
+import { problemsOf } from "../conversation/history-problems.ts";
 import { propertyRuns, propertySeed } from "../support/property-runs.ts";
 
 const SEED = { seed: propertySeed(20_261_122), numRuns: propertyRuns(2_000) };

@@ -167,8 +167,8 @@ test.each([
   const promising = { ...said(1), blocks: placed(used("t1", receipt)) };
   const shown = await talked([promising, ...Array.from({ length: 20 }, (_, index) => said(index + 2))]);
   shown.makeRoom();
-  const told = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
-  expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(told);
+  const note = `The call of look (t1) for \\"user\\" was still open. Its outcome will be reported when it arrives.`;
+  expect(JSON.stringify(await shown.fit(next(running(22))))).toContain(note);
 
   const input = { tool_use_id: "t1", tool: "look", note: "" };
   const outcome = {

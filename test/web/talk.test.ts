@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { reply, slow, text, toolUse } from "../../src/model-server/step.ts";
 import { scenarioSchema } from "../../src/testing/scenario/schema.ts";
 import { forFile } from "../support/lifetimes.ts";
-import { findingsOf } from "./findings.ts";
+import { accessibilityProblems } from "./accessibility-problems.ts";
 import { DRINK, PageWorld, say } from "./page-world.ts";
 
 const world = forFile(() => PageWorld.start());
@@ -271,7 +271,7 @@ test("stop ends the answer, and an edited message is answered again", async () =
   // The focus has returned to the button.
   await page.keyboard.press("Enter");
   await page.getByLabel("Edit your message").fill("Tell me a short story");
-  expect(await findingsOf(page)).toEqual([]);
+  expect(await accessibilityProblems(page)).toEqual([]);
   await page.getByRole("button", { name: "Send again" }).click();
 
   await page.getByText("Short.", { exact: true }).waitFor();
@@ -314,14 +314,14 @@ test("a message can be edited any number of times, and each answer is announced,
     await page.getByLabel("Edit your message").fill(words);
     await page.getByRole("button", { name: "Send again" }).click();
   };
-  const told = () => page.evaluate("window.announced.length");
+  const announcedCount = () => page.evaluate("window.announced.length");
   await say(page, "Is it late?");
-  await expect.poll(told).toBe(1);
+  await expect.poll(announcedCount).toBe(1);
 
   await edit("Is it warm?");
-  await expect.poll(told).toBe(2);
+  await expect.poll(announcedCount).toBe(2);
   await edit("Is it cold?");
-  await expect.poll(told).toBe(3);
+  await expect.poll(announcedCount).toBe(3);
 
   expect(await page.evaluate("window.announced")).toEqual(["Answer: Yes.", "Answer: Yes.", "Answer: No."]);
   expect(await page.locator(".message .text").allTextContents()).toEqual(["Is it cold?", "No."]);

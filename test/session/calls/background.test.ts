@@ -162,8 +162,8 @@ test("two at once: one turn reports both results, each once", async () => {
   await user.answer(id, { success: true });
   await said(user, "Both are done.");
 
-  const told = allResults(agent).map(({ content }) => content ?? "");
-  expect(told.filter((content) => /coffee|cake/u.test(content))).toEqual(["coffee", "cake"]);
+  const results = allResults(agent).map(({ content }) => content ?? "");
+  expect(results.filter((content) => /coffee|cake/u.test(content))).toEqual(["coffee", "cake"]);
   expect(notesOf(agent)).toHaveLength(2);
   expect(agent.model.rejections).toEqual([]);
 });
@@ -280,8 +280,8 @@ test("a new worker runs it again if that is safe, and its result is reported onc
   await user.until(() => user.all("configuration").length === 4, "the third worker");
   expect(await user.answerTo(await user.say("Are you there?"))).toBe("Yes.");
 
-  const told = allResults(agent).filter(({ content }) => content === "one cake");
-  expect(told).toHaveLength(1);
+  const results = allResults(agent).filter(({ content }) => content === "one cake");
+  expect(results).toHaveLength(1);
   expect(agent.model.rejections).toEqual([]);
 });
 

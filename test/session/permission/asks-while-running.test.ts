@@ -236,14 +236,14 @@ test.each([
 );
 
 test("an answer that arrives after another worker has claimed the session does not let the tool here continue", async () => {
-  const told = Promise.withResolvers<string>();
+  const outcomeSeen = Promise.withResolvers<string>();
   const visit = defineTool({
     description: "Visits.",
     input: z.object({ hosts: z.array(z.string()) }),
     run: async (_input, { ask }) => {
       const allowed = ask({ type: "network", pattern: "a.example", title: "Visit a.example" });
       const outcome = allowed.then(() => "allowed", String);
-      told.resolve(await outcome);
+      outcomeSeen.resolve(await outcome);
     },
   });
   await using agent = await TestAgent.start({ tools: { visit } });
@@ -255,7 +255,7 @@ test("an answer that arrives after another worker has claimed the session does n
 
   await user.send(answer(id, "approve"));
 
-  expect(await told.promise).not.toBe("allowed");
+  expect(await outcomeSeen.promise).not.toBe("allowed");
   expect(await asked(agent)).toMatchObject([{ state: "approved" }]);
   expect(await agent.sql`select state from tool_calls`).toEqual([{ state: "running" }]);
 });

@@ -4,7 +4,7 @@ import { toStoredBlock } from "../../../src/llm/to-stored-block.ts";
 import type { MessagePart } from "../../../src/telemetry/representation/message-part.ts";
 import { representationSchema } from "../../../src/telemetry/representation/representation.ts";
 import { toMessageParts, toPartsByMessage } from "../../../src/telemetry/representation/to-message-parts.ts";
-import { problemsBy, problemsOfPart } from "./judge-parts.ts";
+import { problemsBy, problemsOfPart } from "./part-problems.ts";
 import { recordedTurn } from "./recorded-turn.ts";
 
 const representations = representationSchema.options;

@@ -64,7 +64,7 @@ async function act({ happenings, ...setup }: Scenario) {
   const tool = { ...TOOL, execution, idempotent, onInterrupt, run };
   const ports = new MemoryPorts({
     tools: { both: tool },
-    hosts: { user: setup.isListKnown ? [announced("both", { execution: "either" })] : undefined },
+    participants: { user: setup.isListKnown ? [announced("both", { execution: "either" })] : undefined },
     sendRequest: (call, count) =>
       call.addressee !== undefined && setup.failingSends.includes(count)
         ? Promise.reject(new Error("lost"))
