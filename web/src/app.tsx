@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react
 import { JoinForm } from "./join/join-form.tsx";
 import { JoinedTalkContext } from "./join/joined-talk.tsx";
 import { connectTalk, createRoom, type JoinedTalk, joinTalk, toJoinError } from "./join/join-talk.ts";
-import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/remembered.ts";
+import { forgetOpenTalk, loadOpenTalk, saveOpenTalk } from "./join/browser-storage.ts";
 import { TalkPage } from "./talk/talk-page.tsx";
 
 /** Returns the conversation that this tab was in before a reload. */

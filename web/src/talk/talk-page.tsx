@@ -16,7 +16,7 @@ import { AgentBadge } from "./agent-badge.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Composer } from "./composer.tsx";
 import { MessageList } from "./message-list.tsx";
-import { useKeptFocus } from "./use-kept-focus.ts";
+import { useFocusFallback } from "./use-focus-fallback.ts";
 
 interface TalkPageProps {
   readonly onLeave: () => void;
@@ -27,7 +27,7 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
   const { identity, room } = useJoinedTalk();
   const [isPanelOpen, setPanelOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
-  useKeptFocus();
+  useFocusFallback();
   return (
     <UsageLog>
       <Reachability>
