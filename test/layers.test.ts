@@ -140,10 +140,10 @@ test("every folder of src has a place in the layers", async () => {
 });
 
 /** The two entries (files or folders) of the deepest folder that contains both ends of an import. */
-function entriesOf(each: Import): { readonly floor: string; readonly from: string; readonly to: string } {
+function entriesOf(each: Import): { readonly folder: string; readonly from: string; readonly to: string } {
   const [from, to] = [each.file.split("/"), target(each).split("/")];
   const depth = from.findIndex((name, index) => name !== to[index]);
-  return { floor: from.slice(0, depth).join("/"), from: from[depth] ?? "", to: to[depth] ?? "" };
+  return { folder: from.slice(0, depth).join("/"), from: from[depth] ?? "", to: to[depth] ?? "" };
 }
 
 /**
@@ -159,8 +159,8 @@ function importCycles(edges: readonly { readonly from: string; readonly to: stri
 test("in every folder of src, the page and the hooks, imports between files and folders have one direction", async () => {
   const all = await Promise.all(["src/**/*.ts", "{web,clients/react}/src/**/*.{ts,tsx}"].map(importsOf));
   const imports = all.flat().filter((each) => isRelative(each) && target(each) !== each.file);
-  const floors = Object.groupBy(imports.map(entriesOf), ({ floor }) => floor);
-  const cycles = Object.entries(floors).map(([floor, edges = []]) => [floor, importCycles(edges)] as const);
+  const importsByFolder = Object.groupBy(imports.map(entriesOf), ({ folder }) => folder);
+  const cycles = Object.entries(importsByFolder).map(([folder, edges = []]) => [folder, importCycles(edges)] as const);
 
   expect(cycles.length).toBeGreaterThan(20);
   expect(cycles.filter(([, names]) => names.length > 0)).toEqual([]);

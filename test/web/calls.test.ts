@@ -56,7 +56,7 @@ test("a call is cancelled from its card, and the answer continues", async () => 
 });
 
 /** A page with an open call that logs line by line. */
-async function watching() {
+async function openLoggingCall() {
   const page = await world.join();
   world.model.script(using("watch_oven"));
   await say(page, "Watch the oven");
@@ -66,7 +66,7 @@ async function watching() {
 }
 
 test("a log shows its newest line until somebody scrolls up", async () => {
-  const { log } = await watching();
+  const { log } = await openLoggingCall();
   expect(await log.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)).toBeLessThan(2);
 
   await log.evaluate((box) => {
@@ -79,7 +79,7 @@ test("a log shows its newest line until somebody scrolls up", async () => {
 });
 
 test("a log closes with its call, and can be opened again", async () => {
-  const { page, log, cancel } = await watching();
+  const { page, log, cancel } = await openLoggingCall();
 
   await cancel.click();
 
@@ -89,7 +89,7 @@ test("a log closes with its call, and can be opened again", async () => {
 });
 
 test("a log that somebody is reading stays open when its call ends", async () => {
-  const { page, log, cancel } = await watching();
+  const { page, log, cancel } = await openLoggingCall();
   await log.focus();
 
   await cancel.click();

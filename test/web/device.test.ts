@@ -222,7 +222,7 @@ test("without a folder picker a file input shares a folder, until that is revoke
 });
 
 /** A page with a request from a tool on the server. */
-async function asked({ isAnswered = true, ...joining }: { isAnswered?: boolean; room?: string } = {}) {
+async function openServerForm({ isAnswered = true, ...joining }: { isAnswered?: boolean; room?: string } = {}) {
   const page = await world.join(joining);
   world.model.script([reply([toolUse("book_table")]), ...(isAnswered ? [reply([text("So be it.")])] : [])]);
   await say(page, "Book a table");
@@ -232,7 +232,7 @@ async function asked({ isAnswered = true, ...joining }: { isAnswered?: boolean; 
 }
 
 test("a tool's form is filled in with the keyboard alone, and an error is shown at its field", async () => {
-  const { page, form } = await asked();
+  const { page, form } = await openServerForm();
   await form.getByLabel("How many people").focus();
   await page.keyboard.type("40");
   await page.keyboard.press("Enter");
@@ -276,7 +276,7 @@ test("a tool's form is filled in with the keyboard alone, and an error is shown 
 });
 
 test("an empty form shows at each required field what to do", async () => {
-  const { page, form } = await asked({ isAnswered: false });
+  const { page, form } = await openServerForm({ isAnswered: false });
 
   await form.getByRole("button", { name: "Answer", exact: true }).click();
 
@@ -307,7 +307,7 @@ test("of two forms Decline declines one, Not now cancels the other, and the mess
 });
 
 test("a form closes with its call", async () => {
-  const { page, form } = await asked({ isAnswered: false, room: "restaurant" });
+  const { page, form } = await openServerForm({ isAnswered: false, room: "restaurant" });
   await world.picture(page, "page-form");
   await page.getByRole("button", { name: "Stop" }).click();
 
@@ -317,7 +317,7 @@ test("a form closes with its call", async () => {
 });
 
 test("axe finds no problem in a form, even on a narrow page", async () => {
-  const { page } = await asked({ isAnswered: false });
+  const { page } = await openServerForm({ isAnswered: false });
   expect(await accessibilityProblems(page)).toEqual([]);
   // Tall enough for the whole form: fields that are scrolled behind its buttons cannot be clicked.
   await page.setViewportSize({ width: 320, height: 1_600 });

@@ -420,7 +420,7 @@ test("the events, the turn's waterfall and the transcript are shown next to the 
   await page.getByRole("tab", { name: "Session" }).click();
   await page.getByRole("cell", { name: "4", exact: true }).waitFor();
 
-  const taken = { Markdown: await takeAway(page, "Markdown"), JSON: await takeAway(page, "JSON") };
+  const taken = { Markdown: await saveFile(page, "Markdown"), JSON: await saveFile(page, "JSON") };
   expect([taken.Markdown.name, taken.JSON.name]).toEqual(["pantry.md", "pantry.json"]);
   for (const said of words) expect(taken.Markdown.text).toContain(said);
   const { session, turns } = JSON.parse(taken.JSON.text) as { session: unknown; turns: readonly unknown[] };
@@ -444,7 +444,7 @@ test("the turn with a very long answer still has all its parts", async () => {
 });
 
 /** Clicks a button in the transcript, and returns the file it saves. */
-async function takeAway(page: Page, button: string) {
+async function saveFile(page: Page, button: string) {
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: button }).click(),

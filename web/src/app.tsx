@@ -62,7 +62,7 @@ export function App(): ReactNode {
       http={{ url: "", token: talk.token }}
     >
       <JoinedTalkContext value={joined}>
-        <TalkPage onLeave={leave} onAgain={() => setTalk({ ...talk, liveKit: createRoom() })} />
+        <TalkPage onLeave={leave} onRejoin={() => setTalk({ ...talk, liveKit: createRoom() })} />
       </JoinedTalkContext>
     </ParleyProvider>
   );

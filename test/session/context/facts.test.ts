@@ -45,7 +45,7 @@ function talkTurn(position: number): TurnRecord {
   };
 }
 
-function* saying(text: string): Generator<ModelEvent> {
+function* notesEvents(text: string): Generator<ModelEvent> {
   yield { type: "block_start", index: 0, blockType: "text" };
   yield { type: "block_delta", index: 0, delta: { type: "text", text: `<notes>${text}</notes>` } };
   yield { type: "message_stop", stopReason: "end_turn", stopDetails: null, usage: NO_USAGE };
@@ -62,7 +62,7 @@ async function prefaceAfter(write: (prompt: string) => string): Promise<string> 
     onDropped: (summary) => summaries.push(summary),
   });
   const ask = async function* (prompt: string) {
-    yield* saying(write(prompt));
+    yield* notesEvents(write(prompt));
   };
   const logger = pino({ level: "silent" });
   const { budgetTokens } = LIMITS;

@@ -291,17 +291,17 @@ test("close without a database reports what is lost and leaves no timer", async 
 
 /** Wraps a write, and records the texts of the blocks that it receives. */
 function recordTexts(inner: (rows: readonly TurnBlockRow[]) => Promise<number>) {
-  const given: string[][] = [];
+  const received: string[][] = [];
   const write = (rows: readonly TurnBlockRow[]) => {
-    given.push(rows.map(({ block }) => block.textContent ?? ""));
+    received.push(rows.map(({ block }) => block.textContent ?? ""));
     return inner(rows);
   };
-  return { given, write };
+  return { received, write };
 }
 
 test("a combined write includes all blocks that wait, and the next one those added since", async () => {
   const { writer, session, turnId } = await writerBehindProxy();
-  const { given, write } = recordTexts((rows) => insertBlocks(session, rows));
+  const { received, write } = recordTexts((rows) => insertBlocks(session, rows));
 
   addTexts(writer, turnId, [0, 2]);
   await writer.writeTogether(write);
@@ -309,14 +309,14 @@ test("a combined write includes all blocks that wait, and the next one those add
   addTexts(writer, turnId, [2, 3]);
   await later;
 
-  expect(given).toEqual([["text 0", "text 1"], ["text 2"]]);
+  expect(received).toEqual([["text 0", "text 1"], ["text 2"]]);
   expect(await storedTexts(turnId)).toEqual(texts(3));
   expect(writer.queuedCount).toBe(0);
 });
 
 test("blocks that another write cannot store are stored without it, and it is made without them", async () => {
   const { writer, turnId, problems } = await writerBehindProxy();
-  const { given, write } = recordTexts(async (rows) => {
+  const { received, write } = recordTexts(async (rows) => {
     if (rows.length > 0) throw new AppError("internal", "refused");
     return 0;
   });
@@ -325,7 +325,7 @@ test("blocks that another write cannot store are stored without it, and it is ma
   await writer.writeTogether(write);
   await writer.flush();
 
-  expect(given).toEqual([["text 0"], []]);
+  expect(received).toEqual([["text 0"], []]);
   expect(await storedTexts(turnId)).toEqual(texts(1));
   expect(problems).toEqual([]);
 });

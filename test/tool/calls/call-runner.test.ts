@@ -24,7 +24,7 @@ const state = (ports: MemoryPorts) =>
   ports.settled.map(({ outcome }) => (outcome && "errorCode" in outcome ? outcome.errorCode : outcome?.state));
 
 /** Requests for calls that had not ended: any recipient may run the call. */
-const asked = (ports: MemoryPorts) => ports.requests.filter(({ outcome }) => !outcome);
+const openRequests = (ports: MemoryPorts) => ports.requests.filter(({ outcome }) => !outcome);
 
 test("a server tool's request is sent before it runs, its result after", async () => {
   const order: string[] = [];
@@ -42,7 +42,7 @@ test("an unknown tool is answered immediately, even one with the name of an obje
   for (const name of ["nothing", "constructor", "__proto__", "../x", "ADD"]) {
     const ports = new MemoryPorts({ tools: { add: serverTool("add", {}) } });
     expect(await ports.run(name)).toEqual({ content: `Tool '${name}' not found`, isError: true });
-    expect([state(ports), asked(ports)]).toEqual([["unknown_tool"], []]);
+    expect([state(ports), openRequests(ports)]).toEqual([["unknown_tool"], []]);
   }
 });
 
@@ -53,7 +53,7 @@ test("bad input never reaches the client, and the error contains the field", asy
   });
 
   expect((await ports.run("scan", { n: "x" })).content).toMatch(/^Invalid parameter "n": /);
-  expect([state(ports), asked(ports)]).toEqual([["invalid_parameters"], []]);
+  expect([state(ports), openRequests(ports)]).toEqual([["invalid_parameters"], []]);
 });
 
 test("unreadable arguments are refused with the reason", async () => {
@@ -230,7 +230,7 @@ test("a client tool that nobody has is answered immediately, and nobody is asked
   });
 
   expect((await ports.run("scan")).content).toBe("Tool 'scan' is not available on any connected device");
-  expect(asked(ports)).toEqual([]);
+  expect(openRequests(ports)).toEqual([]);
 });
 
 test("an undeliverable request ends a client's call, and a shared call is taken over", async () => {

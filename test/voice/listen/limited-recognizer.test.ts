@@ -30,7 +30,7 @@ class Recognizer extends stt.STT {
   }
 }
 
-function limited(...answers: (string | undefined)[]) {
+function limitedRecognizer(...answers: (string | undefined)[]) {
   const events: string[] = [];
   const inner = new Recognizer(...answers);
   const recognizer = new LimitedRecognizer(inner, {
@@ -41,7 +41,7 @@ function limited(...answers: (string | undefined)[]) {
 }
 
 test("a request that hangs is given up on, and later speech is recognized", async () => {
-  const { inner, recognizer, events } = limited(undefined, "Hello.");
+  const { inner, recognizer, events } = limitedRecognizer(undefined, "Hello.");
   const hanging = recognizer.recognize([]).catch((error: unknown) => String(error));
 
   await vi.advanceTimersByTimeAsync(5_999);
@@ -57,13 +57,13 @@ test("a request that hangs is given up on, and later speech is recognized", asyn
 });
 
 test("an empty transcript counts as none", async () => {
-  const { recognizer, events } = limited(" ");
+  const { recognizer, events } = limitedRecognizer(" ");
   await recognizer.recognize([]);
   expect(events).toEqual(["asked", "nothing"]);
 });
 
 test("a cancelled request does not count as hanging", async () => {
-  const { recognizer, events } = limited(undefined);
+  const { recognizer, events } = limitedRecognizer(undefined);
   const call = new AbortController();
   const recognized = recognizer.recognize([], call.signal);
   call.abort(new Error("closed"));

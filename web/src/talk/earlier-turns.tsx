@@ -81,7 +81,7 @@ const EarlierTurn = memo(function EarlierTurn({ turn, edit, regenerate, ...shown
           <div className="head">
             <p className="who">Agent</p>
             <MessageTime at={at} by="worker" />
-            <MessageActions onAgain={isComplete ? () => tell(regenerate(messageId)) : undefined} />
+            <MessageActions onRegenerate={isComplete ? () => tell(regenerate(messageId)) : undefined} />
           </div>
           <div className="body">
             {answer.map((part, index) => (

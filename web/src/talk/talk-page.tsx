@@ -20,10 +20,10 @@ import { useFocusFallback } from "./use-focus-fallback.ts";
 
 interface TalkPageProps {
   readonly onLeave: () => void;
-  readonly onAgain: () => void;
+  readonly onRejoin: () => void;
 }
 
-export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
+export function TalkPage({ onLeave, onRejoin }: TalkPageProps): ReactNode {
   const { identity, room } = useJoinedTalk();
   const [isPanelOpen, setPanelOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
@@ -57,7 +57,7 @@ export function TalkPage({ onLeave, onAgain }: TalkPageProps): ReactNode {
           <main className="talk" aria-label="Talk">
             <MessageList />
             <div className="foot">
-              <Problems onAgain={onAgain} />
+              <Problems onRejoin={onRejoin} />
               <Questions />
               <Composer />
             </div>

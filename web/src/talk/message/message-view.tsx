@@ -48,7 +48,7 @@ export const MessageView = memo(function MessageView({ id, earlier, edit, regene
         {earlier ? <MessageTime at={earlier.at} by="worker" /> : <MessageTime at={message.at} by="device" />}
         <MessageActions
           onEdit={isComplete && role === "user" && from === undefined ? () => setEditing(true) : undefined}
-          onAgain={
+          onRegenerate={
             isComplete && role === "assistant" && replyTo !== undefined
               ? () => inBackground(regenerate(replyTo))
               : undefined
